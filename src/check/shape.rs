@@ -17,100 +17,10 @@ use std::sync::OnceLock;
 
 use super::catalogue;
 use super::rule::Rule;
-use crate::schema::{self, Field, Kind as Type, Label, MessageType, Role, Table, Version};
+pub(crate) use crate::schema::Noun as Kind;
+use crate::schema::{self, Field, Kind as Type, Label, MessageType, NUMBERS, Role, Table, Version};
 use crate::wire::short::NO_TAG;
 use crate::wire::{FIXED64, LEN, VARINT};
-
-/// The messages that have rules of their own.
-///
-/// The walk chooses rules by it. Names of messages moved between generations less than their fields
-/// did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// The payload of OTLP, from a file or a request.
-    ProfilesData,
-    /// The tables, since 1.7.
-    Dictionary,
-    /// A resource and its scopes.
-    ResourceProfiles,
-    /// A scope and its profiles; in 1.3 its containers.
-    ScopeProfiles,
-    /// `ProfileContainer`, 1.3 alone.
-    Container,
-    /// Also the payload of pprof.
-    Profile,
-    /// A type and its unit, of samples or of the period.
-    ValueType,
-    /// The unit of a key, up to 1.7.
-    AttributeUnit,
-    /// A row: trace and span.
-    Link,
-    /// A stack with its values.
-    Sample,
-    /// pprof and 1.3.
-    Label,
-    /// A row, since 1.8.
-    Stack,
-    /// A row.
-    Mapping,
-    /// A row.
-    Location,
-    /// Inside a location.
-    Line,
-    /// A row.
-    Function,
-    /// A row of the attribute table, since 1.8.
-    KeyValueAndUnit,
-    /// A value; the only message with a `oneof`.
-    AnyValue,
-    /// Holds values: here messages begin to nest without end.
-    ArrayValue,
-    /// Holds pairs, which hold values.
-    KeyValueList,
-    /// A pair in place; up to 1.7 also a row of the attribute table.
-    KeyValue,
-    /// `InstrumentationScope`.
-    Scope,
-    /// Inside a resource, since 1.6.
-    EntityRef,
-    /// Who was profiled.
-    Resource,
-    /// A message without rules of its own: its fields are checked by what the schema says of them.
-    Other,
-}
-
-impl Kind {
-    /// By the name in the schema; called once for each message of a version.
-    fn of(message: &MessageType) -> Self {
-        match message.name {
-            "ProfilesData" => Self::ProfilesData,
-            "ProfilesDictionary" => Self::Dictionary,
-            "ResourceProfiles" => Self::ResourceProfiles,
-            "ScopeProfiles" => Self::ScopeProfiles,
-            "ProfileContainer" => Self::Container,
-            "Profile" => Self::Profile,
-            "ValueType" => Self::ValueType,
-            "AttributeUnit" => Self::AttributeUnit,
-            "Link" => Self::Link,
-            "Sample" => Self::Sample,
-            "Label" => Self::Label,
-            "Stack" => Self::Stack,
-            "Mapping" => Self::Mapping,
-            "Location" => Self::Location,
-            "Line" => Self::Line,
-            "Function" => Self::Function,
-            "KeyValueAndUnit" => Self::KeyValueAndUnit,
-            "AnyValue" => Self::AnyValue,
-            "ArrayValue" => Self::ArrayValue,
-            "KeyValueList" => Self::KeyValueList,
-            "KeyValue" => Self::KeyValue,
-            "InstrumentationScope" => Self::Scope,
-            "EntityRef" => Self::EntityRef,
-            "Resource" => Self::Resource,
-            _ => Self::Other,
-        }
-    }
-}
 
 /// How the value of a field is taken.
 ///
@@ -182,11 +92,6 @@ pub(crate) struct Shape {
 ///
 /// A test holds the schema to it. A set of cells fits into 64 bits.
 pub(crate) const CELLS: usize = 30;
-
-/// More than the largest number of a field.
-///
-/// A test holds the schema to it, too.
-const NUMBERS: usize = 32;
 
 impl Shape {
     /// The field of a number.
@@ -267,7 +172,7 @@ fn shape(
     version: Version,
     messages: &mut Vec<&'static MessageType>,
 ) -> Shape {
-    let kind = Kind::of(message);
+    let kind = message.noun;
     let (mut slots, mut numbers) = (Vec::new(), [u8::MAX; NUMBERS]);
     let (mut children, mut tables, mut cells) = (0, 0, Vec::new());
     let mut tags = [NO_TAG; CELLS];

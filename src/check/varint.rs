@@ -9,6 +9,7 @@
 //! ```
 
 use crate::wire::read::Reader;
+use crate::wire::varint::is_too_wide;
 
 /// Why a varint cannot be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,19 +38,14 @@ pub(crate) fn varint(bytes: &[u8], at: usize, end: usize) -> Result<(u64, usize)
 #[inline(never)]
 fn long(bytes: &[u8], at: usize, end: usize) -> Result<(u64, usize), Fault> {
     let mut reader = Reader::within(bytes, at, end);
-    match reader.varint() {
-        Ok(value) => Ok((value, reader.at())),
-        Err(_) => Err(fault(reader.rest())),
-    }
+    let value = reader.try_varint().ok_or_else(|| fault(reader.rest()))?;
+    Ok((value, reader.at()))
 }
 
 /// Why bytes do not begin with a varint.
-///
-/// Ten bytes of which nine go on are enough for 64 bits; fewer bytes ended too early.
 #[cold]
 fn fault(bytes: &[u8]) -> Fault {
-    let ten = bytes.iter().take(10).filter(|byte| **byte >= 0x80).count();
-    match bytes.len() >= 10 && ten >= 9 {
+    match is_too_wide(bytes) {
         true => Fault::Overflow,
         false => Fault::Truncated,
     }

@@ -251,6 +251,8 @@ fn enter(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         }
         Kind::ProfilesData => structure::root(cx, record),
         Kind::Dictionary | Kind::AttributeUnit | Kind::Other => {}
+        // Of what nothing here checks.
+        Kind::Event | Kind::EventType | Kind::Clock | Kind::Record => {}
         Kind::ResourceProfiles => structure::resource(cx, shape, record),
         Kind::ScopeProfiles => structure::scope(cx, shape, record),
         Kind::Scope => resources::scope(cx, shape, record),

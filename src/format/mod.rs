@@ -258,12 +258,6 @@ impl Format {
         Self::ALL.iter().copied().find(|format| meant(format) == Some(longest))
     }
 
-    /// A format outside the registry, for tests of what derives from it.
-    #[cfg(test)]
-    pub(crate) fn made_up(codec: &'static Codec) -> Self {
-        Self(codec)
-    }
-
     pub(crate) fn encoding(self) -> Encoding {
         self.0.encoding
     }

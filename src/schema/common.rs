@@ -4,13 +4,14 @@
 //! never move; 1.6 added entities, 1.10 the two references into the string table.
 
 use super::field::Kind::*;
-use super::field::{MessageType, Package, Table, case, many, one};
+use super::field::{MessageType, Table, case, many, one};
+use super::noun::{Noun, Package};
 use super::version::NOW;
 use super::version::Version::{V1_3, V1_6, V1_10};
 
 /// A `oneof`: of several cases the last on the wire counts.
 #[rustfmt::skip]
-pub(crate) static ANY_VALUE: MessageType = MessageType::new(Package::Common, "AnyValue", &[
+pub(crate) static ANY_VALUE: MessageType = MessageType::new(Package::Common, Noun::AnyValue, "AnyValue", &[
     case((V1_3, NOW), 1, "string_value", String),
     case((V1_3, NOW), 2, "bool_value", Bool),
     case((V1_3, NOW), 3, "int_value", Int64),
@@ -23,19 +24,19 @@ pub(crate) static ANY_VALUE: MessageType = MessageType::new(Package::Common, "An
 
 /// Values in values: with `KEY_VALUE_LIST` the one place where messages nest without end.
 #[rustfmt::skip]
-pub(crate) static ARRAY_VALUE: MessageType = MessageType::new(Package::Common, "ArrayValue", &[
+pub(crate) static ARRAY_VALUE: MessageType = MessageType::new(Package::Common, Noun::ArrayValue, "ArrayValue", &[
     many((V1_3, NOW), 1, "values", Message(&ANY_VALUE)),
 ]);
 
 /// Keys are meant to differ; a receiver may keep either of two.
 #[rustfmt::skip]
-pub(crate) static KEY_VALUE_LIST: MessageType = MessageType::new(Package::Common, "KeyValueList", &[
+pub(crate) static KEY_VALUE_LIST: MessageType = MessageType::new(Package::Common, Noun::KeyValueList, "KeyValueList", &[
     many((V1_3, NOW), 1, "values", Message(&KEY_VALUE)),
 ]);
 
 /// A key in place, or since 1.10 by reference.
 #[rustfmt::skip]
-pub(crate) static KEY_VALUE: MessageType = MessageType::new(Package::Common, "KeyValue", &[
+pub(crate) static KEY_VALUE: MessageType = MessageType::new(Package::Common, Noun::KeyValue, "KeyValue", &[
     one((V1_3, NOW), 1, "key", String),
     one((V1_3, NOW), 2, "value", Message(&ANY_VALUE)),
     one((V1_10, NOW), 3, "key_strindex", Int32).to(Table::String),
@@ -43,7 +44,7 @@ pub(crate) static KEY_VALUE: MessageType = MessageType::new(Package::Common, "Ke
 
 /// What produced the profiles: a profiler's name and version.
 #[rustfmt::skip]
-pub(crate) static INSTRUMENTATION_SCOPE: MessageType = MessageType::new(Package::Common, "InstrumentationScope", &[
+pub(crate) static INSTRUMENTATION_SCOPE: MessageType = MessageType::new(Package::Common, Noun::Scope, "InstrumentationScope", &[
     one((V1_3, NOW), 1, "name", String),
     one((V1_3, NOW), 2, "version", String),
     many((V1_3, NOW), 3, "attributes", Message(&KEY_VALUE)),
@@ -54,7 +55,7 @@ pub(crate) static INSTRUMENTATION_SCOPE: MessageType = MessageType::new(Package:
 ///
 /// Says which attributes of a resource identify the thing that it describes.
 #[rustfmt::skip]
-pub(crate) static ENTITY_REF: MessageType = MessageType::new(Package::Common, "EntityRef", &[
+pub(crate) static ENTITY_REF: MessageType = MessageType::new(Package::Common, Noun::EntityRef, "EntityRef", &[
     one((V1_6, NOW), 1, "schema_url", String),
     one((V1_6, NOW), 2, "type", String),
     many((V1_6, NOW), 3, "id_keys", String),
@@ -63,7 +64,7 @@ pub(crate) static ENTITY_REF: MessageType = MessageType::new(Package::Common, "E
 
 /// The same message for traces, metrics, logs and profiles.
 #[rustfmt::skip]
-pub(crate) static RESOURCE: MessageType = MessageType::new(Package::Resource, "Resource", &[
+pub(crate) static RESOURCE: MessageType = MessageType::new(Package::Resource, Noun::Resource, "Resource", &[
     many((V1_3, NOW), 1, "attributes", Message(&KEY_VALUE)),
     one((V1_3, NOW), 2, "dropped_attributes_count", Uint32),
     many((V1_6, NOW), 3, "entity_refs", Message(&ENTITY_REF)),

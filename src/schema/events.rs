@@ -6,7 +6,8 @@
 //! sizes, the test against the descriptors) works on it as on any message.
 
 use super::field::Kind::*;
-use super::field::{EnumType, MessageType, Package, Role, Table, case, many, one, optional};
+use super::field::{EnumType, MessageType, Role, Table, case, many, one, optional};
+use super::noun::{Noun, Package};
 use super::version::Version;
 use super::version::Version::Events as EVENTS;
 
@@ -16,7 +17,7 @@ const IN: (Version, Version) = (EVENTS, EVENTS);
 /// All tables in one message: a payload is one profile, with neither resource nor scope. Numbers 2,
 /// 9 and 13 to 15 are not in use.
 #[rustfmt::skip]
-pub(crate) static EVENT_PROFILE: MessageType = MessageType::new(Package::Events, "Profile", &[
+pub(crate) static EVENT_PROFILE: MessageType = MessageType::new(Package::Events, Noun::Profile, "Profile", &[
     many(IN, 1, "events", Message(&EVENT)),
     many(IN, 3, "event_types", Message(&EVENT_TYPE)),
     many(IN, 4, "stacks", Message(&EVENT_STACK)).rows(Table::Stack),
@@ -34,7 +35,7 @@ pub(crate) static EVENT_PROFILE: MessageType = MessageType::new(Package::Events,
 
 /// `value`, `count` and `sum` exclude or complete each other: `format/events/resolve.rs` says how.
 #[rustfmt::skip]
-pub(crate) static EVENT: MessageType = MessageType::new(Package::Events, "Event", &[
+pub(crate) static EVENT: MessageType = MessageType::new(Package::Events, Noun::Event, "Event", &[
     one(IN, 1, "event_type_index", Uint32),
     one(IN, 2, "stack_index", Uint32).to(Table::Stack),
     optional(IN, 3, "link_index", Uint32).to(Table::Link),
@@ -48,7 +49,7 @@ pub(crate) static EVENT: MessageType = MessageType::new(Package::Events, "Event"
 
 /// `attribute_incidices` is the proposal's own spelling, as JSON would have it.
 #[rustfmt::skip]
-pub(crate) static EVENT_TYPE: MessageType = MessageType::new(Package::Events, "EventType", &[
+pub(crate) static EVENT_TYPE: MessageType = MessageType::new(Package::Events, Noun::EventType, "EventType", &[
     one(IN, 1, "name_string_index", Uint32).to(Table::String),
     one(IN, 2, "unit_string_index", Uint32).to(Table::String),
     optional(IN, 3, "clock_index", Uint32),
@@ -58,7 +59,7 @@ pub(crate) static EVENT_TYPE: MessageType = MessageType::new(Package::Events, "E
 
 /// Times of events count cycles of one of these.
 #[rustfmt::skip]
-pub(crate) static CLOCK: MessageType = MessageType::new(Package::Events, "Clock", &[
+pub(crate) static CLOCK: MessageType = MessageType::new(Package::Events, Noun::Clock, "Clock", &[
     one(IN, 1, "frequency", Uint64),
     one(IN, 2, "time_unix_nano", Fixed64),
     many(IN, 3, "attribute_indices", Uint32).to(Table::Attribute),
@@ -66,13 +67,13 @@ pub(crate) static CLOCK: MessageType = MessageType::new(Package::Events, "Clock"
 
 /// Rows of locations, as OTLP has them since 1.8.
 #[rustfmt::skip]
-pub(crate) static EVENT_STACK: MessageType = MessageType::new(Package::Events, "Stack", &[
+pub(crate) static EVENT_STACK: MessageType = MessageType::new(Package::Events, Noun::Stack, "Stack", &[
     many(IN, 1, "location_index", Uint32).to(Table::Location),
 ]);
 
 /// OTLP's before 1.8, with its type as a string. Code asks by the names that OTLP has today.
 #[rustfmt::skip]
-pub(crate) static EVENT_LOCATION: MessageType = MessageType::new(Package::Events, "Location", &[
+pub(crate) static EVENT_LOCATION: MessageType = MessageType::new(Package::Events, Noun::Location, "Location", &[
     one(IN, 1, "mapping_index", Uint32).to(Table::Mapping),
     one(IN, 2, "address", Uint64),
     many(IN, 3, "line", Message(&EVENT_LINE)).now("lines"),
@@ -83,14 +84,14 @@ pub(crate) static EVENT_LOCATION: MessageType = MessageType::new(Package::Events
 
 /// As OTLP's.
 #[rustfmt::skip]
-pub(crate) static EVENT_LINK: MessageType = MessageType::new(Package::Events, "Link", &[
+pub(crate) static EVENT_LINK: MessageType = MessageType::new(Package::Events, Noun::Link, "Link", &[
     one(IN, 1, "trace_id", Bytes).with(Role::Id(16)),
     one(IN, 2, "span_id", Bytes).with(Role::Id(8)),
 ]);
 
 /// pprof's flags and a build id, as in OTEP 0239.
 #[rustfmt::skip]
-pub(crate) static EVENT_MAPPING: MessageType = MessageType::new(Package::Events, "Mapping", &[
+pub(crate) static EVENT_MAPPING: MessageType = MessageType::new(Package::Events, Noun::Mapping, "Mapping", &[
     one(IN, 1, "memory_start", Uint64),
     one(IN, 2, "memory_limit", Uint64),
     one(IN, 3, "file_offset", Uint64),
@@ -110,7 +111,7 @@ pub(crate) static EVENT_BUILD_ID_KIND: EnumType =
 
 /// The innermost function is the first of a location's lines.
 #[rustfmt::skip]
-pub(crate) static EVENT_LINE: MessageType = MessageType::new(Package::Events, "Line", &[
+pub(crate) static EVENT_LINE: MessageType = MessageType::new(Package::Events, Noun::Line, "Line", &[
     one(IN, 1, "function_index", Uint32).to(Table::Function),
     one(IN, 2, "line", Int64),
     one(IN, 3, "column", Int64),
@@ -118,7 +119,7 @@ pub(crate) static EVENT_LINE: MessageType = MessageType::new(Package::Events, "L
 
 /// `name_string_uindex`, too, is spelt as it was proposed.
 #[rustfmt::skip]
-pub(crate) static EVENT_FUNCTION: MessageType = MessageType::new(Package::Events, "Function", &[
+pub(crate) static EVENT_FUNCTION: MessageType = MessageType::new(Package::Events, Noun::Function, "Function", &[
     one(IN, 1, "id", Uint64),
     one(IN, 2, "name_string_uindex", Uint32).to(Table::String),
     one(IN, 3, "system_name_string_index", Uint32).to(Table::String),
@@ -128,14 +129,14 @@ pub(crate) static EVENT_FUNCTION: MessageType = MessageType::new(Package::Events
 
 /// A row of the table of attributes; there are no units.
 #[rustfmt::skip]
-pub(crate) static EVENT_KEY_VALUE: MessageType = MessageType::new(Package::Events, "KeyValue", &[
+pub(crate) static EVENT_KEY_VALUE: MessageType = MessageType::new(Package::Events, Noun::KeyValue, "KeyValue", &[
     one(IN, 1, "key_string_index", Uint32).to(Table::String),
     one(IN, 2, "value", Message(&EVENT_ANY_VALUE)),
 ]);
 
 /// OTLP's but for texts, which are references.
 #[rustfmt::skip]
-pub(crate) static EVENT_ANY_VALUE: MessageType = MessageType::new(Package::Events, "AnyValue", &[
+pub(crate) static EVENT_ANY_VALUE: MessageType = MessageType::new(Package::Events, Noun::AnyValue, "AnyValue", &[
     case(IN, 1, "string_index", Uint32).to(Table::String),
     case(IN, 2, "bool_value", Bool),
     case(IN, 3, "int_value", Int64),
@@ -147,12 +148,12 @@ pub(crate) static EVENT_ANY_VALUE: MessageType = MessageType::new(Package::Event
 
 /// With the next, where messages nest without end.
 #[rustfmt::skip]
-pub(crate) static EVENT_ARRAY_VALUE: MessageType = MessageType::new(Package::Events, "ArrayValue", &[
+pub(crate) static EVENT_ARRAY_VALUE: MessageType = MessageType::new(Package::Events, Noun::ArrayValue, "ArrayValue", &[
     many(IN, 1, "values", Message(&EVENT_ANY_VALUE)),
 ]);
 
 /// Pairs within a value.
 #[rustfmt::skip]
-pub(crate) static EVENT_KEY_VALUE_LIST: MessageType = MessageType::new(Package::Events, "KeyValueList", &[
+pub(crate) static EVENT_KEY_VALUE_LIST: MessageType = MessageType::new(Package::Events, Noun::KeyValueList, "KeyValueList", &[
     many(IN, 1, "values", Message(&EVENT_KEY_VALUE)),
 ]);

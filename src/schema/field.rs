@@ -10,34 +10,27 @@
 //! A misspelt key stops the compiler ([`MessageType::field`]); a wrong number or range is found by
 //! the test against `proto/`.
 
+use super::noun::{Noun, Package};
 use super::version::Version;
-use crate::wire::{FIXED64, LEN, VARINT, tag};
+use crate::wire::{FIXED32, FIXED64, LEN, VARINT, tag};
 
 /// A message: its name, its package, and its fields in all versions.
 #[derive(Debug)]
 pub(crate) struct MessageType {
     /// As the proto calls it, without its package.
     pub(crate) name: &'static str,
+    pub(crate) noun: Noun,
     #[cfg_attr(not(test), expect(dead_code, reason = "the test against proto/ reads it"))]
     pub(crate) package: Package,
     /// Of all versions: a number may be there several times, in versions that do not overlap.
     pub(crate) fields: &'static [Field],
+    /// By version and number: 0, or which of the fields it is, from 1. So payloads are walked by two array lookups a
+    /// field.
+    numbers: [[u8; NUMBERS]; Version::ALL.len()],
 }
 
-/// The packages that messages are in, by the last part of their name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Package {
-    /// `opentelemetry.proto.profiles`, or `perftools.profiles` in pprof.
-    Profiles,
-    /// `opentelemetry.proto.common.v1`.
-    Common,
-    /// `opentelemetry.proto.resource.v1`.
-    Resource,
-    /// `eventprofile.pr594`.
-    Events,
-    /// `opentelemetry.proto.collector.profiles`.
-    Collector,
-}
+/// More than the largest number of a field, so that a set of fields is a bit of 32 for each.
+pub(crate) const NUMBERS: usize = 32;
 
 /// A field of a message, in the versions from `since` to `until`.
 ///
@@ -85,6 +78,8 @@ pub(crate) enum Kind {
     Int64,
     Uint32,
     Uint64,
+    /// Only other signals have any.
+    Fixed32,
     Fixed64,
     Double,
     String,
@@ -178,6 +173,7 @@ impl Kind {
         match self {
             Self::Message(_) | Self::String | Self::Bytes => LEN,
             Self::Fixed64 | Self::Double => FIXED64,
+            Self::Fixed32 => FIXED32,
             _ => VARINT,
         }
     }
@@ -193,8 +189,13 @@ impl Field {
         matches!(self.label, Label::Many)
     }
 
+    /// Whether it is a list of numbers, which encoders pack as a rule.
+    pub(crate) const fn is_list(&self) -> bool {
+        self.is_repeated() && self.kind.wire() != LEN
+    }
+
     /// So that a row of a table reads as one line.
-    pub(super) const fn with(self, role: Role) -> Self {
+    pub(crate) const fn with(self, role: Role) -> Self {
         Self { role, ..self }
     }
 
@@ -216,12 +217,23 @@ impl Field {
 
 impl MessageType {
     /// A message of a package, with its fields in all versions.
-    pub(super) const fn new(
+    pub(crate) const fn new(
         package: Package,
+        noun: Noun,
         name: &'static str,
         fields: &'static [Field],
     ) -> Self {
-        Self { name, package, fields }
+        let mut numbers = [[0; NUMBERS]; Version::ALL.len()];
+        let mut row = 0;
+        while row < fields.len() {
+            let mut version = fields[row].since as usize;
+            while version <= fields[row].until as usize {
+                numbers[version][fields[row].number as usize] = row as u8 + 1;
+                version += 1;
+            }
+            row += 1;
+        }
+        Self { name, noun, package, fields, numbers }
     }
 
     /// The fields of the message in a version.
@@ -242,8 +254,10 @@ impl MessageType {
     }
 
     /// The field of a number.
+    #[inline]
     pub(crate) fn numbered(&self, number: u32, version: Version) -> Option<&'static Field> {
-        self.fields_in(version).find(|field| field.number == number)
+        let row = *self.numbers[version as usize].get(number as usize)?;
+        self.fields.get(usize::from(row).wrapping_sub(1))
     }
 
     /// The field of a [key](Field::key); `None` where the version has none. A key that no version
@@ -306,7 +320,7 @@ impl MessageType {
     pub(crate) const fn packed_tag(&self, version: Version, key: &str) -> u32 {
         match self.field(version, key) {
             Some(field) => {
-                assert!(field.is_repeated() && field.kind.wire() != LEN, "no list of numbers");
+                assert!(field.is_list(), "no list of numbers");
                 tag(field.number, LEN)
             }
             None => 0,
@@ -342,7 +356,7 @@ const fn field(
 }
 
 /// A field that is there once, in the versions from the first to the last one.
-pub(super) const fn one(
+pub(crate) const fn one(
     versions: (Version, Version),
     number: u32,
     name: &'static str,
@@ -372,7 +386,7 @@ pub(super) const fn case(
 }
 
 /// A repeated field.
-pub(super) const fn many(
+pub(crate) const fn many(
     versions: (Version, Version),
     number: u32,
     name: &'static str,

@@ -19,6 +19,8 @@
 //! | `events` | the proposal of timestamped events |
 //! | `collector` | what exporters send, for the test alone, and what receivers answer |
 //!
+//! `field` and `noun` say what such tables are made of, and what messages are for; `version` which there are.
+//!
 //! Sources: `proto/`, one folder for each generation, as
 //! [opentelemetry-proto](https://github.com/open-telemetry/opentelemetry-proto) released them.
 
@@ -26,6 +28,7 @@ mod collector;
 mod common;
 mod events;
 mod field;
+mod noun;
 mod profiles;
 mod version;
 
@@ -33,6 +36,7 @@ pub(crate) use collector::*;
 pub(crate) use common::*;
 pub(crate) use events::*;
 pub(crate) use field::*;
+pub(crate) use noun::*;
 pub(crate) use profiles::*;
 pub(crate) use version::*;
 

@@ -22,7 +22,8 @@
 
 use super::common::*;
 use super::field::Kind::*;
-use super::field::{EnumType, MessageType, Package, Role, Table, many, one, optional};
+use super::field::{EnumType, MessageType, Role, Table, many, one, optional};
+use super::noun::{Noun, Package};
 use super::version::NOW;
 use super::version::Version::{Pprof as PPROF, V1_3, V1_4, V1_5, V1_6, V1_7, V1_8, V1_9, V1_10};
 
@@ -30,7 +31,7 @@ use super::version::Version::{Pprof as PPROF, V1_3, V1_4, V1_5, V1_6, V1_7, V1_8
 ///
 /// 1.6 alone has its tables here, where an export request has no fields for them.
 #[rustfmt::skip]
-pub(crate) static PROFILES_DATA: MessageType = MessageType::new(Package::Profiles, "ProfilesData", &[
+pub(crate) static PROFILES_DATA: MessageType = MessageType::new(Package::Profiles, Noun::ProfilesData, "ProfilesData", &[
     many((V1_3, NOW), 1, "resource_profiles", Message(&RESOURCE_PROFILES)),
     many((V1_6, V1_6), 2, "mapping_table", Message(&MAPPING)).rows(Table::Mapping),
     many((V1_6, V1_6), 3, "location_table", Message(&LOCATION)).rows(Table::Location),
@@ -46,7 +47,7 @@ pub(crate) static PROFILES_DATA: MessageType = MessageType::new(Package::Profile
 ///
 /// Row 0 of each table is the empty one since 1.8, so an index of 0, which is not written, is none.
 #[rustfmt::skip]
-pub(crate) static PROFILES_DICTIONARY: MessageType = MessageType::new(Package::Profiles, "ProfilesDictionary", &[
+pub(crate) static PROFILES_DICTIONARY: MessageType = MessageType::new(Package::Profiles, Noun::Dictionary, "ProfilesDictionary", &[
     many((V1_7, NOW), 1, "mapping_table", Message(&MAPPING)).rows(Table::Mapping),
     many((V1_7, NOW), 2, "location_table", Message(&LOCATION)).rows(Table::Location),
     many((V1_7, NOW), 3, "function_table", Message(&FUNCTION)).rows(Table::Function),
@@ -60,7 +61,7 @@ pub(crate) static PROFILES_DICTIONARY: MessageType = MessageType::new(Package::P
 
 /// What was profiled, and by scope what was measured of it.
 #[rustfmt::skip]
-pub(crate) static RESOURCE_PROFILES: MessageType = MessageType::new(Package::Profiles, "ResourceProfiles", &[
+pub(crate) static RESOURCE_PROFILES: MessageType = MessageType::new(Package::Profiles, Noun::ResourceProfiles, "ResourceProfiles", &[
     one((V1_3, NOW), 1, "resource", Message(&RESOURCE)),
     many((V1_3, NOW), 2, "scope_profiles", Message(&SCOPE_PROFILES)),
     one((V1_3, NOW), 3, "schema_url", String),
@@ -68,7 +69,7 @@ pub(crate) static RESOURCE_PROFILES: MessageType = MessageType::new(Package::Pro
 
 /// Field 2 is a container in 1.3 and a profile since: the bytes alone tell.
 #[rustfmt::skip]
-pub(crate) static SCOPE_PROFILES: MessageType = MessageType::new(Package::Profiles, "ScopeProfiles", &[
+pub(crate) static SCOPE_PROFILES: MessageType = MessageType::new(Package::Profiles, Noun::ScopeProfiles, "ScopeProfiles", &[
     one((V1_3, NOW), 1, "scope", Message(&INSTRUMENTATION_SCOPE)),
     many((V1_3, V1_3), 2, "profiles", Message(&PROFILE_CONTAINER)),
     many((V1_4, NOW), 2, "profiles", Message(&PROFILE)),
@@ -79,7 +80,7 @@ pub(crate) static SCOPE_PROFILES: MessageType = MessageType::new(Package::Profil
 ///
 /// 1.4 made its fields the profile's own.
 #[rustfmt::skip]
-pub(crate) static PROFILE_CONTAINER: MessageType = MessageType::new(Package::Profiles, "ProfileContainer", &[
+pub(crate) static PROFILE_CONTAINER: MessageType = MessageType::new(Package::Profiles, Noun::Container, "ProfileContainer", &[
     one((V1_3, V1_3), 1, "profile_id", Bytes).with(Role::Id(16)),
     one((V1_3, V1_3), 2, "start_time_unix_nano", Fixed64),
     one((V1_3, V1_3), 3, "end_time_unix_nano", Fixed64),
@@ -96,7 +97,7 @@ pub(crate) static PROFILE_CONTAINER: MessageType = MessageType::new(Package::Pro
 /// What code asks for is the newest name: `duration_nano` also finds the `duration_nanos` of
 /// before.
 #[rustfmt::skip]
-pub(crate) static PROFILE: MessageType = MessageType::new(Package::Profiles, "Profile", &[
+pub(crate) static PROFILE: MessageType = MessageType::new(Package::Profiles, Noun::Profile, "Profile", &[
     // pprof, and what 1.3 added to it.
     many((PPROF, V1_3), 3, "mapping", Message(&MAPPING)).rows(Table::Mapping).now("mapping_table"),
     many((PPROF, V1_3), 4, "location", Message(&LOCATION)).rows(Table::Location).now("location_table"),
@@ -173,7 +174,7 @@ pub(crate) static PROFILE: MessageType = MessageType::new(Package::Profiles, "Pr
 
 /// Numbers 1 and 2 are as in pprof to this day.
 #[rustfmt::skip]
-pub(crate) static VALUE_TYPE: MessageType = MessageType::new(Package::Profiles, "ValueType", &[
+pub(crate) static VALUE_TYPE: MessageType = MessageType::new(Package::Profiles, Noun::ValueType, "ValueType", &[
     one((PPROF, V1_3), 1, "type", Int64).to(Table::String).now("type_strindex"),
     one((PPROF, V1_3), 2, "unit", Int64).to(Table::String).now("unit_strindex"),
     one((V1_4, NOW), 1, "type_strindex", Int32).to(Table::String),
@@ -197,7 +198,7 @@ pub(crate) static AGGREGATION_TEMPORALITY: EnumType = EnumType {
 ///
 /// Which is why two attributes of one key and different units cannot both be said in 1.3 to 1.7.
 #[rustfmt::skip]
-pub(crate) static ATTRIBUTE_UNIT: MessageType = MessageType::new(Package::Profiles, "AttributeUnit", &[
+pub(crate) static ATTRIBUTE_UNIT: MessageType = MessageType::new(Package::Profiles, Noun::AttributeUnit, "AttributeUnit", &[
     one((V1_3, V1_3), 1, "attribute_key", Int64).to(Table::String).now("attribute_key_strindex"),
     one((V1_3, V1_3), 2, "unit", Int64).to(Table::String).now("unit_strindex"),
     one((V1_4, V1_7), 1, "attribute_key_strindex", Int32).to(Table::String),
@@ -208,7 +209,7 @@ pub(crate) static ATTRIBUTE_UNIT: MessageType = MessageType::new(Package::Profil
 ///
 /// A link of zeros is none; since 1.8 row 0 is one.
 #[rustfmt::skip]
-pub(crate) static LINK: MessageType = MessageType::new(Package::Profiles, "Link", &[
+pub(crate) static LINK: MessageType = MessageType::new(Package::Profiles, Noun::Link, "Link", &[
     one((V1_3, NOW), 1, "trace_id", Bytes).with(Role::Id(16)),
     one((V1_3, NOW), 2, "span_id", Bytes).with(Role::Id(8)),
 ]);
@@ -219,7 +220,7 @@ pub(crate) static LINK: MessageType = MessageType::new(Package::Profiles, "Link"
 /// the bytes of one may be read as the other, with other sums; detection then asks where references
 /// lead.
 #[rustfmt::skip]
-pub(crate) static SAMPLE: MessageType = MessageType::new(Package::Profiles, "Sample", &[
+pub(crate) static SAMPLE: MessageType = MessageType::new(Package::Profiles, Noun::Sample, "Sample", &[
     many((PPROF, PPROF), 1, "location_id", Uint64).with(Role::RefById).now("location_index"),
     many((V1_3, V1_3), 1, "location_index", Uint64).with(Role::RefById),
     many((PPROF, V1_3), 2, "value", Int64).with(Role::Values).now("values"),
@@ -250,7 +251,7 @@ pub(crate) static SAMPLE: MessageType = MessageType::new(Package::Profiles, "Sam
 ///
 /// A text or a number: which it is follows from what is set, so an empty text and 0 look alike.
 #[rustfmt::skip]
-pub(crate) static LABEL: MessageType = MessageType::new(Package::Profiles, "Label", &[
+pub(crate) static LABEL: MessageType = MessageType::new(Package::Profiles, Noun::Label, "Label", &[
     one((PPROF, V1_3), 1, "key", Int64).to(Table::String).now("key_strindex"),
     one((PPROF, V1_3), 2, "str", Int64).to(Table::String).now("str_strindex"),
     one((PPROF, V1_3), 4, "num_unit", Int64).to(Table::String).now("num_unit_strindex"),
@@ -265,13 +266,13 @@ pub(crate) static LABEL: MessageType = MessageType::new(Package::Profiles, "Labe
 ///
 /// Leaf first, as in pprof.
 #[rustfmt::skip]
-pub(crate) static STACK: MessageType = MessageType::new(Package::Profiles, "Stack", &[
+pub(crate) static STACK: MessageType = MessageType::new(Package::Profiles, Noun::Stack, "Stack", &[
     many((V1_8, NOW), 1, "location_indices", Int32).to(Table::Location),
 ]);
 
 /// What 1.4 dropped of pprof (`build_id`) and 1.8 (the flags) are attributes since.
 #[rustfmt::skip]
-pub(crate) static MAPPING: MessageType = MessageType::new(Package::Profiles, "Mapping", &[
+pub(crate) static MAPPING: MessageType = MessageType::new(Package::Profiles, Noun::Mapping, "Mapping", &[
     one((PPROF, V1_3), 1, "id", Uint64),
     one((PPROF, V1_3), 2, "memory_start", Uint64),
     one((PPROF, V1_3), 3, "memory_limit", Uint64),
@@ -303,7 +304,7 @@ pub(crate) static BUILD_ID_KIND: EnumType =
 
 /// Since 1.8 mapping 0 is none; in 1.4 to 1.7 it is `optional`; before, 0 and left out look alike.
 #[rustfmt::skip]
-pub(crate) static LOCATION: MessageType = MessageType::new(Package::Profiles, "Location", &[
+pub(crate) static LOCATION: MessageType = MessageType::new(Package::Profiles, Noun::Location, "Location", &[
     one((PPROF, V1_3), 1, "id", Uint64),
     one((PPROF, PPROF), 2, "mapping_id", Uint64).with(Role::RefById).now("mapping_index"),
     one((V1_3, V1_3), 2, "mapping_index", Uint64).to(Table::Mapping),
@@ -326,7 +327,7 @@ pub(crate) static LOCATION: MessageType = MessageType::new(Package::Profiles, "L
 ///
 /// Several lines of a location are functions inlined into each other, the innermost first.
 #[rustfmt::skip]
-pub(crate) static LINE: MessageType = MessageType::new(Package::Profiles, "Line", &[
+pub(crate) static LINE: MessageType = MessageType::new(Package::Profiles, Noun::Line, "Line", &[
     one((PPROF, PPROF), 1, "function_id", Uint64).with(Role::RefById).now("function_index"),
     one((V1_3, V1_3), 1, "function_index", Uint64).to(Table::Function),
     one((V1_4, NOW), 1, "function_index", Int32).to(Table::Function),
@@ -336,7 +337,7 @@ pub(crate) static LINE: MessageType = MessageType::new(Package::Profiles, "Line"
 
 /// Without its id since 1.4: rows go by their index.
 #[rustfmt::skip]
-pub(crate) static FUNCTION: MessageType = MessageType::new(Package::Profiles, "Function", &[
+pub(crate) static FUNCTION: MessageType = MessageType::new(Package::Profiles, Noun::Function, "Function", &[
     one((PPROF, V1_3), 1, "id", Uint64),
     one((PPROF, V1_3), 2, "name", Int64).to(Table::String).now("name_strindex"),
     one((PPROF, V1_3), 3, "system_name", Int64).to(Table::String).now("system_name_strindex"),
@@ -352,7 +353,7 @@ pub(crate) static FUNCTION: MessageType = MessageType::new(Package::Profiles, "F
 ///
 /// So a unit belongs to one attribute, and no longer to a key.
 #[rustfmt::skip]
-pub(crate) static KEY_VALUE_AND_UNIT: MessageType = MessageType::new(Package::Profiles, "KeyValueAndUnit", &[
+pub(crate) static KEY_VALUE_AND_UNIT: MessageType = MessageType::new(Package::Profiles, Noun::KeyValueAndUnit, "KeyValueAndUnit", &[
     one((V1_8, NOW), 1, "key_strindex", Int32).to(Table::String),
     one((V1_8, NOW), 2, "value", Message(&ANY_VALUE)),
     one((V1_8, NOW), 3, "unit_strindex", Int32).to(Table::String),

@@ -117,6 +117,7 @@ fn full(package: Package, name: &str, stage: &str) -> String {
         Package::Common => format!("opentelemetry.proto.common.v1.{name}"),
         Package::Resource => format!("opentelemetry.proto.resource.v1.{name}"),
         Package::Events => format!("eventprofile.pr594.{name}"),
+        Package::Others => name.to_owned(),
     }
 }
 

@@ -4,6 +4,8 @@
 //! Each says what was found and the limit it broke; [`Error::at`] adds where.
 
 use crate::error::Error;
+use crate::wire::END_GROUP;
+use crate::wire::varint::is_too_wide;
 
 /// A tag of `length` bytes that no field can have: numbers are 1 to 2²⁹ − 1, so a tag is of 32 bits.
 #[cold]
@@ -15,6 +17,26 @@ pub(super) fn bad_tag(tag: u64, length: usize) -> Error {
             format!("field number {number} exceeds the largest, 536870911")
         }
         number => format!("the tag of field {number} takes {length} bytes, more than 5"),
+    })
+}
+
+/// Bytes that no varint begins.
+#[cold]
+#[inline(never)]
+pub(super) fn no_varint(bytes: &[u8]) -> Error {
+    Error::malformed(match is_too_wide(bytes) {
+        true => "varint exceeds 64 bits",
+        false => "message ends inside a varint",
+    })
+}
+
+/// A field that is none: the end of a group that did not begin, or a wire type that protobuf has not.
+#[cold]
+#[inline(never)]
+pub(super) fn bad_kind(tag: u32) -> Error {
+    Error::malformed(match (tag & 7, tag >> 3) {
+        (END_GROUP, number) => format!("group {number} ends but did not begin"),
+        (kind, number) => format!("wire type {kind} does not exist (field {number})"),
     })
 }
 

@@ -2,7 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::limits::within;
-use crate::wire::faults::{MAX_LENGTH, MAX_LENGTH_BYTES, bad_length, bad_tag, cut_short};
+use crate::wire::faults::{
+    MAX_LENGTH, MAX_LENGTH_BYTES, bad_kind, bad_length, bad_tag, cut_short, no_varint,
+};
 use crate::wire::short::Short;
 use crate::wire::varint::{CONTINUES, compact, compact_low, index};
 use crate::wire::{END_GROUP, FIXED32, FIXED64, LEN, START_GROUP, VARINT};
@@ -142,10 +144,17 @@ impl<'a> Reader<'a> {
     /// More than ten bytes or 64 bits, or the end of the message within it.
     #[inline(always)]
     pub(crate) fn varint(&mut self) -> Result<u64> {
+        self.try_varint().ok_or_else(|| no_varint(self.rest()).at(self.rest()))
+    }
+
+    /// A number as [`varint`](Self::varint) reads it; `None`, and nothing was read, where there is none. For those who
+    /// say in their own words what is wrong, or look at bytes that are likely something else: no error is made.
+    #[inline(always)]
+    pub(crate) fn try_varint(&mut self) -> Option<u64> {
         match self.last_byte() {
             Some(byte) if self.at < self.end => {
                 self.at += 1;
-                Ok(u64::from(byte))
+                Some(u64::from(byte))
             }
             _ => self.wide_varint(),
         }
@@ -153,7 +162,7 @@ impl<'a> Reader<'a> {
 
     /// A varint of two bytes or more, with no branch on how many but for the very long.
     #[inline(always)]
-    fn wide_varint(&mut self) -> Result<u64> {
+    fn wide_varint(&mut self) -> Option<u64> {
         if let Some(word) =
             self.payload.get(self.at..self.at + 8).and_then(<[u8]>::first_chunk::<8>)
         {
@@ -163,7 +172,7 @@ impl<'a> Reader<'a> {
             let at = self.at + (end / 8) as usize;
             if at <= self.end && ends != 0 {
                 self.at = at;
-                return Ok(if end <= 32 {
+                return Some(if end <= 32 {
                     compact_low((word & (ends ^ ends.wrapping_sub(1))) as u32).into()
                 } else {
                     compact(word & (ends ^ ends.wrapping_sub(1)))
@@ -172,25 +181,24 @@ impl<'a> Reader<'a> {
         }
         let (value, at) = self.slow_varint()?;
         self.at = at;
-        Ok(value)
+        Some(value)
     }
 
     /// A varint of any length, and where it ends.
     #[cold]
     #[inline(never)]
-    fn slow_varint(self) -> Result<(u64, usize)> {
-        let rest = self.rest();
+    fn slow_varint(self) -> Option<(u64, usize)> {
         let mut value = 0;
-        for (at, &byte) in rest.iter().enumerate().take(10) {
+        for (at, &byte) in self.rest().iter().enumerate().take(10) {
             if at == 9 && byte > 1 {
-                return Err(Error::malformed("varint exceeds 64 bits").at(rest));
+                return None;
             }
             value |= u64::from(byte & 0x7f) << (7 * at);
             if byte < 0x80 {
-                return Ok((value, self.at + at + 1));
+                return Some((value, self.at + at + 1));
             }
         }
-        Err(Error::malformed("message ends inside a varint").at(rest))
+        None
     }
 
     /// An int32, uint32 or index: negative numbers come as [`BELOW`](crate::wire::varint::BELOW), too large ones as [`BEYOND`](crate::wire::varint::BEYOND).
@@ -202,12 +210,22 @@ impl<'a> Reader<'a> {
     /// Eight bytes, little-endian.
     #[inline]
     pub(crate) fn fixed64(&mut self) -> Result<u64> {
-        match self.rest().first_chunk::<8>() {
+        self.fixed().map(u64::from_le_bytes)
+    }
+
+    /// Four bytes, little-endian.
+    pub(crate) fn fixed32(&mut self) -> Result<u32> {
+        self.fixed().map(u32::from_le_bytes)
+    }
+
+    #[inline]
+    fn fixed<const N: usize>(&mut self) -> Result<[u8; N]> {
+        match self.rest().first_chunk() {
             Some(word) => {
-                self.at += 8;
-                Ok(u64::from_le_bytes(*word))
+                self.at += N;
+                Ok(*word)
             }
-            None => Err(cut_short(8, self.rest().len()).at(self.rest())),
+            None => Err(cut_short(N as u64, self.rest().len()).at(self.rest())),
         }
     }
 
@@ -347,20 +365,9 @@ impl<'a> Reader<'a> {
         let start = self.rest();
         match tag & 7 {
             FIXED64 => drop(self.fixed64()?),
-            FIXED32 if self.rest().len() >= 4 => self.pass(4),
-            FIXED32 => return Err(cut_short(4, self.rest().len()).at(start)),
+            FIXED32 => drop(self.fixed32()?),
             START_GROUP => self.skip_group(tag >> 3, max_nesting)?,
-            END_GROUP => {
-                return Err(Error::malformed(format!("group {} ends but did not begin", tag >> 3))
-                    .at(start));
-            }
-            kind => {
-                return Err(Error::malformed(format!(
-                    "wire type {kind} does not exist (field {})",
-                    tag >> 3
-                ))
-                .at(start));
-            }
+            _ => return Err(bad_kind(tag).at(start)),
         }
         Ok(self)
     }
@@ -380,11 +387,8 @@ impl<'a> Reader<'a> {
                 }
                 END_GROUP if tag >> 3 == innermost => drop(open.pop()),
                 END_GROUP => {
-                    return Err(Error::malformed(format!(
-                        "group {innermost} ends as group {}",
-                        tag >> 3
-                    ))
-                    .at(start));
+                    let ends = format!("group {innermost} ends as group {}", tag >> 3);
+                    return Err(Error::malformed(ends).at(start));
                 }
                 _ => self.skip(tag, max_nesting)?,
             }

@@ -43,3 +43,10 @@ pub(crate) const CONTINUES: u64 = 0x8080_8080_8080_8080;
 pub(super) fn compact_low(word: u32) -> u32 {
     (word & 0x7f) | (word >> 1 & 0x3f80) | (word >> 2 & 0x1f_c000) | (word >> 3 & 0xfe0_0000)
 }
+
+/// Whether bytes that do not begin with a varint do so for one of more than 64 bits: ten bytes of which nine go on are
+/// enough for all of them. Fewer end before it does.
+#[cold]
+pub(crate) fn is_too_wide(bytes: &[u8]) -> bool {
+    bytes.len() >= 10 && bytes.iter().take(9).all(|byte| *byte >= 0x80)
+}

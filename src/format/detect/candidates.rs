@@ -3,14 +3,19 @@
 //! Formats are candidates by being registered. Beside them are things that look like profiles and are none: they
 //! are tried too, so that the error names them rather than a format that fits by chance.
 //!
-//! A candidate is a grammar with an answer. The grammars of formats come from the schema; those of
-//! other signals are written down in [`signals`], as far as it takes to name them.
+//! A candidate is a grammar with an answer. What a format is made of, the schema says; those of other signals are
+//! written down in [`signals`], as far as it takes to name them.
 
 use std::sync::LazyLock;
 
-use super::grammar::Grammar;
-use super::{generations, signals};
+use super::grammar::{Grammar, Texts, bit};
+use super::signals;
+use crate::format::otlp::schema::{Home, Schema};
 use crate::format::{Encoding, Format};
+use crate::schema::{
+    EVENT_PROFILE, EXPORT_PROFILES_SERVICE_RESPONSE, MessageType, Noun, PROFILE, PROFILES_DATA,
+    Version,
+};
 
 /// A grammar, and what it means when a payload fits it.
 #[derive(Debug)]
@@ -42,21 +47,21 @@ pub(super) static CANDIDATES: LazyLock<Vec<Candidate>> = LazyLock::new(|| candid
 
 /// The order decides between what fits equally well, so the newest generation comes first.
 pub(super) fn candidates(formats: &[Format]) -> Vec<Candidate> {
-    // Candidates are large: none is moved once it is there.
-    let mut all = Vec::with_capacity(formats.len());
-    all.extend(formats.iter().filter_map(|&format| readable(format)));
+    let mut all: Vec<_> = formats.iter().filter_map(|&format| readable(format)).collect();
     let schemas = formats.iter().filter_map(|format| format.schema());
-    let containers = schemas.filter(|schema| schema.container.profile != 0);
-    all.extend(
-        containers.map(|schema| Candidate { grammar: generations::bare(schema), answer: BARE }),
-    );
+    let contained = schemas.filter(|schema| schema.container.profile != 0);
+    all.extend(contained.map(|schema| Candidate { grammar: otlp(schema, &PROFILE), answer: BARE }));
+    let mut response =
+        Grammar::new("response", &EXPORT_PROFILES_SERVICE_RESPONSE, signals::VERSION);
+    // It is a message or two of text.
+    response.texts = Texts::Prose;
     // A metric's two texts may have the lengths of a span's ids; ids are no texts.
     let named = [
         (signals::metrics(), METRICS),
         (signals::logs(), LOGS),
         (signals::traces(), TRACES),
-        (signals::response(), RESPONSE),
-        (generations::contained_events(), EVENTS),
+        (response, RESPONSE),
+        (events(&signals::EVENTS), EVENTS),
     ];
     all.extend(named.map(|(grammar, answer)| Candidate { grammar, answer }));
     all
@@ -65,12 +70,53 @@ pub(super) fn candidates(formats: &[Format]) -> Vec<Candidate> {
 /// None for formats that are no protobuf: those are known by how they begin.
 fn readable(format: Format) -> Option<Candidate> {
     let grammar = match format.encoding() {
-        Encoding::Otlp(schema) => generations::grammar(schema),
-        Encoding::Pprof => generations::pprof(),
-        Encoding::Events => generations::events(),
+        Encoding::Otlp(schema) => otlp(schema, &PROFILES_DATA),
+        Encoding::Pprof => pprof(),
+        Encoding::Events => events(&EVENT_PROFILE),
         Encoding::OtlpJson | Encoding::Own { .. } => return None,
     };
     Some(Candidate { grammar, answer: Answer::Format(format) })
+}
+
+/// What the payloads of a generation are made of, or one of its profiles: of OTEP 0239 without its container that is
+/// what it calls an extended pprof.
+fn otlp(schema: &Schema, root: &'static MessageType) -> Grammar {
+    let mut grammar = Grammar::new(schema.name, root, schema.version);
+    if schema.home == Home::Data {
+        // Tables alone say nothing, and a lone string table may be pprof's as well.
+        grammar.needs.push((Noun::ProfilesData, 0, 1));
+    }
+    let (profile, container) = (&schema.profile, &schema.container);
+    if container.profile != 0 {
+        grammar.needs.push((Noun::Container, 0, container.profile));
+    }
+    for (message, format, payload) in [
+        (Noun::Profile, profile.original_payload_format, profile.original_payload),
+        (Noun::Container, container.original_payload_format, container.original_payload),
+    ] {
+        if payload != 0 {
+            grammar.needs.push((message, bit(format), payload));
+            grammar.needs.push((message, bit(payload), format));
+        }
+    }
+    grammar
+}
+
+/// What a pprof profile is made of. Rows refer to each other by id, which detection does not follow.
+fn pprof() -> Grammar {
+    let mut grammar = Grammar::new("pprof", &PROFILE, Version::Pprof);
+    let texts = const { PROFILE.number(Version::Pprof, "string_table") };
+    grammar.needs.push((Noun::Profile, 0, texts));
+    grammar
+}
+
+/// A profile of timestamped events, a proposal (opentelemetry-proto 594) that was never released: it
+/// has other fields than OTLP's, a type and the texts of its names, and stands alone.
+fn events(root: &'static MessageType) -> Grammar {
+    let mut grammar = Grammar::new("events", root, Version::Events);
+    let number = |key| EVENT_PROFILE.number(Version::Events, key);
+    grammar.needs.extend(["event_types", "strings"].map(|key| (Noun::Profile, 0, number(key))));
+    grammar
 }
 
 /// A pprof reader would take it for a pprof with odd fields.
@@ -90,7 +136,6 @@ const LOGS: Answer = Signal(
     "an OTLP export request for logs",
     "this reads profiles only; send it to a receiver of logs",
 );
-/// It is a message or two of text.
 const RESPONSE: Answer = Other(
     "an OTLP export response",
     "this is what a receiver answered; the profiles are in the request",

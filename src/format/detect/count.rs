@@ -8,11 +8,12 @@
 //! What was not counted to its end is [`Rows::UNKNOWN`], which no reference is past: a bound may
 //! hide a misfit and never makes one up.
 
-use super::grammar::{Field, Message, Table};
+use super::grammar::{inner, table};
 use super::rows::{Rows, is_null};
 use super::score::Why;
 use super::walk::Walk;
 use crate::format::otlp::schema::Rows as RowZero;
+use crate::schema::{MessageType, Noun, PROFILE, Table};
 use crate::wire::packed::count_packed;
 use crate::wire::read::Reader;
 use crate::wire::{LEN, VARINT};
@@ -20,20 +21,26 @@ use crate::wire::{LEN, VARINT};
 impl Walk<'_> {
     /// Counts the tables that a message brings, before anything that refers to them: rows may stand behind
     /// references.
-    pub(super) fn count_tables(&mut self, message: Message, body: &[u8]) {
-        let is_beside = message == Message::Data && self.grammar.dictionary().is_some();
-        let brings = || self.grammar.tables(message).next().is_some();
-        if is_beside || matches!(message, Message::Data | Message::Profile) && brings() {
+    pub(super) fn count_tables(&mut self, message: &'static MessageType, body: &[u8]) {
+        let is_dictionary = message.noun == Noun::Dictionary;
+        if !is_dictionary
+            && (self.grammar.tables(message).next().is_some() || self.is_beside(message))
+        {
             self.grammar.tables(message).for_each(|(_, table)| self.rows.reset(table));
             self.count(message, body, &mut self.bounds.fields.clone());
         }
+    }
+
+    /// Whether the tables of all profiles are in a message beside them, in this one.
+    fn is_beside(&self, message: &MessageType) -> bool {
+        message.noun == Noun::ProfilesData && self.grammar.dictionary().is_some()
     }
 
     /// Counts the rows of the tables in a message, and in all parts of its dictionary, wherever they stand.
     ///
     /// `left` is how many fields may still be looked at; it is shared by the parts of one
     /// dictionary.
-    fn count(&mut self, message: Message, body: &[u8], left: &mut u32) {
+    fn count(&mut self, message: &'static MessageType, body: &[u8], left: &mut u32) {
         let mut left_inside = *left;
         let mut reader = Reader::new(body);
         let path = self.path;
@@ -44,23 +51,20 @@ impl Walk<'_> {
             *left -= 1;
             self.at = (tag >> 3, tag & 7);
             let field = self.grammar.field(message, tag >> 3);
-            match (field.and_then(Field::table), tag & 7) {
-                (Some(Table::Slice), VARINT) if reader.varint().is_ok() => {
-                    self.rows.add(Table::Slice, 1)
+            let value = match tag & 7 {
+                LEN => reader.bytes(),
+                _ => reader.skip(tag, 0).map(|()| &[][..]),
+            };
+            let Ok(value) = value else { return };
+            let inner = field.and_then(inner).filter(|inner| inner.noun == Noun::Dictionary);
+            match (field.and_then(table), inner, tag & 7) {
+                (Some(Table::Slice), _, VARINT) => self.rows.add(Table::Slice, 1),
+                (Some(table), _, LEN) => self.row(table, value),
+                (_, Some(dictionary), LEN) => {
+                    self.path = path.into(tag >> 3);
+                    self.count(dictionary, value, &mut left_inside);
+                    self.path = path;
                 }
-                (Some(table), LEN) => match reader.bytes() {
-                    Ok(row) => self.row(table, row),
-                    Err(_) => return,
-                },
-                (None, LEN) if field.is_some_and(Field::is_dictionary) => match reader.bytes() {
-                    Ok(part) => {
-                        self.path = path.into(tag >> 3);
-                        self.count(Message::Dictionary, part, &mut left_inside);
-                        self.path = path;
-                    }
-                    Err(_) => return,
-                },
-                _ if reader.skip(tag, 0).is_err() => return,
                 _ => {}
             }
         }
@@ -77,7 +81,7 @@ impl Walk<'_> {
             };
             return self.rows.add(table, count);
         }
-        let wanted = self.grammar.rows == RowZero::NullFirst && table.has_null_row()
+        let wanted = self.grammar.rows() == RowZero::NullFirst && table.has_null_row()
             || table == Table::String;
         if self.rows.counts[table as usize] == 0 && wanted && !is_null(row) {
             self.clash(Why::RowZero(table));
@@ -90,11 +94,11 @@ impl Walk<'_> {
 
     /// Not all rows of a message's tables were counted here; those of the dictionary may have been
     /// before.
-    fn unknown_rows(&mut self, message: Message) {
+    fn unknown_rows(&mut self, message: &'static MessageType) {
         self.outcome.cut = true;
-        let is_beside = message == Message::Data && self.grammar.dictionary().is_some();
-        let message = if is_beside { Message::Dictionary } else { message };
-        let counted = self.counted.filter(|_| message == Message::Dictionary);
+        let dictionary = self.grammar.dictionary().filter(|_| self.is_beside(message));
+        let message = dictionary.map_or(message, |(_, dictionary)| dictionary);
+        let counted = self.counted.filter(|_| message.noun == Noun::Dictionary);
         // Encoders write sample types first.
         let tables = self.grammar.tables(message).filter(|(_, table)| *table != Table::SampleType);
         for (number, table) in tables {
@@ -106,7 +110,7 @@ impl Walk<'_> {
     /// Of tables that every profile has its own of, those of the profile walked last say nothing of
     /// others.
     pub(super) fn rows_elsewhere(&mut self) {
-        for (_, table) in self.grammar.tables(Message::Profile) {
+        for (_, table) in self.grammar.tables(&PROFILE) {
             self.rows.counts[table as usize] = Rows::UNKNOWN;
         }
     }

@@ -15,14 +15,14 @@
 
 use super::bounds::Bounds;
 use super::candidates::{Answer, Candidate};
-use super::grammar::{Grammar, Message, Role, Table, bit};
+use super::grammar::{Grammar, bit};
 use super::score::HARD;
 use super::trials::{Trial, Trials, is_equivalent};
 use super::walk::{is_prose, walk};
 use super::{Certainty, Depth, Detected, Endpoint, words};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
-use crate::format::otlp::schema::Rows;
+use crate::schema::{Noun, Role, SAMPLE, Table};
 use crate::wire::read::Reader;
 
 /// Which candidate `payload` is, if any is likely.
@@ -99,10 +99,7 @@ fn best<'a, 'c>(trials: &'a [Trial<'c>]) -> Vec<&'a Trial<'c>> {
     if ties.iter().any(|trial| trial.format().is_some()) {
         ties.retain(|trial| trial.format().is_some());
     }
-    if ties
-        .iter()
-        .all(|trial| trial.candidate.grammar.rows == Rows::NullFirst && !trial.outcome.cut)
-    {
+    if ties.iter().all(|trial| trial.candidate.grammar.is_series() && !trial.outcome.cut) {
         by_orphans(&mut ties);
     }
     if let Some(preferred) =
@@ -168,9 +165,9 @@ const ATTRIBUTES: Role = Role::Ref(Table::Attribute);
 /// What all numbers of all samples are by a reading, if they are one thing.
 fn lists(trial: &Trial) -> Option<Role> {
     let used = |role: Role| {
-        let mut fields = trial.candidate.grammar.fields(Message::Sample);
+        let mut fields = trial.candidate.grammar.fields(&SAMPLE);
         fields.any(|field| {
-            field.role == role && trial.outcome.used(Message::Sample) & bit(field.number) != 0
+            field.role == role && trial.outcome.used(Noun::Sample) & bit(field.number) != 0
         })
     };
     match (used(ATTRIBUTES), used(Role::Values)) {

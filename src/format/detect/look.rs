@@ -16,9 +16,9 @@
 //! and memory for the probes alone. Decision 32 says what else was tried.
 
 use super::Depth;
-use super::differences::Differences;
-use super::grammar::{Grammar, LAST_NUMBER, Message, bit};
+use super::grammar::{Grammar, bit, inner};
 use super::score::Path;
+use crate::schema::{MessageType, NUMBERS, Noun};
 use crate::wire::read::Reader;
 use crate::wire::{FIXED64, LEN, VARINT};
 
@@ -31,7 +31,7 @@ const LONG: usize = 4096;
 const NEW: usize = 256;
 
 /// How often the dictionary has the field of each number.
-pub(super) type DictionaryRows = [u64; LAST_NUMBER as usize + 1];
+pub(super) type DictionaryRows = [u64; NUMBERS];
 
 /// What was found.
 pub(super) struct Found<'p> {
@@ -50,11 +50,8 @@ impl Found<'_> {
     /// Whether everything was looked at in which these formats, which are among those it was made
     /// for, may differ.
     pub(super) fn saw_all(&self, ours: &Grammar, others: &[&Grammar]) -> bool {
-        let differences = Differences::of(ours, others);
-        let passed = |message: &Message| self.passed & bit(*message as u32) != 0;
-        let mut passed = Message::ALL.into_iter().filter(passed);
-        passed.all(|message| differences.is_same(message))
-            && others.iter().all(|theirs| theirs.root == ours.root)
+        Differences::of(ours, others).messages & self.passed == 0
+            && others.iter().all(|theirs| std::ptr::eq(theirs.root, ours.root))
     }
 }
 
@@ -79,23 +76,18 @@ pub(super) enum Part<'p> {
 pub(super) fn look<'p>(
     ours: &Grammar,
     others: &[&Grammar],
-    seen: [u32; Message::COUNT],
+    seen: [u32; Noun::COUNT],
     payload: &'p [u8],
     depth: Depth,
 ) -> Found<'p> {
-    let found = Found {
-        probes: Vec::new(),
-        rows: [0; LAST_NUMBER as usize + 1],
-        differs: false,
-        passed: 0,
-    };
+    let found = Found { probes: Vec::new(), rows: [0; NUMBERS], differs: false, passed: 0 };
     let mut look = Look {
         ours,
         differences: Differences::of(ours, others),
         whole: depth == Depth::Whole,
         step: payload.len() / SPACED,
-        next: [0; Message::COUNT],
-        entered: [0; Message::COUNT],
+        next: [0; Noun::COUNT],
+        entered: [0; Noun::COUNT],
         seen,
         new: 0,
         found,
@@ -112,11 +104,11 @@ struct Look<'g, 'p> {
     /// The bytes from one message that is entered to the next one of its kind.
     step: usize,
     /// How far into the payload the next one of each kind is.
-    next: [usize; Message::COUNT],
+    next: [usize; Noun::COUNT],
     /// How many of each kind were entered.
-    entered: [u32; Message::COUNT],
+    entered: [u32; Noun::COUNT],
     /// The fields of each message that some format's walk has met, and those kept often enough since.
-    seen: [u32; Message::COUNT],
+    seen: [u32; Noun::COUNT],
     /// How many probes were kept for new fields, up to [`NEW`].
     new: usize,
     found: Found<'p>,
@@ -125,7 +117,15 @@ struct Look<'g, 'p> {
 impl<'p> Look<'_, 'p> {
     /// Passes over the fields of a message that begins `at` bytes into the payload, and enters those
     /// in which the formats differ.
-    fn message(&mut self, message: Message, path: Path, mut reader: Reader<'p>, at: usize) {
+    fn message(
+        &mut self,
+        message: &'static MessageType,
+        path: Path,
+        mut reader: Reader<'p>,
+        at: usize,
+    ) {
+        let message_type = message;
+        let message = message_type.noun;
         let (common, into) = self.differences.masks(message);
         let end = at + reader.left();
         let mut fields = 0;
@@ -133,14 +133,14 @@ impl<'p> Look<'_, 'p> {
             let before = reader;
             let Ok(Some(tag)) = reader.tag() else { return self.pass(message) };
             let field = bit(tag >> 3);
-            let enters = |inner: &Message| into & field != 0 || *inner == Message::Dictionary;
-            let inner = self.ours.inner(message, tag >> 3).filter(enters);
+            let known = self.ours.field(message_type, tag >> 3).and_then(inner);
+            let inner = known.filter(|inner| into & field != 0 || inner.noun == Noun::Dictionary);
             match (tag & 7, inner) {
                 (LEN, Some(inner)) => {
                     let Ok(body) = reader.message() else { return self.pass(message) };
                     self.enter(inner, path.into(tag >> 3), body, end - reader.left());
-                    let until = self.next[inner as usize].saturating_sub(end - reader.left());
-                    let rows = 1 + self.pass_until(inner, &mut reader, tag, until);
+                    let until = self.next[inner.noun as usize].saturating_sub(end - reader.left());
+                    let rows = 1 + self.pass_until(inner.noun, &mut reader, tag, until);
                     self.count(message, tag >> 3, rows);
                 }
                 _ if reader.skip(tag, 0).is_err() => return self.pass(message),
@@ -167,7 +167,7 @@ impl<'p> Look<'_, 'p> {
     /// those without new fields. Says how many they are.
     fn pass_until(
         &mut self,
-        message: Message,
+        message: Noun,
         reader: &mut Reader<'p>,
         tag: u32,
         until: usize,
@@ -179,7 +179,7 @@ impl<'p> Look<'_, 'p> {
                 self.pass(message);
             }
             passed
-        } else if into == 0 && message != Message::Dictionary {
+        } else if into == 0 && message != Noun::Dictionary {
             let seen = self.seen[message as usize];
             let mut fields = 0;
             let passed = pass_alike(reader, tag, until, |body| {
@@ -195,7 +195,8 @@ impl<'p> Look<'_, 'p> {
     }
 
     /// Looks into a message that ends `end` bytes into the payload, if it is its turn.
-    fn enter(&mut self, message: Message, path: Path, body: Reader<'p>, end: usize) {
+    fn enter(&mut self, of: &'static MessageType, path: Path, body: Reader<'p>, end: usize) {
+        let message = of.noun;
         let at = end - body.left();
         let due = at >= self.next[message as usize];
         if due {
@@ -206,18 +207,15 @@ impl<'p> Look<'_, 'p> {
         let is_long = body.left() >= LONG;
         if !due && !is_long && !self.whole {
             self.pass(message);
-        } else if is_long
-            || self.differences.masks(message).1 != 0
-            || message == Message::Dictionary
-        {
-            self.message(message, path, body, at);
+        } else if is_long || self.differences.masks(message).1 != 0 || message == Noun::Dictionary {
+            self.message(of, path, body, at);
         } else {
             self.leaf(message, path, body, due);
         }
     }
 
     /// Looks at the tags of a short message that holds none in which the formats differ.
-    fn leaf(&mut self, message: Message, path: Path, mut reader: Reader<'p>, due: bool) {
+    fn leaf(&mut self, message: Noun, path: Path, mut reader: Reader<'p>, due: bool) {
         let (body, mut fields) = (reader.rest(), 0);
         while let Ok(Some(tag)) = reader.tag() {
             fields |= bit(tag >> 3);
@@ -239,16 +237,16 @@ impl<'p> Look<'_, 'p> {
     }
 
     /// Notes that a message, or some of it, is not looked at.
-    fn pass(&mut self, message: Message) {
+    fn pass(&mut self, message: Noun) {
         self.found.passed |= bit(message as u32);
     }
 
-    fn is_new(&self, message: Message, fields: u32) -> bool {
+    fn is_new(&self, message: Noun, fields: u32) -> bool {
         fields & !self.seen[message as usize] != 0
     }
 
     /// Keeps what has fields that nobody met before; they are met when that was often enough.
-    fn keep_new(&mut self, message: Message, fields: u32, probe: Probe<'p>) {
+    fn keep_new(&mut self, message: Noun, fields: u32, probe: Probe<'p>) {
         self.found.probes.push(probe);
         self.new += 1;
         if self.new >= NEW {
@@ -256,12 +254,62 @@ impl<'p> Look<'_, 'p> {
         }
     }
 
-    fn count(&mut self, message: Message, number: u32, rows: u64) {
-        if message == Message::Dictionary
+    fn count(&mut self, message: Noun, number: u32, rows: u64) {
+        if message == Noun::Dictionary
             && let Some(count) = self.found.rows.get_mut(number as usize)
         {
             *count += rows;
         }
+    }
+}
+
+/// In which fields of which messages several formats differ.
+///
+/// A message whose `common` is all ones and whose `into` is 0 is the same to all, and is never entered.
+struct Differences {
+    /// The fields of each message that mean the same to all; all bits where all fields do.
+    common: [u32; Noun::COUNT],
+    /// Those that hold messages in which the formats differ.
+    into: [u32; Noun::COUNT],
+    /// The messages that were compared, and those in which the formats differ: a bit for each.
+    compared: u32,
+    messages: u32,
+}
+
+impl Differences {
+    /// Between one grammar and some others. A payload of another kind has messages of its own, which ours are not
+    /// compared with.
+    fn of(ours: &Grammar, others: &[&Grammar]) -> Self {
+        let (common, into) = ([u32::MAX; Noun::COUNT], [0; Noun::COUNT]);
+        let mut found = Self { common, into, compared: 0, messages: 0 };
+        found.compare(ours.root, ours, others);
+        found
+    }
+
+    /// Compares a message and all that it holds; says whether it is the same.
+    fn compare(&mut self, of: &'static MessageType, ours: &Grammar, others: &[&Grammar]) -> bool {
+        let message = bit(of.noun as u32);
+        let numbers = 1..if self.compared & message == 0 { NUMBERS as u32 } else { 0 };
+        self.compared |= message;
+        for number in numbers {
+            let is_same = |theirs: &&Grammar| ours.is_same(of, number, theirs);
+            let inner = ours.field(of, number).and_then(inner);
+            let leads = inner.is_some_and(|inner| !self.compare(inner, ours, others));
+            if !others.iter().all(is_same) {
+                self.common[of.noun as usize] &= !bit(number);
+                self.messages |= message;
+            }
+            if leads {
+                self.into[of.noun as usize] |= bit(number);
+                self.messages |= message;
+            }
+        }
+        self.messages & message == 0
+    }
+
+    /// The fields of a message that mean the same, and those that lead to a difference: a bit for each number.
+    fn masks(&self, message: Noun) -> (u32, u32) {
+        (self.common[message as usize], self.into[message as usize])
     }
 }
 

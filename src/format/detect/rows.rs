@@ -5,7 +5,7 @@
 //!
 //! The room is fixed: a count for each table, and for the first 4,096 attributes a key and a bit.
 
-use super::grammar::Table;
+use crate::schema::Table;
 use crate::wire::read::Reader;
 use crate::wire::{LEN, VARINT};
 
@@ -93,57 +93,30 @@ fn key(attribute: &[u8]) -> Option<u32> {
 
 /// Whether a row is empty: every field of it is 0, or has no bytes or only zeros, as the ids of an
 /// empty link may. An empty text is empty.
-pub(super) fn is_null(mut row: &[u8]) -> bool {
-    while !row.is_empty() {
-        let (Some(tag), Some(value)) = (number(&mut row), number(&mut row)) else {
+pub(super) fn is_null(row: &[u8]) -> bool {
+    let mut reader = Reader::new(row);
+    while !reader.is_empty() {
+        // Most bytes looked at here are no row.
+        let (Some(tag), Some(value)) = (reader.try_varint(), reader.try_varint()) else {
             return false;
         };
-        let Ok(tag) = u32::try_from(tag) else { return false };
-        let zeros = match tag & 7 {
+        let zeros = match (tag & 7) as u32 {
             VARINT if value == 0 => 0,
             LEN if value <= 16 => value as usize,
             _ => return false,
         };
-        match row.split_at_checked(zeros) {
-            Some((zeros, rest)) if tag >> 3 != 0 && zeros.iter().all(|&byte| byte == 0) => {
-                row = rest;
-            }
-            _ => return false,
+        let is_field = (8..1 << 32).contains(&tag) && zeros <= reader.left();
+        if !is_field || reader.part(zeros).rest().iter().any(|byte| *byte != 0) {
+            return false;
         }
+        reader.pass(zeros);
     }
     true
-}
-
-/// A varint off the front, as [`Reader::varint`] takes it. Most bytes looked at here are no row, and a reader would make an
-/// error for each.
-fn number(bytes: &mut &[u8]) -> Option<u64> {
-    let length = 1 + bytes.iter().take(10).position(|byte| byte & 0x80 == 0)?;
-    let (number, rest) = bytes.split_at_checked(length)?;
-    if number.get(9).is_some_and(|last| *last > 1) {
-        return None;
-    }
-    *bytes = rest;
-    Some(number.iter().rev().fold(0, |all, byte| all << 7 | u64::from(byte & 0x7f)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_those_of_a_reader() {
-        for first in [0, 1, 0x7f, 0x80, 0x81, 0xff] {
-            for length in 0..12 {
-                for last in [0, 1, 2, 0x7f, 0x80] {
-                    let bytes = [&vec![first; length][..], &[last, 7]].concat();
-                    let (mut rest, mut reader) = (&bytes[..], Reader::new(&bytes));
-                    let read = reader.varint().ok();
-                    assert_eq!(number(&mut rest), read, "{bytes:x?}");
-                    assert!(read.is_none() || rest == reader.rest(), "{bytes:x?}");
-                }
-            }
-        }
-    }
 
     #[test]
     fn a_row_without_anything_is_null() {

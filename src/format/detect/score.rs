@@ -3,7 +3,7 @@
 //! A format that fits has no misfit at all, as a rule. Misfits have kinds, so that a payload by an odd encoder, or of a
 //! generation to come, is still told from one of another format.
 
-use super::grammar::{Message, Table};
+use crate::schema::{Noun, Table};
 
 /// What does not fit: how much of each kind, the heavier kind first. Sums of one kind are compared before the
 /// next kind is looked at, so no number of small oddities weighs as much as one contradiction.
@@ -117,7 +117,7 @@ pub(super) struct Outcome {
     /// The numbers of the fields met in each message.
     ///
     /// A bit for each number up to 31.
-    pub(super) used: [u32; Message::COUNT],
+    pub(super) used: [u32; Noun::COUNT],
     /// Fields that are in the grammar.
     pub(super) known: u32,
     /// Fields that are not.
@@ -145,7 +145,7 @@ impl Outcome {
     }
 
     /// The fields met in a message.
-    pub(super) fn used(&self, message: Message) -> u32 {
+    pub(super) fn used(&self, message: Noun) -> u32 {
         self.used[message as usize]
     }
 

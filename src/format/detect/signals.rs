@@ -1,4 +1,4 @@
-//! The grammars of the other signals of OTLP, as far as it takes to name them.
+//! The other signals of OTLP, as far as it takes to name them.
 //!
 //! Traces, metrics and logs have the same envelope as profiles. Their records are told by fields that profiles do
 //! not have.
@@ -7,88 +7,142 @@
 //! to tell it, and a wrong guess would hide profiles. The numbers are those of the stable protos of
 //! opentelemetry-proto and cannot change.
 
-use Holds::{Bytes, Fixed32, Fixed64, Id, Message, Number, Prose, Small, Text};
+use Kind::{Bytes, Enum, Fixed32, Fixed64, Int64, Message, String, Uint32};
 
-use super::generations::envelope;
-use super::grammar::{Field, Grammar, Holds, Message as Of, many, one};
-use crate::schema::Version;
+use super::grammar::Grammar;
+use crate::schema::{
+    ANY_VALUE, EVENT_PROFILE, EnumType, Field, INSTRUMENTATION_SCOPE, KEY_VALUE, Kind, MessageType,
+    Noun, Package, RESOURCE, Role, Version, many, one,
+};
+
+/// Resources and scopes of today, without references into a dictionary: those are a thing of profiles.
+pub(super) const VERSION: Version = Version::V1_9;
+const IN: (Version, Version) = (VERSION, VERSION);
+/// Of timestamped events.
+const AT: (Version, Version) = (Version::Events, Version::Events);
+
+/// Resources and scopes as all signals of OTLP have them, around records.
+///
+/// Only profiles have a dictionary beside the resources: a message there contradicts another signal.
+/// Of a small profile all else may be that of a metric.
+macro_rules! envelope {
+    ($name:ident, $in:ident, $resource:expr, $scope:expr, $record:expr) => {
+        pub(super) static $name: MessageType = {
+            static SCOPE: MessageType = message(
+                Noun::ScopeProfiles,
+                &[
+                    one($in, 1, "scope", $scope),
+                    many($in, 2, "records", Message(&$record)),
+                    one($in, 3, "schema_url", String),
+                ],
+            );
+            static RESOURCES: MessageType = message(
+                Noun::ResourceProfiles,
+                &[
+                    one($in, 1, "resource", $resource),
+                    many($in, 2, "scopes", Message(&SCOPE)),
+                    one($in, 3, "schema_url", String),
+                ],
+            );
+            message(
+                Noun::ProfilesData,
+                &[many($in, 1, "resources", Message(&RESOURCES)), one($in, 2, "none", Int64)],
+            )
+        };
+    };
+}
+
+envelope!(TRACES, IN, Message(&RESOURCE), Message(&INSTRUMENTATION_SCOPE), SPAN);
+envelope!(METRICS, IN, Message(&RESOURCE), Message(&INSTRUMENTATION_SCOPE), METRIC);
+envelope!(LOGS, IN, Message(&RESOURCE), Message(&INSTRUMENTATION_SCOPE), LOG);
+// Profiles of events where other profiles are, which their proposal does not have and nobody is known to write.
+envelope!(EVENTS, AT, Bytes, Bytes, EVENT_PROFILE);
 
 /// A span has both ids.
 pub(super) fn traces() -> Grammar {
-    signal("traces", SPAN, &[1, 2])
+    signal("traces", &TRACES, &[1, 2])
 }
 
 /// A metric has a name.
 pub(super) fn metrics() -> Grammar {
-    signal("metrics", METRIC, &[1])
+    signal("metrics", &METRICS, &[1])
 }
 
 /// A log record need not have anything.
 pub(super) fn logs() -> Grammar {
-    signal("logs", LOG, &[])
+    signal("logs", &LOGS, &[])
 }
 
-/// Resources and scopes around records of another signal, by today's schema.
-fn signal(name: &'static str, fields: &[Field], needs: &[u32]) -> Grammar {
-    let mut grammar = envelope(name, Version::V1_9, many(2, "records", Message(Of::Record)));
-    fields.iter().for_each(|field| grammar.add(Of::Record, *field));
-    grammar.needs.extend(needs.iter().map(|number| (Of::Record, 0, *number)));
+fn signal(name: &'static str, root: &'static MessageType, needs: &[u32]) -> Grammar {
+    let mut grammar = Grammar::new(name, root, VERSION);
+    grammar.needs.extend(needs.iter().map(|number| (Noun::Record, 0, *number)));
     grammar
 }
 
-/// What a receiver answers, the same for every signal.
-pub(super) fn response() -> Grammar {
-    let mut grammar = Grammar::new("response", Of::Data, Version::V1_9);
-    grammar.add(Of::Data, one(1, "partial_success", Message(Of::Record)));
-    grammar.add(Of::Record, one(1, "rejected", Number));
-    grammar.add(Of::Record, one(2, "error_message", Prose));
-    grammar
+const fn message(noun: Noun, fields: &'static [Field]) -> MessageType {
+    MessageType::new(Package::Others, noun, "record", fields)
 }
+
+const fn id(number: u32, name: &'static str, length: u8) -> Field {
+    one(IN, number, name, Bytes).with(Role::Id(length))
+}
+
+/// Whatever its values are called.
+static SMALL: EnumType = EnumType { name: "enum", values: &[] };
 
 /// `opentelemetry.proto.trace.v1.Span`.
-const SPAN: &[Field] = &[
-    one(1, "trace_id", Id(16)),
-    one(2, "span_id", Id(8)),
-    one(3, "trace_state", Text),
-    one(4, "parent_span_id", Id(8)),
-    one(5, "name", Text),
-    one(6, "kind", Small),
-    one(7, "start_time_unix_nano", Fixed64),
-    one(8, "end_time_unix_nano", Fixed64),
-    many(9, "attributes", Message(Of::KeyValue)),
-    one(10, "dropped_attributes_count", Small),
-    many(11, "events", Bytes),
-    one(12, "dropped_events_count", Small),
-    many(13, "links", Bytes),
-    one(14, "dropped_links_count", Small),
-    one(15, "status", Bytes),
-    one(16, "flags", Fixed32),
-];
+static SPAN: MessageType = message(
+    Noun::Record,
+    &[
+        id(1, "trace_id", 16),
+        id(2, "span_id", 8),
+        one(IN, 3, "trace_state", String),
+        id(4, "parent_span_id", 8),
+        one(IN, 5, "name", String),
+        one(IN, 6, "kind", Enum(&SMALL)),
+        one(IN, 7, "start_time_unix_nano", Fixed64),
+        one(IN, 8, "end_time_unix_nano", Fixed64),
+        many(IN, 9, "attributes", Message(&KEY_VALUE)),
+        one(IN, 10, "dropped_attributes_count", Uint32),
+        many(IN, 11, "events", Bytes),
+        one(IN, 12, "dropped_events_count", Uint32),
+        many(IN, 13, "links", Bytes),
+        one(IN, 14, "dropped_links_count", Uint32),
+        one(IN, 15, "status", Bytes),
+        one(IN, 16, "flags", Fixed32),
+    ],
+);
 
 /// `opentelemetry.proto.metrics.v1.Metric`.
-const METRIC: &[Field] = &[
-    one(1, "name", Text),
-    one(2, "description", Text),
-    one(3, "unit", Text),
-    one(5, "gauge", Bytes),
-    one(7, "sum", Bytes),
-    one(9, "histogram", Bytes),
-    one(10, "exponential_histogram", Bytes),
-    one(11, "summary", Bytes),
-    many(12, "metadata", Message(Of::KeyValue)),
-];
+static METRIC: MessageType = message(
+    Noun::Record,
+    &[
+        one(IN, 1, "name", String),
+        one(IN, 2, "description", String),
+        one(IN, 3, "unit", String),
+        one(IN, 5, "gauge", Bytes),
+        one(IN, 7, "sum", Bytes),
+        one(IN, 9, "histogram", Bytes),
+        one(IN, 10, "exponential_histogram", Bytes),
+        one(IN, 11, "summary", Bytes),
+        many(IN, 12, "metadata", Message(&KEY_VALUE)),
+    ],
+);
 
 /// `opentelemetry.proto.logs.v1.LogRecord`.
-const LOG: &[Field] = &[
-    one(1, "time_unix_nano", Fixed64),
-    one(2, "severity_number", Small),
-    one(3, "severity_text", Text),
-    one(5, "body", Message(Of::AnyValue)),
-    many(6, "attributes", Message(Of::KeyValue)),
-    one(7, "dropped_attributes_count", Small),
-    one(8, "flags", Fixed32),
-    one(9, "trace_id", Id(16)),
-    one(10, "span_id", Id(8)),
-    one(11, "observed_time_unix_nano", Fixed64),
-    one(12, "event_name", Text),
-];
+static LOG: MessageType = message(
+    Noun::Record,
+    &[
+        one(IN, 1, "time_unix_nano", Fixed64),
+        one(IN, 2, "severity_number", Enum(&SMALL)),
+        one(IN, 3, "severity_text", String),
+        one(IN, 5, "body", Message(&ANY_VALUE)),
+        many(IN, 6, "attributes", Message(&KEY_VALUE)),
+        one(IN, 7, "dropped_attributes_count", Uint32),
+        one(IN, 8, "flags", Fixed32),
+        id(9, "trace_id", 16),
+        id(10, "span_id", 8),
+        one(IN, 11, "observed_time_unix_nano", Fixed64),
+        one(IN, 12, "event_name", String),
+    ],
+);

@@ -11,11 +11,12 @@
 use super::Depth;
 use super::bounds::Bounds;
 use super::candidates::{Answer, Candidate};
-use super::grammar::{Field, Grammar, Message, Role, Table, bit};
+use super::grammar::{Grammar, bit, inner};
 use super::look::look;
 use super::score::{HARD, Outcome, SEMANTIC, SOFT, Score, UNPACKED, Why};
 use super::walk::{walk, walk_found};
 use crate::format::Format;
+use crate::schema::{MessageType, NUMBERS, Noun};
 
 /// Payloads up to this size are walked whole, if it takes that to decide.
 const SMALL: usize = 1 << 16;
@@ -69,7 +70,7 @@ impl Trial<'_> {
     /// Whether it is another signal, a record of it was seen, and nothing that it does not know.
     pub(super) fn is_other_signal(&self) -> bool {
         let signal = matches!(self.candidate.answer, Answer::Signal(..));
-        signal && self.outcome.used(Message::Record) != 0 && self.outcome.is_usual()
+        signal && self.outcome.used(Noun::Record) != 0 && self.outcome.is_usual()
     }
 
     /// Whether it fits as well as what fits best, or is worse for nothing but lists written one number at a time, or an
@@ -134,7 +135,8 @@ impl<'c> Trials<'c> {
         if found.differs {
             self.walk_on(|grammar| walk_found(grammar, payload, &found));
         }
-        let left = self.contenders();
+        let mut left = self.contenders();
+        left.retain(|trial| trial.format().is_some());
         self.whole = left.iter().all(|trial| names.contains(&trial.name()))
             && grammars(&left).is_none_or(|(ours, others)| found.saw_all(ours, &others));
     }
@@ -171,7 +173,8 @@ impl<'c> Trials<'c> {
         let is_rival = |trial: &&Trial| trial.format().is_some() || trial.is_other_signal();
         let mut rivals = clean.filter(is_rival);
         let is_alike = |one: &Trial, other: &Trial| {
-            one.candidate.grammar.rows == other.candidate.grammar.rows && is_equivalent(one, other)
+            one.candidate.grammar.rows() == other.candidate.grammar.rows()
+                && is_equivalent(one, other)
         };
         match (rivals.next(), rivals.next()) {
             (None, _) if possible().count() > 1 => Standing::Open,
@@ -208,41 +211,36 @@ fn grammars<'c>(trials: &[&Trial<'c>]) -> Option<(&'c Grammar, Vec<&'c Grammar>)
 }
 
 /// The fields of messages that any of the trials met.
-fn used(trials: &[&Trial]) -> [u32; Message::COUNT] {
-    Message::ALL.map(|message| {
-        let used = trials.iter().map(|trial| trial.outcome.used(message));
-        used.fold(0, |all, used| all | used)
-    })
+fn used(trials: &[&Trial]) -> [u32; Noun::COUNT] {
+    let mut all = [0; Noun::COUNT];
+    for trial in trials {
+        all.iter_mut().zip(trial.outcome.used).for_each(|(all, used)| *all |= used);
+    }
+    all
 }
 
 /// Whether two candidates read the payload alike: what was seen of it has the same meaning in both.
 pub(super) fn is_equivalent(a: &Trial, b: &Trial) -> bool {
     let (ours, theirs) = (&a.candidate.grammar, &b.candidate.grammar);
-    let fields = same_fields(a, ours, theirs) && same_fields(b, theirs, ours);
+    let fields =
+        std::ptr::eq(ours.root, theirs.root) && is_same(ours.root, &used(&[a, b]), ours, theirs);
     // Without a violation of the newer rule, rows 0 are empty, and those that are mean none before too.
-    let null = ours.rows == theirs.rows
+    let null = ours.rows() == theirs.rows()
         || a.outcome.score[SEMANTIC] == 0 && b.outcome.score[SEMANTIC] == 0;
     fields && null && (ours.is_series() == theirs.is_series() || a.outcome.samples == 0)
 }
 
-/// Whether all fields that a trial met are the same to both.
-fn same_fields(trial: &Trial, ours: &Grammar, theirs: &Grammar) -> bool {
-    Message::ALL.into_iter().all(|message| {
-        let used = trial.outcome.used(message);
-        let known = || ours.fields(message).filter(|field| used & bit(field.number) != 0);
-        let is_same = |field: &Field| {
-            theirs.field(message, field.number).is_some_and(|other| same(field, other))
-        };
-        used == 0 || known().all(is_same)
+/// Whether all fields of a message that were met are the same to both, and all in them.
+fn is_same(
+    message: &'static MessageType,
+    used: &[u32; Noun::COUNT],
+    ours: &Grammar,
+    theirs: &Grammar,
+) -> bool {
+    let met = |number: &u32| used[message.noun as usize] & bit(*number) != 0;
+    (1..NUMBERS as u32).filter(met).all(|number| {
+        let inner = ours.field(message, number).and_then(inner);
+        ours.is_same(message, number, theirs)
+            && inner.is_none_or(|inner| is_same(inner, used, ours, theirs))
     })
-}
-
-/// Whether two fields are the same; a list of one and one alone are.
-fn same(ours: &Field, theirs: &Field) -> bool {
-    let alone = |field: &Field| match field.role {
-        Role::Plain | Role::Row(Table::SampleType) => field.message(),
-        _ => None,
-    };
-    ours == theirs
-        || ours.key == theirs.key && alone(ours).is_some() && alone(ours) == alone(theirs)
 }

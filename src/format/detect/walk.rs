@@ -5,11 +5,12 @@
 //! What a look over the rest [`Found`] worth it is walked after the beginnings.
 
 use super::bounds::Bounds;
-use super::grammar::{Field, Grammar, Holds, Message, Role, Table, bit};
+use super::grammar::{Grammar, Texts, bit, inner};
 use super::look::{DictionaryRows, Found, Part, Probe};
 use super::rows::Rows;
 use super::score::{Clash, HARD, Outcome, Path, Why};
 use crate::format::otlp::schema::Rows as RowZero;
+use crate::schema::{Field, Kind, MessageType, Noun, Role, Table};
 use crate::wire::packed::count_packed;
 use crate::wire::read::Reader;
 use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
@@ -38,8 +39,8 @@ pub(super) struct Walk<'g> {
     pub(super) outcome: Outcome,
     pub(super) rows: Rows,
     /// How many of each kind were walked.
-    pub(super) messages: [u32; Message::COUNT],
-    pub(super) fields: [u32; Message::COUNT],
+    pub(super) messages: [u32; Noun::COUNT],
+    pub(super) fields: [u32; Noun::COUNT],
     pub(super) texts: u32,
     /// The message walked.
     pub(super) path: Path,
@@ -78,8 +79,8 @@ impl<'g> Walk<'g> {
             counted,
             outcome: Outcome::default(),
             rows: Rows::new(),
-            messages: [0; Message::COUNT],
-            fields: [0; Message::COUNT],
+            messages: [0; Noun::COUNT],
+            fields: [0; Noun::COUNT],
             texts: 0,
             path: Path::default(),
             at: (0, 0),
@@ -90,8 +91,8 @@ impl<'g> Walk<'g> {
         walk
     }
 
-    fn message(&mut self, message: Message, body: &[u8]) {
-        if !step(&mut self.messages[message as usize], self.bounds.messages) {
+    fn message(&mut self, message: &'static MessageType, body: &[u8]) {
+        if !step(&mut self.messages[message.noun as usize], self.bounds.messages) {
             self.outcome.cut = true;
             return;
         }
@@ -105,7 +106,7 @@ impl<'g> Walk<'g> {
             return;
         }
         if let Some(message) = self.grammar.follow(probe.path.numbers()) {
-            (self.messages, self.fields) = ([0; Message::COUNT], [0; Message::COUNT]);
+            (self.messages, self.fields) = ([0; Noun::COUNT], [0; Noun::COUNT]);
             self.path = probe.path;
             match probe.part {
                 Part::Whole(body) => self.walk_fields(message, body, true),
@@ -116,7 +117,7 @@ impl<'g> Walk<'g> {
     }
 
     /// The fields of a message, or if it is not `whole`, some of them.
-    fn walk_fields(&mut self, message: Message, body: &[u8], mut whole: bool) {
+    fn walk_fields(&mut self, message: &'static MessageType, body: &[u8], mut whole: bool) {
         let mut state = State::default();
         let mut reader = Reader::new(body);
         while !self.stopped {
@@ -125,7 +126,7 @@ impl<'g> Walk<'g> {
                 break;
             };
             let Some(tag) = tag else { break };
-            if !step(&mut self.fields[message as usize], self.bounds.fields) {
+            if !step(&mut self.fields[message.noun as usize], self.bounds.fields) {
                 (self.outcome.cut, whole) = (true, false);
                 break;
             }
@@ -159,29 +160,25 @@ impl<'g> Walk<'g> {
     }
 
     /// A field: is it known, of the right kind, allowed again; then what is in it.
-    fn field(&mut self, message: Message, value: u64, body: &[u8], state: &mut State) {
+    fn field(&mut self, message: &'static MessageType, value: u64, body: &[u8], state: &mut State) {
         let (number, kind) = self.at;
         let Some(field) = self.grammar.field(message, number) else {
             self.outcome.unknown = self.outcome.unknown.saturating_add(1);
-            return self.clash(if self.grammar.later[message as usize] & bit(number) != 0 {
-                Why::Later
-            } else if number > self.grammar.last(message) {
-                Why::Beyond
-            } else {
-                Why::Unknown
+            return self.clash(match self.grammar.is_beyond(message, number) {
+                true if self.grammar.is_later(message, number) => Why::Later,
+                true => Why::Beyond,
+                false => Why::Unknown,
             });
         };
-        if field.kind() != kind {
-            if !field.is_list() || field.unpacked() != kind {
-                self.clash(Why::Kind);
-                return;
-            }
-            if self.grammar.strict {
-                self.clash(Why::Unpacked);
-            }
+        let (unpacked, is_list) = (field.kind.wire(), field.is_list());
+        if kind != unpacked && !(is_list && kind == LEN) {
+            return self.clash(Why::Kind);
+        }
+        if is_list && kind == unpacked && self.grammar.is_strict() {
+            self.clash(Why::Unpacked);
         }
         let bit = bit(number);
-        if state.seen & bit != 0 && !field.many {
+        if state.seen & bit != 0 && !field.is_repeated() {
             self.clash(Why::Repeated);
         }
         state.seen |= bit;
@@ -195,15 +192,18 @@ impl<'g> Walk<'g> {
 
     /// A number, or one of a list that is not packed.
     fn number(&mut self, field: &Field, value: u64, state: &mut State) {
-        let is_large = match field.holds {
-            Holds::Flag => value > 1,
-            Holds::Small => value as i32 as i64 as u64 != value && value > u64::from(u32::MAX),
+        let role = self.grammar.role(field);
+        let is_large = match field.kind {
+            Kind::Bool => value > 1,
+            Kind::Enum(_) | Kind::Int32 | Kind::Uint32 if role == Role::Plain => {
+                value as i32 as i64 as u64 != value && value > u64::from(u32::MAX)
+            }
             _ => false,
         };
         if is_large {
             self.clash(Why::Large);
         }
-        match field.role {
+        match role {
             Role::Ref(Table::Attribute) => self.attribute(value, state),
             Role::Ref(table) | Role::Sliced(table) => self.refer(table, value),
             Role::SliceStart => state.slice_start = value,
@@ -215,21 +215,26 @@ impl<'g> Walk<'g> {
     }
 
     fn bytes(&mut self, field: &Field, body: &[u8], state: &mut State) {
-        match field.holds {
-            Holds::Message(inner) => self.inner(inner, body),
-            Holds::Text => self.text(body),
-            Holds::Prose if !is_prose(body) => self.clash(Why::Text),
-            Holds::Id(length) if !body.is_empty() && body.len() != usize::from(length) => {
-                self.clash(Why::IdLength)
+        match (field.kind, field.role) {
+            (Kind::Message(_), _) => {
+                if let Some(inner) = inner(field) {
+                    self.inner(inner, body);
+                }
             }
-            Holds::Fixed64 if !body.len().is_multiple_of(8) => self.clash(Why::Broken),
-            Holds::Fixed64 => state.times += body.len() / 8,
-            _ if field.is_list() => self.packed(field, body, state),
-            _ => {}
+            (Kind::String, _) => self.text(body),
+            (Kind::Bytes, Role::Id(length)) => {
+                if !body.is_empty() && body.len() != usize::from(length) {
+                    self.clash(Why::IdLength);
+                }
+            }
+            (Kind::Bytes, _) => {}
+            (Kind::Fixed64, _) if !body.len().is_multiple_of(8) => self.clash(Why::Broken),
+            (Kind::Fixed64, _) => state.times += body.len() / 8,
+            _ => self.packed(field, body, state),
         }
     }
 
-    fn inner(&mut self, message: Message, body: &[u8]) {
+    fn inner(&mut self, message: &'static MessageType, body: &[u8]) {
         let (path, at) = (self.path, self.at);
         self.path = path.into(at.0);
         self.message(message, body);
@@ -258,7 +263,12 @@ impl<'g> Walk<'g> {
 
     /// The first texts only: one that is not UTF-8 is enough to tell.
     fn text(&mut self, body: &[u8]) {
-        if self.grammar.strict && self.texts < self.bounds.messages && !is_text(body) {
+        let is_right = match self.grammar.texts {
+            Texts::Any => true,
+            Texts::Utf8 => self.texts >= self.bounds.messages || is_text(body),
+            Texts::Prose => is_prose(body),
+        };
+        if !is_right {
             self.clash(Why::Text);
         }
         self.texts = self.texts.saturating_add(1);
@@ -268,7 +278,7 @@ impl<'g> Walk<'g> {
         self.referred |= row != 0;
         // Where row 0 is a row like any other, pprof's ids, which begin with 1, were written too.
         let one_based =
-            u64::from(self.grammar.rows == RowZero::FromZero && table == Table::Location);
+            u64::from(self.grammar.rows() == RowZero::FromZero && table == Table::Location);
         if row != 0 && row >= self.rows.counts[table as usize].saturating_add(one_based) {
             self.clash(Why::Past(table));
         }
@@ -279,7 +289,7 @@ impl<'g> Walk<'g> {
         self.refer(Table::Attribute, row);
         self.rows.use_attribute(row);
         state.attributes += 1;
-        if row == 0 && self.grammar.rows == RowZero::NullFirst {
+        if row == 0 && self.grammar.rows() == RowZero::NullFirst {
             self.clash(Why::Null);
         }
         let key = self.rows.key(row);
@@ -293,18 +303,18 @@ impl<'g> Walk<'g> {
     }
 
     /// What only the whole message tells.
-    fn leave(&mut self, message: Message, state: &State, whole: bool) {
-        self.outcome.used[message as usize] |= state.seen;
+    fn leave(&mut self, message: &'static MessageType, state: &State, whole: bool) {
+        self.outcome.used[message.noun as usize] |= state.seen;
         if !whole || self.stopped {
             return;
         }
         self.missing(message, state.seen);
-        if message == Message::Sample {
+        if message.noun == Noun::Sample {
             self.sample(state);
         }
-        if message == Message::Data
+        if message.noun == Noun::ProfilesData
             && self.referred
-            && let Some(number) = self.grammar.dictionary()
+            && let Some((number, _)) = self.grammar.dictionary()
             && state.seen & bit(number) == 0
         {
             self.at.0 = number;
@@ -312,7 +322,7 @@ impl<'g> Walk<'g> {
         }
     }
 
-    fn missing(&mut self, message: Message, seen: u32) {
+    fn missing(&mut self, message: &'static MessageType, seen: u32) {
         if let Some(number) = self.grammar.missing(message, seen) {
             self.at.0 = number;
             self.clash(Why::Missing);
@@ -351,7 +361,7 @@ impl<'g> Walk<'g> {
 
     fn finish(self) -> Outcome {
         let mut outcome = self.outcome;
-        if self.grammar.rows == RowZero::NullFirst && !outcome.cut {
+        if self.grammar.rows() == RowZero::NullFirst && !outcome.cut {
             outcome.orphans = self.rows.orphans();
         }
         outcome

@@ -8,11 +8,12 @@
 
 use std::fmt::{Arguments, Display, Formatter, Result, Write};
 
-use super::grammar::{Field, Grammar, Message};
+use super::grammar::{Grammar, inner};
 use super::score::{Clash, Why};
 use super::trials::Trial;
 use super::{Endpoint, names};
 use crate::format::Format;
+use crate::schema::{Field, MessageType};
 use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
 
 /// More sentences tell nobody more.
@@ -127,7 +128,7 @@ fn sentence(ours: &Grammar, theirs: &Grammar, clash: &Clash, names: &impl Displa
         Why::Repeated => "repeated",
         _ => kind(clash.kind, field),
     };
-    let message = message.name();
+    let message = message.name;
     let (name, ours) = (field.name, ours.name);
     said(format_args!("{message} field {number} is {what}: {name} of {ours}, not of {names}"))
 }
@@ -136,12 +137,16 @@ fn sentence(ours: &Grammar, theirs: &Grammar, clash: &Clash, names: &impl Displa
 /// looked into and has it inside.
 ///
 /// `true` in the last place: the clash lies inside a field that `ours` does not look into.
-fn seen_by<'g>(ours: &'g Grammar, clash: &Clash) -> Option<(Message, u32, &'g Field, bool)> {
+fn seen_by(
+    ours: &Grammar,
+    clash: &Clash,
+) -> Option<(&'static MessageType, u32, &'static Field, bool)> {
     let mut message = ours.root;
     for number in clash.path.numbers() {
-        match ours.inner(message, number) {
+        let field = ours.field(message, number)?;
+        match inner(field) {
             Some(inner) => message = inner,
-            None => return Some((message, number, ours.field(message, number)?, true)),
+            None => return Some((message, number, field, true)),
         }
     }
     Some((message, clash.number, ours.field(message, clash.number)?, false))
@@ -149,7 +154,8 @@ fn seen_by<'g>(ours: &'g Grammar, clash: &Clash) -> Option<(Message, u32, &'g Fi
 
 /// `Sample field 4`, by a grammar's names.
 fn place(grammar: &Grammar, clash: &Clash) -> String {
-    let message = grammar.follow(clash.path.numbers()).map_or("the message", Message::name);
+    let message =
+        grammar.follow(clash.path.numbers()).map_or("the message", |message| message.name);
     match clash.number {
         0 => message.to_owned(),
         number => format!("{message} field {number}"),
@@ -186,13 +192,7 @@ fn says(grammar: &Grammar, clash: &Clash) -> String {
 
 /// What the bytes of a field would be by its grammar.
 fn expected(field: &Field) -> &'static str {
-    match field.kind() {
-        VARINT => "a varint",
-        FIXED64 => "8 bytes",
-        FIXED32 => "4 bytes",
-        _ if field.is_list() => "packed",
-        _ => "length-delimited",
-    }
+    kind(if field.is_list() { LEN } else { field.kind.wire() }, field)
 }
 
 /// What kind the bytes of a field are.

@@ -244,6 +244,10 @@ impl<'a> Transcoder<'a> {
             Kind::Int64 => self.varint_within(i64::MIN, i64::MAX)?,
             Kind::Uint32 => self.varint_within(0, u32::MAX)?,
             Kind::Uint64 => self.varint_within(0, u64::MAX)?,
+            Kind::Fixed32 => {
+                let number = self.integer(0, u32::MAX.into())?;
+                self.out.extend_from_slice(&(number as u32).to_le_bytes());
+            }
             Kind::Fixed64 => {
                 let number = self.integer(0, u64::MAX.into())?;
                 self.out.extend_from_slice(&(number as u64).to_le_bytes());

@@ -120,6 +120,7 @@ impl Writer {
             Kind::Uint32 => self.print(format_args!("{}", reader.varint()? as u32)),
             Kind::Int64 => self.print(format_args!("\"{}\"", reader.varint()? as i64)),
             Kind::Uint64 => self.print(format_args!("\"{}\"", reader.varint()?)),
+            Kind::Fixed32 => self.print(format_args!("{}", reader.fixed32()?)),
             Kind::Fixed64 => self.print(format_args!("\"{}\"", reader.fixed64()?)),
             Kind::Double => self.double(f64::from_bits(reader.fixed64()?)),
         }
