@@ -49,19 +49,25 @@ pub(super) static CANDIDATES: LazyLock<Vec<Candidate>> = LazyLock::new(|| candid
 pub(super) fn candidates(formats: &[Format]) -> Vec<Candidate> {
     let mut all: Vec<_> = formats.iter().filter_map(|&format| readable(format)).collect();
     let schemas = formats.iter().filter_map(|format| format.schema());
-    let contained = schemas.filter(|schema| schema.container.profile != 0);
-    all.extend(contained.map(|schema| Candidate { grammar: otlp(schema, &PROFILE), answer: BARE }));
+    let containers = schemas.filter(|schema| schema.container.profile != 0);
+    all.extend(
+        containers.map(|schema| Candidate { grammar: otlp(schema, &PROFILE), answer: BARE }),
+    );
     let mut response =
         Grammar::new("response", &EXPORT_PROFILES_SERVICE_RESPONSE, signals::VERSION);
     // It is a message or two of text.
     response.texts = Texts::Prose;
+    let mut contained = events(&signals::EVENTS);
+    // Of their resources and scopes nothing is known: without a profile they are those of any format.
+    let around = [(Noun::ProfilesData, 1), (Noun::ResourceProfiles, 2), (Noun::ScopeProfiles, 2)];
+    contained.needs.extend(around.map(|(message, number)| (message, 0, number)));
     // A metric's two texts may have the lengths of a span's ids; ids are no texts.
     let named = [
         (signals::metrics(), METRICS),
         (signals::logs(), LOGS),
         (signals::traces(), TRACES),
         (response, RESPONSE),
-        (events(&signals::EVENTS), EVENTS),
+        (contained, EVENTS),
     ];
     all.extend(named.map(|(grammar, answer)| Candidate { grammar, answer }));
     all
