@@ -346,6 +346,19 @@ fn a_path_without_an_end_is_an_error() {
     assert!(error.contains("needs 41, more than max_stack_depth allows (40)"), "{error}");
 }
 
+/// Cut at the limit, a stack would be another one, and nobody would be told.
+#[test]
+fn frames_without_a_name_count_against_the_depth() {
+    let limits = Limits::network().max_stack_depth(2);
+    let mut builder = Builder::with_limits(limits, WhenFull::Refuse);
+    let fits = builder.stack(leaf_first(["", "a"]));
+    assert_eq!(fits, builder.stack(leaf_first(["a"])));
+    builder.check().unwrap();
+    builder.stack(leaf_first(["", "", "a", "b"]));
+    let error = builder.check().unwrap_err().to_string();
+    assert!(error.contains("more than max_stack_depth allows (2)"), "{error}");
+}
+
 #[test]
 fn dropped_attributes_are_counted_where_the_format_counts_them() {
     let limits = Limits::network().max_attributes_per_item(1);

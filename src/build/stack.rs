@@ -239,7 +239,7 @@ impl IntoFrame for &Key<LocationId> {
 impl Builder {
     /// The stack of some frames, or of the key it has already.
     ///
-    /// Frames that are [`Key::NONE`], or have no name at all, are left out.
+    /// Frames that are [`Key::NONE`], or have no name at all, are left out; `max_stack_depth` counts them.
     ///
     /// ```
     /// use otlp_profiles::{Builder, build::{leaf_first, root_first}};
@@ -264,8 +264,9 @@ impl Builder {
         // One too many at most, even of frames without an end.
         let most = interner.room.max_stack_depth().saturating_add(1);
         locations.clear();
-        let mut full = Ok(());
+        let (mut depth, mut full) = (0, Ok(()));
         for frame in frames.take(most) {
+            depth += 1;
             match known.location(interner, &frame) {
                 Ok(LocationId::NONE) => {}
                 Ok(location) => locations.push(location),
@@ -275,7 +276,9 @@ impl Builder {
         if order == Order::RootFirst {
             locations.reverse();
         }
-        let id = full.and_then(|()| interner.stack(locations));
+        // Frames without a name count: behind one too many there may be others that have one.
+        let id = full.and_then(|()| interner.room.stack(depth));
+        let id = id.and_then(|()| interner.stack(locations));
         let id = self.fit(id);
         self.generation.key(id.map(|id| id.0))
     }
