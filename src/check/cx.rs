@@ -13,13 +13,13 @@ use super::findings::{Findings, Spot};
 use super::memo::Memo;
 use super::record::{Lent, Pool, Record};
 use super::rule::Rule;
-use super::shape::{Kind, Shape, Shapes, Slot, Take};
+use super::shape::{Shape, Shapes, Slot, Take};
 use super::state::{Attribute, Line, PayloadState, ProfileState};
 use super::tables::Tables;
 use super::varint::Packed;
 use crate::format::Receiver;
 use crate::limits::Limits;
-use crate::schema::{Role, Table, Version};
+use crate::schema::{Noun, Role, Table, Version};
 use crate::wire::indices::Indices;
 
 /// Longer values are cut by Pyroscope.
@@ -49,7 +49,7 @@ pub(crate) struct Cx<'a> {
     pub(crate) tables: Tables,
     /// How many messages lie around the one that is walked, and the nearest of them.
     pub(crate) depth: u64,
-    pub(crate) parent: Kind,
+    pub(crate) parent: Noun,
     /// Texts and bytes longer than this have something to be said of.
     pub(super) long: usize,
     /// Whether a message has twice what it has once: rules ask what is [left](super::merged) of it then.
@@ -101,16 +101,16 @@ impl<'a> Cx<'a> {
         let long = LONG.min(usize::try_from(limits.max_string_bytes).unwrap_or(usize::MAX));
         let tables = Tables::default();
         let receiver = findings.receiver().filter(|_| version == Version::V1_10);
-        let (attributes, depth, parent) = (Vec::new(), 0, Kind::ProfilesData);
+        let (attributes, depth, parent) = (Vec::new(), 0, Noun::ProfilesData);
         let (profile, payload) = Default::default();
         Self {
             pool: Pool::default(),
             memo: Memo::default(),
             fast: receiver.is_none() && limits.max_attributes_per_item >= FEW as u64,
             receiver,
-            line_shape: shapes.find(Kind::Line),
-            value_shape: shapes.find(Kind::AnyValue),
-            label_shape: shapes.find(Kind::Label),
+            line_shape: shapes.find(Noun::Line),
+            value_shape: shapes.find(Noun::AnyValue),
+            label_shape: shapes.find(Noun::Label),
             styled: false,
             zeros: false,
             said_twice: false,
@@ -300,11 +300,11 @@ impl<'a> Cx<'a> {
 
     /// The message that has the tables: they moved from the profile to the payload in 1.6, and to a message of their own in
     /// 1.7.
-    pub(crate) fn tables_holder(&self) -> Kind {
+    pub(crate) fn tables_holder(&self) -> Noun {
         match self.version {
-            Version::Pprof | Version::V1_3 | Version::V1_4 | Version::V1_5 => Kind::Profile,
-            Version::V1_6 => Kind::ProfilesData,
-            _ => Kind::Dictionary,
+            Version::Pprof | Version::V1_3 | Version::V1_4 | Version::V1_5 => Noun::Profile,
+            Version::V1_6 => Noun::ProfilesData,
+            _ => Noun::Dictionary,
         }
     }
 
@@ -380,7 +380,7 @@ impl Iterator for Numbers<'_> {
 ///
 /// Two fields of one number in two messages are two kinds.
 pub(crate) fn kind(shape: &Shape, number: u32) -> u64 {
-    (shape.kind as u64) << 32 | u64::from(number)
+    (shape.noun as u64) << 32 | u64::from(number)
 }
 
 /// Whether a field is what the payload was made from, which may be long.

@@ -12,9 +12,9 @@ use super::cx::{Cx, FEW};
 use super::fields::Fields;
 use super::findings::{Shown, Spot};
 use super::record::Record;
-use super::shape::{Kind, Shape};
+use super::shape::Shape;
 use super::state::{Attribute, Class, KeyState, Map};
-use crate::schema::{KEY_VALUE, KEY_VALUE_AND_UNIT, Table, Version};
+use crate::schema::{KEY_VALUE, KEY_VALUE_AND_UNIT, Noun, Table, Version};
 
 /// The attributes that an SDK records by default, at the most.
 ///
@@ -27,7 +27,7 @@ const USUAL: usize = 128;
 /// by row of the string, which nearly all lookups end at, and by text. Costs a walk over the
 /// headers of each row.
 pub(crate) fn attributes<'a>(cx: &mut Cx<'a>) {
-    let number = match cx.shapes.find(Kind::KeyValueAndUnit) {
+    let number = match cx.shapes.find(Noun::KeyValueAndUnit) {
         Some(_) => KEY_VALUE_AND_UNIT.number(cx.version, "key_strindex"),
         None => KEY_VALUE.number(cx.version, "key"),
     };

@@ -10,7 +10,8 @@
 //! takes time and memory that grow with the payload.
 
 use super::fields::{Body, Fields};
-use super::shape::{CELLS, Kind, ROOT, Shape, Shapes, Slot, Take};
+use super::shape::{CELLS, ROOT, Shape, Shapes, Slot, Take};
+use crate::schema::Noun;
 
 /// A payload, merged.
 pub(crate) struct Merged {
@@ -134,7 +135,7 @@ impl Merging<'_> {
                 if slot.repeated {
                     continue;
                 }
-                if shape.kind == Kind::AnyValue && counting.last[slot.cell] == 0 {
+                if shape.noun == Noun::AnyValue && counting.last[slot.cell] == 0 {
                     // Another member of the oneof: what was said before is gone.
                     counting.last = [0; CELLS];
                     counting.pieces.clear();

@@ -17,9 +17,9 @@ use super::cx::{Broken, Cx, kind};
 use super::findings::Spot;
 use super::record::Record;
 use super::rule::Rule;
-use super::shape::{Kind, Shape, Slot, Take};
+use super::shape::{Shape, Slot, Take};
 use super::varint::{Fault, varint};
-use crate::schema::{Table, Version};
+use crate::schema::{Kind, Noun, Table, Version};
 use crate::wire::write::varint_len;
 use crate::wire::{END_GROUP, FIXED32, FIXED64, LEN, START_GROUP, VARINT};
 
@@ -117,7 +117,6 @@ impl Cx<'_> {
         bytes: usize,
         spot: Spot,
     ) -> u64 {
-        use crate::schema::Kind as Type;
         let number = slot.field.number;
         if value == 0 && slot.plain {
             let at = spot.byte.unwrap_or(0) as usize;
@@ -131,11 +130,11 @@ impl Cx<'_> {
             return value;
         }
         match slot.field.kind {
-            Type::Bool => {
+            Kind::Bool => {
                 self.findings.fold(&OP1026, kind(shape, number), spot, value, "0 or 1");
                 1
             }
-            Type::Uint32 => {
+            Kind::Uint32 => {
                 self.findings.raise(&OP1013, spot, value, format_args!("at most {}", u32::MAX));
                 value & u64::from(u32::MAX)
             }
@@ -144,7 +143,7 @@ impl Cx<'_> {
                 if cut != value && value > u64::from(u32::MAX) {
                     self.findings.raise(&OP1013, spot, value as i64, "an int32");
                 }
-                if matches!(slot.field.kind, Type::Enum(_)) && cut > slot.most {
+                if matches!(slot.field.kind, Kind::Enum(_)) && cut > slot.most {
                     self.findings.raise(&OP1025, spot, cut as i64, "a value with a name");
                 }
                 cut
@@ -182,13 +181,13 @@ impl Cx<'_> {
         if self.tables.missing || unset || (no_strings && value == 0) {
             return;
         }
-        let period = shape.kind == Kind::ValueType
+        let period = shape.noun == Noun::ValueType
             && self.findings.path.last().is_some_and(|step| step.name == "period_type");
         let rule = if period { catalogue::of_period(rule) } else { rule };
         let spot = Spot { row, ..Spot::at(at).field(slot.field.name) };
         let bound = format_args!("an index below {len}, the rows of the {}", table.name());
         match slot.field.kind {
-            crate::schema::Kind::Uint64 => self.findings.raise(rule, spot, value, bound),
+            Kind::Uint64 => self.findings.raise(rule, spot, value, bound),
             _ => self.findings.raise(rule, spot, value as i64, bound),
         }
     }
@@ -204,7 +203,7 @@ impl Cx<'_> {
             (Take::Message, "dictionary") => {}
             (Take::Message, _) => self.findings.raise(&OP1022, spot, "", ""),
             (_, "time_unix_nano")
-                if shape.kind == Kind::Profile && self.version == Version::Pprof => {}
+                if shape.noun == Noun::Profile && self.version == Version::Pprof => {}
             _ => self.findings.raise(&OP1021, spot, "", ""),
         }
     }
@@ -258,8 +257,8 @@ impl Cx<'_> {
             Take::Fixed => "eight bytes",
             _ => "a length and bytes",
         };
-        let rule = match (shape.kind, slot.field.number, wire) {
-            (Kind::Profile, 15, LEN) if self.version == Version::Pprof => {
+        let rule = match (shape.noun, slot.field.number, wire) {
+            (Noun::Profile, 15, LEN) if self.version == Version::Pprof => {
                 self.findings.raise(&PP1035, spot, "field 15", "a varint");
                 return Err(Broken);
             }
@@ -296,10 +295,10 @@ impl Cx<'_> {
             return Ok(after);
         }
         let after = self.pass(wire, number, at, body, end)?;
-        let rule = match (shape.kind, number) {
-            (Kind::KeyValue, 3) | (Kind::AnyValue, 8) => &OP5017,
-            (Kind::ResourceProfiles, 1000) | (_, 19000..=19999) => &OP1020,
-            (Kind::Profile, 16..=18) if self.version == Version::Pprof => &PP1035,
+        let rule = match (shape.noun, number) {
+            (Noun::KeyValue, 3) | (Noun::AnyValue, 8) => &OP5017,
+            (Noun::ResourceProfiles, 1000) | (_, 19000..=19999) => &OP1020,
+            (Noun::Profile, 16..=18) if self.version == Version::Pprof => &PP1035,
             _ => &OP1019,
         };
         self.findings.fold(rule, kind(shape, number), spot, format_args!("field {number}"), "");

@@ -23,8 +23,8 @@
 use super::cx::Cx;
 use super::fields::{Body, Fields};
 use super::record::Record;
-use super::shape::{Kind, Shape, Slot, Take};
-use crate::schema::Table;
+use super::shape::{Shape, Slot, Take};
+use crate::schema::{Noun, Table};
 use crate::wire::write::{field_bytes, field_message, varint};
 use crate::wire::{FIXED64, VARINT};
 
@@ -99,7 +99,7 @@ fn make(
     in_place: bool,
 ) {
     let found = cx.peek(shape, start, end);
-    let has_text = in_place && matches!(shape.kind, Kind::KeyValue | Kind::AnyValue);
+    let has_text = in_place && matches!(shape.noun, Noun::KeyValue | Noun::AnyValue);
     if has_text {
         text(cx, shape, &found, out);
     }

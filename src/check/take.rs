@@ -19,10 +19,10 @@ use super::fields::Fields;
 use super::findings::Spot;
 use super::record::Record;
 use super::rule::Rule;
-use super::shape::{Kind, Shape, Slot, Take};
+use super::shape::{Shape, Slot, Take};
 use super::text;
 use super::varint::varint;
-use crate::schema::Table;
+use crate::schema::{Noun, Table};
 use crate::wire::write::varint_len;
 use crate::wire::{FIXED64, LEN, VARINT};
 
@@ -47,7 +47,7 @@ impl Cx<'_> {
                 at = self.run(shape, before, at, end, record);
             }
         }
-        if shape.kind == Kind::AnyValue && record.seen.count_ones() > 1 {
+        if shape.noun == Noun::AnyValue && record.seen.count_ones() > 1 {
             let members = record.seen.count_ones();
             self.said_twice = true;
             self.findings.raise(&OP1023, Spot::at(start), format_args!("{members} members"), "1");

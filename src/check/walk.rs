@@ -29,9 +29,9 @@ use super::rules::{
     orphans, pprof, pprof_rows, pprof_samples, readers, repeats, resources, samples, structure,
     units, zero,
 };
-use super::shape::{CELLS, Kind, ROOT, Shape, Take};
+use super::shape::{CELLS, ROOT, Shape, Take};
 use super::tables::Tables;
-use crate::schema::{PROFILES_DATA, Version};
+use crate::schema::{Noun, PROFILES_DATA, Version};
 
 /// Walks all of a payload.
 ///
@@ -113,10 +113,10 @@ fn compare_rows(cx: &mut Cx<'_>) {
 /// The message after whose tables all rows are known: a profile, where each has its own.
 ///
 /// Rows are compared when its table messages were walked, and orphans counted when it is left.
-fn is_above_tables(cx: &Cx<'_>, kind: Kind) -> bool {
+fn is_above_tables(cx: &Cx<'_>, kind: Noun) -> bool {
     match cx.version <= Version::V1_5 {
-        true => kind == Kind::Profile,
-        false => kind == Kind::ProfilesData,
+        true => kind == Noun::Profile,
+        false => kind == Noun::ProfilesData,
     }
 }
 
@@ -131,7 +131,7 @@ fn message(
     end: usize,
     record: &mut Record,
 ) -> Result<(), Broken> {
-    let above_tables = is_above_tables(cx, shape.kind);
+    let above_tables = is_above_tables(cx, shape.noun);
     if above_tables && cx.version <= Version::V1_5 {
         cx.tables = Tables::default();
         cx.tables.survey(cx.bytes, shape, start, end);
@@ -171,10 +171,10 @@ fn children(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, tables: boo
         }
         return;
     }
-    let parent = std::mem::replace(&mut cx.parent, shape.kind);
+    let parent = std::mem::replace(&mut cx.parent, shape.noun);
     cx.depth += 1;
     let mut rows = [0u32; CELLS];
-    let several = shape.kind == Kind::Dictionary && !cx.payload.rows_before.is_empty();
+    let several = shape.noun == Noun::Dictionary && !cx.payload.rows_before.is_empty();
     if several {
         rows.iter_mut().zip(&cx.payload.rows_before).for_each(|(row, before)| *row = *before);
     }
@@ -204,7 +204,7 @@ fn children(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, tables: boo
         }
         *row = run.rows();
     }
-    if shape.kind == Kind::Dictionary {
+    if shape.noun == Noun::Dictionary {
         cx.payload.rows_before = rows.to_vec();
     }
     cx.depth -= 1;
@@ -215,49 +215,49 @@ fn children(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, tables: boo
 ///
 /// pprof shares kinds with OTLP, and has functions of its own where its rules differ.
 fn enter(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    match shape.kind {
-        Kind::Sample if cx.version == Version::Pprof => pprof_samples::sample(cx, shape, record),
-        Kind::Sample => samples::sample(cx, shape, record),
-        Kind::Location if cx.version == Version::Pprof => pprof_rows::location(cx, shape, record),
-        Kind::Location => frames::location(cx, shape, record),
-        Kind::Line if cx.version == Version::Pprof => pprof_rows::line(cx, record),
-        Kind::Line => frames::line(cx, record),
-        Kind::Function if cx.version == Version::Pprof => pprof_rows::function(cx, shape, record),
-        Kind::Function => frames::function(cx, shape, record),
-        Kind::Stack => samples::stack(cx, shape, record),
-        Kind::Link => identity::link(cx, record),
-        Kind::Mapping if cx.version == Version::Pprof => pprof_rows::mapping(cx, record),
-        Kind::Mapping => {
+    match shape.noun {
+        Noun::Sample if cx.version == Version::Pprof => pprof_samples::sample(cx, shape, record),
+        Noun::Sample => samples::sample(cx, shape, record),
+        Noun::Location if cx.version == Version::Pprof => pprof_rows::location(cx, shape, record),
+        Noun::Location => frames::location(cx, shape, record),
+        Noun::Line if cx.version == Version::Pprof => pprof_rows::line(cx, record),
+        Noun::Line => frames::line(cx, record),
+        Noun::Function if cx.version == Version::Pprof => pprof_rows::function(cx, shape, record),
+        Noun::Function => frames::function(cx, shape, record),
+        Noun::Stack => samples::stack(cx, shape, record),
+        Noun::Link => identity::link(cx, record),
+        Noun::Mapping if cx.version == Version::Pprof => pprof_rows::mapping(cx, record),
+        Noun::Mapping => {
             frames::mapping(cx, shape, record);
             conventions::mapping(cx, shape, record);
         }
-        Kind::KeyValueAndUnit => entries::entry(cx, shape, record),
-        Kind::KeyValue => {
+        Noun::KeyValueAndUnit => entries::entry(cx, shape, record),
+        Noun::KeyValue => {
             attributes::key_value(cx, record);
             entries::in_place(cx, record);
         }
-        Kind::AnyValue => attributes::value(cx, record),
-        Kind::ArrayValue => attributes::array(cx, shape, record),
-        Kind::KeyValueList => attributes::pairs(cx, shape, record),
-        Kind::Label if cx.version == Version::Pprof => pprof_samples::label(cx, record),
-        Kind::Label => labels::label(cx, record),
-        Kind::ValueType => units::value_type(cx, record),
-        Kind::Profile if cx.version == Version::Pprof => pprof::profile(cx, shape, record),
-        Kind::Profile => profile(cx, shape, record),
-        Kind::Container => {
+        Noun::AnyValue => attributes::value(cx, record),
+        Noun::ArrayValue => attributes::array(cx, shape, record),
+        Noun::KeyValueList => attributes::pairs(cx, shape, record),
+        Noun::Label if cx.version == Version::Pprof => pprof_samples::label(cx, record),
+        Noun::Label => labels::label(cx, record),
+        Noun::ValueType => units::value_type(cx, record),
+        Noun::Profile if cx.version == Version::Pprof => pprof::profile(cx, shape, record),
+        Noun::Profile => profile(cx, shape, record),
+        Noun::Container => {
             structure::container(cx, record);
             identity::container(cx, record);
             attributes::of_message(cx, shape, record);
         }
-        Kind::ProfilesData => structure::root(cx, record),
-        Kind::Dictionary | Kind::AttributeUnit | Kind::Other => {}
+        Noun::ProfilesData => structure::root(cx, record),
+        Noun::Dictionary | Noun::AttributeUnit | Noun::Other => {}
         // Of what nothing here checks.
-        Kind::Event | Kind::EventType | Kind::Clock | Kind::Record => {}
-        Kind::ResourceProfiles => structure::resource(cx, shape, record),
-        Kind::ScopeProfiles => structure::scope(cx, shape, record),
-        Kind::Scope => resources::scope(cx, shape, record),
-        Kind::Resource => resources::resource(cx, shape, record),
-        Kind::EntityRef => resources::entity(cx, record),
+        Noun::Event | Noun::EventType | Noun::Clock | Noun::Record => {}
+        Noun::ResourceProfiles => structure::resource(cx, shape, record),
+        Noun::ScopeProfiles => structure::scope(cx, shape, record),
+        Noun::Scope => resources::scope(cx, shape, record),
+        Noun::Resource => resources::resource(cx, shape, record),
+        Noun::EntityRef => resources::entity(cx, record),
     }
 }
 
@@ -279,22 +279,22 @@ fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 ///
 /// Of a dictionary that is missing nothing more is asked.
 fn leave(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    match shape.kind {
-        Kind::ArrayValue | Kind::KeyValueList => cx.payload.value_depth -= 1,
-        Kind::Profile => {
+    match shape.noun {
+        Noun::ArrayValue | Noun::KeyValueList => cx.payload.value_depth -= 1,
+        Noun::Profile => {
             samples::after(cx, shape, record);
             if cx.version <= Version::V1_5 {
                 after_tables(cx, shape, record);
             }
         }
-        Kind::Container => cx.payload.container = None,
-        Kind::ProfilesData if cx.tables.missing => structure::after_root(cx),
-        Kind::ProfilesData if cx.version == Version::V1_6 => {
+        Noun::Container => cx.payload.container = None,
+        Noun::ProfilesData if cx.tables.missing => structure::after_root(cx),
+        Noun::ProfilesData if cx.version == Version::V1_6 => {
             zero::strings(cx, "string_table");
             repeats::units(cx);
             after_tables(cx, shape, record);
         }
-        Kind::ProfilesData if cx.version >= Version::V1_7 => {
+        Noun::ProfilesData if cx.version >= Version::V1_7 => {
             cx.findings.path.push(Step { name: "dictionary", row: None });
             zero::strings(cx, "string_table");
             zero::tables(cx);

@@ -14,10 +14,10 @@ use crate::check::catalogue::OP5013;
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::rules::ucum;
-use crate::check::shape::{Kind, Shape};
+use crate::check::shape::Shape;
 use crate::check::state::{Attribute, Class, KeyState};
 use crate::check::text;
-use crate::schema::{ANY_VALUE, KEY_VALUE_AND_UNIT, Table};
+use crate::schema::{ANY_VALUE, KEY_VALUE_AND_UNIT, Noun, Table};
 
 /// Cells of the row and of the two members that are usual.
 const KEY: usize = KEY_VALUE_AND_UNIT.cell("key_strindex");
@@ -64,7 +64,7 @@ pub(super) fn entry(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     }
     cx.tables.mark(Table::String, key);
     cx.tables.note_plain(Table::Attribute, message.row());
-    cx.owns(Kind::AnyValue, bytes);
+    cx.owns(Noun::AnyValue, bytes);
     Some(())
 }
 

@@ -19,8 +19,7 @@ use crate::check::cx::Cx;
 use crate::check::fields::Fields;
 use crate::check::findings::Spot;
 use crate::check::rules::pprof_samples::{RESERVED, identity_of};
-use crate::check::shape::Kind;
-use crate::schema::{LABEL, SAMPLE, Table, Version};
+use crate::schema::{LABEL, Noun, SAMPLE, Table, Version};
 use crate::wire::read::Reader;
 use crate::wire::write::varint_len;
 
@@ -172,7 +171,7 @@ pub(super) fn of_pprof(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     for (key, text, unit) in labels {
         [*key, *text, *unit].into_iter().for_each(|text| cx.tables.mark(Table::String, text));
     }
-    bodies.iter().for_each(|(start, end)| cx.owns(Kind::Label, end - start));
+    bodies.iter().for_each(|(start, end)| cx.owns(Noun::Label, end - start));
     Some(())
 }
 

@@ -11,10 +11,10 @@ use super::message::{Few, Message, Window};
 use crate::check::catalogue::{OP7011, OP7014};
 use crate::check::cx::Cx;
 use crate::check::findings::{Spot, Step};
-use crate::check::shape::{Kind, Shape};
+use crate::check::shape::Shape;
 use crate::check::state::Line;
 use crate::check::text;
-use crate::schema::{FUNCTION, LINE, LOCATION, Table, Version};
+use crate::schema::{FUNCTION, LINE, LOCATION, Noun, Table, Version};
 
 /// Cells of `Location`. `id` and `is_folded` exist in pprof and old generations.
 const ID: usize = LOCATION.cell("id");
@@ -181,7 +181,7 @@ fn mapped<const PPROF: bool>(
 fn note_lines(cx: &mut Cx<'_>, message: &Message, lines: &[Line]) {
     for (row, line) in lines.iter().enumerate() {
         cx.tables.mark(Table::Function, line.function);
-        cx.owns(Kind::Line, line.length as usize);
+        cx.owns(Noun::Line, line.length as usize);
         let start = cx.payload.start_lines.get(line.function as usize).copied().unwrap_or(0);
         if line.line != 0 && start > line.line as i64 {
             let name = message.shape.name_of(LINES);
@@ -260,7 +260,7 @@ pub(super) fn function<const PPROF: bool>(cx: &mut Cx<'_>, message: &Message) ->
 /// A search for one byte decides for nearly all rows; where it is found by chance the row is taken
 /// apart. Not gathered unless `OP7014` is asked.
 pub(crate) fn start_lines(cx: &mut Cx<'_>) -> Vec<i64> {
-    let Some(shape) = cx.shapes.find(Kind::Function).filter(|_| cx.findings.asks(&OP7014)) else {
+    let Some(shape) = cx.shapes.find(Noun::Function).filter(|_| cx.findings.asks(&OP7014)) else {
         return Vec::new();
     };
     let mut record = cx.pool.lend();

@@ -12,8 +12,8 @@ use crate::check::fields::Fields;
 use crate::check::findings::{Spot, Step};
 use crate::check::rule::Rule;
 use crate::check::rules::limits;
-use crate::check::shape::{Kind, Shape};
-use crate::schema::Table;
+use crate::check::shape::Shape;
+use crate::schema::{Noun, Table};
 use crate::wire::short::Short;
 
 /// The fields of a message of up to 256 bytes: more lines, timestamps and texts than those of 64 have.
@@ -125,7 +125,7 @@ impl Cx<'_> {
     }
 
     /// Adds what the message would take when it is decoded, as [`limits::owned`] does of those that are walked.
-    pub(super) fn owns(&mut self, kind: Kind, length: usize) {
+    pub(super) fn owns(&mut self, kind: Noun, length: usize) {
         self.payload.owned += limits::size(kind) + length as u64;
     }
 }

@@ -38,8 +38,7 @@ mod samples;
 mod stacks;
 
 use super::cx::Cx;
-use super::shape::Kind;
-use crate::schema::Version;
+use crate::schema::{Noun, Version};
 
 pub(crate) use frames::start_lines;
 pub(crate) use message::Message;
@@ -49,17 +48,17 @@ pub(crate) use run::Run;
 /// are all that are left. Otherwise it stands at the next one that has to be walked.
 pub(crate) fn pass(cx: &mut Cx<'_>, run: &mut Run<'_, '_>) -> bool {
     let of_pprof = cx.version == Version::Pprof;
-    match run.message.shape.kind {
+    match run.message.shape.noun {
         _ if !cx.fast => false,
-        Kind::Sample if of_pprof => run.pass(cx, columned::of_pprof),
-        Kind::Sample if cx.version < Version::V1_8 => run.pass(cx, columned::sliced),
-        Kind::Sample => run.pass(cx, samples::sample),
-        Kind::Location if of_pprof => run.pass(cx, frames::location::<true>),
-        Kind::Location => run.pass(cx, frames::location::<false>),
-        Kind::Function if of_pprof => run.pass(cx, frames::function::<true>),
-        Kind::Function => run.pass(cx, frames::function::<false>),
-        Kind::Stack => stacks::stacks(cx, run),
-        Kind::KeyValueAndUnit => run.pass(cx, attributes::entry),
+        Noun::Sample if of_pprof => run.pass(cx, columned::of_pprof),
+        Noun::Sample if cx.version < Version::V1_8 => run.pass(cx, columned::sliced),
+        Noun::Sample => run.pass(cx, samples::sample),
+        Noun::Location if of_pprof => run.pass(cx, frames::location::<true>),
+        Noun::Location => run.pass(cx, frames::location::<false>),
+        Noun::Function if of_pprof => run.pass(cx, frames::function::<true>),
+        Noun::Function => run.pass(cx, frames::function::<false>),
+        Noun::Stack => stacks::stacks(cx, run),
+        Noun::KeyValueAndUnit => run.pass(cx, attributes::entry),
         _ => false,
     }
 }

@@ -64,7 +64,7 @@ impl<'f, 'a> Run<'f, 'a> {
     ) -> bool {
         // Copies that nothing points to stay in registers.
         let (mut message, mut fields, tag) = (self.message, *self.fields, self.tag);
-        let size = limits::size(message.shape.kind);
+        let size = limits::size(message.shape.noun);
         let (mut owned, mut fine_all) = (0, false);
         while !fine_all && fine(cx, &message).is_some() {
             owned += size + message.len() as u64;

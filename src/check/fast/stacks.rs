@@ -13,8 +13,7 @@ use super::run::Run;
 use crate::check::cx::Cx;
 use crate::check::fields::{Body, Fields};
 use crate::check::rules::limits;
-use crate::check::shape::Kind;
-use crate::schema::{STACK, Table};
+use crate::schema::{Noun, STACK, Table};
 use crate::wire::read::Reader;
 
 /// Cell of the only field of a stack.
@@ -73,7 +72,7 @@ fn block(cx: &mut Cx<'_>, run: &mut Run<'_, '_>) -> Option<bool> {
     while more && (run.message.row() < first.row() + BLOCK) {
         let body = indices(cx, &run.message)?;
         cx.indices.append(Reader::within(cx.bytes, body.0, body.1)).ok()?;
-        (end, owned) = (body.1, owned + limits::size(Kind::Stack) + run.message.len() as u64);
+        (end, owned) = (body.1, owned + limits::size(Noun::Stack) + run.message.len() as u64);
         more = run.next();
     }
     // No index is 0, and then a byte of zeros is the end of one that is not in its shortest form; tags and lengths have none.

@@ -34,9 +34,9 @@ use super::catalogue::{
 use super::findings::{Findings, Shown, Spot, Step};
 use super::options::Profcheck;
 use super::rule::Rule;
-use super::shape::{Kind, ROOT, Shape, Shapes};
+use super::shape::{ROOT, Shape, Shapes};
 use super::tables::Tables;
-use crate::schema::{Table, Version};
+use crate::schema::{Noun, Table, Version};
 use go::{Field, fields};
 
 /// Checks a message; the findings are those of profcheck.
@@ -135,12 +135,12 @@ impl<'a> Checking<'a, '_> {
     /// A message of 1.10.
     ///
     /// 1.10 has every kind that is asked for, so the fallback is never taken.
-    fn shape(&self, kind: Kind) -> &'static Shape {
+    fn shape(&self, kind: Noun) -> &'static Shape {
         self.shapes.find(kind).unwrap_or(self.shapes.get(ROOT))
     }
 
     /// The fields of a message of 1.10 that Go knows.
-    fn fields(&self, kind: Kind, body: Range<usize>) -> impl Iterator<Item = Field<'a>> + use<'a> {
+    fn fields(&self, kind: Noun, body: Range<usize>) -> impl Iterator<Item = Field<'a>> + use<'a> {
         fields(self.bytes, self.shape(kind), body)
     }
 
@@ -186,7 +186,7 @@ impl<'a> Checking<'a, '_> {
         let (mut time, mut duration) = (0u64, 0u64);
         let mut types = [[(0, body.start); 2]; 2];
         let (mut attributes, mut at) = (Vec::new(), body.start);
-        for field in self.fields(Kind::Profile, body.clone()) {
+        for field in self.fields(Noun::Profile, body.clone()) {
             match field.key {
                 "time_unix_nano" => time = field.value.number(),
                 "duration_nano" => duration = field.value.number(),
@@ -212,7 +212,7 @@ impl<'a> Checking<'a, '_> {
                 }
             });
         }
-        let samples = self.fields(Kind::Profile, body).filter(|field| field.key == "samples");
+        let samples = self.fields(Noun::Profile, body).filter(|field| field.key == "samples");
         let mut first = None;
         // The end of the time wraps as its sum of two unsigned numbers does.
         let range = time..time.wrapping_add(duration);
@@ -227,7 +227,7 @@ impl<'a> Checking<'a, '_> {
     ///
     /// Both indices are 0 unless they are said, which is row 0 of the strings.
     fn value_type(&self, body: Range<usize>, found: &mut [(i32, usize); 2]) {
-        for field in self.fields(Kind::ValueType, body) {
+        for field in self.fields(Noun::ValueType, body) {
             let row = usize::from(field.key == "unit_strindex");
             found[row] = (field.value.index(), field.at);
         }
@@ -241,7 +241,7 @@ impl<'a> Checking<'a, '_> {
         let (mut stack, mut link) = ((0, body.start), (0, body.start));
         let (mut attributes, mut at) = (Vec::new(), body.start);
         let (mut values, mut times) = (Vec::new(), Vec::new());
-        for field in self.fields(Kind::Sample, body) {
+        for field in self.fields(Noun::Sample, body) {
             match field.key {
                 "stack_index" => stack = (field.value.index(), field.at),
                 "link_index" => link = (field.value.index(), field.at),
@@ -314,7 +314,7 @@ impl<'a> Checking<'a, '_> {
         let rows = self.tables.rows[Table::Attribute as usize].iter();
         let keys = rows.map(|(start, end)| {
             let body = *start as usize..*end as usize;
-            let key = self.fields(Kind::KeyValueAndUnit, body);
+            let key = self.fields(Noun::KeyValueAndUnit, body);
             let key = key.filter(|field| field.key == "key_strindex").last();
             let index = key.map_or(0, |field| field.value.index());
             let text = *known.entry(index).or_insert_with(|| {

@@ -15,8 +15,7 @@ use crate::check::catalogue::{
 };
 use crate::check::findings::{Shown, Spot};
 use crate::check::rule::Rule;
-use crate::check::shape::Kind;
-use crate::schema::Table;
+use crate::schema::{Noun, Table};
 
 impl Checking<'_, '_> {
     /// Asks all tables, in the order in which profcheck does.
@@ -79,21 +78,21 @@ impl Checking<'_, '_> {
     /// profcheck.
     fn is_zero(&self, table: Table, body: Range<usize>) -> bool {
         let kind = match table {
-            Table::Mapping => Kind::Mapping,
-            Table::Location => Kind::Location,
-            Table::Function => Kind::Function,
-            Table::Link => Kind::Link,
-            Table::Stack => Kind::Stack,
+            Table::Mapping => Noun::Mapping,
+            Table::Location => Noun::Location,
+            Table::Function => Noun::Function,
+            Table::Link => Noun::Link,
+            Table::Stack => Noun::Stack,
             // Of an attribute a value without a member is none, and unknown fields are let be.
             _ => {
                 let mut numbers = [0; 2];
                 let mut valued = false;
-                for field in self.fields(Kind::KeyValueAndUnit, body) {
+                for field in self.fields(Noun::KeyValueAndUnit, body) {
                     match field.key {
                         "key_strindex" => numbers[0] = field.value.index(),
                         "unit_strindex" => numbers[1] = field.value.index(),
                         _ => {
-                            let value = self.fields(Kind::AnyValue, field.value.body()).next();
+                            let value = self.fields(Noun::AnyValue, field.value.body()).next();
                             valued |= value.is_some();
                         }
                     }
@@ -108,7 +107,7 @@ impl Checking<'_, '_> {
     ///
     /// `of` names the fields by key, with the table of each and the rule that it breaks. A
     /// reference that is left out is one to row 0, which is there unless the table is empty.
-    fn references(&mut self, kind: Kind, body: Range<usize>, of: &[(&str, Table, &'static Rule)]) {
+    fn references(&mut self, kind: Noun, body: Range<usize>, of: &[(&str, Table, &'static Rule)]) {
         let mut found = vec![None; of.len()];
         for field in self.fields(kind, body) {
             if let Some(row) = of.iter().position(|(key, ..)| *key == field.key) {
@@ -129,7 +128,7 @@ impl Checking<'_, '_> {
     /// The attributes of a row.
     ///
     /// The findings are at the last chunk, if there are several.
-    fn attributes_of(&mut self, kind: Kind, body: Range<usize>, rule: &'static Rule) {
+    fn attributes_of(&mut self, kind: Noun, body: Range<usize>, rule: &'static Rule) {
         let (mut indices, mut at) = (Vec::new(), body.start);
         for field in self.fields(kind, body).filter(|field| field.key == "attribute_indices") {
             at = field.at;
@@ -147,10 +146,10 @@ impl Checking<'_, '_> {
             return;
         }
         let name = ("filename_strindex", Table::String, &OP3111);
-        self.references(Kind::Mapping, body.clone(), &[name]);
-        self.attributes_of(Kind::Mapping, body.clone(), &OP3112);
+        self.references(Noun::Mapping, body.clone(), &[name]);
+        self.attributes_of(Noun::Mapping, body.clone(), &OP3112);
         let mut range = [0; 2];
-        for field in self.fields(Kind::Mapping, body.clone()) {
+        for field in self.fields(Noun::Mapping, body.clone()) {
             match field.key {
                 "memory_start" => range[0] = field.value.number(),
                 "memory_limit" => range[1] = field.value.number(),
@@ -175,9 +174,9 @@ impl Checking<'_, '_> {
     /// Row 0 included: what is left out refers to row 0 of the mappings.
     fn location(&mut self, _: usize, body: Range<usize>) {
         let mapping = ("mapping_index", Table::Mapping, &OP3105);
-        self.references(Kind::Location, body.clone(), &[mapping]);
-        self.attributes_of(Kind::Location, body.clone(), &OP3106);
-        let lines = self.fields(Kind::Location, body).filter(|field| field.key == "lines");
+        self.references(Noun::Location, body.clone(), &[mapping]);
+        self.attributes_of(Noun::Location, body.clone(), &OP3106);
+        let lines = self.fields(Noun::Location, body).filter(|field| field.key == "lines");
         for (row, field) in lines.enumerate() {
             self.inside("lines", Some(row), |this| this.line(field.value.body()));
         }
@@ -189,8 +188,8 @@ impl Checking<'_, '_> {
     /// function is fine.
     fn line(&mut self, body: Range<usize>) {
         let function = ("function_index", Table::Function, &OP3107);
-        self.references(Kind::Line, body.clone(), &[function]);
-        self.not_negative(Kind::Line, body, &["line", "column"], &OP7005);
+        self.references(Noun::Line, body.clone(), &[function]);
+        self.not_negative(Noun::Line, body, &["line", "column"], &OP7005);
     }
 
     /// A function: its three names are there, and it does not begin before line 0.
@@ -202,14 +201,14 @@ impl Checking<'_, '_> {
             ("system_name_strindex", Table::String, &OP3109),
             ("filename_strindex", Table::String, &OP3110),
         ];
-        self.references(Kind::Function, body.clone(), &names);
-        self.not_negative(Kind::Function, body, &["start_line"], &OP7006);
+        self.references(Noun::Function, body.clone(), &names);
+        self.not_negative(Noun::Function, body, &["start_line"], &OP7006);
     }
 
     /// Numbers that are 0 or more.
     ///
     /// Read as `int64`, which all three fields are.
-    fn not_negative(&mut self, kind: Kind, body: Range<usize>, keys: &[&str], rule: &'static Rule) {
+    fn not_negative(&mut self, kind: Noun, body: Range<usize>, keys: &[&str], rule: &'static Rule) {
         for key in keys {
             let last = self.fields(kind, body.clone()).filter(|field| field.key == *key).last();
             if let Some(field) = last.filter(|field| field.value.number() as i64 <= -1) {
@@ -228,7 +227,7 @@ impl Checking<'_, '_> {
         }
         for (key, bytes, rule) in [("trace_id", 16, &OP6004), ("span_id", 8, &OP6005)] {
             let last =
-                self.fields(Kind::Link, body.clone()).filter(|field| field.key == key).last();
+                self.fields(Noun::Link, body.clone()).filter(|field| field.key == key).last();
             let length = last.map_or(0, |field| field.value.body().len());
             if length != bytes {
                 let spot = Spot::at(body.start).field(key);
@@ -272,7 +271,7 @@ impl Checking<'_, '_> {
     fn attribute(&mut self, _: usize, body: Range<usize>) {
         let texts =
             [("key_strindex", Table::String, &OP3114), ("unit_strindex", Table::String, &OP3115)];
-        self.references(Kind::KeyValueAndUnit, body, &texts);
+        self.references(Noun::KeyValueAndUnit, body, &texts);
     }
 
     /// A stack: its locations are there.
@@ -280,7 +279,7 @@ impl Checking<'_, '_> {
     /// Any location may be referred to, the null location too.
     fn stack(&mut self, _: usize, body: Range<usize>) {
         let (mut indices, mut at) = (Vec::new(), body.start);
-        for field in fields(self.bytes, self.shape(Kind::Stack), body) {
+        for field in fields(self.bytes, self.shape(Noun::Stack), body) {
             at = field.at;
             field.value.extend(&mut indices, |value| value as i32);
         }
@@ -298,7 +297,7 @@ impl Checking<'_, '_> {
         let mut seen = Set::default();
         for (row, body) in self.rows(Table::Mapping).skip(1) {
             let (mut numbers, mut name, mut attributes) = ([0u64; 3], 0, Vec::new());
-            for field in self.fields(Kind::Mapping, body.clone()) {
+            for field in self.fields(Noun::Mapping, body.clone()) {
                 match field.key {
                     "memory_start" => numbers[0] = field.value.number(),
                     "memory_limit" => numbers[1] = field.value.number(),

@@ -24,10 +24,10 @@ use crate::check::cx::Cx;
 use crate::check::fields::Fields;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
-use crate::check::shape::{Kind, Shape};
+use crate::check::shape::Shape;
 use crate::check::state::Map;
 use crate::schema::{
-    ANY_VALUE, ARRAY_VALUE, INSTRUMENTATION_SCOPE, KEY_VALUE, KEY_VALUE_LIST, PROFILE,
+    ANY_VALUE, ARRAY_VALUE, INSTRUMENTATION_SCOPE, KEY_VALUE, KEY_VALUE_LIST, Noun, PROFILE,
     PROFILE_CONTAINER, RESOURCE, Version,
 };
 
@@ -41,15 +41,15 @@ pub(crate) const PROFILE_ATTRIBUTES: usize = PROFILE.cell("attribute_indices");
 ///
 /// The one place that knows which messages have such a list, so that the count of dropped
 /// attributes is never asked of a message without one.
-fn in_place(kind: Kind) -> Option<(usize, usize)> {
+fn in_place(kind: Noun) -> Option<(usize, usize)> {
     Some(match kind {
-        Kind::Profile => (PROFILE.cell("attributes"), PROFILE.cell("dropped_attributes_count")),
-        Kind::Container => (
+        Noun::Profile => (PROFILE.cell("attributes"), PROFILE.cell("dropped_attributes_count")),
+        Noun::Container => (
             PROFILE_CONTAINER.cell("attributes"),
             PROFILE_CONTAINER.cell("dropped_attributes_count"),
         ),
-        Kind::Resource => (RESOURCE.cell("attributes"), RESOURCE.cell("dropped_attributes_count")),
-        Kind::Scope => (
+        Noun::Resource => (RESOURCE.cell("attributes"), RESOURCE.cell("dropped_attributes_count")),
+        Noun::Scope => (
             INSTRUMENTATION_SCOPE.cell("attributes"),
             INSTRUMENTATION_SCOPE.cell("dropped_attributes_count"),
         ),
@@ -63,10 +63,10 @@ fn in_place(kind: Kind) -> Option<(usize, usize)> {
 /// of pairs. The hint at 128 (`OP5014`) leaves resources out, for which the specification has no
 /// limit; the limit of the reader (`OP9010`) does not.
 pub(crate) fn of_message(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    let Some((list, dropped)) = in_place(shape.kind) else { return };
+    let Some((list, dropped)) = in_place(shape.noun) else { return };
     let count = record.count(list);
-    let referred = match shape.kind {
-        Kind::Profile => record.count(PROFILE_ATTRIBUTES),
+    let referred = match shape.noun {
+        Noun::Profile => record.count(PROFILE_ATTRIBUTES),
         _ => 0,
     };
     if record.number(dropped) > 0 && count == 0 && referred == 0 {
@@ -74,7 +74,7 @@ pub(crate) fn of_message(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record
         cx.findings.raise(&OP2020, spot, record.number(dropped), "an attribute");
     }
     let spot = Spot::at(record.at(list)).field("attributes");
-    if count > 128 && shape.kind != Kind::Resource {
+    if count > 128 && shape.noun != Noun::Resource {
         cx.findings.raise(&OP5014, spot, format_args!("{count} attributes"), 128);
     }
     let most = cx.limits.max_attributes_per_item;
@@ -122,7 +122,7 @@ fn unique(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize) 
     if record.count(cell) < 2 {
         return;
     }
-    let Some(pair) = cx.shapes.find(Kind::KeyValue) else { return };
+    let Some(pair) = cx.shapes.find(Noun::KeyValue) else { return };
     let mut seen: Map<u128, usize> = Map::default();
     for (row, (start, end)) in bodies(cx, shape, record, cell).enumerate() {
         let Some(key) = key_of(cx, &cx.peek(pair, start, end)).filter(|key| !key.is_empty()) else {
@@ -201,15 +201,15 @@ pub(crate) fn value(cx: &mut Cx<'_>, record: &Record) {
     let here = Spot::at(record.start);
     if record.seen == 0 {
         match cx.parent {
-            Kind::ArrayValue => cx.findings.raise(&OP5009, here, "", "a value"),
-            Kind::KeyValue => {
+            Noun::ArrayValue => cx.findings.raise(&OP5009, here, "", "a value"),
+            Noun::KeyValue => {
                 cx.findings.raise_as(&OP5005, readers::of_value(cx), here, "", "a value");
             }
             _ => {}
         }
         return;
     }
-    if matches!(cx.parent, Kind::KeyValue | Kind::ArrayValue) {
+    if matches!(cx.parent, Noun::KeyValue | Noun::ArrayValue) {
         limits::in_place(cx, cx.body(record, TEXT));
     }
     cx.payload.refers |= record.has(TEXT_STRINDEX);
@@ -255,7 +255,7 @@ fn deeper(cx: &mut Cx<'_>, record: &Record) {
 /// 1.8 wants scalars besides.
 pub(crate) fn array(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     deeper(cx, record);
-    let Some(value) = cx.shapes.find(Kind::AnyValue) else { return };
+    let Some(value) = cx.shapes.find(Noun::AnyValue) else { return };
     let mut first: Option<u64> = None;
     for (row, (start, end)) in bodies(cx, shape, record, ELEMENTS).enumerate() {
         let kind = value_type(cx.peek(value, start, end).seen);

@@ -23,9 +23,9 @@ use crate::check::cx::Cx;
 use crate::check::fields::Fields;
 use crate::check::findings::{Shown, Spot};
 use crate::check::lists;
-use crate::check::shape::{Kind, Shape, Take};
+use crate::check::shape::{Shape, Take};
 use crate::check::state::Attribute;
-use crate::schema::{SAMPLE, Table};
+use crate::schema::{Noun, SAMPLE, Table};
 
 /// Cell of the references; in 1.3 the field is called `attributes`.
 const ATTRIBUTES: usize = SAMPLE.cell("attribute_indices");
@@ -109,7 +109,7 @@ fn samples(
     (start, end): (usize, usize),
     each: &mut impl FnMut(usize, Attribute),
 ) {
-    if shape.kind == Kind::Sample {
+    if shape.noun == Noun::Sample {
         let record = cx.peek(shape, start, end);
         for row in cx.numbers(shape, &record, ATTRIBUTES) {
             let row = cx.tables.first_equal(Table::Attribute, row) as usize;
@@ -119,13 +119,13 @@ fn samples(
         return;
     }
     let on_the_way = [
-        Kind::ProfilesData,
-        Kind::ResourceProfiles,
-        Kind::ScopeProfiles,
-        Kind::Container,
-        Kind::Profile,
+        Noun::ProfilesData,
+        Noun::ResourceProfiles,
+        Noun::ScopeProfiles,
+        Noun::Container,
+        Noun::Profile,
     ];
-    if on_the_way.contains(&shape.kind) {
+    if on_the_way.contains(&shape.noun) {
         for (number, body) in Fields::new(cx.bytes, start, end) {
             let slot = shape.slot(number).filter(|slot| slot.take == Take::Message);
             if let (Some(slot), Some(body)) = (slot, body) {

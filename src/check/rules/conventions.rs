@@ -22,10 +22,10 @@ use crate::check::cx::Cx;
 use crate::check::fields::Fields;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::{Lent, Record};
-use crate::check::shape::{Kind, Shape};
+use crate::check::shape::Shape;
 use crate::check::state::Class;
 use crate::error::Severity;
-use crate::schema::{ANY_VALUE, MAPPING, Version};
+use crate::schema::{ANY_VALUE, MAPPING, Noun, Version};
 
 /// Cell of the references of a mapping.
 const ATTRIBUTES: usize = MAPPING.cell("attribute_indices");
@@ -80,7 +80,7 @@ pub(crate) fn in_place(cx: &mut Cx<'_>, key: &[u8], body: Range<usize>) {
     if cx.version < Version::V1_8 {
         return;
     }
-    if key.starts_with(b"pprof.scope.") && cx.parent != Kind::Scope {
+    if key.starts_with(b"pprof.scope.") && cx.parent != Noun::Scope {
         cx.findings.raise(&OP8007, Spot::at(body.start), Shown(key), "on the scope");
     } else if key == b"pprof.scope.sample_type_order" && !is_permutation(cx, &body) {
         let (profiles, spot) = (cx.payload.scope_profiles, Spot::at(body.start).field("value"));
@@ -118,7 +118,7 @@ fn known(cx: &mut Cx<'_>, key: &[u8], body: Range<usize>) {
     if !is_build_id && !key.starts_with(b"pprof.") && key != b"profile.frame.type" {
         return;
     }
-    let Some(shape) = cx.shapes.find(Kind::AnyValue) else { return };
+    let Some(shape) = cx.shapes.find(Noun::AnyValue) else { return };
     let value = cx.peek(shape, body.start, body.end);
     let spot = Spot::at(body.start).field("value");
     if value.seen == 0 {
@@ -251,7 +251,7 @@ fn is_array_of(cx: &Cx<'_>, value: &Record, members: u64) -> bool {
 fn elements<'c, 'a>(cx: &'c Cx<'a>, value: &Record) -> impl Iterator<Item = Lent> + use<'c, 'a> {
     let body = value.body(ARRAY);
     let bodies = Fields::new(cx.bytes, body.start, body.end).filter_map(|(_, body)| body);
-    let shape = cx.shapes.find(Kind::AnyValue);
+    let shape = cx.shapes.find(Noun::AnyValue);
     bodies.filter_map(move |(start, end)| Some(cx.peek(shape?, start, end)))
 }
 
@@ -273,7 +273,7 @@ pub(crate) fn is_url(text: &[u8]) -> bool {
 /// 0, 1, 2 …: n log n in the elements, where comparing each with each would be quadratic. What is no int counts as a
 /// number that fits nowhere. A value that is no array is `OP8006`'s.
 fn is_permutation(cx: &Cx<'_>, body: &Range<usize>) -> bool {
-    let Some(any) = cx.shapes.find(Kind::AnyValue) else { return true };
+    let Some(any) = cx.shapes.find(Noun::AnyValue) else { return true };
     let value = cx.peek(any, body.start, body.end);
     if !value.has(ARRAY) {
         return true; // another rule's

@@ -12,9 +12,9 @@ use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::lists;
 use crate::check::record::Record;
-use crate::check::shape::{Kind, Shape};
+use crate::check::shape::Shape;
 use crate::check::state::{Attribute, KeyState};
-use crate::schema::{ANY_VALUE, KEY_VALUE, KEY_VALUE_AND_UNIT};
+use crate::schema::{ANY_VALUE, KEY_VALUE, KEY_VALUE_AND_UNIT, Noun};
 
 /// Cells of what a row holds: the member of its value that is a measurement, and its key, value and
 /// unit in both forms.
@@ -43,7 +43,7 @@ pub(crate) fn entry(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         cx.findings.raise(&OP5003, spot, record.number(ENTRY_KEY), "a key");
     }
     let body = record.body(ENTRY_VALUE);
-    let Some(value) = cx.shapes.find(Kind::AnyValue) else { return };
+    let Some(value) = cx.shapes.find(Noun::AnyValue) else { return };
     let kind = value_type(cx.peek(value, body.start, body.end).seen);
     if kind == 0 {
         cx.findings.raise(&OP5005, Spot::at(record.start).field("value"), "", "a value");
@@ -68,7 +68,7 @@ pub(crate) fn entry(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 /// asked of every pair is asked by [`attributes`](super::attributes) already.
 pub(crate) fn in_place(cx: &mut Cx<'_>, record: &Record) {
     let is_row = cx.findings.path.last().is_some_and(|step| step.name == "attribute_table");
-    let Some(value) = cx.shapes.find(Kind::AnyValue).filter(|_| is_row) else { return };
+    let Some(value) = cx.shapes.find(Noun::AnyValue).filter(|_| is_row) else { return };
     let body = record.body(PAIR_VALUE);
     let kind = value_type(cx.peek(value, body.start, body.end).seen);
     let attribute = cx.attributes.get(cx.row());

@@ -23,9 +23,9 @@ use crate::check::fields::Fields;
 use crate::check::findings::Spot;
 use crate::check::lists;
 use crate::check::record::Record;
-use crate::check::shape::{Kind, Shape};
+use crate::check::shape::Shape;
 use crate::check::state::{MappingFact, Set};
-use crate::schema::{FUNCTION, LINE, LOCATION, MAPPING, Table, Version};
+use crate::schema::{FUNCTION, LINE, LOCATION, MAPPING, Noun, Table, Version};
 
 /// Cells of `Mapping`. The four flags exist up to 1.7; in later versions their cells never occur
 /// and read as 0.
@@ -70,7 +70,7 @@ pub(crate) fn mapping(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 /// Costs one walk over the headers of each row. The two facts about locations begin as false and
 /// are set by [`in_mapping`].
 pub(crate) fn mapping_facts(cx: &Cx<'_>) -> Vec<MappingFact> {
-    let Some(shape) = cx.shapes.find(Kind::Mapping) else { return Vec::new() };
+    let Some(shape) = cx.shapes.find(Noun::Mapping) else { return Vec::new() };
     let mut record = cx.pool.lend();
     let rows = cx.tables.rows[Table::Mapping as usize].iter();
     rows.map(|(start, end)| {
@@ -172,7 +172,7 @@ fn equal_lines(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let number = shape.of_cell(LINES).map_or(0, |slot| slot.field.number);
     let fields = Fields::new(cx.bytes, record.start, record.end);
     let bodies = fields.filter(|(found, _)| *found == number).filter_map(|(_, body)| body);
-    let Some(line) = cx.shapes.find(Kind::Line) else { return };
+    let Some(line) = cx.shapes.find(Noun::Line) else { return };
     let mut inner = cx.pool.lend();
     let mut seen = Set::default();
     for (row, (start, end)) in bodies.enumerate() {

@@ -22,9 +22,8 @@ use crate::check::catalogue::{
 use crate::check::cx::Cx;
 use crate::check::findings::Spot;
 use crate::check::record::Record;
-use crate::check::shape::Kind;
 use crate::error::Severity;
-use crate::schema::{LINK, PROFILE, PROFILE_CONTAINER, Table, Version};
+use crate::schema::{LINK, Noun, PROFILE, PROFILE_CONTAINER, Table, Version};
 
 /// Cells of `Profile`; in 1.3 the id is the container's.
 const PROFILE_ID: usize = PROFILE.cell("profile_id");
@@ -91,7 +90,7 @@ fn time(cx: &mut Cx<'_>, record: &Record) {
         true => i128::from(record.signed(cell)),
         false => i128::from(record.number(cell)),
     };
-    let shape = cx.shapes.find(Kind::Profile);
+    let shape = cx.shapes.find(Noun::Profile);
     let name = |cell| shape.map_or("", |shape| shape.name_of(cell));
     let (time, duration) = (number(TIME), number(DURATION));
     let spot = Spot::at(record.at(TIME)).field(name(TIME));

@@ -10,9 +10,8 @@ use crate::check::fields::Fields;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
 use crate::check::rule::Rule;
-use crate::check::shape::Kind;
 use crate::check::state::Set;
-use crate::schema::{LABEL, SAMPLE};
+use crate::schema::{LABEL, Noun, SAMPLE};
 
 /// Cell of the list in a sample, then those of `Label`: key, text, number and its unit, of which
 /// all but the number are strings of the table.
@@ -64,8 +63,8 @@ pub(super) fn labels(cx: &mut Cx<'_>, record: &Record, repeated: &'static Rule) 
 /// Compared by text: two strings of the table may be equal. The key is copied, as the finding is
 /// raised after the walk over the payload ended its borrow.
 fn repeated_label(cx: &Cx<'_>, record: &Record) -> Option<(Spot, Vec<u8>)> {
-    let shape = cx.shapes.find(Kind::Label)?;
-    let sample = cx.shapes.find(Kind::Sample)?;
+    let shape = cx.shapes.find(Noun::Label)?;
+    let sample = cx.shapes.find(Noun::Sample)?;
     let number = sample.of_cell(LABELS)?.field.number;
     let mut seen = Set::default();
     let fields = Fields::new(cx.bytes, record.start, record.end);

@@ -17,8 +17,8 @@ use crate::check::catalogue::{OP9001, OP9002, OP9003, OP9006, OP9101};
 use crate::check::cx::Cx;
 use crate::check::findings::{Spot, Step};
 use crate::check::record::Record;
-use crate::check::shape::{Kind, Shape};
-use crate::schema::Table;
+use crate::check::shape::Shape;
+use crate::schema::{Noun, Table};
 
 /// The sizes of the tables, when they are known.
 ///
@@ -43,7 +43,7 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
         if rows > most {
             let spot = Spot::nowhere().field(cx.table_name(table));
             // Asked before the dictionary is walked.
-            let inside = cx.tables_holder() == Kind::Dictionary;
+            let inside = cx.tables_holder() == Noun::Dictionary;
             let step = Step { name: "dictionary", row: None };
             cx.findings.path.extend(inside.then_some(step));
             cx.findings.raise(rule, spot, format_args!("{rows} entries"), most);
@@ -57,15 +57,15 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
 /// In bytes on a 64-bit machine: the size of prost 0.14's struct with room for a `Vec` that
 /// doubled. Kinds without a line take 32. The exact number does not matter; its order of magnitude
 /// decides whether two bytes of wire become 500 of heap.
-pub(crate) fn size(kind: Kind) -> u64 {
+pub(crate) fn size(kind: Noun) -> u64 {
     match kind {
-        Kind::Container => 464,
-        Kind::Profile => 352,
-        Kind::ResourceProfiles | Kind::ScopeProfiles => 176,
-        Kind::Sample => 104,
-        Kind::Location => 80,
-        Kind::Mapping | Kind::Resource | Kind::Scope | Kind::EntityRef => 72,
-        Kind::KeyValue | Kind::KeyValueAndUnit | Kind::AnyValue => 64,
+        Noun::Container => 464,
+        Noun::Profile => 352,
+        Noun::ResourceProfiles | Noun::ScopeProfiles => 176,
+        Noun::Sample => 104,
+        Noun::Location => 80,
+        Noun::Mapping | Noun::Resource | Noun::Scope | Noun::EntityRef => 72,
+        Noun::KeyValue | Noun::KeyValueAndUnit | Noun::AnyValue => 64,
         _ => 32,
     }
 }
@@ -76,7 +76,7 @@ pub(crate) fn size(kind: Kind) -> u64 {
 /// proves fine, and a test holds the two sums against each other.
 #[inline(always)]
 pub(crate) fn owned(cx: &mut Cx<'_>, shape: &Shape, record: &Record) {
-    cx.payload.owned += size(shape.kind) + (record.end - record.start) as u64;
+    cx.payload.owned += size(shape.noun) + (record.end - record.start) as u64;
 }
 
 /// The samples of a profile.

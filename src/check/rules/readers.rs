@@ -18,11 +18,11 @@ use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::lists;
 use crate::check::record::Record;
-use crate::check::shape::{Kind, Shape};
+use crate::check::shape::Shape;
 use crate::error::Severity;
 use crate::format::Receiver;
 use crate::schema::{
-    ANY_VALUE, ARRAY_VALUE, KEY_VALUE, KEY_VALUE_AND_UNIT, LINE, LOCATION, PROFILE,
+    ANY_VALUE, ARRAY_VALUE, KEY_VALUE, KEY_VALUE_AND_UNIT, LINE, LOCATION, Noun, PROFILE,
     RESOURCE_PROFILES, SAMPLE, SCOPE_PROFILES, STACK, Table,
 };
 
@@ -32,25 +32,25 @@ use crate::schema::{
 /// none is folded into one finding; what may be right in one and wrong in the next is raised each
 /// time.
 pub(crate) fn message(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, of: Receiver) {
-    match shape.kind {
-        Kind::ProfilesData => {
+    match shape.noun {
+        Noun::ProfilesData => {
             most(cx, Spot::nowhere(), record.end - record.start, PAYLOAD, "bytes");
         }
-        Kind::ResourceProfiles => left_out(cx, shape, record, RESOURCE),
-        Kind::ScopeProfiles => left_out(cx, shape, record, SCOPE),
-        Kind::Profile => profile(cx, shape, record),
-        Kind::Sample => sample(cx, shape, record, of),
-        Kind::Stack => stack(cx, record),
-        Kind::Location if record.count(LOCATION_ATTRIBUTES) > 0 => {
+        Noun::ResourceProfiles => left_out(cx, shape, record, RESOURCE),
+        Noun::ScopeProfiles => left_out(cx, shape, record, SCOPE),
+        Noun::Profile => profile(cx, shape, record),
+        Noun::Sample => sample(cx, shape, record, of),
+        Noun::Stack => stack(cx, record),
+        Noun::Location if record.count(LOCATION_ATTRIBUTES) > 0 => {
             let spot = Spot::at(record.at(LOCATION_ATTRIBUTES)).field("attribute_indices");
             cx.findings.fold(&OP9205, 0, spot, "", "");
         }
-        Kind::Line if record.number(COLUMN) > 0 => {
+        Noun::Line if record.number(COLUMN) > 0 => {
             let spot = Spot::at(record.at(COLUMN)).field("column");
             cx.findings.fold(&OP9207, 0, spot, record.number(COLUMN), "");
         }
-        Kind::KeyValue => key(cx, record),
-        Kind::AnyValue if record.has(TEXT_STRINDEX) => {
+        Noun::KeyValue => key(cx, record),
+        Noun::AnyValue if record.has(TEXT_STRINDEX) => {
             let spot = Spot::at(record.at(TEXT_STRINDEX)).field("string_value_strindex");
             cx.findings.fold(&OP9202, 1, spot, record.number(TEXT_STRINDEX), "a text in place");
         }
@@ -159,7 +159,7 @@ const ELEMENTS: usize = ARRAY_VALUE.cell("values");
 /// Unknown rows and broken ones pass for kept: other rules tell of them. Asked once for
 /// each row.
 fn is_kept(cx: &Cx<'_>, row: u64, of: Receiver) -> bool {
-    let shapes = (cx.table_shape(Table::Attribute), cx.shapes.find(Kind::AnyValue));
+    let shapes = (cx.table_shape(Table::Attribute), cx.shapes.find(Noun::AnyValue));
     let (Some(entry), Some(any)) = shapes else { return true };
     let Some((start, end)) = cx.tables.row(Table::Attribute, row) else { return true };
     let body = cx.peek(entry, start, end).body(VALUE);
@@ -169,7 +169,7 @@ fn is_kept(cx: &Cx<'_>, row: u64, of: Receiver) -> bool {
     }
     let one = || {
         let body = value.body(ARRAY);
-        let array = cx.shapes.find(Kind::ArrayValue);
+        let array = cx.shapes.find(Noun::ArrayValue);
         array.is_some_and(|array| cx.peek(array, body.start, body.end).count(ELEMENTS) == 1)
     };
     of == Receiver::Pyroscope && (value.has(INT) || (value.has(ARRAY) && one()))

@@ -8,10 +8,9 @@ use crate::check::catalogue::{OP3401, OP3501, OP3502};
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot, Step};
 use crate::check::lists;
-use crate::check::shape::Kind;
 use crate::check::state::{Map, Set};
 use crate::error::Severity;
-use crate::schema::{ATTRIBUTE_UNIT, FUNCTION, LOCATION, MAPPING, Table, Version};
+use crate::schema::{ATTRIBUTE_UNIT, FUNCTION, LOCATION, MAPPING, Noun, Table, Version};
 
 /// The rows that have an id, each with its cell.
 const IDS: [(Table, usize); 3] = [
@@ -61,7 +60,7 @@ const UNIT: usize = ATTRIBUTE_UNIT.cell("unit_strindex");
 /// equal second one is an info, another one a warning.
 pub(crate) fn units(cx: &mut Cx<'_>) {
     let rows = cx.tables.rows[Table::AttributeUnit as usize].clone();
-    let Some(shape) = cx.shapes.find(Kind::AttributeUnit).filter(|_| !rows.is_empty()) else {
+    let Some(shape) = cx.shapes.find(Noun::AttributeUnit).filter(|_| !rows.is_empty()) else {
         return;
     };
     let name = cx.table_name(Table::AttributeUnit);

@@ -14,9 +14,9 @@ use crate::check::catalogue::{OP5023, OP5025, OP5026, OP5027, OP5028};
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
-use crate::check::shape::{Kind, Shape};
+use crate::check::shape::Shape;
 use crate::check::state::Set;
-use crate::schema::{ENTITY_REF, INSTRUMENTATION_SCOPE, RESOURCE};
+use crate::schema::{ENTITY_REF, INSTRUMENTATION_SCOPE, Noun, RESOURCE};
 
 /// Cell of the name of a scope.
 const SCOPE_NAME: usize = INSTRUMENTATION_SCOPE.cell("name");
@@ -43,7 +43,7 @@ const RESOURCE_ATTRIBUTES: usize = RESOURCE.cell("attributes");
 pub(crate) fn resource(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     of_message(cx, shape, record);
     cx.payload.resource_keys.clear();
-    let Some(pair) = cx.shapes.find(Kind::KeyValue).filter(|_| record.has(ENTITIES)) else {
+    let Some(pair) = cx.shapes.find(Noun::KeyValue).filter(|_| record.has(ENTITIES)) else {
         return;
     };
     let list: Vec<_> = bodies(cx, shape, record, RESOURCE_ATTRIBUTES).collect();
@@ -66,7 +66,7 @@ const DESCRIPTION_KEYS: usize = ENTITY_REF.cell("description_keys");
 /// looked up among those of the resource, so the cost is that of the references.
 pub(crate) fn entity(cx: &mut Cx<'_>, record: &Record) {
     let here = Spot::at(record.start);
-    let Some(shape) = cx.shapes.find(Kind::EntityRef) else { return };
+    let Some(shape) = cx.shapes.find(Noun::EntityRef) else { return };
     schema_url(cx, record, ENTITY_URL);
     if cx.body(record, ENTITY_TYPE).is_empty() {
         cx.findings.raise(&OP5025, here.field("type"), "\"\"", "a type");

@@ -19,10 +19,10 @@ use crate::check::fields::Fields;
 use crate::check::findings::{Shown, Spot};
 use crate::check::plain;
 use crate::check::record::Record;
-use crate::check::shape::{Kind, Shape};
+use crate::check::shape::Shape;
 use crate::check::state::ProfileState;
 use crate::schema::{
-    PROFILE, PROFILE_CONTAINER, PROFILES_DATA, RESOURCE_PROFILES, SCOPE_PROFILES, Version,
+    Noun, PROFILE, PROFILE_CONTAINER, PROFILES_DATA, RESOURCE_PROFILES, SCOPE_PROFILES, Version,
 };
 
 /// Cells of `ProfilesData`, which is also what a request of the service is called.
@@ -173,7 +173,7 @@ pub(crate) fn container(cx: &mut Cx<'_>, record: &Record) {
     let mut samples = 0;
     if !record.has(INNER) {
         cx.findings.raise(&OP2007, Spot::at(record.start).field("profile"), "", "");
-    } else if let Some(shape) = cx.shapes.find(Kind::Profile) {
+    } else if let Some(shape) = cx.shapes.find(Noun::Profile) {
         let number = shape.of_cell(SAMPLES).map_or(0, |slot| slot.field.number);
         let fields = Fields::new(cx.bytes, body.start, body.end);
         samples = fields.filter(|(found, _)| *found == number).count();

@@ -15,9 +15,9 @@ use crate::check::cx::Cx;
 use crate::check::fields::Fields;
 use crate::check::findings::{Shown, Spot, Step};
 use crate::check::record::Record;
-use crate::check::shape::{Kind, Shape};
+use crate::check::shape::Shape;
 use crate::error::Severity;
-use crate::schema::{PROFILE, VALUE_TYPE};
+use crate::schema::{Noun, PROFILE, VALUE_TYPE};
 
 /// Cells of `Profile`, then of `ValueType`; temporality exists up to 1.8.
 const DURATION: usize = PROFILE.cell("duration_nano");
@@ -56,7 +56,7 @@ pub(crate) fn sample_types(
 /// Strings borrow from the payload and not from the state, so they can be kept while findings are
 /// raised.
 pub(crate) fn named<'a>(cx: &Cx<'a>, body: (usize, usize)) -> Option<(&'a [u8], &'a [u8])> {
-    let shape = cx.shapes.find(Kind::ValueType)?;
+    let shape = cx.shapes.find(Noun::ValueType)?;
     let record = cx.peek(shape, body.0, body.1);
     let text = |cell| match record.number(cell) {
         0 => Some(&b""[..]),
@@ -147,7 +147,7 @@ fn type_name((name, unit): (&[u8], &[u8])) -> String {
 /// The path is extended by hand, since the value type is looked at from outside, before it is
 /// walked.
 fn temporality(cx: &mut Cx<'_>, lasted: bool, row: Option<usize>, body: (usize, usize)) {
-    let Some(shape) = cx.shapes.find(Kind::ValueType) else { return };
+    let Some(shape) = cx.shapes.find(Noun::ValueType) else { return };
     if shape.of_cell(TEMPORALITY).is_none() {
         return;
     }

@@ -11,8 +11,8 @@ use crate::check::catalogue::{
 use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
-use crate::check::shape::{Kind, Shape};
-use crate::schema::{KEY_VALUE_AND_UNIT, LINK, Role, Table, Version};
+use crate::check::shape::Shape;
+use crate::schema::{KEY_VALUE_AND_UNIT, LINK, Noun, Role, Table, Version};
 
 /// The tables whose first row is the zero value.
 ///
@@ -43,7 +43,7 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
     if cx.version < Version::V1_8 {
         return;
     }
-    let Some(dictionary) = cx.shapes.find(Kind::Dictionary) else { return };
+    let Some(dictionary) = cx.shapes.find(Noun::Dictionary) else { return };
     for slot in &dictionary.slots {
         let Role::Row(table) = slot.field.role else { continue };
         if !TABLES.contains(&table) {
