@@ -9,15 +9,15 @@ impl Dictionary {
     /// How many rows each table has, by its number (`Id::TABLE`).
     pub(crate) fn rows(&self) -> [usize; TABLES] {
         let Self { strings, mappings, functions, locations, links, attributes, stacks } = self;
-        [
-            strings.len(),
-            mappings.rows.len(),
-            functions.len(),
-            locations.len(),
-            links.len(),
-            attributes.len(),
-            stacks.len(),
-        ]
+        let mut rows = [0; TABLES];
+        rows[StringId::TABLE] = strings.len();
+        rows[MappingId::TABLE] = mappings.rows.len();
+        rows[FunctionId::TABLE] = functions.len();
+        rows[LocationId::TABLE] = locations.len();
+        rows[LinkId::TABLE] = links.len();
+        rows[AttributeId::TABLE] = attributes.len();
+        rows[StackId::TABLE] = stacks.len();
+        rows
     }
 
     /// Forgets the rows of each table past so many, and keeps the memory.
