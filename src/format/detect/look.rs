@@ -117,15 +117,8 @@ struct Look<'g, 'p> {
 impl<'p> Look<'_, 'p> {
     /// Passes over the fields of a message that begins `at` bytes into the payload, and enters those
     /// in which the formats differ.
-    fn message(
-        &mut self,
-        message: &'static MessageType,
-        path: Path,
-        mut reader: Reader<'p>,
-        at: usize,
-    ) {
-        let message_type = message;
-        let message = message_type.noun;
+    fn message(&mut self, of: &'static MessageType, path: Path, mut reader: Reader<'p>, at: usize) {
+        let message = of.noun;
         let (common, into) = self.differences.masks(message);
         let end = at + reader.left();
         let mut fields = 0;
@@ -133,7 +126,7 @@ impl<'p> Look<'_, 'p> {
             let before = reader;
             let Ok(Some(tag)) = reader.tag() else { return self.pass(message) };
             let field = bit(tag >> 3);
-            let known = self.ours.field(message_type, tag >> 3).and_then(inner);
+            let known = self.ours.field(of, tag >> 3).and_then(inner);
             let inner = known.filter(|inner| into & field != 0 || inner.noun == Noun::Dictionary);
             match (tag & 7, inner) {
                 (LEN, Some(inner)) => {
