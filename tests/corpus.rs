@@ -280,7 +280,7 @@ fn every_pprof_of_the_corpus_through_every_format() {
     let text =
         std::fs::read_to_string(folder.join("made/facts.json")).expect("the corpus has facts");
     let made: Json = serde_json::from_str(&text).expect("facts are JSON");
-    let mut read_files = 0;
+    let mut files = Vec::new();
     for path in paths {
         let name = path.strip_prefix(&folder).unwrap().to_str().unwrap().to_owned();
         let gzipped_or_pprof = [".pb", ".pb.gz", ".pprof", ".cpu", ".heap", ".contention"]
@@ -296,14 +296,16 @@ fn every_pprof_of_the_corpus_through_every_format() {
         if pprof::Profile::decode(&message[..]).is_err() && !name.ends_with(".pb.gz") {
             continue;
         }
+        files.push((name, message));
+    }
+    assert!(files.len() > 30, "only {} pprof files in {}", files.len(), folder.display());
+    support::on_every_core(&files, |(name, message)| {
         let facts = name
             .strip_prefix("made/")
             .map(|name| &made[name])
             .filter(|facts| facts["format"] == "pprof");
-        there_and_back(&name, &message, facts);
-        read_files += 1;
-    }
-    assert!(read_files > 30, "only {read_files} pprof files in {}", folder.display());
+        there_and_back(name, message, facts);
+    });
 }
 
 #[test]

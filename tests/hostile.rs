@@ -172,7 +172,10 @@ fn every_prefix_of_a_small_payload_is_an_end_or_an_error() {
     for name in Format::ALL.iter().filter(|format| format.is_whole()).map(|format| format.name()) {
         let bytes = small(name);
         assert!(bytes.len() > 60, "{name}: {}", bytes.len());
-        let read = (0..bytes.len()).filter(|&end| survive(name, &bytes[..end]).is_ok()).count();
+        // JSON has no lengths that a cut could break, and is the longest: every eighth end will do.
+        let step = if name == "otlp-json" { 8 } else { 1 };
+        let ends = (0..bytes.len()).step_by(step);
+        let read = ends.filter(|&end| survive(name, &bytes[..end]).is_ok()).count();
         // Only where a field of the outermost message ends; pprof's many are the strings' and the tables'.
         let fields = top_level_fields(name, &bytes);
         assert!(

@@ -9,6 +9,9 @@ pub mod model;
 pub mod pprof;
 pub mod shrink;
 
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use otlp_profiles::{
     Format, Losses, Profiles, ReadOptions, Reader, Reading, Verdict, WriteOptions,
 };
@@ -69,6 +72,21 @@ pub fn testdata(endings: &[&str]) -> Vec<(String, Vec<u8>)> {
     files.sort();
     assert!(!files.is_empty());
     files
+}
+
+/// Does something with each item, on all processors: what one test does with a hundred files.
+pub fn on_every_core<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
+    let next = AtomicUsize::new(0);
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    work(item);
+                }
+            });
+        }
+    });
 }
 
 pub fn inflated(bytes: &[u8]) -> Vec<u8> {
