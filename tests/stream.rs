@@ -43,7 +43,9 @@ fn zstd_is_read_as_gzip_is() {
     let pack = |bytes: &[u8]| zstd(bytes, Level::DEFAULT);
     for sizes in [&[10, 20, 30][..], &[300_000, 10], &[10, 300_000, 70_000]] {
         let wanted: Vec<_> = (1..=sizes.len() as i64).map(Ok).collect();
-        for framing in [Framing::LengthPrefixed, Framing::Grpc, Framing::JsonLines] {
+        for framing in
+            [Framing::LengthPrefixed, Framing::Grpc, Framing::Delimited, Framing::JsonLines]
+        {
             let make = if framing == Framing::JsonLines { json } else { payload };
             let messages: Vec<_> =
                 sizes.iter().zip(1..).map(|(size, value)| make(value, *size)).collect();
@@ -62,8 +64,7 @@ fn zstd_is_read_as_gzip_is() {
                 let packed: Vec<_> = messages.iter().map(|message| pack(message)).collect();
                 let file = frame(framing, &packed).unwrap();
                 assert_eq!(values(&file[..], framing), wanted, "{framing} of zstd {sizes:?}");
-                let flag = if framing == Framing::Grpc { 1 } else { 0 };
-                assert_eq!(file[0], flag);
+                assert_eq!(file[0] == 1, framing == Framing::Grpc, "gRPC has a flag for it");
             }
         }
     }
@@ -84,7 +85,9 @@ fn messages_of_every_size_are_read_in_every_framing() {
     // Smaller than what is looked at first, larger, and both.
     for sizes in [&[10, 20, 30][..], &[300_000, 10], &[10, 300_000, 70_000], &[65_000, 65_536]] {
         let wanted: Vec<_> = (1..=sizes.len() as i64).map(Ok).collect();
-        for framing in [Framing::LengthPrefixed, Framing::Grpc, Framing::JsonLines] {
+        for framing in
+            [Framing::LengthPrefixed, Framing::Grpc, Framing::Delimited, Framing::JsonLines]
+        {
             let make = if framing == Framing::JsonLines { json } else { payload };
             let messages: Vec<_> =
                 sizes.iter().zip(1..).map(|(size, value)| make(value, *size)).collect();
@@ -204,7 +207,8 @@ impl Read for Failing {
 #[test]
 fn members_and_the_zeros_behind_them_are_those_of_a_file_without_frames() {
     let limits = Limits::file().max_gzip_members(2);
-    for framing in [Framing::LengthPrefixed, Framing::Grpc, Framing::JsonLines] {
+    for framing in [Framing::LengthPrefixed, Framing::Grpc, Framing::Delimited, Framing::JsonLines]
+    {
         let make = if framing == Framing::JsonLines { json } else { payload };
         let file = frame(framing, [make(1, 10), make(2, 300_000)]).unwrap();
         let pack = |parts: &[&[u8]]| -> Vec<u8> {

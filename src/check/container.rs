@@ -19,9 +19,7 @@ use super::catalogue::{
     OP9104, OP9201, is_breaking,
 };
 use super::findings::{Findings, Shown, Spot};
-use super::guess::{
-    broken, broken_as, delimited, detect, is_legacy, is_more, response, version_of,
-};
+use super::guess::{broken, broken_as, detect, is_legacy, is_more, response, version_of};
 use super::options::{Options, Profcheck};
 use super::profcheck;
 use super::rule::Rule;
@@ -288,21 +286,14 @@ impl Checking<'_> {
         self.findings.set_version(None);
     }
 
-    /// Bytes of no known format: a response, several messages, or a message that is broken.
+    /// Bytes of no known format: a response, or a message that is broken.
     ///
-    /// In the order of how sure each is: a response is recognized to its last byte, a stream by all
-    /// its lengths, and a broken message by how far it can be followed. `Some` is the format to
+    /// In the order of how sure each is: a response is recognized to its last byte, and a broken
+    /// message by how far it can be followed. `Some` is the format to
     /// walk it as.
     fn undetected(&mut self, payload: &[u8], error: &Error) -> Option<Format> {
         if let Some((rejected, message)) = response(payload) {
             self.response(rejected, message);
-            return None;
-        }
-        if let Some(several) = delimited(payload) {
-            let found = format_args!("{several} messages behind their lengths").to_string();
-            // None of them is looked at, so that it is told whatever is asked.
-            let rule = if self.findings.asks(&OP0010) { &OP0010 } else { &OP0004 };
-            self.findings.raise(rule, Spot::at(0), found, "one message");
             return None;
         }
         let foreign = is_foreign(payload) || error.is_signal();

@@ -111,24 +111,6 @@ pub(super) fn answer(payload: &[u8]) -> Option<(Option<i64>, &[u8])> {
     Some((rejected, message))
 }
 
-/// How many messages a payload is, each behind a varint of its length.
-///
-/// Only if the first message is one that detection knows, or any bytes that happen to add up would
-/// be a stream.
-pub(super) fn delimited(payload: &[u8]) -> Option<usize> {
-    let (mut at, mut several) = (0, 0);
-    while at < payload.len() {
-        let (length, body) = varint(payload, at, payload.len()).ok()?;
-        at = body.checked_add(usize::try_from(length).ok()?).filter(|at| *at <= payload.len())?;
-        let message = payload.get(body..at)?;
-        if several == 0 && (message.is_empty() || detect(message).is_err()) {
-            return None;
-        }
-        several += 1;
-    }
-    (several > 0).then_some(several)
-}
-
 /// The format of a message that is broken: the one that it can be read as the furthest.
 ///
 /// A walk for each format whose first field fits, with the rules about bytes alone: at most as many

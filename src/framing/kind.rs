@@ -20,6 +20,8 @@ pub enum Framing {
     /// gRPC: before each message a flag, 1 where it is compressed, and its length, 4 bytes
     /// big-endian.
     Grpc,
+    /// Protobuf's delimited messages (`writeDelimitedTo`): before each its length, a varint.
+    Delimited,
     /// The Collector's file exporter for JSON: one message a line; blank lines are passed over.
     JsonLines,
 }
@@ -30,6 +32,7 @@ impl fmt::Display for Framing {
             Self::None => "none",
             Self::LengthPrefixed => "length-prefixed",
             Self::Grpc => "grpc",
+            Self::Delimited => "delimited",
             Self::JsonLines => "json-lines",
         })
     }
@@ -38,8 +41,12 @@ impl fmt::Display for Framing {
 /// A tag is never less: field numbers begin with 1, and 3 bits tell the wire type.
 pub(super) const FIRST_TAG: u8 = 8;
 
-/// The length that would begin with [`FIRST_TAG`], 128 MiB.
+/// The length that would begin with [`FIRST_TAG`], 128 MiB. Delimited messages are as short, so that their
+/// length is a varint of four bytes at most.
 pub(super) const MAX_PREFIXED: u32 = (FIRST_TAG as u32) << 24;
+
+/// The longest varint of a length below [`MAX_PREFIXED`].
+pub(super) const MAX_VARINT: usize = 4;
 
 pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);

@@ -1,16 +1,20 @@
 //! Several messages in one file.
 
+mod header;
 mod kind;
+mod opening;
 mod write;
 
 use std::io::{self, BufRead, Read};
 use std::iter::FusedIterator;
 
 use crate::error::{Error, Result};
-use crate::framing::kind::{FIRST_TAG, MAX_PREFIXED, lines};
+use crate::framing::header::{Header, cut_header, header, overrun, split};
+use crate::framing::kind::{MAX_VARINT, lines};
 use crate::limits::{Limits, within};
 
 pub use kind::Framing;
+pub(crate) use opening::{ONE_DOCUMENT, Opening, opening};
 pub use write::frame;
 
 /// The messages of a payload, in its order; what [`messages`] returns.
@@ -88,9 +92,11 @@ impl FusedIterator for Messages<'_> {}
 /// because no field has the number 0. The frames begin with less: gRPC with its flag, 0 or 1, and a
 /// length prefix with its highest byte, less than 8 below 128 MiB; prefixes of more are not
 /// recognised. Text and gzip begin with more than 8 as well, and a brace is no tag: it would begin a
-/// group. For the two framings to be confused,
+/// group. For these two framings to be confused,
 /// one chain of lengths would have to hold in the midst of the other's messages and end where it
 /// ends; where that happens, it is the length prefix, the one that is written to files.
+/// A delimited message begins with a varint, which may look like a tag or a letter. So bytes are delimited messages
+/// only if each message begins like a payload, and all together neither do nor are fields of one.
 ///
 /// A message may be compressed on its own, as gRPC's flag says and the Collector does on request:
 /// call [`inflate`](crate::compression::inflate) on each, with what the others left of the limit.
@@ -153,151 +159,6 @@ pub(crate) fn whole_messages<'a>(
     Ok((Messages { framing, rest: payload, left }, cut))
 }
 
-/// What the beginning of a file says of its framing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Opening {
-    Framed(Framing),
-    /// One payload without frames.
-    Bare,
-    /// More of the file has to be seen.
-    Open,
-}
-
-/// How a file is framed, by its first bytes: all of them if they are `at_end`.
-pub(crate) fn opening(head: &[u8], at_end: bool) -> Opening {
-    if head.trim_ascii_start().first() == Some(&b'{') {
-        return json_opening(head, at_end);
-    }
-    let chains =
-        [Framing::LengthPrefixed, Framing::Grpc].map(|framing| chain(framing, head, at_end));
-    let framed = |chain: &&Chain| matches!(chain.opening, Opening::Framed(_));
-    let framed = || chains.iter().filter(framed);
-    // A chain that goes on behind the window may be a chance; one whose messages begin like
-    // payloads is none.
-    if let Some(chain) = framed().find(|chain| chain.begins_like_payload).or(framed().next()) {
-        return chain.opening;
-    }
-    match chains.iter().any(|chain| chain.opening == Opening::Open) {
-        true => Opening::Open,
-        false => Opening::Bare,
-    }
-}
-
-/// How far lengths and messages alternate.
-struct Chain {
-    opening: Opening,
-    /// Whether the first message that is not empty [begins like a payload](is_payload).
-    begins_like_payload: bool,
-}
-
-fn chain(framing: Framing, head: &[u8], at_end: bool) -> Chain {
-    let mut first: Option<u8> = None;
-    let mut rest = head;
-    let bare = Chain { opening: Opening::Bare, begins_like_payload: false };
-    while !rest.is_empty() {
-        // A file that ends within a message lost its end, if what comes before begins like a payload.
-        let lost = at_end && !first.is_some_and(is_payload);
-        let (message, after) = match header(framing, rest) {
-            Header::Invalid => return bare,
-            Header::Cut if lost => return bare,
-            Header::Cut => break,
-            Header::Length(length, body) => match body.split_at_checked(length) {
-                None if lost => return bare,
-                None => (body, &[][..]),
-                Some(split) => split,
-            },
-        };
-        if message.first().is_some_and(|tag| *tag < FIRST_TAG) {
-            return bare;
-        }
-        first = first.or(message.first().copied());
-        rest = after;
-    }
-    let opening = match first {
-        Some(_) => Opening::Framed(framing),
-        // Nothing but lengths of 0 is a file the disk has lost.
-        None if at_end => Opening::Bare,
-        None => Opening::Open,
-    };
-    Chain { opening, begins_like_payload: first.is_some_and(is_payload) }
-}
-
-/// Whether a message begins with field 1 or 2, gzip, zstd or a brace.
-fn is_payload(first: u8) -> bool {
-    matches!(first, 0x0a | 0x12 | 0x1f | 0x28 | b'{')
-}
-
-/// The length that stands before a message.
-enum Header<'a> {
-    Invalid,
-    /// The bytes end within it.
-    Cut,
-    /// The length, and what follows it.
-    Length(usize, &'a [u8]),
-}
-
-fn header(framing: Framing, bytes: &[u8]) -> Header<'_> {
-    let cut = Header::Cut;
-    let (length, rest) = match framing {
-        Framing::None | Framing::JsonLines => return Header::Invalid,
-        Framing::LengthPrefixed => match bytes.split_first_chunk() {
-            Some((length, rest)) => (u32::from_be_bytes(*length), rest),
-            None => return cut,
-        },
-        Framing::Grpc => match bytes.split_first_chunk::<5>() {
-            Some(([0 | 1, length @ ..], rest)) => (u32::from_be_bytes(*length), rest),
-            Some(_) => return Header::Invalid,
-            None if bytes.first().is_some_and(|flag| *flag > 1) => return Header::Invalid,
-            None => return cut,
-        },
-    };
-    let fits = framing != Framing::LengthPrefixed || length < MAX_PREFIXED;
-    match usize::try_from(length) {
-        Ok(length) if fits => Header::Length(length, rest),
-        _ => Header::Invalid,
-    }
-}
-
-/// Names in lines of JSON that are one document, not messages of their own: OSProfiler sends a
-/// message at the start and another at the stop of what it measures.
-pub(crate) const ONE_DOCUMENT: &[&str] = &["\"base_id\"", "\"trace_id\"", "\"parent_id\""];
-
-/// JSON is lines if its first line, from brace to brace, is followed by one that begins with a brace.
-fn json_opening(head: &[u8], at_end: bool) -> Opening {
-    let unseen = if at_end { Opening::Bare } else { Opening::Open };
-    let text = head.trim_ascii_start();
-    let Some(end) = text.iter().position(|byte| *byte == b'\n') else {
-        return unseen;
-    };
-    let (first, rest) = text.split_at(end);
-    let has = |name: &&str| first.windows(name.len()).any(|part| part == name.as_bytes());
-    match rest.trim_ascii_start().first() {
-        _ if !first.trim_ascii_end().ends_with(b"}") => Opening::Bare,
-        // Looked for in files of lines alone, as a line may be all of a large file.
-        Some(b'{') if ONE_DOCUMENT.iter().all(has) => Opening::Bare,
-        Some(b'{') => Opening::Framed(Framing::JsonLines),
-        Some(_) => Opening::Bare,
-        None => unseen,
-    }
-}
-
-/// The first message of `bytes` and what follows it.
-fn split(framing: Framing, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    match framing {
-        Framing::None => Some((bytes, &[])),
-        Framing::JsonLines => {
-            let text = bytes.trim_ascii_start();
-            let end = text.iter().position(|byte| *byte == b'\n');
-            let (line, rest) = text.split_at_checked(end.unwrap_or(text.len()))?;
-            Some((line.trim_ascii_end(), rest))
-        }
-        Framing::LengthPrefixed | Framing::Grpc => match header(framing, bytes) {
-            Header::Length(length, rest) => rest.split_at_checked(length),
-            Header::Cut | Header::Invalid => None,
-        },
-    }
-}
-
 /// Reads the next frame of a stream; `None` at its end.
 pub(crate) fn next_frame(
     input: &mut impl BufRead,
@@ -307,9 +168,7 @@ pub(crate) fn next_frame(
     if framing == Framing::JsonLines {
         return next_line(input, limits);
     }
-    let size = if framing == Framing::Grpc { 5 } else { 4 };
-    let mut head = Vec::with_capacity(size);
-    take(input, size as u64, &mut head)?;
+    let head = next_header(input, framing)?;
     match header(framing, &head) {
         _ if head.is_empty() => Ok(None),
         Header::Length(length, _) => {
@@ -328,16 +187,22 @@ pub(crate) fn next_frame(
     }
 }
 
-/// A message that the file ends within.
-#[cold]
-fn overrun(length: usize, left: usize) -> Error {
-    Error::malformed(format!("length {length} exceeds the remaining {left} bytes of the file"))
-}
-
-/// A length that the file ends within.
-#[cold]
-fn cut_header() -> Error {
-    Error::malformed("the file ends inside the length of a message")
+/// The bytes of a header; less only at the end of the input.
+fn next_header(input: &mut impl BufRead, framing: Framing) -> Result<Vec<u8>> {
+    let size = if framing == Framing::Grpc { 5 } else { 4 };
+    let mut head = Vec::with_capacity(size);
+    if framing != Framing::Delimited {
+        take(input, size as u64, &mut head)?;
+        return Ok(head);
+    }
+    while head.len() < MAX_VARINT && head.last().is_none_or(|byte| *byte >= 0x80) {
+        let before = head.len();
+        take(input, 1, &mut head)?;
+        if head.len() == before {
+            break;
+        }
+    }
+    Ok(head)
 }
 
 fn next_line(input: &mut impl BufRead, limits: &Limits) -> Result<Option<Vec<u8>>> {
@@ -372,8 +237,9 @@ mod tests {
     use super::*;
     use crate::compression::{Level, deflate, inflate};
     use crate::error::ErrorKind;
+    use crate::framing::kind::{FIRST_TAG, MAX_PREFIXED};
 
-    const FRAMINGS: [Framing; 2] = [Framing::LengthPrefixed, Framing::Grpc];
+    const FRAMINGS: [Framing; 3] = [Framing::LengthPrefixed, Framing::Grpc, Framing::Delimited];
 
     fn read(payload: &[u8]) -> (Framing, Vec<&[u8]>) {
         let messages = messages(payload, &Limits::network()).unwrap();
@@ -418,19 +284,24 @@ mod tests {
 
     #[test]
     fn a_file_that_ends_within_a_message_is_framed_if_it_begins_like_payloads() {
-        for framing in [Framing::LengthPrefixed, Framing::Grpc] {
-            let file = frame(framing, [&b"\x0a\x01\0"[..], b"\x12\0", b"\x0a\x04abcd"]).unwrap();
+        for framing in FRAMINGS {
+            let first = [&b"\x0a\x80\x01"[..], &[0; 128]].concat();
+            let file = frame(framing, [&first[..], b"\x12\0", b"\x0a\x04abcd"]).unwrap();
             let limits = Limits::network();
             for end in [file.len() - 1, file.len() - 6, file.len() - 8] {
+                if framing == Framing::Delimited && end != file.len() - 1 {
+                    continue; // whole: a length there is one byte
+                }
                 let (whole, cut) = whole_messages(&file[..end], &limits).unwrap();
                 assert_eq!((whole.framing(), whole.len()), (framing, 2), "{end}");
                 assert_eq!(cut.unwrap().place(), "message[2]");
                 assert!(messages(&file[..end], &limits).is_err());
             }
             // Nothing whole comes before it.
-            assert_eq!(whole_messages(&file[..6], &limits).unwrap().0.framing(), Framing::None);
+            assert_eq!(whole_messages(&file[..132], &limits).unwrap().0.framing(), Framing::None);
             // The magic numbers of gzip and zstd.
-            for compressed in [b"\x1f\x8b\x08\0", b"\x28\xb5\x2f\xfd"] {
+            for magic in [b"\x1f\x8b\x08\0", b"\x28\xb5\x2f\xfd"] {
+                let compressed = &[&magic[..], &[0; 128]].concat();
                 let file = frame(framing, [compressed, compressed]).unwrap();
                 let (whole, _) = whole_messages(&file[..file.len() - 1], &limits).unwrap();
                 assert_eq!((whole.framing(), whole.len()), (framing, 1));
@@ -438,6 +309,31 @@ mod tests {
         }
         let other = b"\0\0\0\x02\x40\x01\0\0\0\x09rest";
         assert_eq!(messages(other, &Limits::network()).unwrap().framing(), Framing::None);
+    }
+
+    #[test]
+    fn delimited_messages_are_no_message_and_no_text() {
+        let one = [&b"\x0a\x28"[..], &[0; 40]].concat();
+        for list in [&[&one[..]][..], &[&one, b"", &one]] {
+            assert_eq!(read(&frame(Framing::Delimited, list).unwrap()).0, Framing::Delimited);
+        }
+        // As fields of one message they have lengths as well: 10 is a tag.
+        let both = b"\x0a\x0a\x08\x12\x06\0\0\0\0\0\0\0";
+        assert_eq!(read(&both[..]), (Framing::None, vec![&both[..]]));
+        // A line feed and a name that begins like gzip.
+        let text = b"\n\x1f\x8b\x08main 3\n";
+        assert_eq!(read(&text[..]).0, Framing::None);
+        // No message of a payload begins with 3.
+        assert_eq!(
+            read(&frame(Framing::Delimited, [&one[..], b"\x1a\0"]).unwrap()).0,
+            Framing::None
+        );
+        // Lengths of 97 and 123 before a line feed and a bracket, and one that the end cuts.
+        let text = format!("a\n{}z\nb", "x".repeat(96));
+        assert_eq!(read(text.as_bytes()).0, Framing::None);
+        // Five bytes, of which four would do.
+        let long = [&b"\x80\x80\x80\x80\x01"[..], &one].concat();
+        assert_eq!(read(&long).0, Framing::None);
     }
 
     #[test]

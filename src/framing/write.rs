@@ -2,8 +2,10 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::framing::kind::{Framing, MAX_PREFIXED, lines};
+use crate::wire::write::varint;
 
 /// One payload of `messages`, which [`messages`](crate::framing::messages) takes apart again if one of them is not empty.
+/// For delimited messages each has to begin like a payload, too.
 ///
 /// gRPC's flag is set before messages that are gzip, or with the feature `zstd` zstd. Lines end with a line feed.
 ///
@@ -12,13 +14,14 @@ use crate::framing::kind::{Framing, MAX_PREFIXED, lines};
 ///
 /// assert_eq!(frame(Framing::LengthPrefixed, [b"\x0a\0"])?, b"\0\0\0\x02\x0a\0");
 /// assert_eq!(frame(Framing::Grpc, [b"\x0a\0"])?, b"\0\0\0\0\x02\x0a\0");
+/// assert_eq!(frame(Framing::Delimited, [b"\x0a\0"])?, b"\x02\x0a\0");
 /// assert!(frame(Framing::None, [b"\x0a\0", b"\x0a\0"]).is_err());
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Unrepresentable`] for a message of 128 MiB behind a length prefix, of 4 GiB in
+/// [`ErrorKind::Unrepresentable`] for a message of 128 MiB behind a length prefix or a varint, of 4 GiB in
 /// gRPC, for one that is no line, and without framing for any number of messages but one.
 pub fn frame<M: AsRef<[u8]>>(
     framing: Framing,
@@ -28,7 +31,7 @@ pub fn frame<M: AsRef<[u8]>>(
     let mut count = 0u64;
     for message in messages {
         let message = message.as_ref();
-        let length = || length(framing, message).map(u32::to_be_bytes);
+        let length = || length_of(framing, message).map(u32::to_be_bytes);
         match framing {
             Framing::JsonLines if lines(message).count() != 1 => return Err(no_line()),
             Framing::None | Framing::JsonLines => {}
@@ -36,6 +39,9 @@ pub fn frame<M: AsRef<[u8]>>(
             Framing::Grpc => {
                 payload.push(u8::from(is_compressed(message)));
                 payload.extend(length()?);
+            }
+            Framing::Delimited => {
+                varint(&mut payload, u64::from(length_of(framing, message)?));
             }
         }
         payload.extend_from_slice(message);
@@ -56,8 +62,8 @@ fn is_compressed(message: &[u8]) -> bool {
     zstd || message.starts_with(&[0x1f, 0x8b])
 }
 
-fn length(framing: Framing, message: &[u8]) -> Result<u32> {
-    let most = if framing == Framing::LengthPrefixed { MAX_PREFIXED - 1 } else { u32::MAX };
+fn length_of(framing: Framing, message: &[u8]) -> Result<u32> {
+    let most = if framing == Framing::Grpc { u32::MAX } else { MAX_PREFIXED - 1 };
     u32::try_from(message.len()).ok().filter(|length| *length <= most).ok_or_else(|| {
         let length = message.len();
         let message =

@@ -386,7 +386,7 @@ fn framing_and_compression_stay() {
     let mended = fix(&bad, &options("7")).bytes.into_owned();
     assert_ne!(mended, bad);
     let gzip = |bytes: &[u8]| deflate(bytes, Level::DEFAULT);
-    for framing in [Framing::LengthPrefixed, Framing::Grpc] {
+    for framing in [Framing::LengthPrefixed, Framing::Grpc, Framing::Delimited] {
         let file = frame(framing, [&good[..], &bad, &gzip(&bad)]).unwrap();
         let expected = frame(framing, [&good[..], &mended, &gzip(&mended)]).unwrap();
         let fixed = fix(&file, &options("7"));

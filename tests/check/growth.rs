@@ -135,12 +135,3 @@ fn long_names_of_sample_types_are_compared_once() {
     let tally = report.tallies().find(|tally| tally.rule.id() == "PP1022");
     assert_eq!(tally.map(|tally| tally.count), Some(MANY as u64 - 1), "{report:?}");
 }
-
-#[test]
-fn only_the_first_of_delimited_messages_is_detected() {
-    let one = [nest(&[1, 2, 2, 2], &len(4, &[1])), len(2, &[len(5, b""), len(5, b"cpu")].concat())];
-    let one = one.concat();
-    let payload = [vec![one.len() as u8], one, [2, 0x0a, 0].repeat(10 * MANY)].concat();
-    let report = check(&payload, &Options::default().limits(Limits::file()));
-    assert!(!report.is_ok(), "{report:?}");
-}

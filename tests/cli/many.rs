@@ -136,7 +136,10 @@ fn several_messages_stay_several() {
     }
     let message = |name: &str| fs::read(room.join(format!("{name}.otlp"))).unwrap();
     let messages = [message(PPROFS[0]), message(PPROFS[1])];
-    for (name, framing) in [("file.otlp", Framing::LengthPrefixed), ("grpc.otlp", Framing::Grpc)] {
+    let delimited = ("delimited.otlp", Framing::Delimited);
+    for (name, framing) in
+        [("file.otlp", Framing::LengthPrefixed), ("grpc.otlp", Framing::Grpc), delimited]
+    {
         fs::write(room.join(name), frame(framing, &messages).unwrap()).unwrap();
         run(&room, &format!("convert {name} -o to-{name}"), 0);
         assert_eq!(info(&room, &format!("to-{name}"))["framing"], framing.to_string());

@@ -77,7 +77,7 @@ rules! {
         example "\"heap profile: 1: 2 [3: 4] @ heap_v2/1\""
         fix "convert it first: pprof -proto FILE > out.pb.gz";
     /// Not counted as unreadable: the frames are taken off and each message inside is checked, with
-    /// its number before the path. Of varint-delimited streams alone no message is looked at.
+    /// its number before the path.
     OP0010 "framed-stream" ["E" "A"] "file"
         "reads as a 4-byte big-endian length (collector file exporter), a gRPC 5-byte frame or a varint-delimited stream around a valid message"
         source "collector file exporter; gRPC over HTTP/2"

@@ -1,0 +1,80 @@
+//! The lengths that stand before messages.
+
+use super::kind::{Framing, MAX_PREFIXED, MAX_VARINT};
+use crate::error::Error;
+use crate::wire::read::Reader;
+use crate::wire::write::varint_len;
+
+/// The length that stands before a message.
+pub(super) enum Header<'a> {
+    Invalid,
+    /// The bytes end within it.
+    Cut,
+    /// The length, and what follows it.
+    Length(usize, &'a [u8]),
+}
+
+pub(super) fn header(framing: Framing, bytes: &[u8]) -> Header<'_> {
+    let cut = Header::Cut;
+    let (length, rest) = match framing {
+        Framing::None | Framing::JsonLines => return Header::Invalid,
+        Framing::LengthPrefixed => match bytes.split_first_chunk() {
+            Some((length, rest)) => (u32::from_be_bytes(*length), rest),
+            None => return cut,
+        },
+        Framing::Delimited => {
+            let mut rest = Reader::new(bytes);
+            match rest.try_varint() {
+                // As short as it can be, as everybody writes it.
+                Some(length) if varint_len(length) == rest.at() => match u32::try_from(length) {
+                    Ok(length) => (length, rest.rest()),
+                    Err(_) => return Header::Invalid,
+                },
+                None if bytes.len() < MAX_VARINT => return cut,
+                _ => return Header::Invalid,
+            }
+        }
+        Framing::Grpc => match bytes.split_first_chunk::<5>() {
+            Some(([0 | 1, length @ ..], rest)) => (u32::from_be_bytes(*length), rest),
+            Some(_) => return Header::Invalid,
+            None if bytes.first().is_some_and(|flag| *flag > 1) => return Header::Invalid,
+            None => return cut,
+        },
+    };
+    let fits = framing == Framing::Grpc || length < MAX_PREFIXED;
+    match usize::try_from(length) {
+        Ok(length) if fits => Header::Length(length, rest),
+        _ => Header::Invalid,
+    }
+}
+
+/// The first message of `bytes` and what follows it.
+pub(super) fn split(framing: Framing, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    match framing {
+        Framing::None => Some((bytes, &[])),
+        Framing::JsonLines => {
+            let text = bytes.trim_ascii_start();
+            let end = text.iter().position(|byte| *byte == b'\n');
+            let (line, rest) = text.split_at_checked(end.unwrap_or(text.len()))?;
+            Some((line.trim_ascii_end(), rest))
+        }
+        Framing::LengthPrefixed | Framing::Grpc | Framing::Delimited => {
+            match header(framing, bytes) {
+                Header::Length(length, rest) => rest.split_at_checked(length),
+                Header::Cut | Header::Invalid => None,
+            }
+        }
+    }
+}
+
+/// A message that the file ends within.
+#[cold]
+pub(super) fn overrun(length: usize, left: usize) -> Error {
+    Error::malformed(format!("length {length} exceeds the remaining {left} bytes of the file"))
+}
+
+/// A length that the file ends within.
+#[cold]
+pub(super) fn cut_header() -> Error {
+    Error::malformed("the file ends inside the length of a message")
+}
