@@ -1,9 +1,11 @@
 //! The Firefox Profiler's files: what is in them is what the profiles say.
 #![cfg(feature = "firefox")]
 
+use otlp_profiles::build::{WhenFull, root_first};
 use otlp_profiles::format::SourceOptions;
 use otlp_profiles::{
-    ErrorKind, Format, Limits, Losses, Profiles, ReadOptions, WriteOptions, read, write_all,
+    Builder, ErrorKind, Format, Limits, Losses, Profiles, ReadOptions, WriteOptions, read,
+    write_all,
 };
 use serde_json::Value;
 
@@ -186,6 +188,18 @@ fn many_of_everything_take_time_in_proportion() {
     let file: Value = serde_json::from_slice(&payloads[0]).unwrap();
     assert_eq!(list(&file, "/threads").len(), 50_000);
     assert_eq!(sum(&file), MANY as f64);
+    // All attributes of a resource are asked about at once.
+    let mut builder = Builder::with_limits(Limits::unlimited(), WhenFull::Refuse);
+    let mut resource = builder.resource();
+    for at in 0..MANY / 5 {
+        resource = resource.attr(format!("k{at}"), at as i64);
+    }
+    resource.attr("process.pid", 7);
+    let cpu = builder.profile("cpu", "nanoseconds");
+    builder.sample(cpu, root_first(["main"])).value(1);
+    let profiles = builder.finish().unwrap();
+    let losses = write_all(&profiles, Format::FIREFOX, &WriteOptions::default()).unwrap().1;
+    assert_eq!(losses.get("resource.dropped").map(|loss| loss.count), Some(MANY as u64 / 5));
 }
 
 #[test]

@@ -19,17 +19,22 @@ use crate::model::value::Value;
 use crate::model::{Attributes, Profiles, ResourceProfiles, ScopeProfiles};
 use crate::semconv::PPROF_PROFILE_COMMENT;
 
-/// Whether a format says the attribute of such a key, which is one of these.
-pub(crate) type Asked = fn(&Attributes, &str) -> bool;
+/// Which of some attributes a format says, by their keys. Asked once for all, as there may be many.
+pub(crate) type SaidKeys = fn(&Attributes) -> [Option<&'static str>; 2];
+
+/// Whether a key is one of these.
+pub(crate) fn is_one_of(keys: &[Option<&str>], key: &str) -> bool {
+    keys.iter().flatten().any(|one| *one == key)
+}
 
 /// Counts what is said of resources and scopes.
 /// Once for all payloads that the profiles become. Attributes of a resource are lost but for those
-/// that `is_said` knows, if the resource has a profile to say them with.
-pub(crate) fn envelope(profiles: &Profiles, is_said: Option<Asked>, losses: &mut Losses) {
+/// that the format says, if the resource has a profile to say them with.
+pub(crate) fn envelope(profiles: &Profiles, said_keys: Option<SaidKeys>, losses: &mut Losses) {
     for (row, resource) in profiles.resources.iter().enumerate() {
         let is_met = resource.scopes.iter().any(|scope| !scope.profiles.is_empty());
-        let is_said = is_said.filter(|_| is_met);
-        resource_unsaid(resource, row, is_said, &profiles.dictionary, losses);
+        let said_keys = said_keys.filter(|_| is_met);
+        resource_unsaid(resource, row, said_keys, &profiles.dictionary, losses);
         for scope in &resource.scopes {
             scope_unsaid(scope, &profiles.dictionary, losses);
         }
@@ -40,14 +45,15 @@ pub(crate) fn envelope(profiles: &Profiles, is_said: Option<Asked>, losses: &mut
 fn resource_unsaid(
     profiles: &ResourceProfiles,
     row: usize,
-    is_said: Option<Asked>,
+    said_keys: Option<SaidKeys>,
     dictionary: &Dictionary,
     losses: &mut Losses,
 ) {
     let resource = &profiles.resource;
     let attributes = dictionary.resolve(&resource.attributes[..]);
+    let said = said_keys.map_or([None; 2], |said_keys| said_keys(&attributes));
     for pair in &resource.attributes {
-        if is_said.is_some_and(|is_said| is_said(&attributes, dictionary.text(pair.key))) {
+        if is_one_of(&said, dictionary.text(pair.key)) {
             continue;
         }
         losses.add(losses::RESOURCE_DROPPED, || {

@@ -7,7 +7,7 @@ use crate::format::assembly::Met;
 use crate::format::columns::{Join, default_of, join, scope_default};
 use crate::format::known::KnownAttributes;
 use crate::format::losses::{self, Losses};
-use crate::format::unsaid::{Asked, Unsaid, envelope};
+use crate::format::unsaid::{SaidKeys, Unsaid, envelope, is_one_of};
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{FunctionId, LocationId, StringId};
@@ -34,10 +34,10 @@ pub(crate) struct Says {
     pub(crate) binaries: bool,
     /// Attributes, links and timestamps of samples.
     pub(crate) samples: bool,
-    /// Which attributes of a sample it says where it does not say all; asked by their keys.
-    pub(crate) of_sample: Option<Asked>,
-    /// Which attributes of a resource it says; asked by their keys.
-    pub(crate) of_resource: Option<Asked>,
+    /// Which attributes of a sample it says where it does not say all.
+    pub(crate) of_sample: Option<SaidKeys>,
+    /// Which attributes of a resource it says.
+    pub(crate) of_resource: Option<SaidKeys>,
     /// The key of the attribute of profiles that it has a place for, if it has one.
     pub(crate) attribute: &'static str,
 }
@@ -127,10 +127,10 @@ fn unsaid_of(profile: &Profile, dictionary: &Dictionary, says: Says, losses: &mu
     }
     for sample in samples.iter() {
         let attributes = dictionary.resolve(sample.attributes);
+        let said = says.of_sample.map_or([None; 2], |said_keys| said_keys(&attributes));
         for pair in attributes.iter() {
-            let is_said = says.of_sample.is_some_and(|is_said| is_said(&attributes, pair.key));
-            losses
-                .add_many(losses::ATTR_SAMPLE_DROPPED, u64::from(!is_said), || pair.key.to_owned());
+            let lost = u64::from(!is_one_of(&said, pair.key));
+            losses.add_many(losses::ATTR_SAMPLE_DROPPED, lost, || pair.key.to_owned());
         }
     }
     let links = samples.links.iter().filter(|link| link.0 != 0).count() as u64;

@@ -92,10 +92,9 @@ pub(super) fn thread_id(said: &str) -> Option<u32> {
     said.parse().ok()
 }
 
-/// Whether an attribute of a resource is said by its process.
-pub(super) fn is_of_process(attributes: &Attributes, key: &str) -> bool {
-    key == "process.pid" && pid(attributes).is_some()
-        || name(attributes).is_some_and(|(of, _)| of == key)
+/// The keys of those attributes of a resource that its process says.
+pub(super) fn said_of_process(attributes: &Attributes) -> [Option<&'static str>; 2] {
+    [pid(attributes).map(|_| "process.pid"), name(attributes).map(|(key, _)| key)]
 }
 
 /// What a process is called, and the attribute that says it.

@@ -20,7 +20,7 @@ use super::finish::{Finish, Said};
 use super::frames::Frames;
 use super::markers::{Detail, is_of_thread, timing};
 use super::room::Room;
-use super::threads::{Process, Sample, Thread, is_of_process, processes, thread_id};
+use super::threads::{Process, Sample, Thread, processes, said_of_process, thread_id};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::losses::{self, Losses};
 use crate::format::options::WriteOptions;
@@ -72,7 +72,7 @@ fn unsaid(profiles: &Profiles, losses: &mut Losses) {
         lines: true,
         columns: true,
         samples: true,
-        of_resource: Some(is_of_process),
+        of_resource: Some(said_of_process),
         ..Says::default()
     };
     view::unsaid(profiles, says, losses);

@@ -40,9 +40,9 @@ pub(crate) fn write(
         lines: true,
         columns: true,
         attribute: PROFILE_NAME,
-        of_sample: options.by_thread.then_some(|attributes, key| {
-            thread_of(attributes).is_some_and(|thread| thread.key == key)
-        }),
+        of_sample: options
+            .by_thread
+            .then_some(|attributes| [thread_of(attributes).map(|(key, _)| key), None]),
         ..Says::default()
     };
     view::unsaid(profiles, says, losses);
@@ -129,12 +129,12 @@ fn lanes(profile: &Profile, column: usize, dictionary: &Dictionary, by_thread: b
 /// What a sample's lane is called by; empty where its thread is not known, which is a lane of its own.
 fn thread(sample: &SampleRef, dictionary: &Dictionary) -> String {
     let attributes = dictionary.resolve(sample.attributes);
-    thread_of(&attributes).map(|thread| thread.value.to_string()).unwrap_or_default()
+    thread_of(&attributes).map(|(_, thread)| thread.value.to_string()).unwrap_or_default()
 }
 
-/// The name of a sample's thread, else its number.
-fn thread_of<'a>(attributes: &Attributes<'a>) -> Option<AttributeRef<'a>> {
-    let of = |key: &str| attributes.iter().find(|pair| pair.key == key);
+/// The name of a sample's thread, else its number, and the key of either.
+fn thread_of<'a>(attributes: &Attributes<'a>) -> Option<(&'static str, AttributeRef<'a>)> {
+    let of = |key| Some((key, attributes.iter().find(|pair| pair.key == key)?));
     of("thread.name").or_else(|| of("thread.id"))
 }
 
