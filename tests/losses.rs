@@ -756,7 +756,7 @@ const OTEP: &[Otep] = &[
     (&["g1.zero_mapping"], |_, p| {
         p.mapping.push(v1_3::Mapping { memory_limit: 0x100, ..Default::default() })
     }),
-    (&[], |_, p| {
+    (&["g1.no_mapping"], |_, p| {
         p.mapping.push(v1_3::Mapping {
             memory_start: 0x100,
             memory_limit: 0x200,

@@ -15,8 +15,8 @@ use std::rc::Rc;
 
 use super::catalogue::{
     OP0001, OP0002, OP0003, OP0004, OP0005, OP0006, OP0007, OP0009, OP0010, OP0020, OP0021, OP0022,
-    OP0023, OP0024, OP0025, OP0026, OP0027, OP0029, OP0030, OP0031, OP0032, OP0033, OP1009, OP2030,
-    OP9104, OP9201, is_breaking,
+    OP0023, OP0024, OP0025, OP0026, OP0027, OP0029, OP0030, OP0031, OP0032, OP0033, OP1009, OP1018,
+    OP2030, OP9104, OP9201, is_breaking,
 };
 use super::findings::{Findings, Shown, Spot};
 use super::guess::{broken, broken_as, detect, is_legacy, is_more, response, version_of};
@@ -304,12 +304,16 @@ impl Checking<'_> {
         broken
     }
 
-    /// What a receiver answered: how many profiles it rejected, and the length of what it said about that.
-    pub(super) fn response(&mut self, rejected: i64, message: usize) {
+    /// What a receiver answered: how many profiles it rejected, and what it said about that.
+    pub(super) fn response(&mut self, rejected: i64, message: &[u8]) {
+        if std::str::from_utf8(message).is_err() {
+            let spot = Spot::at(0).field("partial_success.error_message");
+            self.findings.raise(&OP1018, spot, Shown(message), "UTF-8");
+        }
         if rejected < 0 {
             let spot = Spot::at(0).field("partial_success.rejected_profiles");
             self.findings.raise(&OP2030, spot, rejected, "0 or more");
-        } else if rejected == 0 && message == 0 {
+        } else if rejected == 0 && message.is_empty() {
             let spot = Spot::at(0).field("partial_success");
             let info = Some(Severity::Info);
             self.findings.raise_as(&OP2030, info, spot, "nothing", "a count or a message");

@@ -66,8 +66,8 @@ pub(super) fn is_legacy(bytes: &[u8]) -> bool {
     WORDS.iter().any(|word| bytes.starts_with(word)) || is_legacy_cpu(bytes)
 }
 
-/// What a receiver answered, if a payload is that and nothing else: the profiles rejected, and the length of
-/// the message about them.
+/// What a receiver answered, if a payload is that and nothing else: the profiles rejected, and the message
+/// about them.
 ///
 /// A request is never mistaken for one: the bytes have to be `partial_success` from end to end, with
 /// `rejected_profiles` or a message in which nothing could be the header of a scope's field.
@@ -75,12 +75,12 @@ pub(super) fn is_legacy(bytes: &[u8]) -> bool {
 /// ```text
 /// 0a 04 08 03 12 00      ExportProfilesServiceResponse { partial_success { rejected_profiles: 3, error_message: "" } }
 /// ```
-pub(super) fn response(payload: &[u8]) -> Option<(i64, usize)> {
+pub(super) fn response(payload: &[u8]) -> Option<(i64, &[u8])> {
     let (rejected, message) = answer(payload)?;
     let is_text =
         |text| std::str::from_utf8(text).is_ok_and(|text| !text.contains(char::is_control));
     let told = !message.is_empty() && is_text(message);
-    Some((rejected.or(told.then_some(0))?, message.len()))
+    Some((rejected.or(told.then_some(0))?, message))
 }
 
 /// What bytes say that are `partial_success` from end to end: how many profiles were rejected, and the message.

@@ -59,7 +59,7 @@ impl Checking<'_> {
         match made.map_err(|error| error.located(text)) {
             Ok(bytes) => {
                 let (rejected, message) = answer(&bytes).unwrap_or_default();
-                self.response(rejected.unwrap_or_default(), message.len());
+                self.response(rejected.unwrap_or_default(), message);
             }
             Err(error) => said::limit(&mut self.findings, &error, "OTLP/JSON"),
         }

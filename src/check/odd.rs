@@ -238,7 +238,7 @@ impl Cx<'_> {
     }
 
     /// A field whose bytes are of another kind than the schema says: what it holds cannot be told, so its message ends. Of a
-    /// group that has no end that is told instead.
+    /// group that has no end that is told instead. A field of OTLP's in a pprof is passed over, as its others are.
     #[cold]
     #[inline(never)]
     pub(super) fn mismatch(
@@ -260,7 +260,7 @@ impl Cx<'_> {
         let rule = match (shape.noun, slot.field.number, wire) {
             (Noun::Profile, 15, LEN) if self.version == Version::Pprof => {
                 self.findings.raise(&PP1035, spot, "field 15", "a varint");
-                return Err(Broken);
+                return self.pass(wire, slot.field.number, at, body, end);
             }
             (.., END_GROUP) => &OP1014,
             (.., 6 | 7) => &OP1007,

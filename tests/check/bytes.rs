@@ -347,6 +347,7 @@ fn answers_of_receivers_are_checked() {
     is(b"\x0a\x04\x12\x02\x1a\x00", &["OP2003"]);
     is(b"\x0a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", &["OP2030"]);
     is(b"\x0a\x02\x08\x05", &[]);
+    is(b"\x0a\x0b\x08\x05\x12\x07too \xffol", &["OP1018"]);
 }
 
 #[test]
@@ -355,6 +356,8 @@ fn two_profiles_in_one_file_are_found() {
     is(&[&one[..], &one].concat(), &["PP1014"]);
     // The inner profile of OTEP 0239.
     is(&[&one[..], b"\x7a\x01\x01"].concat(), &["PP1035"]);
+    // What stands behind it is looked at, and what stands before it too.
+    is(&[&one[..], b"\x7a\x00\x6c"].concat(), &["PP1035", "OP1014"]);
 }
 
 #[test]

@@ -461,6 +461,14 @@ fn what_would_be_lost_stays_and_is_said() {
         assert_eq!(fixed.left.len(), 1, "{edits}: {:?}", fixed.report);
         assert!(fixed.left[0].why.contains(why), "{edits}: {:?}", fixed.left);
     }
+    // Of OTLP 1.3 an address may lie outside the first mapping, which index 0 is all the same.
+    let payload = bent("1", "$P.location[0].address=1; $P.string_table[6]=\"spare\"");
+    let fixed = fix(&payload, &options("1"));
+    assert!(fixed.left.iter().any(|left| left.why.contains("g1.no_mapping")), "{fixed:?}");
+    assert!(*fixed.bytes == payload[..]);
+    // A pprof without a type of values would get an empty one.
+    let fixed = fix(b"\x32\x00\x32\x02zz", &Options::default().from(Format::PPROF));
+    assert!(fixed.left.iter().any(|left| left.why.contains("PP1021")), "{fixed:?}");
     // A field that nobody knows.
     let payload = [&with_sample(b"\x08\x00\x22\x01\x05")[..], b"\xf8\x01\x01"].concat();
     let fixed = fix(&payload, &options("7"));

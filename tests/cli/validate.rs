@@ -195,6 +195,9 @@ fn fixing_asks_for_one_place() {
     let room = room("validate_fix_usage");
     fs::write(room.join("a.otlp"), ORPHAN).unwrap();
     says(&run(&room, "validate --fix -", 2), "stdin cannot be fixed in place");
+    // What is past the limit was not read, so nothing is written.
+    run(&room, "validate --fix a.otlp -o cut --max-input-bytes 9", 5);
+    assert!(!room.join("cut").exists());
     says(&run(&room, "validate --fix a.otlp a.otlp -o b", 2), "--output takes one input");
     run(&room, "validate a.otlp -o b", 2);
     let output = run(&room, "validate --from otlp --fix a.otlp -o - --force", 0);

@@ -129,7 +129,8 @@ pub(super) fn is_tolerated(code: &str) -> bool {
 /// bytes were dropped or guessed. Of ids of other lengths the reader says what would be lost: of a link without any
 /// nothing, as it is none.
 pub(super) fn in_the_way(tally: &Tally) -> Option<&'static str> {
-    const RULES: [&str; 7] = ["OP0005", "OP0007", "OP1013", "OP2006", "PP1010", "PP1014", "PP1035"];
+    const RULES: [&str; 8] =
+        ["OP0005", "OP0007", "OP1013", "OP2006", "PP1010", "PP1014", "PP1021", "PP1035"];
     let rule = tally.rule;
     let is_error = tally.severity == Severity::Error;
     let refers = rule.id().starts_with("OP31") && rule.fixed_by().is_none();

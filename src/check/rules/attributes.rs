@@ -199,7 +199,7 @@ const KVLIST: usize = ANY_VALUE.cell("kvlist_value");
 /// are told wherever they are; the catalogue limits these rules to 1.8.
 pub(crate) fn value(cx: &mut Cx<'_>, record: &Record) {
     let here = Spot::at(record.start);
-    if record.seen == 0 {
+    if said(record) == 0 {
         match cx.parent {
             Noun::ArrayValue => cx.findings.raise(&OP5009, here, "", "a value"),
             Noun::KeyValue => {
@@ -258,7 +258,7 @@ pub(crate) fn array(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let Some(value) = cx.shapes.find(Noun::AnyValue) else { return };
     let mut first: Option<u64> = None;
     for (row, (start, end)) in bodies(cx, shape, record, ELEMENTS).enumerate() {
-        let kind = value_type(cx.peek(value, start, end).seen);
+        let kind = value_type(&cx.peek(value, start, end));
         let scalar = kind & (1 << BYTES | 1 << KVLIST | 1 << ARRAY) == 0;
         let spot = Spot::at(start).field("values").row(row);
         if kind == 0 {
@@ -285,10 +285,19 @@ const TEXT_STRINDEX: usize = ANY_VALUE.cell("string_value_strindex");
 /// As a bit for each cell, so that types compare as numbers; 0 is no member.
 /// `string_value_strindex` is folded into `string_value`: how a text is written says nothing of its
 /// type.
-pub(super) fn value_type(seen: u64) -> u64 {
+pub(super) fn value_type(value: &Record) -> u64 {
+    let seen = said(value);
     match seen & (1 << TEXT_STRINDEX) {
         0 => seen,
         _ => 1 << TEXT,
+    }
+}
+
+/// The members that a value has: a bit for each cell. A reference to text 0 is none, whatever else there is.
+fn said(value: &Record) -> u64 {
+    match value.number(TEXT_STRINDEX) {
+        0 => value.seen & !(1 << TEXT_STRINDEX),
+        _ => value.seen,
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn entry(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     }
     let body = record.body(ENTRY_VALUE);
     let Some(value) = cx.shapes.find(Noun::AnyValue) else { return };
-    let kind = value_type(cx.peek(value, body.start, body.end).seen);
+    let kind = value_type(&cx.peek(value, body.start, body.end));
     if kind == 0 {
         cx.findings.raise(&OP5005, Spot::at(record.start).field("value"), "", "a value");
     }
@@ -70,7 +70,7 @@ pub(crate) fn in_place(cx: &mut Cx<'_>, record: &Record) {
     let is_row = cx.findings.path.last().is_some_and(|step| step.name == "attribute_table");
     let Some(value) = cx.shapes.find(Noun::AnyValue).filter(|_| is_row) else { return };
     let body = record.body(PAIR_VALUE);
-    let kind = value_type(cx.peek(value, body.start, body.end).seen);
+    let kind = value_type(&cx.peek(value, body.start, body.end));
     let attribute = cx.attributes.get(cx.row());
     let Some(attribute) = attribute.filter(|found| found.key != Attribute::NO_KEY) else { return };
     conflict(cx, record, *attribute, kind, 0);

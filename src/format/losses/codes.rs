@@ -138,6 +138,7 @@ codes! {
         MAIN_ASSUMED = "mapping.main_assumed": "of the mappings a profile uses, the first that is no library was taken for the main binary";
         FUNCTION_SYNTHESIZED = "function.empty_synthesized": "a line without a function got an empty one";
         G1_ZERO_MAPPING = "g1.zero_mapping": "mapping index 0 was taken for the first mapping";
+        G1_NO_MAPPING = "g1.no_mapping": "mapping index 0 was taken for none, as the address lies outside the first mapping";
         G1_ZERO_LINK = "g1.zero_link": "link index 0 was taken for none, though the first link is a real one";
         G1_ONE_BASED = "g1.one_based": "indices were taken to count from 1";
         G1_TIMESTAMP_UNIT = "g1.timestamp_unit": "timestamps lie outside the profile unless they are not nanoseconds";

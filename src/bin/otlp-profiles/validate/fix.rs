@@ -50,7 +50,10 @@ fn is_stream(input: &Input) -> bool {
 pub(super) fn file(input: &Input, bytes: &[u8], options: &Options, args: &Args) -> Checked {
     let name = input.name();
     let fixed = fix(bytes, options);
+    let is_cut = bytes.len() as u64 > options.limits.max_input_bytes;
     let written = match (&args.output, input.path.as_deref()) {
+        // What was read of it is not the file; the report says which limit was reached.
+        _ if is_cut => Ok(()),
         (Some(output), _) if output.as_os_str() == "-" => {
             output::to_stdout(&fixed.bytes, args.force).map(drop)
         }

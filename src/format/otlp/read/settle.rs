@@ -190,19 +190,27 @@ impl Tables {
                 // Left out and 0 look alike: the address decides, and no address is taken for yes.
                 let first = self.mappings.get(1).copied().unwrap_or_default();
                 let holds = |address: u64| first.may_hold(address);
-                let mut guessed = None;
+                let is_there = self.mappings.len() > 1;
+                let (mut guessed, mut left_out) = (None, None);
                 for (row, mapping) in references.enumerate().skip(1) {
                     if *mapping != 0 {
                         *mapping = mapping.saturating_add(1);
                     } else if holds(self.addresses[row]) {
                         *mapping = 1;
                         guessed.get_or_insert(row - 1);
+                    } else if is_there {
+                        left_out.get_or_insert(row - 1);
                     }
                 }
+                let place = |row: usize| move || format!("location_table[{row}].mapping_index");
                 if let Some(row) = guessed {
-                    let place = || format!("location_table[{row}].mapping_index");
-                    intake.note(losses::G1_ZERO_MAPPING, place, || {
+                    intake.note(losses::G1_ZERO_MAPPING, place(row), || {
                         "0 was taken for the first mapping".to_owned()
+                    });
+                }
+                if let Some(row) = left_out {
+                    intake.note(losses::G1_NO_MAPPING, place(row), || {
+                        "0 was taken for none: its address is outside the first mapping".to_owned()
                     });
                 }
             }
