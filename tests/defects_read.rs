@@ -660,3 +660,19 @@ fn bad_types_units_and_slices_have_their_places() {
     let error = try_read("otlp-1.3", &nest(&[1, 2, 2], &container.encode_to_vec())).unwrap_err();
     assert!(error.place().ends_with("profiles[0].profile.period_type.type"), "{error}");
 }
+
+/// Comments are one value of one attribute: the limit on attributes refused 65,537 of them, of which 1.10 has any number.
+#[test]
+fn a_profile_has_as_many_comments_as_it_likes() {
+    let profile = pprof::Profile {
+        comment: vec![1; 70_000],
+        string_table: vec![String::new(), "c".to_owned()],
+        ..Default::default()
+    };
+    let profiles = read("pprof", &profile.encode_to_vec());
+    for format in ["pprof", "otlp-1.3", "otlp-1.7", "otlp-1.8", "otlp-1.10"] {
+        let back = write("pprof", &read(format, &write(format, &profiles).0)).0;
+        let back = pprof::Profile::decode(&back[..]).unwrap();
+        assert_eq!(back.comment.len(), 70_000, "{format}");
+    }
+}

@@ -145,6 +145,9 @@ fn several_messages_stay_several() {
         assert_eq!(info(&room, &format!("to-{name}"))["framing"], framing.to_string());
         assert_eq!(sums(&room, &format!("to-{name}")), sums(&room, name));
     }
+    let [one, other] = [PPROFS[0], PPROFS[1]];
+    let output = run(&room, &format!("convert {one} {other} --to otlp -o {one}/"), 4);
+    says(&output, &format!("{one} is no directory"));
     let output = run(&room, "convert file.otlp --to pprof", 4);
     assert!(output.stdout.is_empty());
     run(&room, "convert file.otlp -o x.pb.gz", 0);
@@ -166,6 +169,7 @@ fn several_files_do_not_go_to_one_pipe() {
     let output = run(&room, "convert heap.pb.gz --to folded -o pipe", 4);
     says(&output, "4 files are needed for these profiles: give -o OUT");
     std::os::unix::fs::symlink("/dev/null", room.join("null")).unwrap();
+    run(&room, "convert heap.pb.gz heap.pb.gz --to otlp -o null", 0);
     let output = run(&room, "convert heap.pb.gz --to folded -o null --json", 0);
     let report: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
     assert_eq!(report["outputs"], serde_json::json!(["null"]));

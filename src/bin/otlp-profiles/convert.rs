@@ -101,7 +101,7 @@ pub(crate) struct Args {
         conflicts_with = "compact"
     )]
     layout: Option<LayoutArg>,
-    /// Take the fewest bytes: --layout compact, and --level 9
+    /// Take the fewest bytes, but for some small files: --layout compact, and --level 9
     #[arg(long)]
     compact: bool,
     /// How hard gzip or zstd tries, from 0 to 9 [default: 6; with --compact 9]
@@ -163,7 +163,7 @@ enum TimestampsArg {
 fn parse_profile_id(text: &str) -> Result<ProfileId, String> {
     let digits = text.len() == 32 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
     match u128::from_str_radix(text, 16) {
-        Ok(0) => Err("an id of zeros is none".to_owned()),
+        Ok(0) if digits => Err("an id of zeros is none".to_owned()),
         Ok(id) if digits => Ok(ProfileId(id.to_be_bytes())),
         _ => Err("32 hex digits are wanted".to_owned()),
     }

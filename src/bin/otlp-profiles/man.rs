@@ -54,7 +54,7 @@ fn write(args: &Args) -> Result<usize, Failure> {
         let man = Man::new(command.clone()).source(source);
         files.push((directory.join(man.get_filename()), page(&man)?));
     }
-    std::fs::create_dir_all(directory).map_err(|error| output::unwritable(directory, &error))?;
+    output::make_directory(directory)?;
     output::to_files(&files, None, true)?;
     Ok(files.len())
 }

@@ -228,6 +228,21 @@ fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     Err(io::Error::other("files of interrupted runs, .*.tmp, are in the way"))
 }
 
+/// Makes a directory and those above it, if they are not there.
+///
+/// # Errors
+///
+/// A file where a directory has to be; whatever the system says.
+pub(crate) fn make_directory(path: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(path).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
+            let message = format!("{} is no directory, and one is needed there", shown_path(path));
+            Failure::new(Exit::Output, message)
+        }
+        _ => unwritable(path, &error),
+    })
+}
+
 /// `path` cannot be written.
 pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Failure {
     let path = shown_path(path);

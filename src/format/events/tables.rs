@@ -16,7 +16,7 @@ use crate::format::assembly::Assembly;
 use crate::format::fields::fields;
 use crate::format::intake::Intake;
 use crate::format::losses;
-use crate::format::otlp::read::tables::indices;
+use crate::format::otlp::read::common::comments;
 use crate::limits::within;
 use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
 use crate::schema::Version;
@@ -98,7 +98,7 @@ impl<'a> Parts<'a> {
             "duration_nanos" => {
                 parts.duration_nanos = reader.varint()? as i64;
             },
-            "comment_string_index" as tag => indices(tag, &mut reader, &mut parts.comments, intake)?,
+            "comment_string_index" as tag => comments(tag, &mut reader, &mut parts.comments, intake)?,
         });
         parts.check(intake)?;
         Ok(parts)

@@ -20,6 +20,7 @@ use otlp_profiles::Format;
 use crate::convert::Args;
 use crate::files::{Packing, extension, known_extensions, renamed};
 use crate::input::{Input, Inputs};
+use crate::output::is_null;
 use crate::text::shown_path;
 
 /// Where an output goes.
@@ -69,8 +70,15 @@ impl Plan {
             Some(path) if is_directory(path, &inputs) => {
                 into_directory(args, &inputs, path, format)
             }
-            Some(path) => Ok(vec![job(args, &inputs, Target::File(path.to_owned()), format)]),
-            None => Ok(vec![job(args, &inputs, Target::Stdout, format)]),
+            // The plan has made sure that there is one input, but for the device that takes all.
+            Some(path) if !inputs.single => Ok((inputs.all.iter())
+                .map(|input| job(args, input, Target::File(path.to_owned()), format))
+                .collect()),
+            output => {
+                let target = output.map_or(Target::Stdout, |path| Target::File(path.to_owned()));
+                let input = inputs.all.first().cloned().unwrap_or_default();
+                Ok(vec![job(args, &input, target, format)])
+            }
         };
         let format = format(args, &inputs, output)?;
         if let Some(option) = args.origin.option().filter(|_| !format.is_otlp()) {
@@ -127,9 +135,9 @@ fn misnamed_as(path: &Path, format: Format) -> Option<String> {
     Some(format!("{path} is named like {said}, and {format} is written to it"))
 }
 
-/// Whatever several inputs go to is one.
+/// Whatever several inputs go to is one, or keeps nothing.
 fn is_directory(path: &Path, inputs: &Inputs) -> bool {
-    !inputs.single || says_directory(path)
+    !inputs.single && !is_null(path) || says_directory(path)
 }
 
 /// A path that ends in a separator is one before it exists.
@@ -196,14 +204,13 @@ fn packing(args: &Args, path: Option<&Path>, format: Format) -> Packing {
     }
 }
 
-/// The one job of a run without a directory; the plan has made sure that there is one input.
-fn job(args: &Args, inputs: &Inputs, target: Target, format: Format) -> Job {
+/// A job of a run without a directory.
+fn job(args: &Args, input: &Input, target: Target, format: Format) -> Job {
     let packing = match &target {
         Target::File(path) => packing(args, Some(path), format),
         Target::Stdout => packing(args, None, format),
     };
-    let input = inputs.all.first().cloned().unwrap_or_default();
-    Job { input, target, packing, make_directories: false }
+    Job { input: input.clone(), target, packing, make_directories: false }
 }
 
 /// A job for each input, named like it; where that makes two names one, both keep the extension

@@ -9,7 +9,6 @@
 //! under their name when they are complete (`output`).
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use otlp_profiles::framing::Framing;
@@ -210,13 +209,14 @@ impl Run<'_> {
         };
         let numbered = |(row, blob)| (name(row), blob);
         let files: Vec<(PathBuf, Vec<u8>)> = blobs.into_iter().enumerate().map(numbered).collect();
-        if let Some((path, _)) = files.iter().find(|(path, _)| self.written.contains(path)) {
+        let is_written = |path: &PathBuf| !takes_all && self.written.contains(path);
+        if let Some((path, _)) = files.iter().find(|(path, _)| is_written(path)) {
             let path = crate::text::shown_path(path);
             let message = format!("{path} was written for another input of this run");
             return Err(Failure::new(Exit::Output, message));
         }
         if let Some(directory) = path.parent().filter(|_| job.make_directories) {
-            fs::create_dir_all(directory).map_err(|error| output::unwritable(directory, &error))?;
+            output::make_directory(directory)?;
         }
         output::to_files(&files, job.input.path.as_deref(), self.args.force)?;
         let mut names: Vec<String> =

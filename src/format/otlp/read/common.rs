@@ -18,6 +18,7 @@ use crate::model::dictionary::Attribute;
 use crate::model::id::StringId;
 use crate::model::value::{KeyValue, Value};
 use crate::model::{EntityRef, Resource, Scope};
+use crate::wire::LEN;
 use crate::wire::read::Reader;
 
 /// Bytes that are an id of fixed length, or none at all.
@@ -254,6 +255,32 @@ pub(crate) fn attribute_in_place<G: Generation>(
     let pair = key_value::<G>(reader.bytes()?, texts, intake, 0)
         .map_err(|e| e.within_row("attributes", row))?;
     intake.budget.push(out, pair)
+}
+
+/// The numbers of a list, of which this field is one or, packed, some.
+#[inline(always)]
+pub(crate) fn push_indices(tag: u32, reader: &mut Reader, out: &mut Vec<u32>) -> Result<()> {
+    if tag & 7 != LEN {
+        out.push(reader.index()?);
+        return Ok(());
+    }
+    let mut packed = reader.message()?;
+    while !packed.is_empty() {
+        out.push(packed.index()?);
+    }
+    Ok(())
+}
+
+/// The texts that are the comments of a profile: one value of one attribute, so that no limit on attributes is theirs.
+pub(crate) fn comments(
+    tag: u32,
+    reader: &mut Reader,
+    out: &mut Vec<u32>,
+    intake: &mut Intake,
+) -> Result<()> {
+    let before = out.len();
+    push_indices(tag, reader, out)?;
+    intake.budget.take::<u32>(out.len() - before)
 }
 
 /// Reads a resource into `resource`; a second occurrence adds to the first.

@@ -385,13 +385,6 @@ pub(crate) fn indices_from(
     intake: &mut Intake,
 ) -> Result<()> {
     let before = out.len();
-    if tag & 7 == LEN {
-        let mut packed = reader.message()?;
-        while !packed.is_empty() {
-            out.push(packed.index()?);
-        }
-    } else {
-        out.push(reader.index()?);
-    }
+    super::common::push_indices(tag, reader, out)?;
     intake.take_more_attributes(before - first, out.len() - before)
 }
