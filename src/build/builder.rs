@@ -3,11 +3,11 @@
 use crate::build::added::Added;
 use crate::build::cache::Cache;
 use crate::build::declared::Declared;
-use crate::build::frames::Frames;
 use crate::build::interner::Interner;
 use crate::build::key::{Generation, Key};
 use crate::build::pending::Pending;
 use crate::build::room::Full;
+use crate::build::row::Row;
 use crate::build::tree::Tree;
 use crate::error::Result;
 use crate::limits::Limits;
@@ -83,8 +83,8 @@ use crate::model::id::{AttributeId, LocationId};
 pub struct Builder {
     /// The dictionary, and what finds equal rows in it.
     pub(super) interner: Interner,
-    /// From the words of a frame straight to its location.
-    pub(super) frames: Frames,
+    /// From the words of a frame straight to its location; the note is the frame type.
+    pub(super) frames: Cache,
     /// Attributes that are a text, by key and value.
     pub(super) labels: Cache,
     /// The resources, scopes and profiles.
@@ -204,7 +204,7 @@ impl Builder {
     pub fn with_limits(limits: Limits, when_full: WhenFull) -> Self {
         Self {
             interner: Interner::new(limits),
-            frames: Frames::default(),
+            frames: Cache::default(),
             labels: Cache::default(),
             tree: Tree::default(),
             added: Added::default(),
@@ -300,5 +300,12 @@ impl Builder {
     /// Everything that may not fit goes through here, so that no failure is lost.
     pub(super) fn fit<T>(&mut self, fitted: Result<T, Full>) -> Option<T> {
         fitted.map_err(|full| self.full.get_or_insert(full)).ok()
+    }
+
+    /// The id of a row; none when it did not fit.
+    #[inline]
+    pub(super) fn intern<R: Row>(&mut self, row: R) -> Option<R::Id> {
+        let id = self.interner.intern(row);
+        self.fit(id)
     }
 }

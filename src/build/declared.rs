@@ -48,7 +48,7 @@ impl Declared {
     pub(crate) fn restore(&self, tree: &mut Tree, into: &mut Interner) -> Result<(), Full> {
         let mut full = Ok(());
         let mut text = |into: &mut Interner, id| {
-            let id = into.bytes(self.strings.bytes(id));
+            let id = into.string(self.strings.bytes(id));
             id.map_err(|error| full = Err(error)).unwrap_or_default()
         };
         tree.map_texts(&mut |id| text(into, id));

@@ -1,125 +1,92 @@
-//! From the names of a frame to its location.
+//! From the words of a frame or a label straight to its row.
 //!
-//! A profiler says a frame by its words (name, file, line, type). Nearly all were said before, so
-//! the cache is asked for the location at once; only a new frame interns two texts, a function and
-//! a location. Of frames in a row most share a file and a type, so the last of each is remembered.
+//! A profiler says a frame by its words (name, file, line, type), and a label by its key and its text. Nearly
+//! all were said before, so a cache is asked for the row at once; only a new frame interns its texts, a
+//! function and a location.
 
-use crate::build::cache::{Cache, Words};
-use crate::build::interner::{Interner, Spot};
+use crate::build::builder::Builder;
+use crate::build::cache::Words;
+use crate::build::interner::Interner;
+use crate::build::key::Key;
 use crate::build::parts::Frame;
-use crate::build::room::Full;
+use crate::build::row::Spot;
 use crate::model::dictionary::{Attribute, Function, Line};
 use crate::model::id::{AttributeId, LocationId, StringId};
 use crate::model::strings::Strings;
 use crate::model::value::Value;
 use crate::semconv::PROFILE_FRAME_TYPE;
 
-/// The locations of frames: those that were seen by the cache, others by the interner.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Frames {
-    /// Locations by name, file and line; the note is the frame type.
-    cache: Cache,
-    /// The frame type seen last, and its attribute.
-    frame_type: StringId,
-    attribute: AttributeId,
-    /// The file of the frame that was new last.
-    filename: StringId,
-}
-
-impl Frames {
+impl Builder {
     /// The location of a frame; none when it has no name at all.
     #[inline]
-    pub(crate) fn location(
-        &mut self,
-        interner: &mut Interner,
-        frame: &Frame<'_>,
-    ) -> Result<LocationId, Full> {
-        let strings = &interner.dictionary.strings;
+    pub(crate) fn location_of(&mut self, frame: &Frame<'_>) -> Key<LocationId> {
+        let strings = &self.interner.dictionary.strings;
         let words = Words { texts: [frame.name, frame.filename], number: frame.line };
-        match self.cache.find(&words, strings) {
-            Some((location, note)) if is_text(strings, note, frame.frame_type) => {
-                Ok(LocationId(location))
-            }
-            _ => self.intern(interner, frame, &words),
-        }
+        let id = match self.frames.find(&words, strings) {
+            Some((row, note)) if is_text(strings, note, frame.frame_type) => Some(LocationId(row)),
+            _ => self.new_location_of(frame, &words),
+        };
+        self.generation.key_of(id)
     }
 
     /// Interns all that a frame says, and remembers its location.
     #[inline(never)]
-    fn intern(
-        &mut self,
-        interner: &mut Interner,
-        frame: &Frame<'_>,
-        words: &Words<'_>,
-    ) -> Result<LocationId, Full> {
+    fn new_location_of(&mut self, frame: &Frame<'_>, words: &Words<'_>) -> Option<LocationId> {
         if frame.name.is_empty() && frame.filename.is_empty() {
-            return Ok(LocationId::NONE);
+            return Some(LocationId::NONE);
         }
-        let frame_type = self.frame_type(interner, frame.frame_type)?;
-        let name = interner.string(frame.name)?;
-        let filename = self.filename(interner, frame)?;
-        let attribute = self.attribute(interner, frame_type)?;
-        let function = interner.function(Function { name, filename, ..Function::default() })?;
+        let note = self.str(frame.frame_type)?;
+        let (name, filename) = (self.str(frame.name)?, self.str(frame.filename)?);
+        let attribute = self.frame_type(frame.frame_type)?;
+        let function = self.intern(Function { name, filename, ..Function::default() })?;
         let lines = &[Line { function, line: frame.line.into(), column: 0 }];
-        let attributes = attribute.as_slice();
-        let location = interner.location(Spot { lines, attributes, ..Spot::default() })?;
-        let Interner { dictionary, room, .. } = interner;
-        let row = (location.0, frame_type);
-        self.cache.remember(words, [name, filename], row, &dictionary.strings, room);
-        Ok(location)
+        self.set(attribute, &[]);
+        let spot = Spot { lines, attributes: &self.set, ..Spot::default() };
+        let location = self.interner.intern(spot);
+        let location = self.fit(location)?;
+        let (texts, row) = ([name, filename], (location.0, note));
+        let Interner { dictionary, room, .. } = &mut self.interner;
+        self.frames.remember(words, texts, row, &dictionary.strings, room);
+        Some(location)
     }
 
-    /// The attribute of a frame type; none for none.
-    pub(crate) fn frame_type_attribute(
-        &mut self,
-        interner: &mut Interner,
-        frame_type: &str,
-    ) -> Result<Option<AttributeId>, Full> {
-        let frame_type = self.frame_type(interner, frame_type)?;
-        self.attribute(interner, frame_type)
-    }
-
-    fn frame_type(&self, interner: &mut Interner, frame_type: &str) -> Result<StringId, Full> {
-        match frame_type {
-            "" => Ok(StringId::NONE),
-            text if text == interner.dictionary.strings.get(self.frame_type) => Ok(self.frame_type),
-            text => interner.string(text),
+    /// The attribute of a frame type; none for none. The text of a new one comes before its key.
+    pub(super) fn frame_type(&mut self, frame_type: &str) -> Option<AttributeId> {
+        if frame_type.is_empty() {
+            return Some(AttributeId::NONE);
         }
+        let words = Words { texts: [frame_type, PROFILE_FRAME_TYPE], number: 0 };
+        self.known_label(&words).or_else(|| {
+            self.str(frame_type)?;
+            self.new_label(&words)
+        })
     }
 
-    fn attribute(
-        &mut self,
-        interner: &mut Interner,
-        frame_type: StringId,
-    ) -> Result<Option<AttributeId>, Full> {
-        if frame_type == StringId::NONE {
-            return Ok(None);
-        }
-        if frame_type != self.frame_type {
-            let key = interner.string(PROFILE_FRAME_TYPE)?;
-            let value = Value::String(frame_type);
-            self.attribute = interner.attribute(Attribute { key, value, unit: StringId::NONE })?;
-            self.frame_type = frame_type;
-        }
-        Ok(Some(self.attribute))
+    /// The attribute of a key and a text, which most are: seen before, or the long way.
+    #[inline(never)]
+    pub(super) fn label(&mut self, key: &str, text: &str) -> Option<AttributeId> {
+        let words = Words { texts: [text, key], number: 0 };
+        self.known_label(&words).or_else(|| self.new_label(&words))
     }
 
-    /// Many frames in a row are of one file.
-    fn filename(&mut self, interner: &mut Interner, frame: &Frame<'_>) -> Result<StringId, Full> {
-        match frame.filename {
-            "" => return Ok(StringId::NONE),
-            text if text == interner.dictionary.strings.get(self.filename) => {}
-            text => self.filename = interner.string(text)?,
-        }
-        Ok(self.filename)
+    #[inline(always)]
+    fn known_label(&self, words: &Words<'_>) -> Option<AttributeId> {
+        let found = self.labels.find(words, &self.interner.dictionary.strings);
+        found.map(|(row, _)| AttributeId(row))
     }
 
-    /// Forgets everything, keeps the memory.
-    pub(crate) fn clear(&mut self) {
-        self.cache.clear();
-        self.frame_type = StringId::NONE;
-        self.attribute = AttributeId::NONE;
-        self.filename = StringId::NONE;
+    /// The attribute of a key and a text, remembered.
+    #[cold]
+    fn new_label(&mut self, words: &Words<'_>) -> Option<AttributeId> {
+        let [text, key] = words.texts;
+        let id = self.other_attribute(&key.into(), &text.into())?;
+        let Interner { dictionary, room, .. } = &mut self.interner;
+        let attribute = dictionary.attribute(id);
+        if let Some(&Attribute { key, value: Value::String(text), .. }) = attribute {
+            let (texts, row) = ([text, key], (id.0, StringId::NONE));
+            self.labels.remember(words, texts, row, &dictionary.strings, room);
+        }
+        Some(id)
     }
 }
 

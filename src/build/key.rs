@@ -5,6 +5,8 @@ use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::model::id::Id;
+
 /// A row of a [`Builder`](crate::Builder): `Key<LocationId>` is a location, `Key<Profile>` a profile
 /// being built.
 ///
@@ -131,6 +133,18 @@ impl Generation {
     #[inline]
     pub(crate) fn row<T>(&self, key: Key<T>) -> Option<u32> {
         (self.made(key) || key == Key::NONE).then_some(key.row)
+    }
+
+    /// The key of an id; of none when its row did not fit.
+    #[inline]
+    pub(crate) fn key_of<I: Id>(&self, id: Option<I>) -> Key<I> {
+        self.key(id.map(I::number))
+    }
+
+    /// The id of a key, as [`row`](Self::row).
+    #[inline]
+    pub(crate) fn id<I: Id>(&self, key: Key<I>) -> Option<I> {
+        self.row(key).map(I::from_row)
     }
 
     /// Whether it made the key.

@@ -11,8 +11,9 @@
 //! generations with tables in every profile, joined builders and `Profiles` that are added all go
 //! through here.
 
-use crate::build::interner::{Interner, Spot};
+use crate::build::interner::Interner;
 use crate::build::room::Full;
+use crate::build::row::Spot;
 use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Mapping};
 use crate::model::id::{AttributeId, Id, LocationId, StringId, TABLES};
 use crate::model::profile::Profile;
@@ -43,25 +44,25 @@ pub(crate) fn absorb(into: &mut Interner, other: &Dictionary) -> Result<Remap, F
 fn absorb_tables(into: &mut Interner, other: &Dictionary) -> Result<Remap, Full> {
     let mut remap = Remap::default();
     let Dictionary { strings, mappings, functions, links, attributes, stacks, .. } = other;
-    remap.fill(strings.len(), |_, row| into.bytes(strings.bytes(StringId(row as u32))))?;
-    remap.fill(links.len(), |_, row| into.link(links[row]))?;
-    remap.fill(functions.len(), |remap, row| into.function(remap.function(&functions[row])))?;
+    remap.fill(strings.len(), |_, row| into.string(strings.bytes(StringId(row as u32))))?;
+    remap.fill(links.len(), |_, row| into.intern(links[row]))?;
+    remap.fill(functions.len(), |remap, row| into.intern(remap.function(&functions[row])))?;
     // Row 0 alone is none: what refers to another row has that attribute, though it may say nothing.
     remap.fill(attributes.len(), |remap, row| match row {
         0 => Ok(AttributeId::NONE),
-        row => into.attribute_row(remap.attribute(&attributes[row])),
+        row => into.intern(remap.attribute(&attributes[row])),
     })?;
     let mut set = Vec::new();
     remap.fill(mappings.rows.len(), |remap, row| {
         remap.attribute_set(mappings.attributes.row(row), &mut set);
-        into.mapping(remap.mapping(&mappings.rows[row]), &set)
+        into.intern((remap.mapping(&mappings.rows[row]), &set[..]))
     })?;
     absorb_locations(into, other, &mut remap)?;
     let mut stack = Vec::new();
     remap.fill(stacks.len(), |remap, row| {
         stack.clear();
         stack.extend(remap.ids(stacks.row(row)));
-        into.stack(&stack)
+        into.intern(&stack[..])
     })?;
     Ok(remap)
 }
@@ -83,7 +84,7 @@ fn absorb_locations(
         lines.clear();
         lines.extend(table.lines(id).iter().map(|line| remap.line(line)));
         let (mapping, address) = (remap.id(table.mapping(id)), table.address(id));
-        into.location(Spot { mapping, address, lines: &lines, attributes: &attributes })
+        into.intern(Spot { mapping, address, lines: &lines, attributes: &attributes })
     })
 }
 

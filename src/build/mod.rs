@@ -64,6 +64,7 @@ pub(crate) mod reach;
 mod report;
 mod resource;
 pub(crate) mod room;
+pub(crate) mod row;
 mod sample;
 pub(crate) mod samples;
 mod seal;

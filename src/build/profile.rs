@@ -4,7 +4,6 @@ use std::borrow::Borrow;
 
 use crate::build::builder::Builder;
 use crate::build::key::Key;
-use crate::build::lists;
 use crate::build::number::{Nanos, SampleValue};
 use crate::build::value::{StringRef, ValueAndUnit};
 use crate::model::id::AttributeId;
@@ -67,8 +66,8 @@ impl Builder {
         let mut types = Vec::new();
         for sample_type in sample_types {
             let (name, unit) = sample_type.borrow();
-            let [name, unit] = [name.as_ref(), unit.as_ref()]
-                .map(|text| self.text(&text.into()).unwrap_or_default());
+            let [name, unit] =
+                [name.as_ref(), unit.as_ref()].map(|text| self.str(text).unwrap_or_default());
             types.push(ValueType { name, unit, temporality: None });
         }
         if types.is_empty() {
@@ -169,7 +168,7 @@ impl ProfileMut<'_> {
     /// ```
     pub fn period(self, period_type: &str, unit: &str, period: impl SampleValue) -> Self {
         let [name, unit] =
-            [period_type, unit].map(|text| self.builder.text(&text.into()).unwrap_or_default());
+            [period_type, unit].map(|text| self.builder.str(text).unwrap_or_default());
         self.set(|profile| {
             profile.period_type = ValueType { name, unit, temporality: None };
             profile.period = period.saturating();
@@ -186,8 +185,8 @@ impl ProfileMut<'_> {
     /// Adds an attribute by its key, in place of one with the same name.
     /// A foreign key is counted in [`dropped`](Builder::dropped).
     pub fn attribute(self, attribute: Key<AttributeId>) -> Self {
-        let row = self.builder.generation.row(attribute);
-        self.put(row)
+        let id = self.builder.generation.id(attribute);
+        self.put(id)
     }
 
     /// Adds an attribute by name and value, in place of one with the same name. A pair of a value
@@ -204,21 +203,18 @@ impl ProfileMut<'_> {
         key: impl Into<StringRef<'a>>,
         value: impl Into<ValueAndUnit<'a>>,
     ) -> Self {
-        let row = self.builder.attribute_row(&key.into(), &value.into());
-        self.put(row.filter(|row| *row != 0))
+        let id = self.builder.attribute_id(&key.into(), &value.into());
+        self.put(id.and_then(AttributeId::some))
     }
 
-    fn put(self, row: Option<u32>) -> Self {
+    fn put(self, id: Option<AttributeId>) -> Self {
         let Builder { tree, interner, .. } = &mut *self.builder;
         let draft = self.row.and_then(|row| tree.profiles.get_mut(row));
         let Some(profile) = draft.map(|draft| &mut draft.profile) else {
             self.builder.dropped.attributes += 1;
             return self;
         };
-        let put = row.map(|row| {
-            let (id, limits) = (AttributeId(row), &interner.room.limits);
-            lists::put(&mut profile.attributes, id, &interner.dictionary, limits)
-        });
+        let put = id.map(|id| interner.put(&mut profile.attributes, id));
         if put.is_none_or(|put| put.is_err()) {
             let count = &mut profile.dropped_attributes_count;
             *count = count.saturating_add(1);

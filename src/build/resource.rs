@@ -2,7 +2,6 @@
 
 use crate::build::builder::Builder;
 use crate::build::key::Key;
-use crate::build::lists;
 use crate::build::parts::NewEntity;
 use crate::build::tree::{DraftResource, DraftScope};
 use crate::build::value::{NewValue, StringRef};
@@ -38,7 +37,7 @@ impl Builder {
     /// assert_ne!(before, builder.profile("cpu", "nanoseconds"), "of another scope");
     /// ```
     pub fn scope(&mut self, name: &str) -> ScopeMut<'_> {
-        let name = self.text(&name.into()).unwrap_or_default();
+        let name = self.str(name).unwrap_or_default();
         let resource = self.tree.scope.and_then(|scope| self.tree.scopes.get(scope as usize));
         let draft = resource.map(|scope| DraftScope {
             resource: scope.resource,
@@ -80,17 +79,17 @@ impl Builder {
     ) -> Option<()> {
         let key = self.text(key).filter(|key| *key != StringId::NONE)?;
         let pair = KeyValue { key, value: self.value(value, 1)? };
-        let put = lists::put_pair(list, pair, &self.interner.room.limits);
+        let put = self.interner.put_pair(list, pair);
         self.fit(put)
     }
 
     /// As [`put_pair`](Self::put_pair), by key. Attributes with a unit do not fit.
     fn put_attribute(&mut self, list: &mut Vec<KeyValue>, key: Key<AttributeId>) -> Option<()> {
-        let row = self.generation.row(key)?;
-        let attribute = self.interner.dictionary.attribute(AttributeId(row))?;
+        let id = self.generation.id(key)?;
+        let attribute = self.interner.dictionary.attribute(id)?;
         let pair = KeyValue { key: attribute.key, value: attribute.value.clone() };
         let fits = attribute.unit == StringId::NONE;
-        let put = lists::put_pair(list, pair, &self.interner.room.limits);
+        let put = self.interner.put_pair(list, pair);
         fits.then(|| self.fit(put))?
     }
 }
@@ -200,7 +199,7 @@ macro_rules! described {
             /// Sets the schema of the attributes.
             /// Such as `https://opentelemetry.io/schemas/1.37.0`; none by default.
             pub fn schema_url(mut self, schema_url: &str) -> Self {
-                let schema_url = self.builder.text(&schema_url.into()).unwrap_or_default();
+                let schema_url = self.builder.str(schema_url).unwrap_or_default();
                 if let Some(draft) = &mut self.draft {
                     draft.schema_url = schema_url;
                 }
@@ -281,7 +280,7 @@ impl ScopeMut<'_> {
     /// Sets its version.
     /// Of the profiler, not of what is profiled: that is `service.version` of the resource.
     pub fn version(mut self, version: &str) -> Self {
-        let version = self.builder.text(&version.into()).unwrap_or_default();
+        let version = self.builder.str(version).unwrap_or_default();
         if let Some(draft) = &mut self.draft {
             draft.scope.version = version;
         }
@@ -304,12 +303,12 @@ impl Builder {
         let fits = self.interner.room.bytes(size_of::<EntityRef>() + keys * size_of::<StringId>());
         self.fit(fits)?;
         let mut keys = |keys: &[&str]| -> Option<Vec<StringId>> {
-            keys.iter().map(|&key| self.text(&key.into())).collect()
+            keys.iter().map(|&key| self.str(key)).collect()
         };
         let (id_keys, description_keys) = (keys(entity.id_keys)?, keys(entity.description_keys)?);
         Some(EntityRef {
-            schema_url: self.text(&entity.schema_url.into())?,
-            entity_type: self.text(&entity.entity_type.into())?,
+            schema_url: self.str(entity.schema_url)?,
+            entity_type: self.str(entity.entity_type)?,
             id_keys,
             description_keys,
         })

@@ -3,7 +3,6 @@
 use crate::build::builder::Builder;
 use crate::build::interner::Interner;
 use crate::build::key::Key;
-use crate::build::lists;
 use crate::build::number::{Nanos, SampleValue};
 use crate::build::pending::Pending;
 use crate::build::room::Full;
@@ -77,14 +76,14 @@ impl Builder {
     #[inline]
     fn commit(&mut self) {
         let Pending { profile, stack, panicking, .. } = self.pending;
-        let stack = self.generation.row(stack);
+        let stack = self.generation.id(stack);
         let profile = self.tree.profile_row(profile);
         let finished = std::thread::panicking() == panicking;
         let (Some(stack), Some(profile), true) = (stack, profile, finished) else {
             self.dropped.samples += 1;
             return;
         };
-        self.record(profile, StackId(stack));
+        self.record(profile, stack);
     }
 
     /// Adds the pending sample to a profile, or counts it.
@@ -145,12 +144,9 @@ impl Builder {
 
     /// Adds to the attributes of the pending sample.
     #[inline]
-    fn put_pending(&mut self, row: Option<u32>) {
+    fn put_pending(&mut self, id: Option<AttributeId>) {
         let Self { interner, pending, .. } = self;
-        let put = row.map(|row| {
-            let id = AttributeId(row);
-            lists::put(&mut pending.attributes, id, &interner.dictionary, &interner.room.limits)
-        });
+        let put = id.map(|id| interner.put(&mut pending.attributes, id));
         if put.and_then(|put| self.fit(put)).is_none() {
             self.pending.dropped += 1;
             self.dropped.attributes += 1;
@@ -231,8 +227,8 @@ impl NewSample<'_> {
     #[inline]
     pub fn attribute(self, attribute: Key<AttributeId>) -> Self {
         let builder = &mut *self.builder;
-        let row = builder.generation.row(attribute);
-        builder.put_pending(row);
+        let id = builder.generation.id(attribute);
+        builder.put_pending(id);
         self
     }
 
@@ -257,8 +253,8 @@ impl NewSample<'_> {
         key: impl Into<StringRef<'a>>,
         value: impl Into<ValueAndUnit<'a>>,
     ) -> Self {
-        let row = self.builder.attribute_row(&key.into(), &value.into());
-        self.builder.put_pending(row.filter(|row| *row != 0));
+        let id = self.builder.attribute_id(&key.into(), &value.into());
+        self.builder.put_pending(id.and_then(AttributeId::some));
         self
     }
 
@@ -267,8 +263,8 @@ impl NewSample<'_> {
     #[inline]
     pub fn link(self, link: Key<LinkId>) -> Self {
         let builder = &mut *self.builder;
-        match builder.generation.row(link) {
-            Some(row) => builder.pending.link = LinkId(row),
+        match builder.generation.id(link) {
+            Some(link) => builder.pending.link = link,
             None => builder.dropped.links += 1,
         }
         self

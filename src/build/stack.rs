@@ -4,10 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::build::builder::Builder;
-use crate::build::key::{Generation, Key};
+use crate::build::key::Key;
 use crate::build::number::SampleValue;
 use crate::build::parts::Frame;
-use crate::build::room::Full;
 use crate::model::id::{LocationId, StackId};
 
 /// A stack whose frames are listed from the root to the leaf, as in a folded stack: `main` first.
@@ -95,21 +94,10 @@ pub trait IntoStack: sealed::Stack {
 /// let cpu = builder.profile("cpu", "nanoseconds");
 /// builder.sample(cpu, leaf_first([("parse", "src/parse.rs", 40), ("main", "src/main.rs", 3)])).value(1);
 /// ```
-pub trait IntoFrame: sealed::Frame + Sized {
+pub trait IntoFrame: sealed::Frame {
     /// Its location.
     #[doc(hidden)]
     fn location(self, builder: &mut Builder) -> Key<LocationId>;
-
-    /// The stack of such frames.
-    #[doc(hidden)]
-    #[inline]
-    fn stack(
-        builder: &mut Builder,
-        frames: impl Iterator<Item = Self>,
-        order: Order,
-    ) -> Key<StackId> {
-        builder.stack_of(frames, order, |builder, frame| frame.location(builder))
-    }
 }
 
 mod sealed {
@@ -129,43 +117,39 @@ impl<I> sealed::Stack for Ordered<I> {}
 impl<I: IntoIterator<Item: IntoFrame>> IntoStack for Ordered<I> {
     #[inline]
     fn into_stack(self, builder: &mut Builder) -> Key<StackId> {
-        I::Item::stack(builder, self.frames.into_iter(), self.order)
+        let frames = self.frames.into_iter();
+        builder.stack_of(frames, self.order, |builder, frame| frame.location(builder))
     }
 }
 
-/// Frames by name that lend their texts.
-macro_rules! borrowed {
-    ($([$($generic:tt)+] $frame:ty => |$value:ident| $new:expr;)*) => {$(
-        impl<$($generic)+> From<$frame> for Frame<'a> {
+/// Frames by name that lend their texts, then those that own them.
+macro_rules! frames {
+    ($([$($generic:tt)*] $frame:ty => |$value:ident| $new:expr;)*) => {$(
+        impl<$($generic)*> From<$frame> for Frame<'a> {
             #[inline]
             fn from($value: $frame) -> Self {
                 $new
             }
         }
-        borrowed!(impl [$($generic)+] $frame);
+        frames!(located [$($generic)*] $frame => |frame| frame.into(););
     )*};
-    (impl [$($generic:tt)+] $frame:ty) => {
-        impl<$($generic)+> sealed::Frame for $frame {}
-        impl<$($generic)+> IntoFrame for $frame {
+    (owned $([$($generic:tt)*] $frame:ty;)*) => {
+        frames!(located $([$($generic)*] $frame => |frame| (&frame).into();)*);
+    };
+    (located $([$($generic:tt)*] $frame:ty => |$value:ident| $new:expr;)*) => {$(
+        impl<$($generic)*> sealed::Frame for $frame {}
+        impl<$($generic)*> IntoFrame for $frame {
             #[inline]
             fn location(self, builder: &mut Builder) -> Key<LocationId> {
-                builder.location_of(&self.into())
-            }
-
-            #[inline]
-            fn stack(
-                builder: &mut Builder,
-                frames: impl Iterator<Item = Self>,
-                order: Order,
-            ) -> Key<StackId> {
-                builder.stack_of_names(frames.map(Into::into), order)
+                let $value = self;
+                builder.location_of(&$new)
             }
         }
-    };
+    )*};
 }
 
-borrowed!(impl ['a] Frame<'a>);
-borrowed! {
+frames! { located ['a] Frame<'a> => |frame| frame; }
+frames! {
     ['a, 'b] &'b Frame<'a> => |frame| *frame;
     ['a] &'a str => |name| Self::new(name);
     ['a, 'b] &'b &'a str => |name| Self::new(name);
@@ -176,20 +160,7 @@ borrowed! {
     ['a, 'b, L: SampleValue] &'b (&'a str, &'a str, L) => |frame| Self::new(frame.0).at(frame.1, line(frame.2));
     ['a, L: SampleValue] &'a (String, String, L) => |frame| Self::new(&frame.0).at(&frame.1, line(frame.2));
 }
-
-/// Frames that own their texts: each is looked up as it comes.
-macro_rules! owned {
-    ($([$($generic:tt)*] $frame:ty;)*) => {$(
-        impl<$($generic)*> sealed::Frame for $frame {}
-        impl<$($generic)*> IntoFrame for $frame {
-            fn location(self, builder: &mut Builder) -> Key<LocationId> {
-                builder.location_of(&(&self).into())
-            }
-        }
-    )*};
-}
-
-owned! {
+frames! { owned
     [] String;
     ['b] Cow<'b, str>;
     [] Arc<str>;
@@ -208,15 +179,6 @@ impl IntoFrame for Key<LocationId> {
     fn location(self, _: &mut Builder) -> Self {
         self
     }
-
-    #[inline]
-    fn stack(
-        builder: &mut Builder,
-        frames: impl Iterator<Item = Self>,
-        order: Order,
-    ) -> Key<StackId> {
-        builder.stack_of_keys(frames, order)
-    }
 }
 
 impl sealed::Frame for &Key<LocationId> {}
@@ -224,15 +186,6 @@ impl IntoFrame for &Key<LocationId> {
     #[inline]
     fn location(self, _: &mut Builder) -> Key<LocationId> {
         *self
-    }
-
-    #[inline]
-    fn stack(
-        builder: &mut Builder,
-        frames: impl Iterator<Item = Self>,
-        order: Order,
-    ) -> Key<StackId> {
-        builder.stack_of_keys(frames.copied(), order)
     }
 }
 
@@ -254,112 +207,50 @@ impl Builder {
         stack.into_stack(self)
     }
 
-    /// The stack of frames by name, without those that have none.
-    fn stack_of_names<'a>(
-        &mut self,
-        frames: impl Iterator<Item = Frame<'a>>,
-        order: Order,
-    ) -> Key<StackId> {
-        let Self { frames: known, interner, locations, .. } = self;
-        // One too many at most, even of frames without an end.
-        let most = interner.room.max_stack_depth().saturating_add(1);
-        locations.clear();
-        let (mut depth, mut full) = (0, Ok(()));
-        for frame in frames.take(most) {
-            depth += 1;
-            match known.location(interner, &frame) {
-                Ok(LocationId::NONE) => {}
-                Ok(location) => locations.push(location),
-                Err(error) => full = Err(error),
-            }
-        }
-        if order == Order::RootFirst {
-            locations.reverse();
-        }
-        // Frames without a name count: behind one too many there may be others that have one.
-        let id = full.and_then(|()| interner.room.stack(depth));
-        let id = id.and_then(|()| interner.stack(locations));
-        let id = self.fit(id);
-        self.generation.key(id.map(|id| id.0))
-    }
-
     /// The stack of frames whose locations are found one by one.
+    ///
+    /// Keys are counted, not asked one by one whether they are of this generation: without a branch for each
+    /// the processor takes several at once.
+    #[inline]
     pub(crate) fn stack_of<F>(
         &mut self,
         frames: impl Iterator<Item = F>,
         order: Order,
         mut key: impl FnMut(&mut Self, F) -> Key<LocationId>,
     ) -> Key<StackId> {
+        let (generation, most) = (self.generation.same(), self.interner.room.max_stack_depth());
         // Taken out while `key` needs the builder.
         let mut locations = std::mem::take(&mut self.locations);
-        let (generation, most) = (self.generation.same(), self.interner.room.max_stack_depth());
-        let keys = frames.map(|frame| key(self, frame));
-        let own = gather(&mut locations, keys, &generation, most);
-        self.locations = locations;
-        self.stack_of_gathered(own, order)
-    }
-
-    /// The stack of these locations.
-    #[inline]
-    fn stack_of_keys(
-        &mut self,
-        keys: impl Iterator<Item = Key<LocationId>>,
-        order: Order,
-    ) -> Key<StackId> {
-        let Self { locations, generation, interner, .. } = self;
-        let own = gather(locations, keys, generation, interner.room.max_stack_depth());
-        self.stack_of_gathered(own, order)
-    }
-
-    /// The stack of the gathered locations, of which so many are of this generation.
-    #[inline]
-    fn stack_of_gathered(&mut self, own: usize, order: Order) -> Key<StackId> {
-        let Self { locations, interner, .. } = self;
+        locations.clear();
+        let mut own = 0u32;
+        let rows = frames.map(|frame| {
+            let key = key(self, frame);
+            own += u32::from(generation.made(key));
+            LocationId(key.row_number())
+        });
+        match rows.size_hint() {
+            (_, Some(len)) if len <= most => locations.extend(rows),
+            // One too many at most, even of frames without an end.
+            _ => locations.extend(rows.take(most.saturating_add(1))),
+        }
         if order == Order::RootFirst {
             locations.reverse();
         }
-        let id = match own == locations.len() {
-            true => interner.stack(locations).map(Some),
-            false => self.stack_of_some(own),
+        let id = match own as usize == locations.len() {
+            true => self.intern(&locations[..]),
+            false => self.stack_of_some(&mut locations, own as usize),
         };
-        let id = self.fit(id).flatten();
-        self.generation.key(id.map(|id| id.0))
+        self.locations = locations;
+        self.generation.key_of(id)
     }
 
-    /// The stack of the gathered locations without those that are none; nothing if a key did not
-    /// fit or is from elsewhere, as keys are that are neither of this generation nor none.
+    /// The stack of these locations without those that are none; nothing if a key did not fit or is from
+    /// elsewhere, as keys are that are neither among the `own` nor none.
     #[cold]
-    fn stack_of_some(&mut self, own: usize) -> Result<Option<StackId>, Full> {
-        let Self { locations, interner, .. } = self;
-        interner.room.stack(locations.len())?;
+    fn stack_of_some(&mut self, locations: &mut Vec<LocationId>, own: usize) -> Option<StackId> {
+        let fits = self.interner.room.stack(locations.len());
+        self.fit(fits)?;
         locations.retain(|id| *id != LocationId::NONE);
-        match own == locations.len() {
-            true => interner.stack(locations).map(Some),
-            false => Ok(None),
-        }
+        (own == locations.len()).then(|| self.intern(&locations[..]))?
     }
-}
-
-/// Puts the rows of keys into an empty list, one more than `most` of those that are more or have no
-/// end. Returns how many keys are of the generation.
-///
-/// There is no branch for each key, so the processor takes several at once.
-#[inline(always)]
-fn gather(
-    list: &mut Vec<LocationId>,
-    keys: impl Iterator<Item = Key<LocationId>>,
-    generation: &Generation,
-    most: usize,
-) -> usize {
-    let (mut own, generation) = (0u32, generation.same());
-    list.clear();
-    let rows = keys.map(|key| {
-        own += u32::from(generation.made(key));
-        LocationId(key.row_number())
-    });
-    match rows.size_hint() {
-        (_, Some(len)) if len <= most => list.extend(rows),
-        _ => list.extend(rows.take(most.saturating_add(1))),
-    }
-    own as usize
 }

@@ -1,17 +1,14 @@
 //! The nouns of the dictionary.
 
 use crate::build::builder::Builder;
-use crate::build::cache::Words;
-use crate::build::interner::{Interner, Spot};
 use crate::build::key::Key;
-use crate::build::lists;
-use crate::build::parts::{Frame, NewFunction, NewLocation, NewMapping};
-use crate::build::room::Full;
-use crate::build::room::at_most;
+use crate::build::parts::{NewFunction, NewLocation, NewMapping};
+use crate::build::room::{Full, at_most};
+use crate::build::row::Spot;
 use crate::build::stack::IntoFrame;
 use crate::build::value::{NewValue, StringRef, ValueAndUnit};
-use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Link, Mapping};
-use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StringId};
+use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
+use crate::model::id::{AttributeId, FunctionId, Id, LinkId, LocationId, MappingId, StringId};
 use crate::model::value::{KeyValue, Value};
 
 impl Builder {
@@ -22,9 +19,13 @@ impl Builder {
     /// assert_eq!(builder.string("src/lib.rs"), builder.string("src/lib.rs"));
     /// ```
     pub fn string(&mut self, text: &str) -> Key<StringId> {
-        let id = self.interner.string(text);
-        let id = self.fit(id);
-        self.generation.key(id.map(|id| id.0))
+        self.key(|builder| builder.str(text))
+    }
+
+    /// The key of an id; that of none when it did not fit.
+    fn key<I: Id>(&mut self, id: impl FnOnce(&mut Self) -> Option<I>) -> Key<I> {
+        let id = id(self);
+        self.generation.key_of(id)
     }
 
     /// A function of the source code or the binary. See [`NewFunction`].
@@ -42,50 +43,40 @@ impl Builder {
     /// # Ok::<(), otlp_profiles::Error>(())
     /// ```
     pub fn function(&mut self, function: NewFunction<'_>) -> Key<FunctionId> {
-        let row = self.function_row(&function);
-        self.generation.key(row)
-    }
-
-    /// A line alone makes no function: what has no text is row 0.
-    fn function_row(&mut self, function: &NewFunction<'_>) -> Option<u32> {
-        let function = Function {
-            name: self.text(&function.name)?,
-            system_name: self.text(&function.system_name)?,
-            filename: self.text(&function.filename)?,
-            start_line: function.start_line.into(),
-        };
-        if (Function { start_line: 0, ..function }) == Function::default() {
-            return Some(0);
-        }
-        let id = self.interner.function(function);
-        self.fit(id).map(|id| id.0)
+        self.key(|builder| {
+            let function = Function {
+                name: builder.text(&function.name)?,
+                system_name: builder.text(&function.system_name)?,
+                filename: builder.text(&function.filename)?,
+                start_line: function.start_line.into(),
+            };
+            // A line alone makes no function: what has no text is row 0.
+            match (Function { start_line: 0, ..function }) == Function::default() {
+                true => Some(FunctionId::NONE),
+                false => builder.intern(function),
+            }
+        })
     }
 
     /// A binary mapped into memory. See [`NewMapping`].
     /// The same file at the same place with the same attributes is the same row.
     pub fn mapping(&mut self, mapping: NewMapping<'_>) -> Key<MappingId> {
-        let row = self.mapping_row(&mapping);
-        self.generation.key(row)
-    }
-
-    /// None where its texts or it do not fit.
-    fn mapping_row(&mut self, mapping: &NewMapping<'_>) -> Option<u32> {
-        let &NewMapping { memory_start, memory_limit, file_offset, .. } = mapping;
-        let filename = self.text(&mapping.filename)?;
+        let NewMapping { memory_start, memory_limit, file_offset, filename, attributes } = mapping;
         let (memory_start, memory_limit) =
             if memory_start < memory_limit { (memory_start, memory_limit) } else { (0, 0) };
-        self.set.clear();
-        self.add_to_set(mapping.attributes);
-        let mapping = Mapping { memory_start, memory_limit, file_offset, filename };
-        let id = self.interner.mapping(mapping, &self.set);
-        self.fit(id).map(|id| id.0)
+        self.key(|builder| {
+            let filename = builder.text(&filename)?;
+            builder.set(AttributeId::NONE, attributes);
+            let mapping = Mapping { memory_start, memory_limit, file_offset, filename };
+            let id = builder.interner.intern((mapping, &builder.set[..]));
+            builder.fit(id)
+        })
     }
 
     /// A location in the code. See [`NewLocation`].
     /// The same place, lines and attributes are the same row. A foreign key in it makes its key foreign, too.
     pub fn location(&mut self, location: NewLocation<'_>) -> Key<LocationId> {
-        let row = self.location_row(&location);
-        self.generation.key(row)
+        self.key(|builder| builder.location_id(&location))
     }
 
     /// The location of an address in a mapping ([`Key::NONE`] if that is unknown), and nothing else.
@@ -110,28 +101,25 @@ impl Builder {
 
     /// None where something in it is foreign, or does not fit. Lines and attributes are put together in lists of
     /// the builder, so that a location that is there already takes no memory.
-    fn location_row(&mut self, new: &NewLocation<'_>) -> Option<u32> {
-        let mapping = self.generation.row(new.mapping)?;
-        let frame_type = self.frames.frame_type_attribute(&mut self.interner, new.frame_type);
-        let frame_type = self.fit(frame_type)?;
-        self.set.clear();
-        self.set.extend(frame_type);
-        self.add_to_set(new.attributes);
+    fn location_id(&mut self, new: &NewLocation<'_>) -> Option<LocationId> {
+        let mapping = self.generation.id(new.mapping)?;
+        let frame_type = self.frame_type(new.frame_type)?;
+        self.set(frame_type, new.attributes);
         self.lines.clear();
         for &line in new.lines {
-            let function = self.generation.row(line.function)?;
-            if function != 0 {
+            let function = self.generation.id(line.function)?;
+            if function != FunctionId::NONE {
                 let (line, column) = (line.line.into(), line.column.into());
-                self.lines.push(Line { function: FunctionId(function), line, column });
+                self.lines.push(Line { function, line, column });
             }
         }
-        if mapping == 0 && new.address == 0 && self.lines.is_empty() && self.set.is_empty() {
-            return Some(0);
-        }
-        let (mapping, address) = (MappingId(mapping), new.address);
+        let address = new.address;
         let spot = Spot { mapping, address, lines: &self.lines, attributes: &self.set };
-        let id = self.interner.location(spot);
-        self.fit(id).map(|id| id.0)
+        if spot == Spot::default() {
+            return Some(LocationId::NONE);
+        }
+        let id = self.interner.intern(spot);
+        self.fit(id)
     }
 
     /// The location of a frame known by its names; none when it has neither name nor file.
@@ -150,13 +138,6 @@ impl Builder {
         frame.location(self)
     }
 
-    #[inline]
-    pub(crate) fn location_of(&mut self, frame: &Frame<'_>) -> Key<LocationId> {
-        let id = self.frames.location(&mut self.interner, frame);
-        let id = self.fit(id);
-        self.generation.key(id.map(|id| id.0))
-    }
-
     /// A span of a trace; none when either id is all zero.
     ///
     /// ```
@@ -171,9 +152,7 @@ impl Builder {
         if trace_id == [0; 16] || span_id == [0; 8] {
             return Key::NONE;
         }
-        let id = self.interner.link(Link { trace_id, span_id });
-        let id = self.fit(id);
-        self.generation.key(id.map(|id| id.0))
+        self.key(|builder| builder.intern(Link { trace_id, span_id }))
     }
 
     /// An attribute: a key, a value and perhaps a unit; none when the key is empty.
@@ -189,71 +168,48 @@ impl Builder {
         key: impl Into<StringRef<'a>>,
         value: impl Into<ValueAndUnit<'a>>,
     ) -> Key<AttributeId> {
-        let row = self.attribute_row(&key.into(), &value.into());
-        self.generation.key(row)
+        self.key(|builder| builder.attribute_id(&key.into(), &value.into()))
     }
 
     #[inline(always)]
-    pub(crate) fn attribute_row(
+    pub(crate) fn attribute_id(
         &mut self,
         key: &StringRef<'_>,
         value: &ValueAndUnit<'_>,
-    ) -> Option<u32> {
+    ) -> Option<AttributeId> {
         match (key.as_str(), value.as_str()) {
-            (Some(key), Some(text)) => self.label_row(key, text),
-            _ => self.other_attribute_row(key, value),
+            (Some(key), Some(text)) => self.label(key, text),
+            _ => self.other_attribute(key, value),
         }
-    }
-
-    /// The attribute of a key and a text, which most are: seen before, or the long way.
-    #[inline(never)]
-    fn label_row(&mut self, key: &str, text: &str) -> Option<u32> {
-        let words = Words { texts: [text, key], number: 0 };
-        match self.labels.find(&words, &self.interner.dictionary.strings) {
-            Some((row, _)) => Some(row),
-            None => self.new_label_row(&words),
-        }
-    }
-
-    /// The attribute of a key and a text, remembered.
-    #[cold]
-    fn new_label_row(&mut self, words: &Words<'_>) -> Option<u32> {
-        let [text, key] = words.texts;
-        let row = self.other_attribute_row(&key.into(), &text.into())?;
-        let Interner { dictionary, room, .. } = &mut self.interner;
-        let Dictionary { strings, attributes, .. } = &*dictionary;
-        if let Some(&Attribute { key, value: Value::String(text), .. }) =
-            attributes.get(row as usize)
-        {
-            self.labels.remember(words, [text, key], (row, StringId::NONE), strings, room);
-        }
-        Some(row)
     }
 
     #[inline(never)]
-    fn other_attribute_row(
+    pub(super) fn other_attribute(
         &mut self,
         key: &StringRef<'_>,
         value: &ValueAndUnit<'_>,
-    ) -> Option<u32> {
+    ) -> Option<AttributeId> {
         let key = self.text(key)?;
         if key == StringId::NONE {
-            return Some(0);
+            return Some(AttributeId::NONE);
         }
         let (value, unit) = (self.value(&value.value, 1)?, self.text(&value.unit)?);
-        let id = self.interner.attribute(Attribute { key, value, unit });
-        self.fit(id).map(|id| id.0)
+        self.intern(Attribute { key, value, unit })
     }
 
     /// The id of a text.
-    pub(crate) fn text(&mut self, text: &StringRef<'_>) -> Option<StringId> {
-        let text = match text {
-            StringRef::Str(text) => text,
-            StringRef::Owned(text) => text.as_str(),
-            StringRef::Key(key) => return self.generation.row(*key).map(StringId),
-        };
-        let id = self.interner.string(text);
+    pub(crate) fn str(&mut self, text: &str) -> Option<StringId> {
+        let id = self.interner.string(text.as_bytes());
         self.fit(id)
+    }
+
+    /// The id of a text, or of a key.
+    pub(crate) fn text(&mut self, text: &StringRef<'_>) -> Option<StringId> {
+        match text {
+            StringRef::Str(text) => self.str(text),
+            StringRef::Owned(text) => self.str(text),
+            StringRef::Key(key) => self.generation.id(*key),
+        }
     }
 
     /// A value, `depth` lists deep.
@@ -279,7 +235,7 @@ impl Builder {
         let mut list = Vec::with_capacity(pairs.len());
         for (key, value) in pairs {
             let pair = KeyValue { key: self.text(key)?, value: self.value(value, depth + 1)? };
-            let put = lists::put_pair(&mut list, pair, &self.interner.room.limits);
+            let put = self.interner.put_pair(&mut list, pair);
             self.fit(put)?;
         }
         Some(Value::KeyValues(list.into()))
@@ -290,13 +246,13 @@ impl Builder {
         at_most("max_nesting", self.interner.room.limits.max_nesting, 3 * depth + 4)
     }
 
-    /// Adds the attributes of a mapping or a location to the set: sorted, one a key.
-    fn add_to_set(&mut self, keys: &[Key<AttributeId>]) {
-        for &key in keys {
-            let Self { interner, generation, set, .. } = self;
-            let put = generation.row(key).map(|row| {
-                lists::put(set, AttributeId(row), &interner.dictionary, &interner.room.limits)
-            });
+    /// Makes the set of the attributes of a mapping or a location: sorted, one a key.
+    pub(super) fn set(&mut self, frame_type: AttributeId, keys: &[Key<AttributeId>]) {
+        self.set.clear();
+        let generation = self.generation.same();
+        let ids = keys.iter().map(|&key| generation.id(key));
+        for id in std::iter::once(Some(frame_type)).chain(ids) {
+            let put = id.map(|id| self.interner.put(&mut self.set, id));
             if put.and_then(|put| self.fit(put)).is_none() {
                 self.dropped.attributes += 1;
             }

@@ -11,7 +11,8 @@
 
 use hashbrown::HashMap;
 
-use crate::build::interner::{Interner, Spot};
+use crate::build::interner::Interner;
+use crate::build::row::Spot;
 use crate::build::samples::{Identity, identity_hash};
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -61,7 +62,7 @@ impl Assembly {
 
     /// A text, which need not be UTF-8.
     pub(crate) fn text(&mut self, bytes: &[u8]) -> Result<StringId> {
-        Ok(self.interner.bytes(bytes)?)
+        Ok(self.interner.string(bytes)?)
     }
 
     /// A line of a function; none of one without a name.
@@ -69,7 +70,7 @@ impl Assembly {
         let name = self.text(named.name)?;
         let filename = self.text(named.file)?;
         let function = Function { name, filename, ..Function::default() };
-        let function = self.interner.function(function)?;
+        let function = self.interner.intern(function)?;
         Ok(Line { function, line: named.line, column: named.column })
     }
 
@@ -86,21 +87,21 @@ impl Assembly {
         };
         let (mapping, address) = place;
         let spot = Spot { mapping, address, lines, attributes: frame_type.as_slice() };
-        Ok(self.interner.location(spot)?)
+        Ok(self.interner.intern(spot)?)
     }
 
     /// A mapping without attributes.
     pub(crate) fn mapping(&mut self, mapping: Mapping) -> Result<MappingId> {
-        Ok(self.interner.mapping(mapping, &[])?)
+        Ok(self.interner.intern((mapping, &[][..]))?)
     }
 
     /// A stack, leaf first.
     pub(crate) fn stack(&mut self, locations: &[LocationId]) -> Result<StackId> {
-        Ok(self.interner.stack(locations)?)
+        Ok(self.interner.intern(locations)?)
     }
 
     pub(crate) fn link(&mut self, link: Link) -> Result<LinkId> {
-        Ok(self.interner.link(link)?)
+        Ok(self.interner.intern(link)?)
     }
 
     pub(crate) fn attribute(&mut self, key: &[u8], value: Value) -> Result<AttributeId> {

@@ -14,7 +14,7 @@
 use super::references::{find, text};
 use super::tables::Tables;
 use super::values;
-use crate::build::interner::Spot;
+use crate::build::row::Spot;
 use crate::error::Result;
 use crate::format::build_id;
 use crate::format::fields::fields;
@@ -88,7 +88,7 @@ impl Tables {
         for (key, _) in FLAGS.iter().zip(flags).filter(|(_, set)| *set) {
             attributes.push(self.assembly.attribute(key.as_bytes(), Value::Bool(true))?);
         }
-        Ok(self.assembly.interner.mapping(mapping, &attributes)?)
+        Ok(self.assembly.interner.intern((mapping, &attributes[..]))?)
     }
 
     /// The attribute that a build id is.
@@ -135,7 +135,7 @@ impl Tables {
                 function.start_line = reader.varint()? as i64;
             },
         });
-        Ok(self.assembly.interner.function(function)?)
+        Ok(self.assembly.interner.intern(function)?)
     }
 
     /// A location with its lines, in the order of the wire: the innermost first.
@@ -179,7 +179,7 @@ impl Tables {
             attributes.push(self.assembly.attribute(key, Value::Bool(true))?);
         }
         let spot = Spot { mapping, address, lines: &lines, attributes: &attributes };
-        Ok(self.assembly.interner.location(spot)?)
+        Ok(self.assembly.interner.intern(spot)?)
     }
 
     /// A line, whose function has been read before: tables are read in the order in which they refer.

@@ -197,7 +197,7 @@ impl<'a> Reader<'a> {
                 let name = self.assembly.text(detail.as_bytes())?;
                 let system_name = self.assembly.text(system_name.as_bytes())?;
                 let function = Function { name, system_name, ..Function::default() };
-                let function = self.assembly.interner.function(function)?;
+                let function = self.assembly.interner.intern(function)?;
                 Line { function, ..Line::default() }
             }
         };

@@ -312,7 +312,7 @@ pub(crate) fn unset_flag_of_all(interner: &mut Interner, profiles: &[&Profile]) 
     if !locations.any(lined) || used.of::<AttributeId>().iter().any(pprof) {
         return Ok(());
     }
-    let key = interner.bytes(semconv::PPROF_MAPPING_HAS_FUNCTIONS.as_bytes())?;
+    let key = interner.string(semconv::PPROF_MAPPING_HAS_FUNCTIONS.as_bytes())?;
     let unset =
         interner.attribute(Attribute { key, value: Value::Bool(false), unit: StringId::NONE })?;
     let mappings = &mut interner.dictionary.mappings;
