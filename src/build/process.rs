@@ -43,10 +43,8 @@ use crate::model::id::{MappingId, StackId};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct ProcessMappings {
-    /// In the order of their addresses.
-    mappings: Vec<ProcessMapping>,
-    /// The key of each in the builder it was used with last.
-    keys: Vec<Key<MappingId>>,
+    /// In the order of their addresses, each with its key in the builder it was used with last.
+    mappings: Vec<(ProcessMapping, Key<MappingId>)>,
 }
 
 /// An executable mapping of a process.
@@ -126,11 +124,10 @@ impl ProcessMappings {
         let mut mappings = Vec::new();
         for (row, line) in maps.lines().enumerate() {
             let parsed = parse_line(line).ok_or_else(|| not_a_mapping(row + 1, line))?;
-            mappings.extend(parsed);
+            mappings.extend(parsed.map(|mapping| (mapping, Key::NONE)));
         }
-        mappings.sort_by_key(|mapping| mapping.memory_start);
-        let keys = vec![Key::NONE; mappings.len()];
-        Ok(Self { mappings, keys })
+        mappings.sort_by_key(|(mapping, _)| mapping.memory_start);
+        Ok(Self { mappings })
     }
 
     /// Sets the build id of each mapping: the name of the attribute, one of
@@ -143,17 +140,17 @@ impl ProcessMappings {
         mut self,
         mut build_id: impl FnMut(&ProcessMapping) -> Option<(&'static str, String)>,
     ) -> Self {
-        for mapping in &mut self.mappings {
+        for (mapping, key) in &mut self.mappings {
             mapping.build_id = build_id(mapping);
+            *key = Key::NONE;
         }
-        self.keys.fill(Key::NONE);
         self
     }
 
     /// All mappings, in the order of their addresses.
     /// Those that no sample was in are among them; in the profiles they are not.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &ProcessMapping> {
-        self.mappings.iter()
+        self.mappings.iter().map(|(mapping, _)| mapping)
     }
 
     /// The mapping an address lies in.
@@ -168,14 +165,14 @@ impl ProcessMappings {
     /// # Ok::<(), otlp_profiles::Error>(())
     /// ```
     pub fn find(&self, address: u64) -> Option<&ProcessMapping> {
-        self.mappings.get(self.row(address)?)
+        Some(&self.mappings.get(self.row(address)?)?.0)
     }
 
     /// The last mapping that begins at or before an address is the only one it may lie in: none overlap.
     fn row(&self, address: u64) -> Option<usize> {
-        let behind = self.mappings.partition_point(|mapping| mapping.memory_start <= address);
+        let behind = self.mappings.partition_point(|(mapping, _)| mapping.memory_start <= address);
         let row = behind.checked_sub(1)?;
-        (address < self.mappings.get(row)?.memory_limit).then_some(row)
+        (address < self.mappings.get(row)?.0.memory_limit).then_some(row)
     }
 
     /// The builder's mapping that an address lies in; [`Key::NONE`] if it lies in none.
@@ -192,12 +189,8 @@ impl ProcessMappings {
     /// # Ok::<(), otlp_profiles::Error>(())
     /// ```
     pub fn mapping(&mut self, builder: &mut Builder, address: u64) -> Key<MappingId> {
-        let Some(row) = self.row(address) else {
-            return Key::NONE;
-        };
-        let (Some(mapping), Some(key)) = (self.mappings.get(row), self.keys.get_mut(row)) else {
-            return Key::NONE;
-        };
+        let found = self.row(address).and_then(|row| self.mappings.get_mut(row));
+        let Some((mapping, key)) = found else { return Key::NONE };
         if *key == Key::NONE || !builder.has(*key) {
             *key = mapping.add_to(builder);
         }
