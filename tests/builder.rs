@@ -377,6 +377,54 @@ fn dropped_attributes_are_counted_where_the_format_counts_them() {
 }
 
 #[test]
+fn no_attribute_fits_where_none_is_allowed() {
+    let limits = Limits::network().max_attributes_per_item(0);
+    for when_full in [WhenFull::Refuse, WhenFull::Drop] {
+        let mut builder = Builder::with_limits(limits, when_full);
+        let a = builder.attribute("a", 1);
+        builder.resource().attr("a", 1);
+        builder.scope("s").attribute(a);
+        let cpu = builder.profile("cpu", "nanoseconds");
+        builder.profile_mut(cpu).attr("a", 1).attribute(a);
+        let native = Frame::new("main").frame_type("native");
+        let mapping = builder.mapping(NewMapping::new("/bin/a").attributes(&[a]));
+        let attributes = [a];
+        let location = NewLocation::new().address(mapping, 1).attributes(&attributes);
+        let locations = [builder.frame(native), builder.location(location.frame_type("native"))];
+        builder.sample(cpu, leaf_first(locations)).attr("a", 1).attribute(a);
+        assert_eq!(builder.dropped().attributes, 10);
+        match when_full {
+            WhenFull::Drop => {
+                let profiles = builder.finish().unwrap();
+                assert_eq!(profiles.dictionary().attributes().len(), 1, "the empty row");
+                assert_eq!(only(&profiles).samples().len(), 1);
+                assert_eq!(only(&profiles).dropped_attributes_count(), 4);
+            }
+            WhenFull::Refuse => {
+                let error = builder.finish().unwrap_err();
+                assert_eq!(error.limit(), Some("max_attributes_per_item"));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_declared_keeps_its_order_in_every_interval() {
+    let mut builder = Builder::new();
+    builder.string("x");
+    builder.resource().attr("y", 1);
+    builder.resource().attr("x", 1).attr("y", 1);
+    let cpu = builder.profile("cpu", "nanoseconds");
+    for interval in 0..3 {
+        builder.sample(cpu, root_first(["main"])).value(1);
+        let profiles = builder.seal().unwrap();
+        let attributes = profiles.resource_profiles()[0].resource().attributes().iter();
+        let keys: Vec<_> = attributes.map(|pair| profiles.dictionary().text(pair.key)).collect();
+        assert_eq!(keys, ["x", "y"], "interval {interval}");
+    }
+}
+
+#[test]
 fn a_builder_can_be_sent() {
     fn sent<T: Send + Sync>() {}
     sent::<Builder>();

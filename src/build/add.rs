@@ -2,11 +2,10 @@
 
 use crate::build::builder::Builder;
 use crate::build::merge::{Remap, absorb};
+use crate::build::places::resource_bytes;
 use crate::build::room::Full;
 use crate::error::Result;
-use crate::model::profile::Profile;
-use crate::model::samples::Samples;
-use crate::model::{Profiles, Resource, ResourceProfiles};
+use crate::model::{Profiles, ResourceProfiles};
 
 impl Builder {
     /// Adds everything another payload has, in time proportional to it.
@@ -72,32 +71,4 @@ impl Builder {
         }));
         Ok(())
     }
-}
-
-/// The bytes of a resource and all that is in it.
-fn resource_bytes(resource: &ResourceProfiles) -> usize {
-    let Resource { attributes, entity_refs, .. } = &resource.resource;
-    let scopes = resource.scopes.iter().map(|scope| {
-        let profiles = scope.profiles.iter().map(profile_bytes).sum::<usize>();
-        size_of_val(scope) + size_of_val::<[_]>(&scope.scope.attributes) + profiles
-    });
-    let own = size_of_val(resource) + size_of_val::<[_]>(attributes);
-    own + size_of_val::<[_]>(entity_refs) + scopes.sum::<usize>()
-}
-
-fn profile_bytes(profile: &Profile) -> usize {
-    let Samples { stacks, links, attributes, values, timestamps, stacktrace_ids } =
-        &profile.samples;
-    let rows = [attributes.ends.len(), values.ends.len(), timestamps.ends.len()];
-    size_of_val(profile)
-        + profile.original_payload.len()
-        + size_of_val::<[_]>(&profile.sample_types)
-        + size_of_val::<[_]>(&profile.attributes)
-        + size_of_val::<[_]>(stacks)
-        + size_of_val::<[_]>(links)
-        + size_of_val::<[_]>(stacktrace_ids)
-        + size_of_val::<[_]>(&attributes.items)
-        + size_of_val::<[_]>(&values.items)
-        + size_of_val::<[_]>(&timestamps.items)
-        + rows.iter().sum::<usize>() * size_of::<u32>()
 }

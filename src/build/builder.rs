@@ -1,21 +1,19 @@
 //! What is being built, and what every part of the builder goes by: its limits, and what did not fit.
 
-use crate::build::added::Added;
 use crate::build::cache::Cache;
-use crate::build::declared::Declared;
 use crate::build::interner::Interner;
 use crate::build::key::{Generation, Key};
 use crate::build::pending::Pending;
+use crate::build::places::Added;
 use crate::build::room::Full;
 use crate::build::row::Row;
 use crate::build::tree::Tree;
 use crate::error::Result;
 use crate::limits::Limits;
-use crate::model::Profiles;
 use crate::model::dictionary::Line;
 use crate::model::id::{AttributeId, LocationId};
 
-/// Builds [`Profiles`], one sample after the other.
+/// Builds [`Profiles`](crate::Profiles), one sample after the other.
 ///
 /// ```
 /// use otlp_profiles::{Builder, build::root_first};
@@ -107,9 +105,6 @@ pub struct Builder {
     pub(super) lines: Vec<Line>,
     /// The attributes of what is being put together.
     pub(super) set: Vec<AttributeId>,
-    /// What is lent out by [`Builder::seal`], and what declarations refer to until it is given back.
-    pub(super) sealed: Profiles,
-    pub(super) declared: Declared,
 }
 
 /// What a [`Builder`] does with what does not fit its limits.
@@ -217,8 +212,6 @@ impl Builder {
             locations: Vec::new(),
             lines: Vec::new(),
             set: Vec::new(),
-            sealed: Profiles::default(),
-            declared: Declared::default(),
         }
     }
 
@@ -287,8 +280,8 @@ impl Builder {
     /// assert_eq!(builder.dropped().samples, 1, "the key is of before");
     /// ```
     pub fn reset(&mut self) {
-        let dictionary = std::mem::take(&mut self.interner.dictionary);
-        self.start_anew(dictionary);
+        self.tree.reset();
+        self.forget_interval();
     }
 
     /// Whether a key of a dictionary's row is one of this builder's, and of this interval.

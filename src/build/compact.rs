@@ -11,7 +11,7 @@ pub(crate) fn compact(profiles: &mut Profiles, kept: &[Remap]) {
     let dictionary = &profiles.dictionary;
     let mut reach = Reach::of_most(dictionary);
     profiles.iter().for_each(|profile| reach.profile(profile));
-    reach.tree(profiles);
+    reach.tree(&profiles.resources);
     kept.iter().for_each(|kept| reach.rows_of(kept));
     reach.finish(dictionary);
     if reach.is_all() {

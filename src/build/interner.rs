@@ -19,7 +19,7 @@ use crate::model::row_index::RowIndex;
 /// ```
 #[derive(Clone, Debug)]
 pub(crate) struct Interner {
-    /// Rows are only added, so an id stays the same until it is [reused](Self::reuse).
+    /// Rows are only added, so an id stays the same until it is [cleared](Self::clear).
     pub(crate) dictionary: Dictionary,
     /// What the limits leave.
     pub(crate) room: Room,
@@ -68,11 +68,9 @@ impl Interner {
         self.indices[R::Id::TABLE].add(row_0.hashed(&self.seed), 0);
     }
 
-    /// Forgets everything, keeps the memory. `dictionary` is the one to go on with.
-    pub(crate) fn reuse(&mut self, mut dictionary: Dictionary) {
-        // Every row but the empty ones.
-        dictionary.truncate([1; TABLES]);
-        self.dictionary = dictionary;
+    /// Forgets everything but the empty rows, keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.dictionary.truncate([1; TABLES]);
         self.room.clear();
         self.indices.iter_mut().for_each(RowIndex::clear);
         self.index_row_0();

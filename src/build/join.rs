@@ -3,7 +3,7 @@
 use crate::build::builder::Builder;
 use crate::build::merge::{Remap, absorb};
 use crate::build::samples::Identity;
-use crate::build::tree::{Draft, DraftScope};
+use crate::build::tree::Draft;
 use crate::model::profile::{Profile, ProfileId};
 
 impl Builder {
@@ -54,13 +54,17 @@ impl Builder {
     fn merge_draft(&mut self, other: &Builder, draft: &Draft, remap: &Remap) {
         let mut profile = draft.profile.clone();
         remap.profile(&mut profile);
-        let row = self.draft_like(other, draft, remap, &profile);
-        let ours = row.and_then(|row| Some((row, self.tree.profiles.get_mut(row)?)));
-        let Some((row, ours)) = ours else {
+        let mut place = other.tree.places[draft.place as usize].clone();
+        remap.resource_profiles(&mut place);
+        let (tree, room) = (&mut self.tree, &mut self.interner.room);
+        let place = tree.place_row(place, room);
+        let row = place.and_then(|place| tree.draft_row(place, &profile.sample_types, room));
+        let Some(row) = self.fit(row) else {
             let samples = draft.lanes.iter().map(|lane| lane.samples.len() as u64);
             self.dropped.samples += samples.sum::<u64>();
             return;
         };
+        let ours = &mut self.tree.profiles[row];
         ours.dropped_attributes = ours.dropped_attributes.saturating_add(draft.dropped_attributes);
         merge_details(&mut ours.profile, profile);
         let columns = draft.profile.sample_types.len();
@@ -73,31 +77,6 @@ impl Builder {
                 self.replay(row, identity, measured);
             });
         }
-    }
-
-    /// Where the profile is that another builder's goes into.
-    fn draft_like(
-        &mut self,
-        other: &Builder,
-        draft: &Draft,
-        remap: &Remap,
-        profile: &Profile,
-    ) -> Option<usize> {
-        let mut scope = other.tree.scopes.get(draft.scope as usize)?.clone();
-        let mut resource = other.tree.resources.get(scope.resource as usize)?.clone();
-        remap.resource(&mut resource.resource);
-        remap.renumber([&mut resource.schema_url]);
-        resource.resource.attributes.sort_unstable_by_key(|pair| pair.key);
-        remap.scope(&mut scope.scope);
-        remap.renumber([&mut scope.schema_url]);
-        scope.scope.attributes.sort_unstable_by_key(|pair| pair.key);
-        let Self { tree, interner, .. } = self;
-        let room = &mut interner.room;
-        let row = tree
-            .resource_row(resource, room)
-            .and_then(|resource| tree.scope_row(DraftScope { resource, ..scope }, room))
-            .and_then(|scope| tree.draft_row(scope, &profile.sample_types, room));
-        self.fit(row)
     }
 }
 

@@ -17,7 +17,8 @@ use crate::build::row::Spot;
 use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Mapping};
 use crate::model::id::{AttributeId, Id, LocationId, StringId, TABLES};
 use crate::model::profile::Profile;
-use crate::model::{EntityRef, Resource, ResourceProfiles, Scope, ScopeProfiles};
+use crate::model::value::KeyValue;
+use crate::model::{EntityRef, ResourceParts, ResourceProfiles, Scope, ScopeProfiles};
 
 /// Where the rows of one dictionary are in another: for each table, the new number of each row.
 ///
@@ -47,17 +48,21 @@ fn absorb_tables(into: &mut Interner, other: &Dictionary) -> Result<Remap, Full>
     remap.fill(strings.len(), |_, row| into.string(strings.bytes(StringId(row as u32))))?;
     remap.fill(links.len(), |_, row| into.intern(links[row]))?;
     remap.fill(functions.len(), |remap, row| into.intern(remap.function(&functions[row])))?;
-    // Row 0 alone is none: what refers to another row has that attribute, though it may say nothing.
-    remap.fill(attributes.len(), |remap, row| match row {
-        0 => Ok(AttributeId::NONE),
-        row => into.intern(remap.attribute(&attributes[row])),
-    })?;
+    remap.fill(attributes.len(), |remap, row| into.intern(remap.attribute(&attributes[row])))?;
     let mut set = Vec::new();
     remap.fill(mappings.rows.len(), |remap, row| {
         remap.attribute_set(mappings.attributes.row(row), &mut set);
         into.intern((remap.mapping(&mappings.rows[row]), &set[..]))
     })?;
-    absorb_locations(into, other, &mut remap)?;
+    let (table, mut lines) = (&other.locations, Vec::new());
+    remap.fill(table.len(), |remap, row| {
+        let id = LocationId(row as u32);
+        remap.attribute_set(table.attributes(id), &mut set);
+        lines.clear();
+        lines.extend(table.lines(id).iter().map(|line| remap.line(line)));
+        let (mapping, address) = (remap.id(table.mapping(id)), table.address(id));
+        into.intern(Spot { mapping, address, lines: &lines, attributes: &set })
+    })?;
     let mut stack = Vec::new();
     remap.fill(stacks.len(), |remap, row| {
         stack.clear();
@@ -67,36 +72,22 @@ fn absorb_tables(into: &mut Interner, other: &Dictionary) -> Result<Remap, Full>
     Ok(remap)
 }
 
-/// Row 0 stays row 0: an interner would make an empty location a row of its own.
-fn absorb_locations(
-    into: &mut Interner,
-    other: &Dictionary,
-    remap: &mut Remap,
-) -> Result<(), Full> {
-    let table = &other.locations;
-    let (mut lines, mut attributes) = (Vec::new(), Vec::new());
-    remap.fill(table.len(), |remap, row| {
-        let id = LocationId(row as u32);
-        if id == LocationId::NONE {
-            return Ok(id);
-        }
-        remap.attribute_set(table.attributes(id), &mut attributes);
-        lines.clear();
-        lines.extend(table.lines(id).iter().map(|line| remap.line(line)));
-        let (mapping, address) = (remap.id(table.mapping(id)), table.address(id));
-        into.intern(Spot { mapping, address, lines: &lines, attributes: &attributes })
-    })
-}
-
 impl Remap {
-    /// Puts down where each row of a table is; the tables it refers to are done.
+    /// Puts down where each row of a table is; the tables it refers to are done. Row 0 stays row 0: of locations and
+    /// attributes an interner would make the empty one a row of its own.
     fn fill<I: Id>(
         &mut self,
         rows: usize,
         mut intern: impl FnMut(&Self, usize) -> Result<I, Full>,
     ) -> Result<(), Full> {
-        let new = (0..rows).map(|row| Ok(intern(self, row)?.number()));
-        self.0[I::TABLE] = new.collect::<Result<_, _>>()?;
+        if rows > 1 {
+            let mut new = Vec::with_capacity(rows);
+            new.push(0);
+            for row in 1..rows {
+                new.push(intern(self, row)?.number());
+            }
+            self.0[I::TABLE] = new;
+        }
         Ok(())
     }
 
@@ -164,23 +155,25 @@ impl Remap {
     /// Renumbers the ids of everything a payload has beside its dictionary.
     pub(crate) fn resource_profiles(&self, resource: &mut ResourceProfiles) {
         let Some(resource) = resource.parts_mut() else { return };
-        self.resource(&mut resource.resource);
-        self.renumber([&mut resource.schema_url]);
-        for scope in resource.scopes.iter_mut().filter_map(ScopeProfiles::parts_mut) {
-            self.scope(&mut scope.scope);
-            self.renumber([&mut scope.schema_url]);
+        let ResourceParts { resource, schema_url, scopes } = resource;
+        self.renumber([schema_url]);
+        self.pairs(&mut resource.attributes);
+        for entity in &mut resource.entity_refs {
+            let EntityRef { schema_url, entity_type, id_keys, description_keys } = entity;
+            self.renumber(
+                [schema_url, entity_type].into_iter().chain(id_keys).chain(description_keys),
+            );
+        }
+        for scope in scopes.iter_mut().filter_map(ScopeProfiles::parts_mut) {
+            let Scope { name, version, attributes, dropped_attributes_count: _ } = &mut scope.scope;
+            self.renumber([&mut scope.schema_url, name, version]);
+            self.pairs(attributes);
             scope.profiles.iter_mut().for_each(|profile| self.profile(profile));
         }
     }
 
-    /// Renumbers the ids of a resource.
-    pub(crate) fn resource(&self, resource: &mut Resource) {
-        map_resource(resource, &mut |id| self.id(id));
-    }
-
-    /// Renumbers the ids of a scope.
-    pub(crate) fn scope(&self, scope: &mut Scope) {
-        map_scope(scope, &mut |id| self.id(id));
+    fn pairs(&self, pairs: &mut [KeyValue]) {
+        pairs.iter_mut().for_each(|pair| *pair = pair.map_texts(&mut |id| self.id(id)));
     }
 
     /// Renumbers the ids of a profile and its samples.
@@ -202,21 +195,4 @@ impl Remap {
 #[inline]
 fn at(rows: &[u32], old: u32) -> u32 {
     rows.get(old as usize).copied().unwrap_or_default()
-}
-
-/// Replaces every text of a resource.
-pub(crate) fn map_resource(resource: &mut Resource, f: &mut impl FnMut(StringId) -> StringId) {
-    resource.attributes.iter_mut().for_each(|pair| *pair = pair.map_texts(f));
-    for entity in &mut resource.entity_refs {
-        let EntityRef { schema_url, entity_type, id_keys, description_keys } = entity;
-        let keys = id_keys.iter_mut().chain(description_keys);
-        [schema_url, entity_type].into_iter().chain(keys).for_each(|id| *id = f(*id));
-    }
-}
-
-/// Replaces every text of a scope.
-pub(crate) fn map_scope(scope: &mut Scope, f: &mut impl FnMut(StringId) -> StringId) {
-    let Scope { name, version, attributes, dropped_attributes_count: _ } = scope;
-    [name, version].into_iter().for_each(|id| *id = f(*id));
-    attributes.iter_mut().for_each(|pair| *pair = pair.map_texts(f));
 }

@@ -42,12 +42,10 @@
 //! | other builders, and profiles that were read | [`merge`](Builder::merge), [`add`](Builder::add) |
 
 mod add;
-mod added;
 mod build_id;
 mod builder;
 mod cache;
 pub(crate) mod compact;
-mod declared;
 mod frames;
 pub(crate) mod interner;
 mod join;
@@ -57,6 +55,7 @@ pub(crate) mod merge;
 mod number;
 mod parts;
 mod pending;
+mod places;
 mod process;
 mod profile;
 pub(crate) mod reach;

@@ -1,7 +1,6 @@
 //! What is known of the sample being taken, until it is put into its profile.
 
 use crate::build::key::Key;
-use crate::build::samples::Shape;
 use crate::build::upscaling::Upscaling;
 use crate::model::id::{AttributeId, LinkId, StackId};
 use crate::model::profile::Profile;
@@ -9,24 +8,24 @@ use crate::model::profile::Profile;
 /// What is known of the sample being taken.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pending {
-    pub(super) profile: Key<Profile>,
-    pub(super) stack: Key<StackId>,
-    pub(super) link: LinkId,
-    pub(super) attributes: Vec<AttributeId>,
-    pub(super) values: Vec<i64>,
-    pub(super) times: Vec<u64>,
-    pub(super) upscaling: Vec<Upscaling>,
+    pub(crate) profile: Key<Profile>,
+    pub(crate) stack: Key<StackId>,
+    pub(crate) link: LinkId,
+    pub(crate) attributes: Vec<AttributeId>,
+    pub(crate) values: Vec<i64>,
+    pub(crate) times: Vec<u64>,
+    pub(crate) upscaling: Vec<Upscaling>,
     /// What upscaling adds to each value; none without it.
-    pub(super) corrections: Vec<f64>,
+    pub(crate) corrections: Vec<f64>,
     /// Attributes that did not fit.
-    pub(super) dropped: u32,
+    pub(crate) dropped: u32,
     /// Whether a panic was under way when the sample was begun.
-    pub(super) panicking: bool,
+    pub(crate) panicking: bool,
 }
 
 impl Pending {
     #[inline]
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.link = LinkId::NONE;
         self.attributes.clear();
         self.values.clear();
@@ -36,17 +35,16 @@ impl Pending {
         self.dropped = 0;
     }
 
-    /// Sorts the attributes, brings the values to the number of columns and upscales them; returns
-    /// the shape of the sample.
+    /// Sorts the attributes, brings the values to the number of columns and upscales them.
     #[inline]
-    pub(super) fn settle(&mut self, columns: usize, dropped: &mut u64) -> Shape {
+    pub(crate) fn settle(&mut self, columns: usize, dropped: &mut u64) {
         let Self { attributes, values, times, upscaling, corrections, .. } = self;
         if attributes.len() > 1 {
             attributes.sort_unstable();
         }
         if values.is_empty() {
             if !times.is_empty() && upscaling.is_empty() {
-                return Shape::Events;
+                return;
             }
             values.resize(columns, 1);
         } else if values.len() != columns {
@@ -57,6 +55,5 @@ impl Pending {
             corrections.resize(columns, 0.0);
             upscaling.iter().for_each(|rule| rule.correct(values, corrections));
         }
-        if times.is_empty() { Shape::Totals } else { Shape::Series }
     }
 }

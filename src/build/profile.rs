@@ -73,8 +73,8 @@ impl Builder {
         if types.is_empty() {
             types.push(ValueType::default());
         }
-        let row = self.tree.scope.and_then(|scope| {
-            let row = self.tree.draft_row(scope, &types, &mut self.interner.room);
+        let row = self.tree.place.and_then(|place| {
+            let row = self.tree.draft_row(place, &types, &mut self.interner.room);
             self.fit(row)
         });
         self.tree.generation.key(row.map(|row| row as u32 + 1))

@@ -17,12 +17,12 @@
 use std::mem::take;
 
 use crate::build::merge::Remap;
-use crate::model::Profiles;
 use crate::model::dictionary::{Dictionary, Mappings};
 use crate::model::id::{
     AttributeId, FunctionId, Id, LinkId, LocationId, MappingId, StackId, StringId, TABLES,
 };
 use crate::model::profile::Profile;
+use crate::model::{Profiles, ResourceProfiles};
 
 /// The rows that are reached, in every table.
 #[derive(Debug)]
@@ -126,9 +126,9 @@ impl Reach {
     }
 
     /// Marks the texts of resources and scopes.
-    pub(crate) fn tree(&mut self, profiles: &Profiles) {
+    pub(crate) fn tree(&mut self, resources: &[ResourceProfiles]) {
         let text = &mut |id| self.mark(id);
-        for resource in &profiles.resources {
+        for resource in resources {
             text(resource.schema_url);
             resource.resource.attributes.iter().for_each(|pair| pair.for_each_text(text));
             for entity in &resource.resource.entity_refs {

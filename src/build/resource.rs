@@ -3,11 +3,11 @@
 use crate::build::builder::Builder;
 use crate::build::key::Key;
 use crate::build::parts::NewEntity;
-use crate::build::tree::{DraftResource, DraftScope};
+use crate::build::tree::nameless;
 use crate::build::value::{NewValue, StringRef};
 use crate::model::id::{AttributeId, StringId};
 use crate::model::value::KeyValue;
-use crate::model::{EntityRef, Resource, Scope};
+use crate::model::{EntityRef, Resource, ResourceProfiles, Scope};
 
 impl Builder {
     /// Names what is profiled. Scopes and profiles named from here on are of it, until another one
@@ -23,8 +23,8 @@ impl Builder {
     /// # let _ = cpu;
     /// ```
     pub fn resource(&mut self) -> ResourceMut<'_> {
-        let draft = Some(DraftResource::default());
-        ResourceMut { builder: self, draft, panicking: std::thread::panicking() }
+        let place = Some(nameless());
+        ResourceMut { builder: self, place, panicking: std::thread::panicking() }
     }
 
     /// Names the instrumentation that makes the profiles, in the resource named last. Profiles
@@ -38,13 +38,14 @@ impl Builder {
     /// ```
     pub fn scope(&mut self, name: &str) -> ScopeMut<'_> {
         let name = self.str(name).unwrap_or_default();
-        let resource = self.tree.scope.and_then(|scope| self.tree.scopes.get(scope as usize));
-        let draft = resource.map(|scope| DraftScope {
-            resource: scope.resource,
-            scope: Scope { name, ..Scope::default() },
-            ..DraftScope::default()
+        let place = self.tree.place.map(|row| {
+            let of = &self.tree.places[row as usize];
+            let mut place = nameless();
+            (place.resource, place.schema_url) = (of.resource.clone(), of.schema_url);
+            place.scopes[0].scope.name = name;
+            place
         });
-        ScopeMut { builder: self, draft, panicking: std::thread::panicking() }
+        ScopeMut { builder: self, place, panicking: std::thread::panicking() }
     }
 
     /// Goes back to a resource or a scope that was named before: what is named from here on is of
@@ -62,12 +63,6 @@ impl Builder {
     /// ```
     pub fn enter(&mut self, place: impl Enter) {
         place.enter(self);
-    }
-
-    /// What is named from here on is of this scope.
-    fn enter_scope(&mut self, scope: DraftScope) {
-        let row = self.tree.scope_row(scope, &mut self.interner.room);
-        self.tree.scope = self.fit(row);
     }
 
     /// A pair of a resource or a scope; none if it does not fit.
@@ -105,23 +100,6 @@ mod sealed {
     pub trait Sealed {}
 }
 
-impl sealed::Sealed for Key<Resource> {}
-impl Enter for Key<Resource> {
-    fn enter(self, builder: &mut Builder) {
-        match builder.tree.generation.row(self) {
-            Some(resource) => builder.enter_scope(DraftScope { resource, ..DraftScope::default() }),
-            None => builder.tree.scope = None,
-        }
-    }
-}
-
-impl sealed::Sealed for Key<Scope> {}
-impl Enter for Key<Scope> {
-    fn enter(self, builder: &mut Builder) {
-        builder.tree.scope = builder.tree.generation.row(self);
-    }
-}
-
 /// A resource being named: it is the current one when this is dropped, at the end of the statement.
 ///
 /// A resource is everything said of it in the statement. The same words, in any order, name the
@@ -150,8 +128,8 @@ impl Enter for Key<Scope> {
 #[derive(Debug)]
 pub struct ResourceMut<'a> {
     builder: &'a mut Builder,
-    /// None when it is named.
-    draft: Option<DraftResource>,
+    /// The resource and its nameless scope; none when it is named.
+    place: Option<ResourceProfiles>,
     /// Whether a panic was under way when it was begun.
     panicking: bool,
 }
@@ -169,15 +147,22 @@ pub struct ResourceMut<'a> {
 #[derive(Debug)]
 pub struct ScopeMut<'a> {
     builder: &'a mut Builder,
-    /// None when it is named, or when its resource did not fit.
-    draft: Option<DraftScope>,
+    /// The resource and the scope; none when it is named, or when its resource did not fit.
+    place: Option<ResourceProfiles>,
     /// Whether a panic was under way when it was begun.
     panicking: bool,
 }
 
 /// What resources and scopes have in common.
 macro_rules! described {
-    ($($description:ident, $part:ident: $of:ident;)*) => {$(
+    ($($description:ident, |$place:ident| $level:expr, $part:ident: $of:ident;)*) => {$(
+        impl sealed::Sealed for Key<$of> {}
+        impl Enter for Key<$of> {
+            fn enter(self, builder: &mut Builder) {
+                builder.tree.place = builder.tree.generation.row(self);
+            }
+        }
+
         impl $description<'_> {
             /// Adds an attribute by name and value, in place of one with the same name. One without
             /// a name is left out and counted.
@@ -200,8 +185,8 @@ macro_rules! described {
             /// Such as `https://opentelemetry.io/schemas/1.37.0`; none by default.
             pub fn schema_url(mut self, schema_url: &str) -> Self {
                 let schema_url = self.builder.str(schema_url).unwrap_or_default();
-                if let Some(draft) = &mut self.draft {
-                    draft.schema_url = schema_url;
+                if let Some($place) = &mut self.place {
+                    $level.schema_url = schema_url;
                 }
                 self
             }
@@ -217,17 +202,27 @@ macro_rules! described {
                 mut self,
                 put: impl FnOnce(&mut Builder, &mut Vec<KeyValue>) -> Option<()>,
             ) -> Self {
-                let Some(draft) = &mut self.draft else {
+                let Some($place) = &mut self.place else {
                     self.builder.dropped.attributes += 1;
                     return self;
                 };
-                let part = &mut draft.$part;
+                let part = &mut $level.$part;
                 if put(self.builder, &mut part.attributes).is_none() {
                     let count = &mut part.dropped_attributes_count;
                     *count = count.saturating_add(1);
                     self.builder.dropped.attributes += 1;
                 }
                 self
+            }
+
+            /// Makes it the current one; its row, if it fits.
+            fn name(&mut self) -> Option<u32> {
+                let mut place = self.place.take()?;
+                settle(&mut place.resource);
+                let Builder { tree, interner, .. } = &mut *self.builder;
+                let row = tree.place_row(place, &mut interner.room);
+                self.builder.tree.place = self.builder.fit(row);
+                self.builder.tree.place
             }
         }
 
@@ -243,36 +238,18 @@ macro_rules! described {
 }
 
 described! {
-    ResourceMut, resource: Resource;
-    ScopeMut, scope: Scope;
+    ResourceMut, |place| place, resource: Resource;
+    ScopeMut, |place| place.scopes[0], scope: Scope;
 }
 
 impl ResourceMut<'_> {
     /// Adds an entity it represents. Its keys are those of attributes the resource has; others are
     /// left out, and so is an entity without a type or without a key that identifies it.
     pub fn entity(mut self, entity: NewEntity<'_>) -> Self {
-        let Some(entity) = self.builder.entity(entity) else { return self };
-        if let Some(draft) = &mut self.draft {
-            draft.resource.entity_refs.push(entity);
+        if let (Some(entity), Some(place)) = (self.builder.entity(entity), &mut self.place) {
+            place.resource.entity_refs.push(entity);
         }
         self
-    }
-
-    /// Makes it the current resource; its row, if it fits.
-    fn name(&mut self) -> Option<u32> {
-        let mut draft = self.draft.take()?;
-        let Resource { attributes, entity_refs, .. } = &mut draft.resource;
-        attributes.sort_unstable_by_key(|pair| pair.key);
-        *entity_refs = settled(std::mem::take(entity_refs), attributes);
-        let row = self.builder.tree.resource_row(draft, &mut self.builder.interner.room);
-        let row = self.builder.fit(row);
-        match row {
-            Some(resource) => {
-                self.builder.enter_scope(DraftScope { resource, ..DraftScope::default() })
-            }
-            None => self.builder.tree.scope = None,
-        }
-        row
     }
 }
 
@@ -281,27 +258,16 @@ impl ScopeMut<'_> {
     /// Of the profiler, not of what is profiled: that is `service.version` of the resource.
     pub fn version(mut self, version: &str) -> Self {
         let version = self.builder.str(version).unwrap_or_default();
-        if let Some(draft) = &mut self.draft {
-            draft.scope.version = version;
+        if let Some(place) = &mut self.place {
+            place.scopes[0].scope.version = version;
         }
         self
-    }
-
-    /// Makes it the current scope; its row, if it fits.
-    fn name(&mut self) -> Option<u32> {
-        let mut draft = self.draft.take()?;
-        draft.scope.attributes.sort_unstable_by_key(|pair| pair.key);
-        self.builder.enter_scope(draft);
-        self.builder.tree.scope
     }
 }
 
 impl Builder {
     /// An entity with all its keys; none if it does not fit.
     fn entity(&mut self, entity: NewEntity<'_>) -> Option<EntityRef> {
-        let keys = entity.id_keys.len() + entity.description_keys.len();
-        let fits = self.interner.room.bytes(size_of::<EntityRef>() + keys * size_of::<StringId>());
-        self.fit(fits)?;
         let mut keys = |keys: &[&str]| -> Option<Vec<StringId>> {
             keys.iter().map(|&key| self.str(key)).collect()
         };
@@ -315,24 +281,23 @@ impl Builder {
     }
 }
 
-/// The entities without keys that the resource has not or that an entity has twice, and without
-/// those that are there twice or that nothing identifies.
-fn settled(entities: Vec<EntityRef>, attributes: &[KeyValue]) -> Vec<EntityRef> {
-    let mut kept: Vec<EntityRef> = Vec::new();
-    for mut entity in entities {
+/// Leaves out keys of entities that the resource has not or that an entity has twice, and entities that
+/// are there twice or that nothing identifies.
+fn settle(resource: &mut Resource) {
+    let Resource { attributes, entity_refs, .. } = resource;
+    for mut entity in std::mem::take(entity_refs) {
         let mut seen = Vec::new();
         for keys in [&mut entity.id_keys, &mut entity.description_keys] {
             keys.retain(|key| {
-                let has = attributes.binary_search_by_key(key, |pair| pair.key).is_ok();
+                let has = attributes.iter().any(|pair| pair.key == *key);
                 let keep = has && !seen.contains(key);
                 seen.extend(keep.then_some(*key));
                 keep
             });
         }
         let is_one = entity.entity_type != StringId::NONE && !entity.id_keys.is_empty();
-        if is_one && !kept.contains(&entity) {
-            kept.push(entity);
+        if is_one && !entity_refs.contains(&entity) {
+            entity_refs.push(entity);
         }
     }
-    kept
 }

@@ -1,12 +1,11 @@
 //! One sample, on its way into a profile.
 
 use crate::build::builder::Builder;
-use crate::build::interner::Interner;
 use crate::build::key::Key;
 use crate::build::number::{Nanos, SampleValue};
 use crate::build::pending::Pending;
 use crate::build::room::Full;
-use crate::build::samples::{Identity, Measured, identity_hash};
+use crate::build::samples::{Identity, Measured};
 use crate::build::stack::IntoStack;
 use crate::build::tree::Draft;
 use crate::build::upscaling::Upscaling;
@@ -76,21 +75,16 @@ impl Builder {
     #[inline]
     fn commit(&mut self) {
         let Pending { profile, stack, panicking, .. } = self.pending;
-        let stack = self.generation.id(stack);
-        let profile = self.tree.profile_row(profile);
+        let into = self.tree.profile_row(profile).zip(self.generation.id(stack));
         let finished = std::thread::panicking() == panicking;
-        let (Some(stack), Some(profile), true) = (stack, profile, finished) else {
-            self.dropped.samples += 1;
-            return;
-        };
-        self.record(profile, stack);
+        self.record(into.filter(|_| finished));
     }
 
-    /// Adds the pending sample to a profile, or counts it.
+    /// Adds what is pending to the sample of a stack in a profile, or counts it.
     #[inline]
-    fn record(&mut self, profile: usize, stack: StackId) {
-        let recorded = self.try_record(profile, stack);
-        if self.fit(recorded).is_none() {
+    fn record(&mut self, into: Option<(usize, StackId)>) {
+        let recorded = into.map(|(profile, stack)| self.try_record(profile, stack));
+        if recorded.and_then(|recorded| self.fit(recorded)).is_none() {
             self.dropped.samples += 1;
         }
     }
@@ -104,25 +98,11 @@ impl Builder {
             return Ok(());
         };
         *dropped_attributes = dropped_attributes.saturating_add(pending.dropped);
-        let shape = pending.settle(profile.sample_types.len(), &mut dropped.values);
+        pending.settle(profile.sample_types.len(), &mut dropped.values);
         let Pending { attributes, values, times, corrections, link, .. } = pending;
         let identity = Identity { stack, attributes, link: *link };
         let measured = Measured { values, corrections, times };
-        let Interner { room, seed, .. } = interner;
-        let lane = &mut lanes[shape as usize];
-        let hash = identity_hash(seed, identity);
-        let found = lane.find(hash, identity);
-        lane.make_room_for(room, found, shape, &measured)?;
-        let row = match found {
-            Some(row) => row,
-            None => {
-                lane.make_room(room, *samples, identity, values.len())?;
-                *samples += 1;
-                lane.add(hash, identity)
-            }
-        };
-        lane.add_measured(row, shape, &measured);
-        Ok(())
+        lanes[measured.shape() as usize].record(interner, samples, identity, &measured)
     }
 
     /// Adds one occurrence of a sample of another builder, its ids already this one's.
@@ -139,7 +119,7 @@ impl Builder {
         pending.values.extend_from_slice(measured.values);
         pending.corrections.extend_from_slice(measured.corrections);
         pending.times.extend_from_slice(measured.times);
-        self.record(profile, identity.stack);
+        self.record(Some((profile, identity.stack)));
     }
 
     /// Adds to the attributes of the pending sample.

@@ -11,6 +11,7 @@
 
 use std::hash::Hasher;
 
+use crate::build::interner::Interner;
 use crate::build::room::{Full, Room, column};
 use crate::build::seed::{Seed, write_ids};
 use crate::model::id::{AttributeId, LinkId, StackId};
@@ -52,6 +53,17 @@ pub(crate) enum Shape {
 impl Shape {
     /// Their numbers index the lanes of a draft.
     pub(crate) const ALL: [Self; 3] = [Self::Totals, Self::Events, Self::Series];
+}
+
+impl Measured<'_> {
+    #[inline]
+    pub(crate) fn shape(&self) -> Shape {
+        match (self.times, self.values) {
+            ([], _) => Shape::Totals,
+            (_, []) => Shape::Events,
+            _ => Shape::Series,
+        }
+    }
 }
 
 /// The samples of one shape of one profile.
@@ -99,9 +111,14 @@ impl Lane {
         self.tick_values.clear();
     }
 
+    /// Whether its samples were taken out.
+    pub(crate) fn is_lent(&self) -> bool {
+        self.samples.is_empty() && !self.index.is_empty()
+    }
+
     /// The row of a sample, if it was seen.
     #[inline]
-    pub(crate) fn find(&self, hash: u64, identity: Identity<'_>) -> Option<u32> {
+    fn find(&self, hash: u64, identity: Identity<'_>) -> Option<u32> {
         let samples = &self.samples;
         self.index.find(hash, |row| {
             let row = row as usize;
@@ -111,9 +128,39 @@ impl Lane {
         })
     }
 
+    /// Adds an occurrence to its sample, which is added if it was not seen; `rows` are in all profiles.
+    ///
+    /// Room is made before; adding cannot fail halfway.
+    #[inline]
+    pub(crate) fn record(
+        &mut self,
+        interner: &mut Interner,
+        rows: &mut usize,
+        identity: Identity<'_>,
+        measured: &Measured<'_>,
+    ) -> Result<(), Full> {
+        let Interner { room, seed, .. } = interner;
+        let hash = identity_hash(seed, identity);
+        let found = self.find(hash, identity);
+        self.make_room_for(room, found, measured)?;
+        let row = match found {
+            Some(row) => row,
+            None => {
+                self.make_room(room, *rows, identity, measured.values.len())?;
+                *rows += 1;
+                self.add(hash, identity)
+            }
+        };
+        match measured.times {
+            [] => self.add_totals(row, measured),
+            _ => self.add_ticks(row, measured),
+        }
+        Ok(())
+    }
+
     /// Makes room for a sample that was not seen, where there are `rows` in all profiles.
     #[cold]
-    pub(crate) fn make_room(
+    fn make_room(
         &self,
         room: &mut Room,
         rows: usize,
@@ -128,7 +175,7 @@ impl Lane {
 
     /// Adds a sample that was not seen.
     #[cold]
-    pub(crate) fn add(&mut self, hash: u64, identity: Identity<'_>) -> u32 {
+    fn add(&mut self, hash: u64, identity: Identity<'_>) -> u32 {
         let row = self.samples.push(identity.stack, identity.attributes, identity.link);
         self.index.add(hash, row as u32);
         row as u32
@@ -136,15 +183,13 @@ impl Lane {
 
     /// Makes room for what an occurrence adds to a sample, which may be a new one, beside its totals.
     #[inline]
-    pub(crate) fn make_room_for(
+    fn make_room_for(
         &self,
         room: &mut Room,
         row: Option<u32>,
-        shape: Shape,
-        measured: &Measured<'_>,
+        &Measured { values, corrections, times }: &Measured<'_>,
     ) -> Result<(), Full> {
-        let &Measured { values, corrections, times } = measured;
-        if shape != Shape::Totals {
+        if !times.is_empty() {
             column(self.ticks.len(), times.len())?;
             column(self.tick_values.len(), times.len().saturating_mul(values.len()))?;
             return room.bytes(times.len() * (size_of::<Tick>() + size_of_val(values)));
@@ -155,17 +200,6 @@ impl Lane {
         let row = row.map_or(self.samples.stacks.len(), |row| row as usize);
         let more = ((row + 1) * corrections.len()).saturating_sub(self.corrections.len());
         room.bytes(more * size_of::<f64>())
-    }
-
-    /// Adds an occurrence to a sample.
-    ///
-    /// Room was made before; adding cannot fail halfway.
-    #[inline]
-    pub(crate) fn add_measured(&mut self, row: u32, shape: Shape, measured: &Measured<'_>) {
-        match shape {
-            Shape::Totals => self.add_totals(row, measured),
-            Shape::Events | Shape::Series => self.add_ticks(row, measured),
-        }
     }
 
     /// Adds values to the totals of a sample.

@@ -3,17 +3,20 @@
 use std::mem::{replace, swap, take};
 use std::ops::Deref;
 
-use crate::build::added::Added;
 use crate::build::builder::{Builder, Dropped};
 use crate::build::compact::compact;
+use crate::build::interner::Interner;
 use crate::build::join::join_window;
 use crate::build::key::Generation;
+use crate::build::merge::{Remap, absorb};
+use crate::build::places::{Added, join_resources};
+use crate::build::reach::Reach;
 use crate::build::samples::{Lane, Shape};
 use crate::build::tree::{Draft, Tree};
 use crate::error::Result;
 use crate::model::dictionary::Dictionary;
 use crate::model::profile::{Profile, ProfileId};
-use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
+use crate::model::{Profiles, ResourceProfiles};
 
 /// What a [`Builder`] built, on loan: read it, write it. When it is dropped, the next interval
 /// begins in the same memory, with the same resources, scopes and profiles.
@@ -41,6 +44,10 @@ pub struct Sealed<'a> {
     builder: &'a mut Builder,
     /// The one that was sealed.
     lent: Builder,
+    /// What it built.
+    profiles: Profiles,
+    /// The rows that its declarations refer to meanwhile.
+    declared: Dictionary,
 }
 
 impl Sealed<'_> {
@@ -55,13 +62,13 @@ impl Deref for Sealed<'_> {
     type Target = Profiles;
 
     fn deref(&self) -> &Profiles {
-        &self.lent.sealed
+        &self.profiles
     }
 }
 
 impl Drop for Sealed<'_> {
     fn drop(&mut self) {
-        self.lent.next_interval();
+        self.lent.next_interval(&mut self.profiles, &self.declared);
         swap(self.builder, &mut self.lent);
     }
 }
@@ -90,9 +97,8 @@ impl Builder {
     pub fn finish(&mut self) -> Result<Profiles> {
         self.check()?;
         let resources = self.tree.take_resources();
-        let dictionary = take(&mut self.interner.dictionary);
-        let profiles = self.assemble(dictionary, resources);
-        self.start_anew(Dictionary::default());
+        let profiles = self.assemble(resources);
+        self.reset();
         Ok(profiles)
     }
 
@@ -125,46 +131,54 @@ impl Builder {
     pub fn seal(&mut self) -> Result<Sealed<'_>> {
         self.check()?;
         let resources = self.tree.take_resources();
-        let dictionary = take(&mut self.interner.dictionary);
-        self.declared.put_by(&mut self.tree, &dictionary);
-        self.sealed = self.assemble(dictionary, resources);
+        let declared = self.declared();
+        let profiles = self.assemble(resources);
         let anew = Self::with_limits(self.interner.room.limits, self.when_full);
-        Ok(Sealed { lent: replace(self, anew), builder: self })
+        Ok(Sealed { lent: replace(self, anew), builder: self, profiles, declared })
     }
 
     /// What was built and added, without rows that nothing needs.
-    fn assemble(
-        &mut self,
-        dictionary: Dictionary,
-        mut resources: Vec<ResourceProfiles>,
-    ) -> Profiles {
+    fn assemble(&mut self, resources: Vec<ResourceProfiles>) -> Profiles {
+        let dictionary = take(&mut self.interner.dictionary);
         let mut added = take(&mut self.added);
-        added.join(&self.interner.seed, &dictionary, &mut resources);
+        let kept = take(&mut added.kept);
+        let resources = added.join(&self.interner.seed, &dictionary, resources);
         let mut profiles = Profiles { dictionary, resources };
-        compact(&mut profiles, &added.kept);
+        compact(&mut profiles, &kept);
         profiles
     }
 
+    /// The rows that declarations refer to, which refer to these from here on.
+    fn declared(&mut self) -> Dictionary {
+        let Self { tree, interner: Interner { dictionary, .. }, .. } = self;
+        let mut reach = Reach::of(dictionary);
+        reach.tree(&tree.places);
+        tree.profiles.iter().for_each(|draft| reach.profile(&draft.profile));
+        reach.finish(dictionary);
+        tree.renumber(&reach.new);
+        reach.keep(dictionary)
+    }
+
     /// Starts anew in the memory of what was lent out, with what was declared.
-    fn next_interval(&mut self) {
-        let Profiles { dictionary, resources } = take(&mut self.sealed);
-        self.tree.give_back(resources);
-        self.forget_interval(dictionary);
-        let restored = self.declared.restore(&mut self.tree, &mut self.interner);
+    fn next_interval(&mut self, profiles: &mut Profiles, declared: &Dictionary) {
+        self.tree.give_back(take(&mut profiles.resources));
+        swap(&mut self.interner.dictionary, &mut profiles.dictionary);
+        self.forget_interval();
+        let Self { tree, interner, .. } = self;
+        let restored = absorb(interner, declared).and_then(|remap| {
+            tree.renumber(&remap);
+            tree.index();
+            tree.bytes().try_for_each(|bytes| interner.room.bytes(bytes))
+        });
         // It fitted before, when there was more.
         if self.fit(restored).is_none() {
             self.tree.reset();
         }
     }
 
-    /// Starts anew in the memory of `dictionary`.
-    pub(crate) fn start_anew(&mut self, dictionary: Dictionary) {
-        self.tree.reset();
-        self.forget_interval(dictionary);
-    }
-
-    fn forget_interval(&mut self, dictionary: Dictionary) {
-        self.interner.reuse(dictionary);
+    /// Forgets everything but what was declared, keeps the memory.
+    pub(super) fn forget_interval(&mut self) {
+        self.interner.clear();
         self.frames.clear();
         self.labels.clear();
         self.generation = Generation::new();
@@ -178,38 +192,22 @@ impl Builder {
 impl Tree {
     /// The profiles that have samples, by resource and scope.
     fn take_resources(&mut self) -> Vec<ResourceProfiles> {
-        self.lent.clear();
-        let profiles_of = self.profiles_by_scope();
-        let mut resources: Vec<_> = self.resources.iter().map(|_| None).collect();
-        for (row, profiles) in profiles_of.into_iter().enumerate() {
-            let draft = &self.scopes[row];
-            if profiles.is_empty() {
-                continue;
-            }
-            let (scope, schema_url) = (draft.scope.clone(), draft.schema_url);
-            let of = draft.resource as usize;
-            let resource = resources[of].get_or_insert_with(|| {
-                let draft = &self.resources[of];
-                let (resource, schema_url) = (draft.resource.clone(), draft.schema_url);
-                let mut of = ResourceProfiles::default();
-                (of.resource, of.schema_url) = (resource, schema_url);
-                of
-            });
-            let mut of = ScopeProfiles::default();
-            (of.scope, of.schema_url, of.profiles) = (scope, schema_url, profiles);
-            resource.scopes.push(of);
+        let mut places = self.places.clone();
+        for draft in &mut self.profiles {
+            draft.take_profiles(&mut places[draft.place as usize].scopes[0].profiles);
         }
-        resources.into_iter().flatten().collect()
+        let mut resources = join_resources(&self.seed, places);
+        for resource in &mut resources {
+            resource.scopes.retain(|scope| !scope.profiles.is_empty());
+        }
+        resources.retain(|resource| !resource.scopes.is_empty());
+        resources
     }
 
-    /// The profiles that have samples, by scope.
-    fn profiles_by_scope(&mut self) -> Vec<Vec<Profile>> {
-        let mut scopes: Vec<_> = self.scopes.iter().map(|_| Vec::new()).collect();
-        for (row, draft) in self.profiles.iter_mut().enumerate() {
-            let lent = |shape| self.lent.push((row, shape));
-            draft.take_profiles(&mut scopes[draft.scope as usize], lent);
-        }
-        scopes
+    /// Renumbers the ids of all that is declared.
+    fn renumber(&mut self, remap: &Remap) {
+        self.places.iter_mut().for_each(|place| remap.resource_profiles(place));
+        self.profiles.iter_mut().for_each(|draft| remap.profile(&mut draft.profile));
     }
 
     /// Takes back the memory of samples that were lent out. Which of them each profile gets matters
@@ -217,8 +215,9 @@ impl Tree {
     fn give_back(&mut self, resources: Vec<ResourceProfiles>) {
         let scopes = resources.into_iter().flat_map(|mut resource| take(&mut resource.scopes));
         let profiles = scopes.flat_map(|mut scope| take(&mut scope.profiles));
-        for (mut profile, &(row, shape)) in profiles.zip(&self.lent) {
-            self.profiles[row].lanes[shape as usize].samples = take(&mut profile.samples);
+        let lanes = self.profiles.iter_mut().flat_map(|draft| &mut draft.lanes);
+        for (lane, mut profile) in lanes.filter(|lane| lane.is_lent()).zip(profiles) {
+            lane.samples = take(&mut profile.samples);
         }
         for draft in &mut self.profiles {
             draft.next_interval();
@@ -229,35 +228,32 @@ impl Tree {
 impl Draft {
     /// Moves the samples out: a profile for each shape that has any, and one for each column where
     /// there are timestamps, because those go with one column.
-    fn take_profiles(&mut self, profiles: &mut Vec<Profile>, mut lent: impl FnMut(Shape)) {
+    fn take_profiles(&mut self, profiles: &mut Vec<Profile>) {
         self.widen_window();
-        let mut details = self.profile.clone();
-        let dropped = &mut details.dropped_attributes_count;
-        *dropped = dropped.saturating_add(self.dropped_attributes);
-        let columns = details.sample_types.len();
-        let used = |shape: &Shape| !self.lanes[*shape as usize].samples.is_empty();
-        let last_shape = Shape::ALL.into_iter().rfind(used);
+        let (columns, mut said) = (self.profile.sample_types.len(), false);
         for shape in Shape::ALL {
             let lane = &mut self.lanes[shape as usize];
             if lane.samples.is_empty() {
                 continue;
             }
-            if shape == Shape::Totals {
-                lent(shape);
-                lane.correct_totals();
-                let mut profile = said_once(&mut details, Some(shape) == last_shape);
-                profile.samples = take(&mut lane.samples);
-                profiles.push(profile);
-                continue;
-            }
-            for column in 0..columns {
-                lent(shape);
-                lane.deal(columns, column);
-                let last = column + 1 == columns;
-                let mut profile = said_once(&mut details, last && Some(shape) == last_shape);
+            let parts = if shape == Shape::Totals { 1 } else { columns };
+            for part in 0..parts {
+                let mut profile = self.profile.clone();
+                let dropped = &mut profile.dropped_attributes_count;
+                *dropped = dropped.saturating_add(self.dropped_attributes);
+                if replace(&mut said, true) {
+                    forget_said(&mut profile);
+                    profile.dropped_attributes_count = 0;
+                }
+                if shape == Shape::Totals {
+                    lane.correct_totals();
+                } else {
+                    lane.deal(columns, part);
+                    profile.sample_types.swap(0, part);
+                    profile.sample_types.truncate(1);
+                }
+                let last = part + 1 == parts;
                 profile.samples = if last { take(&mut lane.samples) } else { lane.samples.clone() };
-                profile.sample_types.swap(0, column);
-                profile.sample_types.truncate(1);
                 profiles.push(profile);
             }
         }
@@ -275,20 +271,12 @@ impl Draft {
     fn next_interval(&mut self) {
         self.lanes.iter_mut().for_each(Lane::clear);
         self.dropped_attributes = 0;
-        let profile = &mut self.profile;
-        (profile.time_unix_nano, profile.duration_nanos) = (0, 0);
-        profile.profile_id = ProfileId::NONE;
+        (self.profile.time_unix_nano, self.profile.duration_nanos) = (0, 0);
+        forget_said(&mut self.profile);
     }
 }
 
-/// A copy of all but the samples, the last time the profile itself; what must not be said twice only
-/// the first time.
-fn said_once(profile: &mut Profile, last: bool) -> Profile {
-    if last {
-        return take(profile);
-    }
-    let details = profile.clone();
+/// Forgets what must not be said twice.
+fn forget_said(profile: &mut Profile) {
     profile.profile_id = ProfileId::NONE;
-    profile.dropped_attributes_count = 0;
-    details
 }

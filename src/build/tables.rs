@@ -3,7 +3,7 @@
 use crate::build::builder::Builder;
 use crate::build::key::Key;
 use crate::build::parts::{NewFunction, NewLocation, NewMapping};
-use crate::build::room::{Full, at_most};
+use crate::build::room::at_most;
 use crate::build::row::Spot;
 use crate::build::stack::IntoFrame;
 use crate::build::value::{NewValue, StringRef, ValueAndUnit};
@@ -214,8 +214,9 @@ impl Builder {
 
     /// A value, `depth` lists deep.
     pub(crate) fn value(&mut self, value: &NewValue<'_>, depth: u64) -> Option<Value> {
-        let fits = self.value_fits(depth);
-        self.fit(fits)?;
+        // A value is three messages inside one another, in three more of the payload.
+        let max_nesting = self.interner.room.limits.max_nesting;
+        self.fit(at_most("max_nesting", max_nesting, 3 * depth + 4))?;
         Some(match value {
             NewValue::Empty => Value::Empty,
             NewValue::String(text) => Value::String(self.text(text)?),
@@ -239,11 +240,6 @@ impl Builder {
             self.fit(put)?;
         }
         Some(Value::KeyValues(list.into()))
-    }
-
-    /// A value is three messages inside one another, in three more of the payload.
-    fn value_fits(&self, depth: u64) -> Result<(), Full> {
-        at_most("max_nesting", self.interner.room.limits.max_nesting, 3 * depth + 4)
     }
 
     /// Makes the set of the attributes of a mapping or a location: sorted, one a key.

@@ -1,80 +1,48 @@
-//! Resources, scopes and profiles.
+//! Places and profiles.
 //!
 //! ```text
-//! resources   0 nameless, 1, 2 …        rows are found by what they say: declaring twice is declaring once
-//! scopes      0 nameless, 1 …           each with the row of its resource
-//! profiles    0, 1 …                    each with the row of its scope; three lanes of samples
+//! places      0 nameless, 1, 2 …        a resource and a scope of it; found by what they say: naming twice is naming once
+//! profiles    0, 1 …                    each with the row of its place; three lanes of samples
 //! ```
 //!
 //! Declarations stay through [`seal`](crate::Builder::seal), samples do not. A profile is found by
-//! its scope and its sample types, temporality aside: it may be said by a later declaration.
-
-use std::mem::size_of_val;
+//! its place and its sample types, temporality aside: it may be said by a later declaration.
 
 use crate::build::key::{Generation, Key};
+use crate::build::places::{hash_place, resource_bytes, same_place};
 use crate::build::room::{Full, Room};
-use crate::build::samples::{Lane, Shape};
+use crate::build::samples::Lane;
 use crate::build::seed::Seed;
-use crate::model::id::StringId;
 use crate::model::profile::{Profile, ValueType};
 use crate::model::row_index::RowIndex;
-use crate::model::value::KeyValue;
-use crate::model::{Resource, Scope};
+use crate::model::{ResourceProfiles, ScopeProfiles};
 
-/// What is declared, in the order it was named. Row 0 of the resources and of the scopes is the
-/// nameless one; profiles have none.
+/// What is declared, in the order it was named.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     /// Declarations outlive an interval, so their keys have a generation of their own.
     pub(crate) generation: Generation,
-    pub(crate) resources: Vec<DraftResource>,
-    pub(crate) scopes: Vec<DraftScope>,
+    /// A resource with one scope, without profiles. Row 0 is nameless.
+    pub(crate) places: Vec<ResourceProfiles>,
     pub(crate) profiles: Vec<Draft>,
-    indexes: Indexes,
-    /// The scope that profiles are in from here on; none when it did not fit.
-    pub(crate) scope: Option<u32>,
-    /// Whose samples are lent out, in the order of the profiles they are in.
-    pub(crate) lent: Vec<(usize, Shape)>,
+    pub(crate) seed: Seed,
+    place_index: RowIndex,
+    profile_index: RowIndex,
+    /// Where profiles are from here on; none when it did not fit.
+    pub(crate) place: Option<u32>,
     /// Used memory for samples.
     pub(crate) spare: Vec<[Lane; 3]>,
 }
 
-/// Where each declaration is.
-#[derive(Clone, Debug, Default)]
-struct Indexes {
-    seed: Seed,
-    resources: RowIndex,
-    scopes: RowIndex,
-    profiles: RowIndex,
-}
-
-/// A resource and its schema.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct DraftResource {
-    /// Its attributes are in the order of their keys.
-    pub(crate) resource: Resource,
-    pub(crate) schema_url: StringId,
-}
-
-/// A scope, the row of the resource it is in, and its schema.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct DraftScope {
-    /// A row of [`Tree::resources`].
-    pub(crate) resource: u32,
-    /// Its attributes are in the order of their keys.
-    pub(crate) scope: Scope,
-    pub(crate) schema_url: StringId,
-}
-
-/// A profile being built, and the row of the scope it is in.
+/// A profile being built, and the row of the place it is in.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Draft {
-    pub(crate) scope: u32,
+    pub(crate) place: u32,
     /// All but the samples and what is counted of them.
     pub(crate) profile: Profile,
     /// The attributes of samples that did not fit.
     pub(crate) dropped_attributes: u32,
-    /// The samples of each [`Shape`].
+    /// The samples of each [`Shape`](crate::build::samples::Shape).
     pub(crate) lanes: [Lane; 3],
 }
 
@@ -82,17 +50,24 @@ impl Default for Tree {
     fn default() -> Self {
         let mut tree = Self {
             generation: Generation::new(),
-            resources: vec![DraftResource::default()],
-            scopes: vec![DraftScope::default()],
+            places: vec![nameless()],
             profiles: Vec::new(),
-            indexes: Indexes::default(),
-            scope: Some(0),
-            lent: Vec::new(),
+            seed: Seed::default(),
+            place_index: RowIndex::default(),
+            profile_index: RowIndex::default(),
+            place: Some(0),
             spare: Vec::new(),
         };
         tree.index();
         tree
     }
+}
+
+/// A resource and a scope of which nothing is said.
+pub(crate) fn nameless() -> ResourceProfiles {
+    let mut place = ResourceProfiles::default();
+    place.scopes.push(ScopeProfiles::default());
+    place
 }
 
 impl Tree {
@@ -102,43 +77,33 @@ impl Tree {
         (self.generation.row(key)? as usize).checked_sub(1)
     }
 
-    /// The row of a resource, new or not.
+    /// The row of a place, new or not. Attributes get the order of their keys.
     ///
     /// # Errors
     ///
     /// `Full`, and nothing is declared.
-    pub(crate) fn resource_row(
+    pub(crate) fn place_row(
         &mut self,
-        new: DraftResource,
+        mut new: ResourceProfiles,
         room: &mut Room,
     ) -> Result<u32, Full> {
-        let Self { resources, indexes, .. } = self;
-        let hash = indexes.resource_hash(&new);
-        if let Some(row) = indexes.resources.find(hash, |row| resources[row as usize] == new) {
+        new.resource.attributes.sort_unstable_by_key(|pair| pair.key);
+        for scope in new.scopes.iter_mut().filter_map(ScopeProfiles::parts_mut) {
+            scope.scope.attributes.sort_unstable_by_key(|pair| pair.key);
+        }
+        let hash = hash_place(&self.seed, &new);
+        let is_it = |row: u32| same_place(&self.places[row as usize], &new);
+        if let Some(row) = self.place_index.find(hash, is_it) {
             return Ok(row);
         }
-        room.row(resources.len(), new.bytes())?;
-        let row = resources.len() as u32;
-        indexes.resources.add(hash, row);
-        resources.push(new);
-        Ok(row)
+        let row = self.places.len();
+        room.row(row, resource_bytes(&new))?;
+        self.place_index.add(hash, row as u32);
+        self.places.push(new);
+        Ok(row as u32)
     }
 
-    /// The row of a scope, new or not.
-    pub(crate) fn scope_row(&mut self, new: DraftScope, room: &mut Room) -> Result<u32, Full> {
-        let Self { scopes, indexes, .. } = self;
-        let hash = indexes.scope_hash(&new);
-        if let Some(row) = indexes.scopes.find(hash, |row| scopes[row as usize] == new) {
-            return Ok(row);
-        }
-        room.row(scopes.len(), new.bytes())?;
-        let row = scopes.len() as u32;
-        indexes.scopes.add(hash, row);
-        scopes.push(new);
-        Ok(row)
-    }
-
-    /// Where the profile of these types in this scope is, new or not. Of one that is there,
+    /// Where the profile of these types in this place is, new or not. Of one that is there,
     /// temporalities that were not said are filled in; if they contradict, it is another one.
     ///
     /// # Errors
@@ -146,30 +111,29 @@ impl Tree {
     /// `Full`, and nothing is declared.
     pub(crate) fn draft_row(
         &mut self,
-        scope: u32,
+        place: u32,
         types: &[ValueType],
         room: &mut Room,
     ) -> Result<usize, Full> {
-        let Self { profiles, indexes, spare, .. } = self;
-        let hash = indexes.profile_hash(scope, types);
+        let hash = profile_hash(&self.seed, place, types);
         let is_it = |row: u32| {
-            let draft = &profiles[row as usize];
-            draft.scope == scope && agree(&draft.profile.sample_types, types)
+            let draft = &self.profiles[row as usize];
+            draft.place == place && agree(&draft.profile.sample_types, types)
         };
-        if let Some(row) = indexes.profiles.find(hash, is_it) {
+        if let Some(row) = self.profile_index.find(hash, is_it) {
             let row = row as usize;
-            for (ours, theirs) in profiles[row].profile.sample_types.iter_mut().zip(types) {
+            for (ours, theirs) in self.profiles[row].profile.sample_types.iter_mut().zip(types) {
                 ours.temporality = ours.temporality.or(theirs.temporality);
             }
             return Ok(row);
         }
         let mut profile = Profile::default();
         profile.sample_types = types.to_vec();
-        let draft = Draft { scope, profile, ..Draft::default() };
-        let row = profiles.len();
+        let draft = Draft { place, profile, ..Draft::default() };
+        let row = self.profiles.len();
         room.row(row + 1, draft.bytes())?;
-        indexes.profiles.add(hash, row as u32);
-        profiles.push(Draft { lanes: spare.pop().unwrap_or_default(), ..draft });
+        self.profile_index.add(hash, row as u32);
+        self.profiles.push(Draft { lanes: self.spare.pop().unwrap_or_default(), ..draft });
         Ok(row)
     }
 
@@ -190,20 +154,20 @@ impl Tree {
     ///
     /// After the ids of texts changed: hashes are of ids.
     pub(crate) fn index(&mut self) {
-        let Self { resources, scopes, profiles, indexes, .. } = self;
-        indexes.resources.clear();
-        indexes.scopes.clear();
-        indexes.profiles.clear();
-        for (resource, row) in resources.iter().zip(0..) {
-            indexes.resources.add(indexes.resource_hash(resource), row);
+        self.place_index.clear();
+        self.profile_index.clear();
+        for (place, row) in self.places.iter().zip(0..) {
+            self.place_index.add(hash_place(&self.seed, place), row);
         }
-        for (scope, row) in scopes.iter().zip(0..) {
-            indexes.scopes.add(indexes.scope_hash(scope), row);
+        for (draft, row) in self.profiles.iter().zip(0..) {
+            let hash = profile_hash(&self.seed, draft.place, &draft.profile.sample_types);
+            self.profile_index.add(hash, row);
         }
-        for (draft, row) in profiles.iter().zip(0..) {
-            let hash = indexes.profile_hash(draft.scope, &draft.profile.sample_types);
-            indexes.profiles.add(hash, row);
-        }
+    }
+
+    /// What each declaration takes.
+    pub(crate) fn bytes(&self) -> impl Iterator<Item = usize> {
+        self.places.iter().map(resource_bytes).chain(self.profiles.iter().map(Draft::bytes))
     }
 }
 
@@ -217,37 +181,14 @@ fn agree(ours: &[ValueType], theirs: &[ValueType]) -> bool {
         })
 }
 
-impl Indexes {
-    fn resource_hash(&self, draft: &DraftResource) -> u64 {
-        self.seed.of(&(draft.schema_url, &draft.resource.attributes))
-    }
-
-    fn scope_hash(&self, draft: &DraftScope) -> u64 {
-        let Scope { name, version, attributes, .. } = &draft.scope;
-        self.seed.of(&(draft.resource, draft.schema_url, name, version, attributes))
-    }
-
-    /// Without the temporalities, which may be said later.
-    fn profile_hash(&self, scope: u32, types: &[ValueType]) -> u64 {
-        let names: Vec<_> = types.iter().map(|kind| (kind.name, kind.unit)).collect();
-        self.seed.of(&(scope, names))
-    }
-}
-
-impl DraftResource {
-    pub(crate) fn bytes(&self) -> usize {
-        size_of_val(self) + size_of_val::<[KeyValue]>(&self.resource.attributes)
-    }
-}
-
-impl DraftScope {
-    pub(crate) fn bytes(&self) -> usize {
-        size_of_val(self) + size_of_val::<[KeyValue]>(&self.scope.attributes)
-    }
+/// Without the temporalities, which may be said later.
+fn profile_hash(seed: &Seed, place: u32, types: &[ValueType]) -> u64 {
+    let names: Vec<_> = types.iter().map(|kind| (kind.name, kind.unit)).collect();
+    seed.of(&(place, names))
 }
 
 impl Draft {
-    pub(crate) fn bytes(&self) -> usize {
-        size_of_val(self) + size_of_val::<[ValueType]>(&self.profile.sample_types)
+    fn bytes(&self) -> usize {
+        size_of_val(self) + self.profile.owned_bytes()
     }
 }

@@ -73,6 +73,11 @@ impl RowIndex {
         rows + rows / 2 < slots
     }
 
+    /// Whether no row was added.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
     /// Forgets all rows, keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.slots.fill((0, 0));

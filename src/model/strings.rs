@@ -120,13 +120,6 @@ impl Strings {
         self.text.reserve(bytes);
     }
 
-    /// Forgets all strings but the empty one, keeps the memory.
-    pub(crate) fn clear(&mut self) {
-        self.text.clear();
-        self.ends.truncate(1);
-        self.raw.clear();
-    }
-
     /// Forgets the strings from `strings` on, keeps the memory.
     pub(crate) fn truncate(&mut self, strings: usize) {
         self.ends.truncate(strings.max(1));

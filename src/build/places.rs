@@ -1,21 +1,20 @@
-//! Whole profiles that were added, beside those that are being built: which of their resources and
-//! scopes are one.
+//! Resources and scopes: which are one.
 //!
 //! Resources with equal attributes, entities and schema are one, and so are scopes inside of them;
 //! attributes may come in any order. The first of equals keeps its place, so what was built comes
 //! before what was added.
 
-use std::mem::take;
-
 use crate::build::merge::Remap;
+use crate::build::room::heap_bytes;
 use crate::build::seed::Seed;
 use crate::model::dictionary::Dictionary;
+use crate::model::id::StringId;
 use crate::model::order::sample_type_order;
 use crate::model::row_index::RowIndex;
 use crate::model::value::KeyValue;
-use crate::model::{ResourceProfiles, Scope, ScopeProfiles};
+use crate::model::{EntityRef, ResourceParts, ResourceProfiles, Scope, ScopeParts, ScopeProfiles};
 
-/// What was added, its ids already the builder's.
+/// Whole profiles that were added beside those that are being built, their ids already the builder's.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Added {
     pub(crate) resources: Vec<ResourceProfiles>,
@@ -35,37 +34,43 @@ impl Added {
     /// Linear, by a hash of each; nothing is done where nothing was added.
     /// A scope that says which column of one pprof each of its profiles was stays one of its own.
     pub(crate) fn join(
-        &mut self,
+        self,
         seed: &Seed,
         dictionary: &Dictionary,
-        resources: &mut Vec<ResourceProfiles>,
-    ) {
+        mut resources: Vec<ResourceProfiles>,
+    ) -> Vec<ResourceProfiles> {
         if self.resources.is_empty() {
-            return;
+            return resources;
         }
-        resources.append(&mut self.resources);
-        *resources = joined(
-            take(resources),
-            |resource| Some(hash_resource(seed, resource)),
-            same_resource,
-            |first, mut more| {
-                first.scopes.append(&mut more.scopes);
-            },
-        );
-        for resource in resources {
-            resource.scopes = joined(
-                take(&mut resource.scopes),
-                |scope| {
-                    let is_free = sample_type_order(scope, dictionary).is_none();
-                    is_free.then(|| hash_scope(seed, scope))
-                },
-                same_scope,
-                |first, mut more| {
-                    first.profiles.append(&mut more.profiles);
-                },
-            );
+        resources.extend(self.resources);
+        let mut resources = join_resources(seed, resources);
+        let hash = |scope: &ScopeProfiles| {
+            let is_free = sample_type_order(scope, dictionary).is_none();
+            is_free.then(|| hash_scope(seed, scope))
+        };
+        let put = |first: &mut ScopeProfiles, mut more: ScopeProfiles| {
+            first.profiles.append(&mut more.profiles);
+        };
+        for resource in &mut resources {
+            let scopes = std::mem::take(&mut resource.scopes);
+            resource.scopes = joined(scopes, hash, same_scope, put);
         }
+        resources
     }
+}
+
+/// Puts the scopes of equal resources together.
+pub(crate) fn join_resources(
+    seed: &Seed,
+    resources: Vec<ResourceProfiles>,
+) -> Vec<ResourceProfiles> {
+    if resources.len() < 2 {
+        return resources;
+    }
+    let put = |first: &mut ResourceProfiles, mut more: ResourceProfiles| {
+        first.scopes.append(&mut more.scopes);
+    };
+    joined(resources, |resource| Some(hash_resource(seed, resource)), same_resource, put)
 }
 
 /// Those of `items` that are the first of their kind, or have no hash; each other one is put into its first.
@@ -90,6 +95,16 @@ fn joined<T>(
         }
     }
     firsts
+}
+
+/// A hash of a resource and its first scope.
+pub(crate) fn hash_place(seed: &Seed, place: &ResourceProfiles) -> u64 {
+    hash_resource(seed, place) ^ place.scopes.first().map_or(0, |scope| hash_scope(seed, scope))
+}
+
+/// Whether resources and their first scopes are the same.
+pub(crate) fn same_place(a: &ResourceProfiles, b: &ResourceProfiles) -> bool {
+    same_resource(a, b) && a.scopes.iter().zip(&b.scopes).all(|(a, b)| same_scope(a, b))
 }
 
 fn hash_resource(seed: &Seed, of: &ResourceProfiles) -> u64 {
@@ -128,5 +143,26 @@ fn same_pairs(a: &[KeyValue], b: &[KeyValue]) -> bool {
         order.sort_unstable_by_key(|&at| pairs[at].key);
         order
     };
-    a.len() == b.len() && sorted(a).into_iter().zip(sorted(b)).all(|(x, y)| a[x] == b[y])
+    let same = || sorted(a).into_iter().zip(sorted(b)).all(|(x, y)| a[x] == b[y]);
+    a.len() == b.len() && (a == b || same())
+}
+
+/// The bytes of a resource and all that is in it.
+pub(crate) fn resource_bytes(resource: &ResourceProfiles) -> usize {
+    let scopes = resource.scopes.iter().map(|scope| {
+        let profiles = scope.profiles.iter().map(|profile| profile.owned_bytes());
+        size_of::<ScopeParts>() + pair_bytes(&scope.scope.attributes) + profiles.sum::<usize>()
+    });
+    let keys = |entity: &EntityRef| entity.id_keys.len() + entity.description_keys.len();
+    let entities = resource.resource.entity_refs.iter();
+    let entities =
+        entities.map(|entity| size_of_val(entity) + keys(entity) * size_of::<StringId>());
+    size_of::<ResourceParts>()
+        + pair_bytes(&resource.resource.attributes)
+        + entities.sum::<usize>()
+        + scopes.sum::<usize>()
+}
+
+fn pair_bytes(pairs: &[KeyValue]) -> usize {
+    size_of_val(pairs) + pairs.iter().map(|pair| heap_bytes(&pair.value)).sum::<usize>()
 }
