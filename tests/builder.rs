@@ -425,6 +425,39 @@ fn what_is_declared_keeps_its_order_in_every_interval() {
 }
 
 #[test]
+fn an_original_payload_is_of_one_interval_and_said_once() {
+    let mut builder = Builder::new();
+    let cpu = builder.profile("cpu", "nanoseconds");
+    let said = |builder: &mut Builder| -> Vec<(String, Vec<u8>)> {
+        builder.sample(cpu, root_first(["main"])).value(1);
+        builder.sample(cpu, root_first(["main"])).timestamp(NOW);
+        let profiles = builder.seal().unwrap();
+        let payloads = profiles.iter().map(Profile::original_payload);
+        payloads.map(|(id, bytes)| (profiles.dictionary().text(id).into(), bytes.into())).collect()
+    };
+    let none = (String::new(), Vec::new());
+    builder.profile_mut(cpu).original_payload("jfr", b"FLR\0");
+    let jfr = ("jfr".to_owned(), b"FLR\0".to_vec());
+    assert_eq!(said(&mut builder), [jfr.clone(), none.clone()]);
+    assert_eq!(said(&mut builder), [none.clone(), none.clone()]);
+    for (format, payload) in [("", &b"FLR\0"[..]), ("jfr", b"")] {
+        builder.profile_mut(cpu).original_payload("jfr", b"1").original_payload(format, payload);
+        assert_eq!(said(&mut builder), [none.clone(), none.clone()]);
+    }
+    let mut other = builder.clone();
+    let theirs = other.profile("cpu", "nanoseconds");
+    other.profile_mut(theirs).original_payload("jfr", b"FLR\0");
+    builder.merge(&other);
+    assert_eq!(said(&mut builder), [jfr, none]);
+
+    let limits = Limits::network().max_owned_bytes(10_000);
+    let mut builder = Builder::with_limits(limits, WhenFull::Refuse);
+    let cpu = builder.profile("cpu", "nanoseconds");
+    builder.profile_mut(cpu).original_payload("jfr", vec![0; 10_001]);
+    assert_eq!(builder.check().unwrap_err().limit(), Some("max_owned_bytes"));
+}
+
+#[test]
 fn a_builder_can_be_sent() {
     fn sent<T: Send + Sync>() {}
     sent::<Builder>();

@@ -86,6 +86,10 @@ fn merge_details(ours: &mut Profile, mut theirs: Profile) {
     if ours.profile_id == ProfileId::NONE {
         ours.profile_id = theirs.profile_id;
     }
+    if ours.original_payload.is_empty() {
+        ours.original_payload_format = theirs.original_payload_format;
+        ours.original_payload = std::mem::take(&mut theirs.original_payload);
+    }
     if ours.period_type.is_none() && ours.period == 0 {
         (ours.period_type, ours.period) = (theirs.period_type, theirs.period);
     }

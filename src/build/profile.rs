@@ -6,13 +6,13 @@ use crate::build::builder::Builder;
 use crate::build::key::Key;
 use crate::build::number::{Nanos, SampleValue};
 use crate::build::value::{StringRef, ValueAndUnit};
-use crate::model::id::AttributeId;
+use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::{AggregationTemporality, Profile, ProfileId, ValueType};
 
 /// What there is to say of a profile beside its samples.
 ///
-/// [`seal`](Builder::seal) keeps all of it but the time, the duration and the id, which are of one
-/// interval.
+/// [`seal`](Builder::seal) keeps all of it but the time, the duration, the id and the original payload, which
+/// are of one interval.
 ///
 /// ```
 /// use otlp_profiles::Builder;
@@ -180,6 +180,26 @@ impl ProfileMut<'_> {
     pub fn id(self, id: impl Into<ProfileId>) -> Self {
         let id = id.into();
         self.set(|profile| profile.profile_id = id)
+    }
+
+    /// Sets the data that the profile was made from, and its format, such as `jfr`; none if one of them is empty.
+    ///
+    /// One that does not fit [`max_owned_bytes`](crate::Limits::max_owned_bytes) is left out.
+    ///
+    /// ```
+    /// let mut builder = otlp_profiles::Builder::new();
+    /// let cpu = builder.profile("cpu", "nanoseconds");
+    /// builder.profile_mut(cpu).original_payload("jfr", b"FLR\0");
+    /// ```
+    pub fn original_payload(self, format: &str, payload: impl Into<Vec<u8>>) -> Self {
+        let (builder, payload) = (&mut *self.builder, payload.into());
+        let fits = builder.interner.room.bytes(payload.len());
+        let format = builder.fit(fits).and_then(|()| builder.str(format));
+        let format = format.filter(|_| !payload.is_empty()).unwrap_or_default();
+        let payload = if format == StringId::NONE { Vec::new() } else { payload };
+        self.set(|profile| {
+            (profile.original_payload_format, profile.original_payload) = (format, payload.into());
+        })
     }
 
     /// Adds an attribute by its key, in place of one with the same name.

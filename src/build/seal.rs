@@ -15,7 +15,9 @@ use crate::build::samples::{Lane, Shape};
 use crate::build::tree::{Draft, Tree};
 use crate::error::Result;
 use crate::model::dictionary::Dictionary;
+use crate::model::id::StringId;
 use crate::model::profile::{Profile, ProfileId};
+use crate::model::thin::Thin;
 use crate::model::{Profiles, ResourceProfiles};
 
 /// What a [`Builder`] built, on loan: read it, write it. When it is dropped, the next interval
@@ -106,8 +108,8 @@ impl Builder {
     /// begins in the same memory.
     ///
     /// What was declared stays: the resources and scopes, the current one, and the profiles with all
-    /// that [`profile_mut`](Self::profile_mut) said of them but for the time, the duration and the
-    /// id. Their keys stay valid. The keys of everything else, such as strings, locations and
+    /// that [`profile_mut`](Self::profile_mut) said of them but for the time, the duration, the id and the
+    /// original payload. Their keys stay valid. The keys of everything else, such as strings, locations and
     /// stacks, are of the interval that is over; see [`Key`](crate::build::Key). A builder that names ever new resources
     /// is [`reset`](Self::reset) now and then.
     ///
@@ -279,4 +281,6 @@ impl Draft {
 /// Forgets what must not be said twice.
 fn forget_said(profile: &mut Profile) {
     profile.profile_id = ProfileId::NONE;
+    profile.original_payload_format = StringId::NONE;
+    profile.original_payload = Thin::NONE;
 }
