@@ -11,7 +11,7 @@
 
 use crate::format::layout::stacks::by_rank;
 use crate::model::dictionary::Dictionary;
-use crate::model::id::{FunctionId, LocationId, StackId};
+use crate::model::id::{FunctionId, LocationId};
 
 /// By location: how often stacks have it.
 pub(super) fn uses_of_all(dictionary: &Dictionary) -> Vec<u32> {
@@ -22,18 +22,16 @@ pub(super) fn uses_of_all(dictionary: &Dictionary) -> Vec<u32> {
 }
 
 /// The same, where each stack, by its row, counts so many times.
-pub(super) fn uses(
-    dictionary: &Dictionary,
-    stacks: impl IntoIterator<Item = (u32, u32)>,
-) -> Vec<u32> {
-    let mut uses = vec![0u32; dictionary.locations.len()];
-    for (row, times) in stacks.into_iter().filter(|(_, times)| *times > 0) {
-        for location in dictionary.stack(StackId(row)) {
+pub(super) fn uses(dictionary: &Dictionary, stacks: &[u32]) -> Vec<u32> {
+    let mut all = vec![0u32; dictionary.locations.len()];
+    let uses = &mut all[..];
+    for (stack, times) in dictionary.stacks.rows().zip(stacks).filter(|(_, times)| **times > 0) {
+        for location in stack {
             let uses = &mut uses[location.row()];
-            *uses = uses.saturating_add(times);
+            *uses = uses.saturating_add(*times);
         }
     }
-    uses
+    all
 }
 
 /// Some locations by mapping, function, line and address, and of equal ones the first; the function is that of
@@ -82,7 +80,7 @@ pub(super) fn in_buckets(
     let mut hottest: Vec<(std::cmp::Reverse<u32>, u32)> =
         order.iter().zip(0..).map(|(&row, at)| (std::cmp::Reverse(of(row)), at)).collect();
     let mut bucket = vec![0u8; order.len()];
-    let mut begin = 0;
+    let (mut begin, mut last) = (0, 0);
     for bits in [7, 14, 21] {
         // Where row 0 is written, one index fewer is left.
         let end = (1usize << bits) - (128 - short);
@@ -91,10 +89,10 @@ pub(super) fn in_buckets(
         }
         hottest[begin..].select_nth_unstable(end - begin);
         hottest[end..].iter().for_each(|(_, at)| bucket[*at as usize] += 1);
-        begin = end;
+        (begin, last) = (end, last + 1);
     }
     let mut sorted = Vec::with_capacity(order.len());
-    for wanted in 0..=3 {
+    for wanted in 0..=last {
         let rows = order.iter().zip(&bucket).filter(|(_, bucket)| **bucket == wanted);
         sorted.extend(rows.map(|(row, _)| *row));
     }

@@ -92,7 +92,7 @@ impl Order {
     /// The rows that a payload reaches: the most used locations first, or all in another order.
     pub(super) fn of_reached(payload: &Profiles, target: Target, compact: bool) -> Self {
         let dictionary = &payload.dictionary;
-        let uses = uses(dictionary, (0..).zip(written(payload, target)));
+        let uses = uses(dictionary, &written(payload, target));
         let rows = Reach::rows_of_payload(payload, &uses);
         let functions = match compact {
             true => sorted_functions(dictionary, rows.of::<FunctionId>()),

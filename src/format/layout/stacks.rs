@@ -1,7 +1,7 @@
 //! Stacks as a walk through the tree of calls meets them.
 //!
-//! A path from the root is compared a word at a time: as many locations as their places leave room for in 64
-//! bits, up to eight. No path is read further than it differs from those beside it.
+//! A path from the root is compared a word at a time: four locations by their places, or two where there are more
+//! than 16 bits count. No path is read further than it differs from those beside it.
 //!
 //! ```text
 //! stacks        a  b  c  d           range 0..4
@@ -9,7 +9,7 @@
 //! ```
 
 use crate::model::dictionary::Dictionary;
-use crate::model::id::StackId;
+use crate::model::id::{LocationId, StackId};
 
 /// A stack that is being sorted.
 #[derive(Clone, Copy)]
@@ -26,8 +26,14 @@ struct Path {
 ///
 /// Ranges that are left are kept in a list, so that no input makes the program's own stack deep.
 pub(super) fn by_tree(dictionary: &Dictionary, rows: &[u32], places: &[u32]) -> Vec<u32> {
-    let bits = usize::BITS - dictionary.locations.len().leading_zeros();
-    let of_a_word = (u64::BITS / bits.max(1)).min(8);
+    match dictionary.locations.len() <= 1 << 16 {
+        true => by_words::<4>(dictionary, rows, places),
+        false => by_words::<2>(dictionary, rows, places),
+    }
+}
+
+/// The same by words of so many places.
+fn by_words<const N: usize>(dictionary: &Dictionary, rows: &[u32], places: &[u32]) -> Vec<u32> {
     let mut paths: Vec<Path> = rows
         .iter()
         .map(|&row| Path { word: 0, row, left: dictionary.stack(StackId(row)).len() as u32 })
@@ -37,13 +43,9 @@ pub(super) fn by_tree(dictionary: &Dictionary, rows: &[u32], places: &[u32]) -> 
         let alike = &mut paths[begin..end];
         let mut any_left = false;
         for path in &mut *alike {
-            let stack = dictionary.stack(StackId(path.row));
-            let of_word = path.left.min(of_a_word);
-            let (end, short) = (path.left as usize, of_a_word - of_word);
-            path.left -= of_word;
-            let word = stack[path.left as usize..end].iter().rev();
-            let word = word.fold(0, |word, id| word << bits | u64::from(places[id.row()]));
-            path.word = word.unbounded_shl(bits * short);
+            let stack = &dictionary.stack(StackId(path.row))[..path.left as usize];
+            path.word = word::<N>(stack, places);
+            path.left = path.left.saturating_sub(N as u32);
             any_left |= path.left > 0;
         }
         // Most words are those of many paths, for which this is less than to sort them by their bytes.
@@ -60,6 +62,21 @@ pub(super) fn by_tree(dictionary: &Dictionary, rows: &[u32], places: &[u32]) -> 
         }
     }
     paths.into_iter().map(|path| path.row).collect()
+}
+
+/// The outermost locations of a path by their places, that of the outermost in the highest bits. Of fewer than a word
+/// has room for the others are 0, which no location has.
+#[inline]
+fn word<const N: usize>(path: &[LocationId], places: &[u32]) -> u64 {
+    let bits = u64::BITS / N as u32;
+    let put = |word: u64, id: &LocationId| word << bits | u64::from(places[id.row()]);
+    match path.last_chunk::<N>() {
+        Some(outermost) => outermost.iter().rev().fold(0, put),
+        None => {
+            let word = path.iter().rev().fold(0, put);
+            word.unbounded_shl(bits * (N - path.len()) as u32)
+        }
+    }
 }
 
 /// Rows by a length, the longest first, and in the order given where they are as long.
@@ -96,7 +113,6 @@ pub(super) fn by_rank(rows: &[u32], ranks: usize, rank: impl Fn(u32) -> usize) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::id::LocationId;
 
     #[test]
     fn stacks_are_sorted_from_the_root_on() {
@@ -105,7 +121,9 @@ mod tests {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             ((seed >> 33) % below) as u32
         };
-        for (stacks, locations) in [(0, 2), (1, 2), (400, 3), (400, 1000), (3000, 40)] {
+        for (stacks, locations) in
+            [(0, 2), (1, 2), (400, 3), (400, 1000), (3000, 40), (400, 70_000)]
+        {
             let mut dictionary = Dictionary::default();
             dictionary.locations.addresses = vec![0; locations as usize];
             dictionary.locations.mappings = vec![Default::default(); locations as usize];
