@@ -5,9 +5,13 @@
 mod alloc;
 #[path = "../benches/support/generate.rs"]
 mod generate;
+#[path = "support/wire.rs"]
+#[allow(dead_code)]
+mod wire;
 
 use alloc::{Cost, Counting, cost};
 use otlp_profiles::{Format, Limits, ReadOptions, WriteOptions};
+use wire::{int, len};
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -16,6 +20,8 @@ static COUNTING: Counting = Counting;
 const MEMORY_OF_A_READ: f64 = 2.75;
 /// Bytes of the output and of what writing holds beside it, for each byte of the output.
 const MEMORY_OF_A_WRITE: f64 = 5.0;
+/// The same where samples of eight values are brought into another order.
+const MEMORY_OF_AN_ORDERED_WRITE: f64 = 3.0;
 /// Allocations of a read of some thousand samples with labels: nearly one for each column.
 const ALLOCATIONS_OF_A_READ: u64 = 120;
 /// What four times the samples may add: every growing array and table grows once or twice more.
@@ -86,6 +92,25 @@ fn allocations_do_not_grow_with_the_samples() {
                 write / bytes
             );
         }
+    }
+}
+
+/// Samples with many values, in an order that OTLP 1.3 does not keep: it is a list of their numbers, not a copy.
+#[test]
+fn samples_in_another_order_are_not_copied() {
+    let sample =
+        |at: usize| len(2, &[len(1, &[1, 2][..1 + at % 2]), len(2, &[at as u8 & 127; 8])].concat());
+    let mut pprof = len(1, &int(1, 1)).repeat(8);
+    pprof.extend((0..20_000).flat_map(sample));
+    pprof
+        .extend([len(4, &int(1, 1)), len(4, &int(1, 2)), len(6, b""), len(6, b"samples")].concat());
+    let options = ReadOptions::default().limits(Limits::file()).from(Format::PPROF);
+    let profiles = otlp_profiles::read(&pprof, &options).unwrap().profiles;
+    for format in [Format::OTLP_1_3, Format::OTLP_1_7] {
+        let write = || otlp_profiles::write(&profiles, format, &WriteOptions::default()).unwrap();
+        let (written, cost) = cost(write);
+        let per_byte = cost.peak as f64 / written.payload.len() as f64;
+        assert!(per_byte <= MEMORY_OF_AN_ORDERED_WRITE, "{}: {per_byte:.2}", format.name());
     }
 }
 

@@ -41,6 +41,8 @@ pub(crate) struct Joined<'a> {
     /// If not, a writer of pprof names the default sample type, as readers would show the last
     /// column.
     pub(crate) ordered: bool,
+    /// The rows of their samples in the order in which they are written, where that is another one than theirs.
+    pub(crate) order: Option<Vec<u32>>,
 }
 
 /// When profiles of one scope are joined.
@@ -233,7 +235,7 @@ fn joined_by(profiles: &[Profile], part: Option<Vec<usize>>) -> Joined<'_> {
     for (profile, &column) in profiles.iter().zip(part.iter().flatten()) {
         columns[column] = profile;
     }
-    Joined { profiles: columns, ordered: part.is_some() || profiles.len() == 1 }
+    Joined { profiles: columns, ordered: part.is_some() || profiles.len() == 1, order: None }
 }
 
 /// Whether an order has any of some rows elsewhere.

@@ -64,27 +64,44 @@ impl<'a> Walk<'a> {
             stacktrace_id: samples.stacktrace_ids.get(row).copied().unwrap_or_default(),
         }
     }
+
+    /// The next in an order of the samples: their rows, each once. Without one it is that of the samples.
+    #[inline(always)]
+    fn next_by(&mut self, order: Option<&[u32]>, at: usize) -> SampleRef<'a> {
+        match order {
+            None => self.next(at),
+            Some(order) => self.samples.at(order[at] as usize),
+        }
+    }
 }
 
 /// The values that each of several profiles has for the same samples, one sample after the other.
 pub(crate) struct Columns<'a> {
+    joined: &'a Joined<'a>,
     rows: Vec<Rows<'a, i64>>,
     /// One list for all samples, which is filled again for each.
     current: Vec<&'a [i64]>,
 }
 
 impl<'a> Columns<'a> {
-    pub(crate) fn of(profiles: &[&'a Profile]) -> Self {
-        let rows = profiles.iter().map(|p| Rows::of(&p.samples.values));
-        Self { rows: rows.collect(), current: Vec::with_capacity(profiles.len()) }
+    pub(crate) fn of(joined: &'a Joined<'a>) -> Self {
+        let rows = joined.profiles.iter().map(|p| Rows::of(&p.samples.values));
+        let current = Vec::with_capacity(joined.profiles.len());
+        Self { joined, rows: rows.collect(), current }
     }
 
-    /// The values of the next sample, by profile.
+    /// The values of the next sample, which must be number `row`, by profile.
     #[inline]
-    pub(crate) fn next(&mut self) -> &[&'a [i64]] {
-        let Self { rows, current } = self;
+    pub(crate) fn next(&mut self, row: usize) -> &[&'a [i64]] {
+        let Self { joined, rows, current } = self;
         current.clear();
-        current.extend(rows.iter_mut().map(Rows::next));
+        match &joined.order {
+            None => current.extend(rows.iter_mut().map(Rows::next)),
+            Some(order) => {
+                let values = |p: &&'a Profile| p.samples.values.row(order[row] as usize);
+                current.extend(joined.profiles.iter().map(values));
+            }
+        }
         current
     }
 
@@ -97,7 +114,7 @@ impl<'a> Columns<'a> {
 /// Rows of a column, one after the other: the end of one is the beginning of the next.
 struct Rows<'a, T> {
     items: &'a [T],
-    ends: std::slice::Iter<'a, u32>,
+    ends: slice::Iter<'a, u32>,
     /// Where the next row begins.
     start: usize,
 }
@@ -152,28 +169,28 @@ pub(crate) struct Row<'r> {
 #[inline]
 pub(crate) fn rows<E>(joined: &Joined, each: impl FnMut(Row) -> Result<(), E>) -> Result<(), E> {
     match &joined.profiles[..] {
-        [profile] => rows_of_one(profile, each),
-        profiles => rows_of_several(profiles, each),
+        [profile] => rows_of_one(profile, joined.order.as_deref(), each),
+        _ => rows_of_several(joined, each),
     }
 }
 
 /// Each column has one value a sample, so a sample stays one: the values and times it has in a
 /// column become that column's total.
 fn rows_of_several<E>(
-    profiles: &[&Profile],
+    joined: &Joined,
     mut each: impl FnMut(Row) -> Result<(), E>,
 ) -> Result<(), E> {
-    let Some(first) = profiles.first() else {
+    let Some(first) = joined.profiles.first() else {
         return Ok(());
     };
-    let mut totals = Vec::with_capacity(profiles.len());
+    let mut totals = Vec::with_capacity(joined.profiles.len());
+    let mut columns = Columns::of(joined);
     let mut walk = Walk::of(&first.samples);
-    let mut columns = Columns::of(profiles);
     for row in 0..first.samples.len() {
-        let sample = &walk.next(row);
+        let sample = &walk.next_by(joined.order.as_deref(), row);
         let times = sample.timestamps_unix_nano;
         totals.clear();
-        totals.extend(columns.next().iter().map(|values| measures::total(values, times)));
+        totals.extend(columns.next(row).iter().map(|values| measures::total(values, times)));
         each(Row { at: [row, 0], sample, how: Spread::Plain, values: &totals, times })?;
     }
     Ok(())
@@ -182,13 +199,17 @@ fn rows_of_several<E>(
 /// What has a value for each timestamp becomes a total, or several samples.
 ///
 /// `parts` of a sample are counted from 0, so that a caller can say something once for each sample.
-fn rows_of_one<E>(profile: &Profile, mut each: impl FnMut(Row) -> Result<(), E>) -> Result<(), E> {
+fn rows_of_one<E>(
+    profile: &Profile,
+    order: Option<&[u32]>,
+    mut each: impl FnMut(Row) -> Result<(), E>,
+) -> Result<(), E> {
     // Of no sample type there are no values, or each is of one that has no name.
     let bare = profile.sample_types.is_empty() && profile.samples.values.items.is_empty();
     let several = profile.sample_types.len() > 1;
     let mut walk = Walk::of(&profile.samples);
     for row in 0..profile.samples.len() {
-        let sample = &walk.next(row);
+        let sample = &walk.next_by(order, row);
         let (values, times) = (sample.values, sample.timestamps_unix_nano);
         let plain = several || bare || values.len() == 1;
         match if plain { Spread::Plain } else { spread(values, times) } {
@@ -241,6 +262,11 @@ mod tests {
         let mut walk = Walk::of(&samples);
         for row in 0..5 {
             assert_eq!(Some(walk.next(row)), samples.get(row));
+        }
+        let order = [3, 0, 4, 2, 1];
+        for row in 0..5 {
+            let sample = walk.next_by(Some(&order), row);
+            assert_eq!(Some(sample), samples.get(order[row] as usize));
         }
     }
 

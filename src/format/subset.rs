@@ -36,8 +36,10 @@ pub(crate) struct Subset {
 }
 
 impl Subset {
-    pub(crate) fn joined(&self, ordered: bool) -> Joined<'_> {
-        Joined { profiles: self.profiles.iter().collect(), ordered }
+    /// They are written as those that they were taken from: whether in the order said, and in which order of samples.
+    pub(crate) fn joined(&self, of: &Joined) -> Joined<'_> {
+        let profiles = self.profiles.iter().collect();
+        Joined { profiles, ordered: of.ordered, order: of.order.clone() }
     }
 }
 

@@ -112,14 +112,20 @@ impl Samples {
     /// ```
     #[inline]
     pub fn get(&self, row: usize) -> Option<SampleRef<'_>> {
-        Some(SampleRef {
-            stack: *self.stacks.get(row)?,
+        (row < self.len()).then(|| self.at(row))
+    }
+
+    /// Sample `row`, which there is.
+    #[inline]
+    pub(crate) fn at(&self, row: usize) -> SampleRef<'_> {
+        SampleRef {
+            stack: self.stacks[row],
             attributes: self.attributes.row(row),
             link: self.link(row),
             values: self.values.row(row),
             timestamps_unix_nano: self.timestamps.row(row),
             stacktrace_id: self.stacktrace_ids.get(row).copied().unwrap_or_default(),
-        })
+        }
     }
 
     /// The column may be shorter than the samples: what is behind its end is none.

@@ -16,9 +16,9 @@ use crate::model::ragged::Ragged;
 use crate::model::row_index::RowIndex;
 use crate::model::samples::Samples;
 
-/// The profile with its samples grouped by their attributes, those with the longest stacks first in each group;
+/// The rows of a profile's samples grouped by their attributes, those with the longest stacks first in each group;
 /// else they keep their order. None where that is the order they have, or must have.
-pub(crate) fn grouped(profile: &Profile, dictionary: &Dictionary) -> Option<Profile> {
+pub(crate) fn grouped(profile: &Profile, dictionary: &Dictionary) -> Option<Vec<u32>> {
     if profile.in_order {
         return None;
     }
@@ -26,13 +26,7 @@ pub(crate) fn grouped(profile: &Profile, dictionary: &Dictionary) -> Option<Prof
     let length = |row: u32| dictionary.stack(samples.stacks[row as usize]).len();
     let order = longest_first(&rows(samples), length);
     let order = Sets::of(samples).group(order);
-    if order.is_sorted() {
-        return None;
-    }
-    let mut grouped = profile.clone();
-    let ProfileParts { samples, .. } = grouped.parts_mut()?;
-    *samples = permuted(samples, &order);
-    Some(grouped)
+    (!order.is_sorted()).then_some(order)
 }
 
 /// Sorts the samples of a profile by what they say beside values: attributes, stack, link. Those that say

@@ -94,10 +94,10 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
 
 /// About how many locations all samples have, as some of them say.
 ///
-/// Of at most 128 samples, evenly spread, and scaled up: a guess for how much room to make, which
+/// Of at most 512 samples, evenly spread, and scaled up: a guess for how much room to make, which
 /// nothing but speed depends on.
 fn locations_of(samples: &[Place], payload: &[u8]) -> usize {
-    const SOME: usize = 1 << 7;
+    const SOME: usize = 1 << 9;
     let step = samples.len() / SOME + 1;
     let count = |place: &Place| {
         let (mut sample, mut count) = (row(*place, payload), 0);

@@ -117,7 +117,7 @@ impl<'a> SampleReader<'a> {
         intake.budget.take::<[u32; 3]>(samples)?;
         intake.budget.take::<i64>(samples.saturating_mul(columns))?;
         // What is not used is never touched, and what is too small moves all that is there.
-        let room = intake.budget.left::<u32>().min(locations + locations / 8);
+        let room = intake.budget.left::<u32>().min(locations + locations / 16);
         tables.stacks.locations.reserve(room);
         tables.stacks.rows.ends.reserve(samples.min(MOST_ROOM));
         let mut read = Samples::default();

@@ -129,7 +129,7 @@ impl Set<'_> {
         let (subset, [default]) = subsets.take(self.joined, [self.default], losses);
         let dictionary = &subset.dictionary;
         let known = &KnownAttributes::of(dictionary);
-        let joined = &subset.joined(self.joined.ordered);
+        let joined = &subset.joined(self.joined);
         let rows = Order::whole(dictionary);
         let set = Set { dictionary, known, rows, joined, default, ..self };
         set.payload(None, options, losses, spare)

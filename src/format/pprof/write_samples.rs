@@ -58,13 +58,13 @@ impl Writer<'_, '_> {
         let limit = self.options.max_output_bytes;
         records(out, |out| {
             let mut walk = Walk::of(samples);
-            let mut columns = Columns::of(&joined.profiles);
+            let mut columns = Columns::of(joined);
             let mut totals = Vec::with_capacity(joined.profiles.len());
             for row in 0..samples.len() {
                 let sample = walk.next(row);
                 let mut values = sample.values;
                 if !alone {
-                    let columns = columns.next().iter();
+                    let columns = columns.next(row).iter();
                     totals.clear();
                     totals.extend(columns.map(|values| measures::total(values, &[])));
                     values = &totals;

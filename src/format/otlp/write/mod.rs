@@ -44,7 +44,7 @@ use crate::format::otlp::write::parts::{Column, Part, ScopeParts, scopes};
 use crate::format::otlp::write::profile::{Packed, ProfileWriter, Said};
 use crate::format::otlp::write::refs::TextRefs;
 use crate::format::otlp::write::sizes::{
-    estimate, locations_estimate, profile_estimate, tables_estimate,
+    estimate, profile_estimate, stacks_estimate, tables_estimate,
 };
 use crate::format::otlp::write::slices::Slices;
 use crate::format::otlp::write::tables::TableWriter;
@@ -99,6 +99,7 @@ pub(crate) fn write<G: Generation>(
         order,
         subsets,
         slices: Slices::default(),
+        room: 0,
         fingerprints: Fingerprints::of(dictionary, &known, profiles.iter().count()),
         options,
         losses,
@@ -202,6 +203,8 @@ struct Writer<'a, G> {
     subsets: Option<Subsets<'a>>,
     /// One memory for the lists of all profiles.
     slices: Slices,
+    /// What the payload takes beside these lists, before the first of them is laid out.
+    room: usize,
     /// Ids for profiles that must have one and have none.
     fingerprints: Fingerprints<'a>,
     /// The caller's; the layout was applied before, but for the generations that order rows
@@ -219,13 +222,11 @@ impl<G: Generation> Writer<'_, G> {
         mut scopes: &[ScopeParts],
     ) -> Result<Vec<u8>> {
         let expected = estimate::<G>(profiles);
-        // Of stacks that are slices of a list it is not known yet how long that is.
-        let stacks = &self.dictionary.stacks.items;
-        let unknown = match G::SCHEMA.tables.stack {
-            0 => locations_estimate(stacks, stacks.len()),
-            _ => 0,
-        };
-        out.reserve(expected - unknown);
+        match G::SCHEMA.tables.stack {
+            // Room comes once stacks are laid out: that takes some itself, and tells how long their list is.
+            0 => self.room = expected - stacks_estimate(&self.dictionary.stacks),
+            _ => out.reserve(expected),
+        }
         for (row, resource) in profiles.resources.iter().enumerate() {
             let (own, others) = scopes.split_at(resource.scopes.len());
             scopes = others;
@@ -355,11 +356,9 @@ impl<G: Generation> Writer<'_, G> {
     fn part(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
         match part {
             Part::Joined(joined) if ordered::<G>(self.options) => {
-                let grouped = |profile: &&Profile| layout::grouped(profile, self.dictionary);
-                let grouped: Vec<Option<Profile>> = joined.profiles.iter().map(grouped).collect();
-                let profiles = joined.profiles.iter().zip(&grouped);
-                let profiles = profiles.map(|(old, new)| new.as_ref().unwrap_or(old)).collect();
-                self.in_order(out, &Part::Joined(Joined { profiles, ..*joined }), said)
+                let order = layout::grouped(joined.first(), self.dictionary);
+                let profiles = joined.profiles.clone();
+                self.in_order(out, &Part::Joined(Joined { profiles, order, ..*joined }), said)
             }
             Part::Joined(_) | Part::Column(..) => self.in_order(out, part, said),
         }
@@ -371,29 +370,30 @@ impl<G: Generation> Writer<'_, G> {
     /// reaches, so that the payload does not hold the whole dictionary once a profile.
     fn in_order(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
         let Self { dictionary, known, options, losses, slices, .. } = self;
-        let packed = Packed::default();
+        let (packed, room) = (Packed::default(), std::mem::take(&mut self.room));
         match (&self.shared, part, &mut self.subsets) {
-            (Some(tables), ..) => {
-                ProfileWriter { tables, slices, options, losses, packed }.write(out, part, said)
-            }
+            (Some(tables), ..) => ProfileWriter { tables, slices, options, losses, packed, room }
+                .write(out, part, said),
             (None, Part::Joined(joined), Some(subsets)) => {
                 let (subset, [default, own]) =
                     subsets.take(joined, [said.default, said.own], losses);
                 let (dictionary, slices) = (&subset.dictionary, &mut Slices::default());
                 let known = KnownAttributes::of(dictionary);
-                let part = Part::Joined(subset.joined(joined.ordered));
+                let part = Part::Joined(subset.joined(joined));
                 let said = Said { default, own, ..said };
                 let rows = default_order::<G>(dictionary, part.profiles(), options);
                 let tables =
                     &TableWriter::<G>::own(dictionary, &known, &part, default, rows, losses)?;
-                ProfileWriter { tables, slices, options, losses, packed }.write(out, &part, said)
+                ProfileWriter { tables, slices, options, losses, packed, room }
+                    .write(out, &part, said)
             }
             (None, part, _) => {
                 let default = || default_order::<G>(dictionary, part.profiles(), options);
                 let rows = self.order.take().unwrap_or_else(default);
                 let tables =
                     &TableWriter::<G>::own(dictionary, known, part, said.default, rows, losses)?;
-                ProfileWriter { tables, slices, options, losses, packed }.write(out, part, said)
+                ProfileWriter { tables, slices, options, losses, packed, room }
+                    .write(out, part, said)
             }
         }
     }

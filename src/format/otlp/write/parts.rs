@@ -20,7 +20,7 @@ use crate::format::losses::{self, Losses};
 use crate::format::otlp::schema::Generation;
 use crate::format::unsaid;
 use crate::model::dictionary::Dictionary;
-use crate::model::id::StringId;
+use crate::model::id::{StackId, StringId};
 use crate::model::order::sample_type_order;
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::Value;
@@ -75,6 +75,16 @@ impl<'a> Part<'a> {
             Self::Column(column) => column.profile,
             Self::Joined(joined) => joined.first(),
         }
+    }
+
+    /// The stacks of its samples, as these are written.
+    pub(crate) fn stacks(&self) -> impl Iterator<Item = StackId> {
+        let (profile, order) = match self {
+            Self::Column(column) => (column.profile, None),
+            Self::Joined(joined) => (joined.first(), joined.order.as_deref()),
+        };
+        let stacks = &profile.samples.stacks;
+        (0..stacks.len()).map(move |at| stacks[order.map_or(at, |order| order[at] as usize)])
     }
 
     /// The profiles it is made of.

@@ -52,6 +52,8 @@ pub(crate) struct ProfileWriter<'a, 't, G> {
     pub(crate) losses: &'a mut Losses,
     /// Of this profile, so each one alone tells its generation.
     pub(crate) packed: Packed,
+    /// What is to be written beside lists of locations, where there is no room for it yet.
+    pub(crate) room: usize,
 }
 
 /// Which lists of numbers a profile has had packed. A generation is told from the next by which of a sample's
@@ -132,10 +134,9 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     /// [`Limit`](crate::ErrorKind::Limit) past `max_expanded_samples`.
     fn profile(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
         if G::SCHEMA.tables.stack == 0 {
-            let used = part.first().samples.stacks.iter().copied();
             let locations = self.tables.dictionary.locations.len();
-            self.slices.lay_out(&self.tables.dictionary.stacks, locations, used);
-            let left = out.capacity() - out.len();
+            self.slices.lay_out(&self.tables.dictionary.stacks, locations, part.stacks());
+            let left = self.room.max(out.capacity() - out.len());
             let list = locations_estimate(&self.tables.dictionary.stacks.items, self.slices.length);
             out.reserve_exact(left + list + list / 16);
         }

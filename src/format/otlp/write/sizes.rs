@@ -9,6 +9,7 @@ use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::LocationId;
 use crate::model::profile::Profile;
+use crate::model::ragged::Ragged;
 use crate::wire::write::varint_len;
 
 /// The error of more rows than the generation's indices can count.
@@ -40,9 +41,13 @@ pub(crate) fn tables_estimate(dictionary: &Dictionary) -> usize {
         + locations.len() * (3 + mapping)
         + some(&locations.addresses, |address| varint_len(*address))
         + locations.lines.items.len() * 9
-        + locations_estimate(&stacks.items, stacks.items.len())
-        + stacks.len() * 4
+        + stacks_estimate(stacks)
         + attributes.len() * 20
+}
+
+/// What a table of stacks takes.
+pub(crate) fn stacks_estimate(stacks: &Ragged<LocationId>) -> usize {
+    locations_estimate(&stacks.items, stacks.items.len()) + stacks.len() * 4
 }
 
 /// What so many of the references to locations take.
@@ -53,7 +58,12 @@ pub(crate) fn locations_estimate(ids: &[LocationId], count: usize) -> usize {
 /// What a sample takes on average, by the columns it has. Too little costs a copy, too much some memory.
 pub(crate) fn profile_estimate<G: Generation>(profile: &Profile) -> usize {
     let samples = &profile.samples;
-    let row = samples.len() * 10 + samples.attributes.items.len() * 3;
+    // Where a stack is: a slice, or a row whose number most others have as many bytes as.
+    let stack = match G::SCHEMA.tables.stack {
+        0 => 6,
+        _ => 1 + samples.stacks.last().map_or(0, |id| varint_len(id.0.into())),
+    };
+    let row = samples.len() * (4 + stack) + samples.attributes.items.len() * 3;
     let columns =
         if G::SCHEMA.has_one_sample_type() { profile.sample_types.len().max(1) } else { 1 };
     let values = some(&samples.values.items, |value| varint_len(*value as u64));
