@@ -1,8 +1,8 @@
 //! The order of rows and samples that a payload is written in. Nothing but the order changes.
 //!
-//! Writers ask here in which order they should take the rows they have, and copy none but samples. `Keep` and
-//! `Compact` leave out the rows that nothing refers to. The default is an order only for the generations of OTLP
-//! whose stacks are slices of one list.
+//! Writers ask here in which order they should take the rows they have, and copy none but samples for the compact
+//! layout. `Keep` and `Compact` leave out the rows that nothing refers to. The default is an order only for the
+//! generations of OTLP whose stacks are slices of one list.
 //!
 //! Why orders matter: small indices take fewer bytes, and gzip finds what is alike only within the
 //! last 32 KiB.
