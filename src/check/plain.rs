@@ -32,7 +32,8 @@ use crate::wire::{FIXED64, VARINT};
 pub(crate) struct Forms {
     /// The table whose rows these are; a row's number in it tells whether it is plain.
     table: Table,
-    shape: &'static Shape,
+    /// `None` of strings, which are their own form.
+    shape: Option<&'static Shape>,
     /// Whether something that its rows refer to has an equal.
     shared: bool,
     /// Whether values of its rows may have their texts by reference.
@@ -44,7 +45,10 @@ impl Forms {
     ///
     /// Looked up once for a table: as long as nothing that its rows refer to has an equal, plain
     /// rows stay as they are.
-    pub(crate) fn of(cx: &Cx<'_>, table: Table, shape: &'static Shape) -> Self {
+    pub(crate) fn of(cx: &Cx<'_>, table: Table) -> Self {
+        let Some(shape) = cx.table_shape(table) else {
+            return Self { table, shape: None, shared: false, refers: false };
+        };
         let refers = |shape: &Shape| {
             let mut tables = shape.slots.iter().filter_map(|slot| slot.table);
             tables.any(|(table, _)| !cx.tables.equal[table as usize].is_empty())
@@ -52,7 +56,7 @@ impl Forms {
         let mut inner = shape.slots.iter().filter(|slot| slot.take == Take::Message);
         let shared = refers(shape) || inner.any(|slot| refers(cx.shapes.get(slot.child)));
         let refers = table == Table::Attribute && cx.payload.refers;
-        Self { table, shape, shared: shared || refers, refers }
+        Self { table, shape: Some(shape), shared: shared || refers, refers }
     }
 
     /// The form of a row; in `out` where it is not the row's own bytes.
@@ -66,12 +70,14 @@ impl Forms {
         out: &'b mut Vec<u8>,
     ) -> &'b [u8] {
         let body = (start as usize, end as usize);
-        if !self.shared && cx.tables.is_plain(self.table, row as usize) {
-            return cx.bytes.get(body.0..body.1).unwrap_or_default();
+        match self.shape {
+            Some(shape) if self.shared || !cx.tables.is_plain(self.table, row as usize) => {
+                out.clear();
+                make(cx, shape, body, out, 0, self.refers);
+                out
+            }
+            _ => cx.bytes.get(body.0..body.1).unwrap_or_default(),
         }
-        out.clear();
-        make(cx, self.shape, body, out, 0, self.refers);
-        out
     }
 }
 

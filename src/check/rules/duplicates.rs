@@ -23,7 +23,6 @@ use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::plain::Forms;
 use crate::check::rule::Rule;
-use crate::check::state::Met;
 use crate::model::row_index::RowIndex;
 use crate::schema::Table;
 
@@ -56,44 +55,42 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
     }
     for (table, rule) in TABLES {
         let rows = std::mem::take(&mut cx.tables.rows[table as usize]);
-        let equal = match table {
-            Table::String => strings(cx, rule, &rows),
-            _ => records(cx, table, rule, &rows),
-        };
+        cx.tables.equal[table as usize] = equal(cx, table, rule, &rows);
         cx.tables.rows[table as usize] = rows;
-        cx.tables.equal[table as usize] = equal;
     }
 }
 
-/// Compares texts, which are rows without fields.
+/// The first row that each row of a table equals, if any equals another.
+///
+/// Compares rows by [their forms](Forms), which nearly all are the bytes of the row itself. None is kept: that of a row
+/// which another may equal is made once more.
 ///
 /// An empty string behind row 0 is told as an extra zero entry as well (`OP3208`), here, because
 /// texts are never walked as messages.
-fn strings(cx: &mut Cx<'_>, rule: &'static Rule, rows: &[(u32, u32)]) -> Vec<u32> {
-    let (name, bytes) = (cx.table_name(Table::String), cx.bytes);
-    let text = |row: u32| -> &[u8] {
-        let body = rows.get(row as usize).map(|(start, end)| *start as usize..*end as usize);
-        body.and_then(|body| bytes.get(body)).unwrap_or_default()
-    };
-    let mut seen = RowIndex::default();
-    let mut equal = Vec::new();
-    for (row, (start, _)) in (0..).zip(rows) {
-        let (found, spot) = (text(row), Spot::at(*start as usize).field(name).row(row as usize));
-        let hash = cx.payload.hasher.hash_one(found);
-        let first = seen.find(hash, |row| text(row) == found);
-        match first {
-            Some(first) => {
-                note(&mut equal, row, first);
-                let bound = format_args!("no entry of [{first}]");
-                cx.findings.raise(rule, spot, Shown(found), bound);
+fn equal(cx: &mut Cx<'_>, table: Table, rule: &'static Rule, rows: &[(u32, u32)]) -> Vec<u32> {
+    let (name, forms) = (cx.table_name(table), Forms::of(cx, table));
+    let body = |row: u32| rows.get(row as usize).copied().unwrap_or_default();
+    let mut seen = RowIndex::with_room(rows.len());
+    let (mut equal, mut one, mut other) = (Vec::new(), Vec::new(), Vec::new());
+    for (row, &(start, end)) in (0..).zip(rows) {
+        let form = forms.form(cx, row, (start, end), &mut one);
+        let hash = cx.payload.hasher.hash_one(form);
+        let same = |before| forms.form(cx, before, body(before), &mut other) == form;
+        let first = seen.find(hash, same);
+        let spot = || Spot::at(start as usize).field(name).row(row as usize);
+        if let Some(first) = first {
+            note(&mut equal, row, first);
+            let bound = format_args!("no entry of [{first}]");
+            match table {
+                Table::String => cx.findings.raise(rule, spot(), Shown(form), bound),
+                _ => cx.findings.raise(rule, spot(), "", bound),
             }
-            None => {
-                keep(&mut equal, row);
-                seen.add(hash, row);
-            }
+        } else {
+            keep(&mut equal, row);
+            seen.add(hash, row);
         }
-        if found.is_empty() && row > 0 {
-            cx.findings.raise(&OP3208, spot, "\"\"", "");
+        if table == Table::String && form.is_empty() && row > 0 {
+            cx.findings.raise(&OP3208, spot(), "\"\"", "");
         }
     }
     equal
@@ -118,29 +115,4 @@ fn keep(equal: &mut Vec<u32>, row: u32) {
     if !equal.is_empty() {
         equal.push(row);
     }
-}
-
-/// Compares rows by fingerprints of [their forms](Forms), of 128 bits: each form is made once and none is kept. Nearly
-/// all are the bytes of the row itself.
-fn records(cx: &mut Cx<'_>, table: Table, rule: &'static Rule, rows: &[(u32, u32)]) -> Vec<u32> {
-    let (name, Some(shape)) = (cx.table_name(table), cx.table_shape(table)) else {
-        return Vec::new();
-    };
-    let forms = Forms::of(cx, table, shape);
-    let body = |row: u32| rows.get(row as usize).copied().unwrap_or_default();
-    let mut seen = Met::default();
-    let (mut equal, mut out) = (Vec::new(), Vec::new());
-    for (row, (start, _)) in (0..).zip(rows) {
-        let form = forms.form(cx, row, body(row), &mut out);
-        let print = cx.payload.fingerprint(form);
-        match seen.before(print, row) {
-            Some(first) => {
-                note(&mut equal, row, first);
-                let spot = Spot::at(*start as usize).field(name).row(row as usize);
-                cx.findings.raise(rule, spot, "", format_args!("no entry of [{first}]"));
-            }
-            None => keep(&mut equal, row),
-        }
-    }
-    equal
 }
