@@ -129,7 +129,7 @@ impl Cx<'_> {
         &mut self,
         table: Table,
         body: &Range<usize>,
-        first: u64,
+        first: u32,
         range: Range<u64>,
     ) -> Option<usize> {
         let bytes = self.bytes.get(body.clone())?;
@@ -154,10 +154,8 @@ impl Cx<'_> {
     ///
     /// Numbers are kept plus 1 ([`Indices::plus`](crate::wire::indices::Indices::plus)), which is
     /// taken back here.
-    pub(super) fn mark_indices(&mut self, table: Table, first: u64) {
-        let (indices, tables) = (self.indices.get(0, self.indices.len()), &mut self.tables);
-        if !tables.unmarked {
-            indices.iter().for_each(|index| tables.mark(table, u64::from(index - 1) - first));
-        }
+    pub(super) fn mark_indices(&mut self, table: Table, first: u32) {
+        let indices = self.indices.get(0, self.indices.len());
+        self.tables.mark_all(table, indices, 1 + first);
     }
 }

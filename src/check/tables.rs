@@ -123,6 +123,20 @@ impl Tables {
         }
     }
 
+    /// Notes references to rows that there are: each of the numbers is so much larger than its row.
+    #[inline(always)]
+    pub(crate) fn mark_all(&mut self, table: Table, numbers: &[u32], more: u32) {
+        if self.unmarked {
+            return;
+        }
+        let uses = self.uses[table as usize].as_mut_slice();
+        for number in numbers {
+            if let Some(uses) = uses.get_mut((number - more) as usize) {
+                *uses += 1;
+            }
+        }
+    }
+
     /// Notes that the bytes of a row are its form, as far as what it refers to has no equal.
     #[inline(always)]
     pub(crate) fn note_plain(&mut self, table: Table, row: usize) {

@@ -45,6 +45,11 @@ impl<'f, 'a> Run<'f, 'a> {
         self.message.next(self.tag, self.fields)
     }
 
+    /// The byte that each message begins with.
+    pub(super) fn tag(&self) -> u16 {
+        self.tag
+    }
+
     /// How many rows there were, when there is no next.
     ///
     /// A field that is no list counts as one.

@@ -1,7 +1,7 @@
 //! Stacks: lists of locations and nothing else, of which many are proved at once.
 //!
-//! What a proof of a list costs besides reading it, the largest of its numbers and a look for bytes of zeros, is paid once
-//! for a block of stacks: their numbers lie end to end, and their bytes in one stretch of the payload.
+//! What a proof of a list costs, reading it, the largest of its numbers and a look for bytes of zeros, is paid once
+//! for a block of stacks, whose bytes are one stretch of the payload, all of it varints.
 //!
 //! ```text
 //! one stack     3a 05 │ 0a 03 07 08 09         tag and length of the row, tag and length of the list, three rows
@@ -63,26 +63,43 @@ const BLOCK: usize = 64;
 
 /// Proves stacks up to the end of a block or of the run: whether there are more.
 ///
-/// The bytes between the first and the last list are all of these rows: a zero in a tag or a length
-/// cannot be, so one search serves for all.
+/// Tags and lengths are varints as well, so all bytes of a block are read as one list, and what those four numbers of each
+/// stack were counted for is taken back. Where one of them is no row of the table, the block is not proved.
 fn block(cx: &mut Cx<'_>, run: &mut Run<'_, '_>) -> Option<bool> {
     let first = run.message;
     let (mut more, mut end, mut owned) = (true, 0, cx.payload.owned);
-    cx.indices.clear();
     while more && (run.message.row() < first.row() + BLOCK) {
-        let body = indices(cx, &run.message)?;
-        cx.indices.append(Reader::within(cx.bytes, body.0, body.1)).ok()?;
-        (end, owned) = (body.1, owned + limits::size(Noun::Stack) + run.message.len() as u64);
+        (_, end) = indices(cx, &run.message)?;
+        owned += limits::size(Noun::Stack) + run.message.len() as u64;
         more = run.next();
     }
-    // No index is 0, and then a byte of zeros is the end of one that is not in its shortest form; tags and lengths have none.
+    let bytes = first.start - header(first.len())..end;
+    cx.indices.clear();
+    cx.indices.append(Reader::within(cx.bytes, bytes.start, bytes.end)).ok()?;
+    // No number is 0, and then a byte of zeros is the end of one that is not in its shortest form, be it a tag or a length.
     let zeros = |bytes: &[u8]| bytes.iter().fold(false, |any, byte| any | (*byte == 0));
     let most = u64::from(cx.indices.most_less_one()?);
-    if zeros(cx.bytes.get(first.start..end)?) || most >= cx.tables.len(Table::Location) {
+    if zeros(cx.bytes.get(bytes)?) || most >= cx.tables.len(Table::Location) {
         return None;
     }
-    cx.mark_indices(Table::Location, 0);
-    (first.row()..run.message.row()).for_each(|row| cx.tables.note_plain(Table::Stack, row));
     cx.payload.owned = owned;
+    let rows = first.row()..run.message.row();
+    rows.clone().for_each(|row| cx.tables.note_plain(Table::Stack, row));
+    if !cx.tables.unmarked {
+        cx.mark_indices(Table::Location, 0);
+        let (tag, list) = (run.tag().into(), first.shape.tags[LOCATION_INDICES].into());
+        for row in rows {
+            let Some((start, end)) = cx.tables.row(Table::Stack, row as u64) else { continue };
+            let length = end - start;
+            for number in [tag, length, list, length - header(length - 2)] {
+                cx.tables.release(Table::Location, number as u64);
+            }
+        }
+    }
     Some(more)
+}
+
+/// How many bytes the tag and the length of a message or list take that has so many.
+fn header(length: usize) -> usize {
+    if length < 0x80 { 2 } else { 3 }
 }
