@@ -89,8 +89,8 @@ impl<'a> Cx<'a> {
     /// The state before anything was walked: nothing is known of any table.
     ///
     /// The walk fills in the tables next: no reference can be asked before. Proving messages fine
-    /// is left out where a receiver demands more of each, or where the limit on attributes is below
-    /// what the proof counts.
+    /// is left out where a receiver demands more of each, or where a limit is below what the proof
+    /// counts.
     pub(crate) fn new(
         bytes: &'a [u8],
         version: Version,
@@ -101,12 +101,14 @@ impl<'a> Cx<'a> {
         let long = LONG.min(usize::try_from(limits.max_string_bytes).unwrap_or(usize::MAX));
         let tables = Tables::default();
         let receiver = findings.receiver().filter(|_| version == Version::V1_10);
+        let bounded =
+            limits.max_attributes_per_item >= FEW as u64 && limits.max_lines_per_location > 0;
         let (attributes, depth, parent) = (Vec::new(), 0, Noun::ProfilesData);
         let (profile, payload) = Default::default();
         Self {
             pool: Pool::default(),
             memo: Memo::default(),
-            fast: receiver.is_none() && limits.max_attributes_per_item >= FEW as u64,
+            fast: receiver.is_none() && bounded,
             receiver,
             line_shape: shapes.find(Noun::Line),
             value_shape: shapes.find(Noun::AnyValue),

@@ -58,6 +58,8 @@ pub(crate) struct ProfileState {
     pub(crate) sums: Vec<i128>,
     /// The samples that were met, by what they are samples of.
     pub(crate) identities: Met,
+    /// How many samples earlier profiles have.
+    pub(crate) samples_before: u32,
     /// Whether samples are compared with each other, of whichever generation.
     pub(crate) compares: bool,
     /// Whether the receiver takes samples of one value alone.
@@ -68,31 +70,40 @@ pub(crate) struct ProfileState {
     pub(crate) slice: u64,
 }
 
-/// What was met, by keys of 128 bits.
+/// The rows that were met, by keys of 128 bits.
 #[derive(Debug, Default)]
 pub(crate) struct Met {
-    /// In the order in which they were met.
+    /// By row, up to the last that no other had the key of; any where that was not asked.
     keys: Vec<u128>,
-    /// The row of each, for findings that name the first.
-    rows: Vec<u32>,
-    /// From a hash to a position in both.
+    /// From a hash to a row.
     index: RowIndex,
     hasher: foldhash::fast::RandomState,
 }
 
 impl Met {
-    /// The row that a key was met at, if it was; it is now.
+    /// The row that a key was met at, if it was; it is now, at a later row than any before.
     #[inline(always)]
     pub(crate) fn before(&mut self, key: u128, row: u32) -> Option<u32> {
         let hash = self.hasher.hash_one(key);
-        let found = self.index.find(hash, |at| self.keys.get(at as usize) == Some(&key));
-        if let Some(found) = found {
-            return self.rows.get(found as usize).copied();
+        let found = self.index.find(hash, |row| self.is(row, key));
+        if found.is_none() {
+            self.index.add(hash, row);
+            self.keep(key, row);
         }
-        self.index.add(hash, self.keys.len() as u32);
+        found
+    }
+
+    /// Keeps the key of a row.
+    #[inline(always)]
+    pub(crate) fn keep(&mut self, key: u128, row: u32) {
+        self.keys.resize(row as usize, 0);
         self.keys.push(key);
-        self.rows.push(row);
-        None
+    }
+
+    /// Whether a row was met with a key.
+    #[inline(always)]
+    pub(crate) fn is(&self, row: u32, key: u128) -> bool {
+        self.keys.get(row as usize) == Some(&key)
     }
 }
 
@@ -101,6 +112,8 @@ impl Met {
 pub(crate) struct PayloadState {
     pub(crate) profiles: u64,
     pub(crate) samples: u64,
+    /// Of each stack the first sample in the last profile that has one, as a number from 1 on among all samples.
+    pub(crate) first_samples: Vec<u32>,
     /// The ids of profiles, each with the fingerprint of the profile's bytes.
     pub(crate) ids: Map<[u8; 16], u128>,
     /// The resources that were met, and the scopes of the current one, by their forms.

@@ -94,12 +94,11 @@ impl Cx<'_> {
         if let Some((from, to)) = known.get(..usual).and_then(<[_]>::last) {
             (at, more, last) = (*to as usize, usual as u32, *from as usize..*to as usize);
         }
-        let mut fields = Fields::new(self.bytes, at, end);
-        while known.is_empty()
-            && let Some((from, to)) = fields.again(tag)
-            && fine(from, to)
-        {
-            (at, more, last) = (to, more + 1, from..to);
+        if known.is_empty() {
+            let mut fields = Fields::new(self.bytes, at, end);
+            while let Some((from, to)) = fields.again(tag).filter(|(from, to)| fine(*from, *to)) {
+                (at, more, last) = (to, more + 1, from..to);
+            }
         }
         if more > 0 {
             record.cell_mut(slot.cell).add_run(more, &last);

@@ -31,8 +31,7 @@ const INT: usize = ANY_VALUE.cell("int_value");
 /// Type and unit of each key are held in [`KeyState`]; the first row of a key says what they are.
 ///
 /// A unit that is none of UCUM is told here and is no reason to walk the row: a profiler that
-/// writes one writes it in every row. A value of one member is two levels deeper than the row,
-/// which the limit on nesting has to allow.
+/// writes one writes it in every row.
 #[inline(always)]
 pub(super) fn entry(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     let mut fields = message.short(cx)?;
@@ -45,8 +44,7 @@ pub(super) fn entry(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     let kind = kind_of(cx.value_shape?, value).filter(|_| bytes <= cx.long)?;
     let attribute = *cx.attributes.get(message.row())?;
     let plain = attribute.class == Class::Other && attribute.key != Attribute::NO_KEY;
-    let deep = cx.depth + 2 > cx.limits.max_nesting;
-    if !fields.is_done() || message.row() == 0 || key == 0 || !plain || cx.styled || deep {
+    if !fields.is_done() || message.row() == 0 || key == 0 || !plain || cx.styled {
         return None;
     }
     cx.has(Table::String, key)?;

@@ -153,8 +153,7 @@ pub(super) fn of_pprof(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
         *bodies.get_mut(found)? = body;
         found += 1;
     }
-    let depth = cx.depth + 2 <= cx.limits.max_nesting || found == 0;
-    if fields.at() != message.end || !depth || found as u64 > cx.limits.max_attributes_per_item {
+    if fields.at() != message.end || found as u64 > cx.limits.max_attributes_per_item {
         return None;
     }
     let values = Values::of(cx, values.0..values.1)?.fitting(cx)?;

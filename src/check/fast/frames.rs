@@ -83,7 +83,8 @@ fn any<const PPROF: bool>(
     }
     let folded = fields.exact(tags[FOLDED]);
     let attributes = fields.part(tags[ATTRIBUTES]);
-    if folded > 1 || !fields.is_done() {
+    let many = lines.len() as u64 > cx.limits.max_lines_per_location;
+    if folded > 1 || many || !fields.is_done() {
         return None;
     }
     prove::<PPROF>(cx, message, Place { attributes, ..place }, &lines)?;
@@ -102,7 +103,9 @@ fn prove<const PPROF: bool>(
 ) -> Option<()> {
     let optional = (Version::V1_4..=Version::V1_7).contains(&cx.version);
     let unset = place.mapping == Some(0) && !optional;
-    if unset || !is_usual_row::<PPROF>(cx, message, place.id, lines.len()) {
+    let first = message.row() == 0 && !PPROF;
+    let named = cx.is_usual_id::<PPROF>(Table::Location, message.row(), place.id);
+    if unset || first || !named || message.len() == 0 {
         return None;
     }
     // That one comes twice is told by its bytes.
@@ -111,25 +114,13 @@ fn prove<const PPROF: bool>(
         return None;
     }
     let attributes = Few::of(cx, place.attributes)?;
-    mapped::<PPROF>(cx, message, place, (!lines.is_empty(), attributes.len > 0))?;
+    mapped::<PPROF>(cx, message, place, (!lines.is_empty(), attributes.rows().len() > 0))?;
     note_lines(cx, message, lines);
-    if place.id == 0 && (attributes.len < 2 || attributes.rows().is_sorted()) {
+    if place.id == 0 && attributes.rows().is_sorted() {
         cx.tables.note_plain(Table::Location, message.row());
     }
     attributes.mark(cx);
     Some(())
-}
-
-/// Whether a location of so many lines is no row 0 of OTLP, not empty and not too deep, and called as pprof wants it.
-///
-/// Where the limit on nesting is near, or another limit is reached, the walk counts and says so.
-#[inline(always)]
-fn is_usual_row<const PPROF: bool>(cx: &Cx<'_>, message: &Message, id: u64, lines: usize) -> bool {
-    let first = message.row() == 0 && !PPROF;
-    let deep = cx.depth + 2 > cx.limits.max_nesting;
-    let many = lines as u64 > cx.limits.max_lines_per_location;
-    let named = cx.is_usual_id::<PPROF>(Table::Location, message.row(), id);
-    !(first || deep || many) && named && message.start < message.end
 }
 
 /// Notes in which mapping a location is, if its address is inside it; tells of an address that is in none.
@@ -210,7 +201,7 @@ fn line<const PPROF: bool>(
     let function = fields.exact(shape.tags[FUNCTION_INDEX]);
     let at = fields.at() as u32;
     let (line, column) = (fields.exact(shape.tags[LINE_NUMBER]), fields.exact(shape.tags[COLUMN]));
-    let narrow = line <= u64::from(u32::MAX) && column <= u64::from(u32::MAX);
+    let narrow = (line | column) <= u64::from(u32::MAX);
     if function == 0 || !narrow || (column > 0 && line == 0) || !fields.is_done() {
         return None;
     }

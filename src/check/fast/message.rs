@@ -139,7 +139,7 @@ pub(super) struct Few<'a> {
     /// At its first number.
     body: Option<Window<'a>>,
     /// At most [`FEW`].
-    pub(super) len: usize,
+    len: usize,
 }
 
 impl<'a> Few<'a> {
@@ -166,12 +166,9 @@ impl<'a> Few<'a> {
     /// The rows it refers to, as they are written; read again, which costs less than keeping them, as most lists are asked
     /// for their keys alone.
     #[inline(always)]
-    pub(super) fn rows(self) -> impl Iterator<Item = u64> {
-        let (mut body, mut left) = (self.body, self.len);
-        std::iter::from_fn(move || {
-            left = left.checked_sub(1)?;
-            body.as_mut().map(Window::packed_shortest)
-        })
+    pub(super) fn rows(self) -> impl ExactSizeIterator<Item = u64> {
+        let mut body = self.body;
+        (0..self.len).map(move |_| body.as_mut().map_or(0, Window::packed_shortest))
     }
 
     /// Notes what it refers to.

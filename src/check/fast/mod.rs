@@ -48,8 +48,10 @@ pub(crate) use run::Run;
 /// are all that are left. Otherwise it stands at the next one that has to be walked.
 pub(crate) fn pass(cx: &mut Cx<'_>, run: &mut Run<'_, '_>) -> bool {
     let of_pprof = cx.version == Version::Pprof;
+    // A row holds messages that hold messages, and the walk counts how deep.
+    let deep = cx.depth + 2 > cx.limits.max_nesting;
     match run.message.shape.noun {
-        _ if !cx.fast => false,
+        _ if !cx.fast || deep => false,
         Noun::Sample if of_pprof => run.pass(cx, columned::of_pprof),
         Noun::Sample if cx.version < Version::V1_8 => run.pass(cx, columned::sliced),
         Noun::Sample => run.pass(cx, samples::sample),

@@ -26,6 +26,8 @@ const ATTRIBUTES: usize = SAMPLE.cell("attribute_indices");
 /// What the values of a sample are.
 #[derive(Clone, Copy, Default)]
 struct Values {
+    /// Where their field begins in its message.
+    at: usize,
     /// How many there are.
     count: usize,
     /// Of all of them; it is added to the profile's, which has more bits.
@@ -46,26 +48,34 @@ struct Parts<'a> {
     link: u64,
     /// Bodies of the lists; `None` where there is none.
     attributes: Option<Window<'a>>,
-    values: Option<Window<'a>>,
+    values: Option<Values>,
     times: Option<Window<'a>>,
 }
 
 /// A sample of 1.8 and later: values and timestamps as those of the first sample of its profile.
 ///
-/// Most have a stack, perhaps attributes, and values: what is known not to be there costs those nothing.
+/// Most have a stack, perhaps attributes, and one value: what is known not to be there costs those nothing.
 #[inline(always)]
 pub(super) fn sample(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     let mut fields = message.short(cx)?;
     let tags = &message.shape.tags;
-    let stack = fields.exact(tags[STACK]);
+    let stack = fields.shortest(tags[STACK])?;
     let attributes = fields.part(tags[ATTRIBUTES]);
-    let values = fields.part(tags[VALUES]);
-    if values.is_none() || !fields.is_done() {
-        // What is pointed to does not stay in registers: of this loop that is a copy.
-        let message = *message;
-        return any(cx, &message);
+    let at = fields.at();
+    match fields.part(tags[VALUES]) {
+        Some(mut one) if fields.is_done() => {
+            let value = one.packed_shortest();
+            one.is_done().then_some(())?;
+            let sum = value as i64;
+            let values = Some(Values { at, count: 1, sum, bits: value, not_one: value ^ 1 });
+            prove(cx, message, Parts { stack, link: 0, attributes, values, times: None })
+        }
+        _ => {
+            // What is pointed to does not stay in registers: of this loop that is a copy.
+            let message = *message;
+            any(cx, &message)
+        }
     }
-    prove(cx, message, Parts { stack, link: 0, attributes, values, times: None })
 }
 
 /// A sample of any parts.
@@ -76,6 +86,7 @@ fn any(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     let (mut fields, tags) = (message.short(cx)?, &message.shape.tags);
     let stack = fields.exact(tags[STACK]);
     let (mut attributes, mut link) = (fields.part(tags[ATTRIBUTES]), fields.exact(tags[LINK]));
+    let at = fields.at();
     let (values, mut times) = (fields.part(tags[VALUES]), None);
     if !fields.is_over() {
         // In 1.8 they stand behind the values.
@@ -85,6 +96,10 @@ fn any(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
         times = fields.part(tags[TIMES]);
     }
     fields.is_done().then_some(())?;
+    let values = match values {
+        Some(values) => Some(of_values(at, values)?),
+        None => None,
+    };
     prove(cx, message, Parts { stack, link, attributes, values, times })
 }
 
@@ -101,12 +116,7 @@ fn prove(cx: &mut Cx<'_>, message: &Message, parts: Parts<'_>) -> Option<()> {
     if stack == 0 || cx.profile.shape != Some((values.is_some(), times.is_some())) {
         return None;
     }
-    // Behind its tag and its length.
-    let values_at = values.map_or(0, |values| values.at() - 2);
-    let values = match values {
-        Some(values) => of_values(values)?,
-        None => Values::default(),
-    };
+    let values = values.unwrap_or_default();
     let times = match times {
         Some(times) => timestamps(cx, times)?,
         None => 0,
@@ -129,7 +139,7 @@ fn prove(cx: &mut Cx<'_>, message: &Message, parts: Parts<'_>) -> Option<()> {
         *sum += i128::from(values.sum);
         cx.profile.ones &= values.not_one == 0 && times > 0;
         if values.bits == 0 && cx.zeros {
-            zeros(cx, *message, values_at);
+            zeros(cx, *message, values.at);
         }
     }
     cx.tables.mark(Table::Stack, stack);
@@ -150,16 +160,16 @@ fn zeros(cx: &mut Cx<'_>, message: Message, at: usize) {
 /// Whether no sample of these was met; it is now.
 #[inline(always)]
 fn is_new(cx: &mut Cx<'_>, row: usize, refers: (u64, u64), attributes: Few<'_>) -> bool {
-    let key = samples::identity_of(cx, refers, attributes.len, &mut attributes.rows());
-    cx.profile.identities.before(key, row as u32).is_none()
+    let rows = attributes.rows();
+    samples::same_before(cx, row as u32, refers, rows.len(), rows).is_none()
 }
 
 /// What the values are, if their sum is within 64 bits and each is written in fewer than nine bytes.
 ///
 /// Negative values take ten bytes, so they end the proof: a sum of a difference is rarely asked.
 #[inline(always)]
-fn of_values(mut body: Window<'_>) -> Option<Values> {
-    let mut values = Values::default();
+fn of_values(at: usize, mut body: Window<'_>) -> Option<Values> {
+    let mut values = Values { at, ..Values::default() };
     while !body.is_over() {
         // What takes fewer than nine bytes is no negative number.
         let value = body.packed_shortest();

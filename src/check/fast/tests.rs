@@ -149,3 +149,70 @@ fn keys_that_share_a_bit_are_two_keys() {
         assert_eq!(told.count(), twice, "{list:?}");
     }
 }
+
+/// A payload with a profile of each list of samples, by stack and attributes; 300 locations, of which stacks refer to the
+/// first few.
+fn of_samples(profiles: &[&[(u8, &[u8])]]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let profile = |out: &mut Vec<u8>, samples: &[(u8, &[u8])]| {
+        field_message(out, 2, |out| {
+            for (stack, attributes) in samples {
+                field_message(out, 2, |out| {
+                    field_varint(out, 1, u64::from(*stack));
+                    if !attributes.is_empty() {
+                        field_bytes(out, 2, attributes);
+                    }
+                    field_bytes(out, 4, &[1]);
+                });
+            }
+        });
+    };
+    field_message(&mut out, 1, |out| {
+        field_message(out, 2, |out| profiles.iter().for_each(|samples| profile(out, samples)));
+    });
+    field_message(&mut out, 2, |out| {
+        (0..300).for_each(|row| field_message(out, 2, |out| field_varint(out, 2, row)));
+        ["", "a", "b"].iter().for_each(|text| field_bytes(out, 5, text.as_bytes()));
+        (0..3).for_each(|row| field_message(out, 6, |out| field_varint(out, 1, row)));
+        field_bytes(out, 7, b"");
+        for row in 1..150 {
+            // Of two bytes of length as well.
+            let list = vec![1 + row % 3; usize::from(row)];
+            field_message(out, 7, |out| field_bytes(out, 1, &list));
+        }
+    });
+    out
+}
+
+#[test]
+fn what_tags_and_lengths_of_stacks_are_is_no_reference() {
+    let every = all();
+    let bytes = of_samples(&[&[(1, &[])]]);
+    let [slow, fast] = [false, true].map(|fast| walked(&bytes, Version::V1_10, &every, fast));
+    assert!(slow == fast);
+    let orphans = fast.0.iter().filter(|finding| finding.rule.id() == "OP3303");
+    assert_eq!(orphans.count(), 300 - 4);
+}
+
+#[test]
+fn samples_of_a_stack_are_told_apart_in_each_profile() {
+    let every = all();
+    let samples: &[(u8, &[u8])] = &[
+        (1, &[]),
+        (2, &[1]),
+        (1, &[1]),
+        (2, &[1, 2]),
+        (1, &[1]),
+        (2, &[2, 1]),
+        (1, &[]),
+        (3, &[]),
+    ];
+    let bytes = of_samples(&[samples, &samples[1..], &samples[..3]]);
+    let [slow, fast] = [false, true].map(|fast| walked(&bytes, Version::V1_10, &every, fast));
+    assert!(slow == fast);
+    let same = fast.0.iter().filter(|finding| finding.rule.id() == "OP4006");
+    let told: Vec<_> = same.map(|finding| finding.to_string()).collect();
+    let firsts = ["[2]", "[3]", "[0]", "[1]", "[2]"].map(|first| format!("link than {first}"));
+    assert_eq!(told.len(), firsts.len(), "{told:#?}");
+    assert!(told.iter().zip(firsts).all(|(told, first)| told.contains(&first)), "{told:#?}");
+}

@@ -73,7 +73,7 @@ fn sums(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 
 /// Samples of the same locations and labels.
 ///
-/// Only if `PP1032` is asked: it takes a fingerprint of each sample and 20 bytes to remember it.
+/// Only if `PP1032` is asked: it takes a fingerprint of each sample and 16 bytes to remember it.
 fn repeated(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     if !cx.profile.compares {
         return;

@@ -104,13 +104,37 @@ fn shape_name((values, times): (bool, bool)) -> &'static str {
 /// kind is kept, so that the finding can name it.
 #[inline(always)]
 fn identity(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    let mut attributes = cx.numbers(shape, record, ATTRIBUTES);
+    let attributes = cx.numbers(shape, record, ATTRIBUTES);
     let rows = (record.number(STACK_INDEX), record.number(LINK_INDEX));
-    let key = identity_of(cx, rows, record.count(ATTRIBUTES), &mut attributes);
-    let row = cx.row() as u32;
-    if let Some(first) = cx.profile.identities.before(key, row) {
+    let (row, count) = (cx.row() as u32, record.count(ATTRIBUTES));
+    if let Some(first) = same_before(cx, row, rows, count, attributes) {
         let bound = format_args!("another stack, attributes or link than [{first}]");
         cx.findings.raise(&OP4006, Spot::at(record.start), "", bound);
+    }
+}
+
+/// The sample of the same stack, link and attributes that was met before, if there is one; this one is met now.
+///
+/// Most stacks have one sample in a profile, so the first of each is found by its stack, and the others by their keys.
+#[inline(always)]
+pub(crate) fn same_before(
+    cx: &mut Cx<'_>,
+    row: u32,
+    (stack, link): (u64, u64),
+    count: usize,
+    attributes: impl Iterator<Item = u64>,
+) -> Option<u32> {
+    let stack = cx.tables.first_equal(Table::Stack, stack);
+    let key = identity_of(cx, (stack, link), count, attributes);
+    let (met, before) = (&mut cx.profile.identities, cx.profile.samples_before + 1);
+    match cx.payload.first_samples.get_mut(stack as usize) {
+        Some(first) if *first < before => {
+            *first = before + row;
+            met.keep(key, row);
+            None
+        }
+        Some(first) if met.is(*first - before, key) => Some(*first - before),
+        _ => met.before(key, row),
     }
 }
 
@@ -121,13 +145,12 @@ fn identity(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 /// 127. Attributes are a set, hence the sort. The buffers belong to the state, since this runs for
 /// every sample.
 #[inline(always)]
-pub(crate) fn identity_of(
+fn identity_of(
     cx: &mut Cx<'_>,
     (stack, link): (u64, u64),
     count: usize,
-    attributes: &mut impl Iterator<Item = u64>,
+    mut attributes: impl Iterator<Item = u64>,
 ) -> u128 {
-    let stack = cx.tables.first_equal(Table::Stack, stack);
     let link = cx.tables.first_equal(Table::Link, link);
     let key = u128::from(stack) << 32 | u128::from(link & 0xffff_ffff);
     match count {

@@ -22,7 +22,8 @@ use crate::check::record::Record;
 use crate::check::shape::Shape;
 use crate::check::state::ProfileState;
 use crate::schema::{
-    Noun, PROFILE, PROFILE_CONTAINER, PROFILES_DATA, RESOURCE_PROFILES, SCOPE_PROFILES, Version,
+    Noun, PROFILE, PROFILE_CONTAINER, PROFILES_DATA, RESOURCE_PROFILES, SCOPE_PROFILES, Table,
+    Version,
 };
 
 /// Cells of `ProfilesData`, which is also what a request of the service is called.
@@ -205,7 +206,11 @@ pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     cx.profile = ProfileState::default();
     cx.profile.types = types.len();
     cx.profile.ones = true;
+    cx.profile.samples_before = (cx.payload.samples - samples as u64) as u32;
     cx.profile.compares = cx.findings.asks(&OP4006);
+    if cx.profile.compares {
+        cx.payload.first_samples.resize(cx.tables.len(Table::Stack) as usize, 0);
+    }
     cx.profile.slice = record.count(SLICE) as u64;
     limits::samples(cx, shape.name_of(SAMPLES));
     if samples == 0 {
