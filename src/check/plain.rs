@@ -24,6 +24,7 @@ use super::cx::Cx;
 use super::fields::{Body, Fields};
 use super::record::Record;
 use super::shape::{Shape, Slot, Take};
+use super::tables::Tables;
 use crate::schema::{Noun, Table};
 use crate::wire::write::{field_bytes, field_message, varint};
 use crate::wire::{FIXED64, VARINT};
@@ -59,6 +60,12 @@ impl Forms {
         Self { table, shape: Some(shape), shared: shared || refers, refers }
     }
 
+    /// Whether the form of a row is its own bytes.
+    #[inline(always)]
+    pub(crate) fn is_own(&self, tables: &Tables, row: u32) -> bool {
+        self.shape.is_none() || (!self.shared && tables.is_plain(self.table, row as usize))
+    }
+
     /// The form of a row; in `out` where it is not the row's own bytes.
     ///
     /// Borrows from the payload or from `out`, so that nothing is copied for plain rows.
@@ -71,7 +78,7 @@ impl Forms {
     ) -> &'b [u8] {
         let body = (start as usize, end as usize);
         match self.shape {
-            Some(shape) if self.shared || !cx.tables.is_plain(self.table, row as usize) => {
+            Some(shape) if !self.is_own(&cx.tables, row) => {
                 out.clear();
                 make(cx, shape, body, out, 0, self.refers);
                 out

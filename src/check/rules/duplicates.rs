@@ -62,21 +62,28 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
 
 /// The first row that each row of a table equals, if any equals another.
 ///
-/// Compares rows by [their forms](Forms), which nearly all are the bytes of the row itself. None is kept: that of a row
-/// which another may equal is made once more.
+/// Compares rows by [their forms](Forms), of which each is made once and none is kept: nearly all are the bytes of the row
+/// itself, and of the others there are fingerprints of 128 bits.
 ///
 /// An empty string behind row 0 is told as an extra zero entry as well (`OP3208`), here, because
 /// texts are never walked as messages.
 fn equal(cx: &mut Cx<'_>, table: Table, rule: &'static Rule, rows: &[(u32, u32)]) -> Vec<u32> {
-    let (name, forms) = (cx.table_name(table), Forms::of(cx, table));
-    let body = |row: u32| rows.get(row as usize).copied().unwrap_or_default();
-    let mut seen = RowIndex::with_room(rows.len());
-    let (mut equal, mut one, mut other) = (Vec::new(), Vec::new(), Vec::new());
+    let (name, bytes, forms) = (cx.table_name(table), cx.bytes, Forms::of(cx, table));
+    let own = |row: u32| -> &[u8] {
+        let body = rows.get(row as usize).map(|(start, end)| *start as usize..*end as usize);
+        body.and_then(|body| bytes.get(body)).unwrap_or_default()
+    };
+    let (mut equal, mut out) = (Vec::new(), Vec::new());
+    // For any number of equal rows of two bytes there is no more room than the bytes allow.
+    let room = rows.len().min(bytes.len() / 32);
+    let (mut seen, mut prints) = (RowIndex::with_room(room), Vec::new());
     for (row, &(start, end)) in (0..).zip(rows) {
-        let form = forms.form(cx, row, (start, end), &mut one);
+        let form = forms.form(cx, row, (start, end), &mut out);
         let hash = cx.payload.hasher.hash_one(form);
-        let same = |before| forms.form(cx, before, body(before), &mut other) == form;
-        let first = seen.find(hash, same);
+        let first = seen.find(hash, |before| match forms.is_own(&cx.tables, before) {
+            true => own(before) == form,
+            false => prints.get(before as usize) == Some(&cx.payload.fingerprint(form)),
+        });
         let spot = || Spot::at(start as usize).field(name).row(row as usize);
         if let Some(first) = first {
             note(&mut equal, row, first);
@@ -88,6 +95,10 @@ fn equal(cx: &mut Cx<'_>, table: Table, rule: &'static Rule, rows: &[(u32, u32)]
         } else {
             keep(&mut equal, row);
             seen.add(hash, row);
+            if !forms.is_own(&cx.tables, row) {
+                prints.resize(row as usize, 0);
+                prints.push(cx.payload.fingerprint(form));
+            }
         }
         if table == Table::String && form.is_empty() && row > 0 {
             cx.findings.raise(&OP3208, spot(), "\"\"", "");
