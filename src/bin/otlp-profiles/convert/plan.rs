@@ -66,20 +66,6 @@ impl Plan {
         if inputs.stdins() > 1 {
             return Err("stdin can be read once".to_owned());
         }
-        let jobs = |format: Format| match output {
-            Some(path) if is_directory(path, &inputs) => {
-                into_directory(args, &inputs, path, format)
-            }
-            // The plan has made sure that there is one input, but for the device that takes all.
-            Some(path) if !inputs.single => Ok((inputs.all.iter())
-                .map(|input| job(args, input, Target::File(path.to_owned()), format))
-                .collect()),
-            output => {
-                let target = output.map_or(Target::Stdout, |path| Target::File(path.to_owned()));
-                let input = inputs.all.first().cloned().unwrap_or_default();
-                Ok(vec![job(args, &input, target, format)])
-            }
-        };
         let format = format(args, &inputs, output)?;
         if let Some(option) = args.origin.option().filter(|_| !format.is_otlp()) {
             return Err(format!(
@@ -111,7 +97,7 @@ impl Plan {
                 "--profile-id is the id of one profile, and there are {inputs} inputs"
             ));
         }
-        let jobs = jobs(format)?;
+        let jobs = jobs(args, &inputs, output, format)?;
         if !jobs.iter().all(|job| job.packing.is_built()) {
             let message = "this build writes no zstd, which .zst asks for: install it with --features cli,zstd (feature zstd), or write .gz";
             return Err(message.to_owned());
@@ -201,6 +187,32 @@ fn packing(args: &Args, path: Option<&Path>, format: Format) -> Packing {
         (_, true) => Packing::None,
         _ if named == Packing::None && format.is_gzip_on_disk() => Packing::Gzip,
         _ => named,
+    }
+}
+
+/// What is read, and where it goes.
+///
+/// # Errors
+///
+/// Those of [`into_directory`].
+fn jobs(
+    args: &Args,
+    inputs: &Inputs,
+    output: Option<&Path>,
+    format: Format,
+) -> Result<Vec<Job>, String> {
+    let file = |path: &Path| Target::File(path.to_owned());
+    match output {
+        Some(path) if is_directory(path, inputs) => into_directory(args, inputs, path, format),
+        // Without a directory there is one input, but for the device that takes all.
+        Some(path) if !inputs.single => {
+            let jobs = inputs.all.iter().map(|input| job(args, input, file(path), format));
+            Ok(jobs.collect())
+        }
+        output => {
+            let input = inputs.all.first().cloned().unwrap_or_default();
+            Ok(vec![job(args, &input, output.map_or(Target::Stdout, file), format)])
+        }
     }
 }
 
