@@ -28,11 +28,13 @@ pub(crate) fn opening(head: &[u8], at_end: bool) -> Opening {
     if let Some(chain) = framed().find(|chain| chain.begins_like_payload).or(framed().next()) {
         return chain.opening;
     }
-    // A varint says the least: one byte can be a length, a tag or a letter.
-    let delimited = chain(Framing::Delimited, head, at_end);
-    let begins_bare = head.first().copied().is_some_and(is_payload);
-    if is_framed(&&delimited) && !begins_bare && !is_message(head, at_end) {
-        return delimited.opening;
+    // A varint says the least: one byte can be a length, a tag or a letter. Nearly all files begin like a payload, and
+    // are not looked at once more.
+    if !head.first().copied().is_some_and(is_payload) {
+        let delimited = chain(Framing::Delimited, head, at_end);
+        if is_framed(&&delimited) && !is_message(head, at_end) {
+            return delimited.opening;
+        }
     }
     match chains.iter().any(|chain| chain.opening == Opening::Open) {
         true => Opening::Open,
