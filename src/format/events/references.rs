@@ -1,4 +1,4 @@
-//! References by row: lists of them as they are on the wire, and what they refer to.
+//! References by row: what they refer to.
 //!
 //! An index is 32 bits on the wire; what is larger fails in `Reader::index`, before it gets here.
 
@@ -7,40 +7,11 @@ use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::common::show;
 use crate::model::id::StringId;
-use crate::wire::LEN;
-use crate::wire::read::Reader;
 
 /// The texts of a payload, by their rows.
 ///
 /// Index 0 is the empty text.
 pub(super) type Texts = Vec<StringId>;
-
-/// Indices of any rows, packed or not.
-///
-/// Kept in their order and with repetitions, as the locations of a stack are. For attributes, which
-/// are a set, [`indices`](crate::format::otlp::read::tables::indices) is used instead: it also
-/// holds the limit of attributes for one item.
-///
-/// # Errors
-///
-/// A number that is no index, the budget.
-pub(super) fn all(
-    tag: u32,
-    reader: &mut Reader,
-    out: &mut Vec<u32>,
-    intake: &mut Intake,
-) -> Result<()> {
-    if tag & 7 != LEN {
-        let index = reader.index()?;
-        return intake.budget.push(out, index);
-    }
-    let mut packed = reader.message()?;
-    while !packed.is_empty() {
-        let index = packed.index()?;
-        intake.budget.push(out, index)?;
-    }
-    Ok(())
-}
 
 /// The id of a row; of row 0 of an empty table, none.
 ///

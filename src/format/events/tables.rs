@@ -10,13 +10,13 @@
 //! Every index is resolved as its row is read, so nothing is proved afterwards, as OTLP's readers
 //! must.
 
-use super::references::{Texts, all, find};
+use super::references::{Texts, find};
 use crate::error::{Error, Result, Shown};
 use crate::format::assembly::Assembly;
 use crate::format::fields::fields;
 use crate::format::intake::Intake;
 use crate::format::losses;
-use crate::format::otlp::read::common::comments;
+use crate::format::otlp::read::common::any_indices;
 use crate::limits::within;
 use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
 use crate::schema::Version;
@@ -98,7 +98,7 @@ impl<'a> Parts<'a> {
             "duration_nanos" => {
                 parts.duration_nanos = reader.varint()? as i64;
             },
-            "comment_string_index" as tag => comments(tag, &mut reader, &mut parts.comments, intake)?,
+            "comment_string_index" as tag => any_indices(tag, &mut reader, &mut parts.comments, intake)?,
         });
         parts.check(intake)?;
         Ok(parts)
@@ -226,7 +226,7 @@ impl Tables {
         let mut reader = Reader::new(body);
         self.indices.clear();
         fields!(reader, EVENT_STACK in Version::Events, intake; {
-            "location_index" as tag => all(tag, &mut reader, &mut self.indices, intake)?,
+            "location_index" as tag => any_indices(tag, &mut reader, &mut self.indices, intake)?,
         });
         intake.check_depth(self.indices.len())?;
         if self.stacks.is_empty() && !self.indices.is_empty() {

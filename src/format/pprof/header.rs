@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::format::fields::{fields, is, unknown};
 use crate::format::intake::Intake;
 use crate::format::losses;
-use crate::format::otlp::read::common::comments;
+use crate::format::otlp::read::common::any_indices;
 use crate::format::otlp::read::tables::Tables;
 use crate::format::otlp::schema::PPROF;
 use crate::format::texts::Texts;
@@ -90,7 +90,7 @@ impl Header {
         } else if is!(tag, PPROF.profile.period, VARINT) {
             self.period = reader.varint()? as i64;
         } else if is!(tag, PPROF.profile.comment, LEN) || is!(tag, PPROF.profile.comment, VARINT) {
-            comments(tag, &mut reader, &mut self.comments, intake)?;
+            any_indices(tag, &mut reader, &mut self.comments, intake)?;
         } else if is!(tag, PPROF.profile.default_by_name, VARINT) {
             self.default_sample_type = reader.index()?;
         } else if is!(tag, PPROF.profile.doc_url, VARINT) {

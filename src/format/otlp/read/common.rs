@@ -257,30 +257,31 @@ pub(crate) fn attribute_in_place<G: Generation>(
     intake.budget.push(out, pair)
 }
 
-/// The numbers of a list, of which this field is one or, packed, some.
-#[inline(always)]
-pub(crate) fn push_indices(tag: u32, reader: &mut Reader, out: &mut Vec<u32>) -> Result<()> {
-    if tag & 7 != LEN {
-        out.push(reader.index()?);
-        return Ok(());
-    }
-    let mut packed = reader.message()?;
-    while !packed.is_empty() {
-        out.push(packed.index()?);
-    }
-    Ok(())
-}
-
-/// The texts that are the comments of a profile: one value of one attribute, so that no limit on attributes is theirs.
-pub(crate) fn comments(
+/// Indices of any rows, packed or not.
+///
+/// Kept in their order and with repetitions, as the locations of a stack and the comments of a profile are. For
+/// attributes, which are a set, [`indices`](super::tables::indices) is used instead: it also holds the limit of attributes
+/// for one item.
+///
+/// # Errors
+///
+/// A number that is no index, the budget.
+pub(crate) fn any_indices(
     tag: u32,
     reader: &mut Reader,
     out: &mut Vec<u32>,
     intake: &mut Intake,
 ) -> Result<()> {
-    let before = out.len();
-    push_indices(tag, reader, out)?;
-    intake.budget.take::<u32>(out.len() - before)
+    if tag & 7 != LEN {
+        let index = reader.index()?;
+        return intake.budget.push(out, index);
+    }
+    let mut packed = reader.message()?;
+    while !packed.is_empty() {
+        let index = packed.index()?;
+        intake.budget.push(out, index)?;
+    }
+    Ok(())
 }
 
 /// Reads a resource into `resource`; a second occurrence adds to the first.

@@ -253,7 +253,7 @@ impl Draft {
     ) -> Result<()> {
         let profile = &mut self.profile;
         if is!(tag, G::SCHEMA.profile.comment, LEN) || is!(tag, G::SCHEMA.profile.comment, VARINT) {
-            common::comments(tag, reader, &mut self.said.comments, intake)?;
+            common::any_indices(tag, reader, &mut self.said.comments, intake)?;
         } else if is!(tag, G::SCHEMA.profile.default_sample_type(), VARINT) {
             self.said.default_sample_type = reader.index()?;
         } else if is!(tag, G::SCHEMA.profile.drop_frames, VARINT) {

@@ -385,6 +385,13 @@ pub(crate) fn indices_from(
     intake: &mut Intake,
 ) -> Result<()> {
     let before = out.len();
-    super::common::push_indices(tag, reader, out)?;
+    if tag & 7 == LEN {
+        let mut packed = reader.message()?;
+        while !packed.is_empty() {
+            out.push(packed.index()?);
+        }
+    } else {
+        out.push(reader.index()?);
+    }
     intake.take_more_attributes(before - first, out.len() - before)
 }
