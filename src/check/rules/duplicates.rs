@@ -3,10 +3,10 @@
 //! One pass over each table, with a hash a row: in an order in which references lead only to tables that were compared.
 //!
 //! ```text
-//! row ─► form: bytes that equal rows have in common ─► fingerprint ─► met before?
-//!                                                                  │ yes            │ no
-//!                                                                  ▼                ▼
-//!                                                      finding, equal[row] = first  added
+//! row ─► form: bytes that equal rows have in common ─► hash ─► met before?
+//!                                                           │ yes            │ no
+//!                                                           ▼                ▼
+//!                                               finding, equal[row] = first  added
 //! ```
 //!
 //! What it leaves behind matters more than its findings: `Tables::equal` leads from each row to the
