@@ -1,5 +1,5 @@
-//! gzip in memory: inflated within limits, deflated so that equal input gives equal bytes; and zstd, behind a
-//! feature.
+//! gzip in memory: inflated within limits, deflated so that equal input gives equal bytes, on several threads
+//! where that is wanted; and zstd, behind a feature.
 //!
 //! Files are read within [`Limits`] and written without a name or a time. Other compressions are
 //! recognised by their magic numbers, and named in the error. [`stream`](crate::stream) inflates what is too
@@ -9,6 +9,7 @@
 //! members, and by what they inflate to. One layer is read; what is inside must not be compressed
 //! again.
 
+mod deflater;
 mod gunzip;
 mod inflater;
 mod level;
@@ -17,15 +18,17 @@ pub(crate) mod window;
 mod zstd;
 
 use std::borrow::Cow;
-use std::io::Write;
 
-use flate2::{Decompress, FlushDecompress, GzBuilder, Status};
+use flate2::{Decompress, FlushDecompress, Status};
 
 use crate::error::{Error, ErrorKind, GzipFault, Result};
 use crate::limits::{Limits, within};
 
 use self::gunzip::Gunzip;
 
+pub use self::deflater::{deflate, deflate_in_parallel};
+
+pub(crate) use self::deflater::deflated_length;
 pub(crate) use self::gunzip::some as gunzip_some;
 pub(crate) use self::inflater::Inflater;
 pub use self::level::Level;
@@ -186,52 +189,4 @@ fn still_compressed(what: &str, name: &str) -> Error {
     let message =
         format!("{what} {name}, and only one layer of {READ} is read; run {command} first");
     Error::new(ErrorKind::Unrecognised, message)
-}
-
-/// `bytes` as one gzip member without name or time, so that equal bytes give equal files.
-///
-/// The header names no operating system either.
-///
-/// ```
-/// use otlp_profiles::compression::{Level, deflate, inflate};
-/// use otlp_profiles::{Limits};
-///
-/// let file = deflate(b"profile", Level::DEFAULT);
-/// assert_eq!(file, deflate(b"profile", Level::DEFAULT));
-/// assert_eq!(*inflate(&file, &Limits::network())?, *b"profile");
-/// # Ok::<(), otlp_profiles::Error>(())
-/// ```
-pub fn deflate(bytes: &[u8], level: Level) -> Vec<u8> {
-    deflate_into(Vec::new(), bytes, level)
-}
-
-/// How long [`deflate`]'s file is, which is not kept.
-pub(crate) fn deflated_length(bytes: &[u8], level: Level) -> u64 {
-    deflate_into(Length(0), bytes, level).0
-}
-
-/// Writes to what takes every write.
-fn deflate_into<W: Write>(to: W, bytes: &[u8], level: Level) -> W {
-    let level = flate2::Compression::new(level.get());
-    let unknown_system = GzBuilder::new().operating_system(255);
-    let mut gzip = unknown_system.write(to, level);
-    match gzip.write_all(bytes).and_then(|()| gzip.finish()) {
-        Ok(to) => to,
-        Err(error) => unreachable!("every write is taken: {error}"),
-    }
-}
-
-/// Counts what is written to it.
-/// Sizes are asked for without keeping what they are of.
-struct Length(u64);
-
-impl Write for Length {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0 += bytes.len() as u64;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }

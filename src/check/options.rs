@@ -126,7 +126,8 @@ impl Options {
             // What could not be looked at would pass for what has no findings.
             return Some(level);
         }
-        let named = self.only.contains(&rule);
+        // How many more there are is asked with the rules they are of.
+        let named = self.only.contains(&rule) || *rule == OP9008;
         if self.ignore.contains(&rule) || (!self.only.is_empty() && !named) {
             return None;
         }

@@ -169,6 +169,13 @@ fn what_is_not_listed_is_counted() {
         let rest: Vec<_> = rest.map(|found| found.value.clone()).collect();
         let rule = if generation == "P" { "49 more of PP1033" } else { "50 more of OP4019" };
         assert!(rest.iter().any(|value| value == rule || value == "49 more of OP4019"), "{rest:?}");
+        // Who asks for one rule is told how many more of it there are.
+        let asked = rest[0].rsplit(' ').next().expect("a rule");
+        let only = Options::default().from(format).only(vec![Rule::find(asked).expect("one")]);
+        let only = check(&payload, &only.max_findings(7));
+        let found: Vec<_> = only.findings().map(|found| found.rule.id()).collect();
+        assert_eq!(found[..7], [asked; 7], "{generation}");
+        assert_eq!(found[7..], ["OP9008"], "{generation}");
         // Where none is listed, what is counted is the same, and all of it is said.
         let none = check(&payload, &Options::default().from(format).max_findings(0));
         let all = check(&payload, &Options::default().from(format).max_findings(u64::MAX));

@@ -54,7 +54,7 @@ impl Packing {
     /// Takes the bytes by value: without compression they go out as they are, not copied.
     pub(crate) fn pack(self, bytes: Vec<u8>, level: Level) -> Vec<u8> {
         match self {
-            Self::Gzip => compression::deflate(&bytes, level),
+            Self::Gzip => compression::deflate_in_parallel(&bytes, level),
             #[cfg(feature = "zstd")]
             Self::Zstd => compression::zstd(&bytes, level),
             _ => bytes,
