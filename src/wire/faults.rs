@@ -16,9 +16,14 @@ pub(super) fn bad_tag(tag: u64, length: usize) -> Error {
         number if number >= 1 << 29 => {
             format!("field number {number} exceeds the largest, 536870911")
         }
-        number => format!("the tag of field {number} takes {length} bytes, more than 5"),
+        number => {
+            format!("the tag of field {number} takes {length} bytes, more than {MAX_TAG_BYTES}")
+        }
     })
 }
+
+/// The bytes of the longest tag, one of 32 bits.
+pub(super) const MAX_TAG_BYTES: usize = 5;
 
 /// Bytes that no varint begins.
 #[cold]

@@ -2,7 +2,7 @@
 //!
 //! | file | |
 //! |---|---|
-//! | `read`, `short`, `faults` | fields of messages; those of short messages without checks; what is wrong with bytes |
+//! | `read`, `skip`, `short`, `faults` | fields of messages; past them; those of short messages without checks; what is wrong with bytes |
 //! | `varint`, `packed`, `indices`, `lanes` | numbers; lists of them; lists of references, by vector instructions |
 //! | `write`, `record`, `codes` | fields; many small fields at once; indices made ready |
 //!
@@ -28,6 +28,7 @@ pub(crate) mod packed;
 pub(crate) mod read;
 pub(crate) mod record;
 pub(crate) mod short;
+mod skip;
 pub(crate) mod varint;
 pub(crate) mod write;
 

@@ -1,13 +1,12 @@
 //! Fields from bytes.
 
 use crate::error::{Error, Result};
-use crate::limits::within;
+use crate::wire::LEN;
 use crate::wire::faults::{
-    MAX_LENGTH, MAX_LENGTH_BYTES, bad_kind, bad_length, bad_tag, cut_short, no_varint,
+    MAX_LENGTH, MAX_LENGTH_BYTES, MAX_TAG_BYTES, bad_length, bad_tag, cut_short, no_varint,
 };
 use crate::wire::short::Short;
 use crate::wire::varint::{CONTINUES, compact, compact_low, index};
-use crate::wire::{END_GROUP, FIXED32, FIXED64, LEN, START_GROUP, VARINT};
 
 /// The fields of one message, one after another.
 ///
@@ -109,32 +108,47 @@ impl<'a> Reader<'a> {
     /// The next tag, field number and kind in one; `None` at the end of the message.
     #[inline(always)]
     pub(crate) fn tag(&mut self) -> Result<Option<u32>> {
+        self.try_tag().ok_or_else(|| self.no_tag())
+    }
+
+    /// A tag as [`tag`](Self::tag) reads it; `None`, and nothing was read, where there is none. For those who look
+    /// at bytes that are likely something else: no error is made.
+    #[inline(always)]
+    pub(crate) fn try_tag(&mut self) -> Option<Option<u32>> {
         if self.at >= self.end {
-            return Ok(None);
+            return Some(None);
         }
         match self.last_byte() {
             Some(byte) if byte >= 8 => {
                 self.at += 1;
-                Ok(Some(u32::from(byte)))
+                Some(Some(u32::from(byte)))
             }
             _ => {
                 let (tag, at) = self.long_tag()?;
                 self.at = at;
-                Ok(Some(tag))
+                Some(Some(tag))
             }
         }
     }
 
     /// The next tag, whatever its length, and where it ends.
     #[inline(never)]
-    fn long_tag(mut self) -> Result<(u32, usize)> {
-        let start = self.rest();
-        let tag = self.varint()?;
-        let length = start.len() - self.rest().len();
-        match u32::try_from(tag) {
-            Ok(tag) if length <= 5 && tag >> 3 != 0 => Ok((tag, self.at)),
-            _ => Err(bad_tag(tag, length).at(start)),
-        }
+    fn long_tag(mut self) -> Option<(u32, usize)> {
+        let start = self.at;
+        let tag = u32::try_from(self.try_varint()?).ok()?;
+        (self.at - start <= MAX_TAG_BYTES && tag >> 3 != 0).then_some((tag, self.at))
+    }
+
+    /// What is wrong with a tag that is none.
+    #[cold]
+    #[inline(never)]
+    fn no_tag(self) -> Error {
+        let mut after = self;
+        let error = match after.try_varint() {
+            Some(tag) => bad_tag(tag, after.at - self.at),
+            None => no_varint(self.rest()),
+        };
+        error.at(self.rest())
     }
 
     /// A number of up to 64 bits.
@@ -338,62 +352,6 @@ impl<'a> Reader<'a> {
     #[inline(always)]
     pub(crate) fn short(&self) -> Option<Short<'a>> {
         Short::within(self.payload, self.at, self.end)
-    }
-
-    /// Skips the value of a field whose tag was just read.
-    ///
-    /// # Errors
-    ///
-    /// A wire type that does not exist, a group that does not end, groups deeper than
-    /// `max_nesting`.
-    #[inline(always)]
-    pub(crate) fn skip(&mut self, tag: u32, max_nesting: u64) -> Result<()> {
-        match tag & 7 {
-            LEN => self.bytes().map(|_| ()),
-            VARINT => self.varint().map(|_| ()),
-            _ => {
-                *self = self.past_rare(tag, max_nesting)?;
-                Ok(())
-            }
-        }
-    }
-
-    /// Past a field of a kind that profiles have few of or none.
-    #[cold]
-    #[inline(never)]
-    fn past_rare(mut self, tag: u32, max_nesting: u64) -> Result<Self> {
-        let start = self.rest();
-        match tag & 7 {
-            FIXED64 => drop(self.fixed64()?),
-            FIXED32 => drop(self.fixed32()?),
-            START_GROUP => self.skip_group(tag >> 3, max_nesting)?,
-            _ => return Err(bad_kind(tag).at(start)),
-        }
-        Ok(self)
-    }
-
-    /// Groups occur in no profiles schema, but any field may be unknown to us; no recursion.
-    fn skip_group(&mut self, number: u32, max_nesting: u64) -> Result<()> {
-        let start = self.rest();
-        let mut open = vec![number];
-        while let Some(&innermost) = open.last() {
-            let Some(tag) = self.tag()? else {
-                return Err(Error::malformed(format!("group {innermost} does not end")).at(start));
-            };
-            match tag & 7 {
-                START_GROUP => {
-                    open.push(tag >> 3);
-                    within("max_nesting", max_nesting, open.len() as u64)?;
-                }
-                END_GROUP if tag >> 3 == innermost => drop(open.pop()),
-                END_GROUP => {
-                    let ends = format!("group {innermost} ends as group {}", tag >> 3);
-                    return Err(Error::malformed(ends).at(start));
-                }
-                _ => self.skip(tag, max_nesting)?,
-            }
-        }
-        Ok(())
     }
 }
 

@@ -121,7 +121,7 @@ impl<'g> Walk<'g> {
         let mut state = State::default();
         let mut reader = Reader::new(body);
         while !self.stopped {
-            let Ok(tag) = reader.tag() else {
+            let Some(tag) = reader.try_tag() else {
                 self.clash(Why::Broken);
                 break;
             };
@@ -141,7 +141,7 @@ impl<'g> Walk<'g> {
     fn value<'a>(&mut self, reader: &mut Reader<'a>, tag: u32) -> Option<(u64, &'a [u8])> {
         let rest = reader.rest();
         let value = match tag & 7 {
-            VARINT => reader.varint().ok().map(|number| (number, &[][..])),
+            VARINT => reader.try_varint().map(|number| (number, &[][..])),
             LEN => reader.bytes().ok().map(|body| (0, body)),
             FIXED64 | FIXED32 => reader.skip(tag, 0).ok().map(|()| (0, &[][..])),
             // No format here has groups.

@@ -1,0 +1,65 @@
+//! Past fields that nobody reads, groups among them.
+
+use super::read::Reader;
+use crate::error::{Error, Result};
+use crate::limits::within;
+use crate::wire::faults::bad_kind;
+use crate::wire::{END_GROUP, FIXED32, FIXED64, LEN, START_GROUP, VARINT};
+
+impl Reader<'_> {
+    /// Skips the value of a field whose tag was just read.
+    ///
+    /// # Errors
+    ///
+    /// A wire type that does not exist, a group that does not end, groups deeper than
+    /// `max_nesting`.
+    #[inline(always)]
+    pub(crate) fn skip(&mut self, tag: u32, max_nesting: u64) -> Result<()> {
+        match tag & 7 {
+            LEN => self.bytes().map(|_| ()),
+            VARINT => self.varint().map(|_| ()),
+            _ => {
+                *self = self.past_rare(tag, max_nesting)?;
+                Ok(())
+            }
+        }
+    }
+
+    /// Past a field of a kind that profiles have few of or none.
+    #[cold]
+    #[inline(never)]
+    fn past_rare(mut self, tag: u32, max_nesting: u64) -> Result<Self> {
+        let start = self.rest();
+        match tag & 7 {
+            FIXED64 => drop(self.fixed64()?),
+            FIXED32 => drop(self.fixed32()?),
+            START_GROUP => self.skip_group(tag >> 3, max_nesting)?,
+            _ => return Err(bad_kind(tag).at(start)),
+        }
+        Ok(self)
+    }
+
+    /// Groups occur in no profiles schema, but any field may be unknown to us; no recursion.
+    fn skip_group(&mut self, number: u32, max_nesting: u64) -> Result<()> {
+        let start = self.rest();
+        let mut open = vec![number];
+        while let Some(&innermost) = open.last() {
+            let Some(tag) = self.tag()? else {
+                return Err(Error::malformed(format!("group {innermost} does not end")).at(start));
+            };
+            match tag & 7 {
+                START_GROUP => {
+                    open.push(tag >> 3);
+                    within("max_nesting", max_nesting, open.len() as u64)?;
+                }
+                END_GROUP if tag >> 3 == innermost => drop(open.pop()),
+                END_GROUP => {
+                    let ends = format!("group {innermost} ends as group {}", tag >> 3);
+                    return Err(Error::malformed(ends).at(start));
+                }
+                _ => self.skip(tag, max_nesting)?,
+            }
+        }
+        Ok(())
+    }
+}
