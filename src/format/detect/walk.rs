@@ -143,7 +143,13 @@ impl<'g> Walk<'g> {
         let value = match tag & 7 {
             VARINT => reader.try_varint().map(|number| (number, &[][..])),
             LEN => reader.bytes().ok().map(|body| (0, body)),
-            FIXED64 | FIXED32 => reader.skip(tag, 0).ok().map(|()| (0, &[][..])),
+            kind @ (FIXED64 | FIXED32) => {
+                let width = if kind == FIXED64 { 8 } else { 4 };
+                (rest.len() >= width).then(|| {
+                    reader.pass(width);
+                    (0, &[][..])
+                })
+            }
             // No format here has groups.
             _ => None,
         };

@@ -66,8 +66,8 @@ impl Tables {
             && self.mappings.len() > 1
             && let Some(unset) = lift::unset_flag(self, intake)?
         {
-            lifted_mappings.resize(lifted_mappings.len().max(2), Vec::new());
-            lifted_mappings[1].push(unset);
+            let behind = lifted_mappings.partition_point(|(row, _)| *row <= 1);
+            lifted_mappings.insert(behind, (1, unset));
         }
         let functions = self.prove_functions(shifts, own, intake)?;
         let mappings = self.prove_mappings(shifts, own, lifted_mappings, intake)?;
@@ -149,10 +149,9 @@ impl Tables {
         Ok(functions)
     }
 
-    /// `lifted` is by row: what pprof's fields say of it. An attribute that says the same key wins over a field.
+    /// `lifted` is what pprof's fields say, by row.
     ///
-    /// File names are few and proved one by one; attributes by the column. Lists are rebuilt only
-    /// where fields added something.
+    /// File names are few and proved one by one; attributes by the column.
     ///
     /// # Errors
     ///
@@ -161,7 +160,7 @@ impl Tables {
         &mut self,
         shifts: &Shifts,
         own: usize,
-        lifted: Vec<Vec<AttributeId>>,
+        lifted: Vec<(u32, AttributeId)>,
         intake: &mut Intake,
     ) -> Result<Mappings> {
         let mut rows = std::mem::take(&mut self.mappings);
@@ -178,20 +177,34 @@ impl Tables {
                 .within("attribute_indices")
                 .within_row("mapping_table", row.saturating_sub(own))
         })?;
+        let attributes = self.with_lifted(from_wire, rows.len(), lifted);
+        Ok(Mappings { rows, attributes })
+    }
+
+    /// The attributes of the rows of a table with those that were made of fields, which come by row. An attribute that
+    /// says the same key wins over a field. Lists are rebuilt only where fields added something.
+    fn with_lifted(
+        &self,
+        from_wire: Ragged<AttributeId>,
+        rows: usize,
+        lifted: Vec<(u32, AttributeId)>,
+    ) -> Ragged<AttributeId> {
         if lifted.is_empty() {
-            return Ok(Mappings { rows, attributes: from_wire });
+            return from_wire;
         }
         let mut attributes = Ragged::default();
-        for row in 0..rows.len() {
+        attributes.items.reserve(from_wire.items.len() + lifted.len());
+        let mut lifted = lifted.into_iter().peekable();
+        for row in 0..rows {
             attributes.items.extend_from_slice(from_wire.row(row));
-            for &id in lifted.get(row).into_iter().flatten() {
+            while let Some((_, id)) = lifted.next_if(|&(at, _)| at as usize == row) {
                 if !self.has_key(from_wire.row(row), id) {
                     attributes.items.push(id);
                 }
             }
             attributes.end_row_at(row);
         }
-        Ok(Mappings { rows, attributes })
+        attributes
     }
 
     /// Whether one of the attributes has the key of the new attribute `id`.
@@ -205,7 +218,7 @@ impl Tables {
         })
     }
 
-    /// `lifted` is sorted by row, so that one walk over the rows takes it along.
+    /// `lifted` is what pprof's fields say, by row.
     ///
     /// Four columns, each against its table: mappings, functions of lines, attributes; addresses
     /// need no proof.
@@ -233,20 +246,7 @@ impl Tables {
             place(error.element(at).within("attribute_indices"), row)
         })?;
         let addresses = std::mem::take(&mut self.addresses);
-        if lifted.is_empty() {
-            return Ok(Locations { mappings, addresses, lines, attributes: from_wire });
-        }
-        let mut attributes = Ragged::default();
-        let mut lifted = lifted.into_iter().peekable();
-        for row in 0..addresses.len() {
-            attributes.items.extend_from_slice(from_wire.row(row));
-            while let Some((_, id)) = lifted.next_if(|&(at, _)| at as usize == row) {
-                if !self.has_key(from_wire.row(row), id) {
-                    attributes.items.push(id);
-                }
-            }
-            attributes.end_row_at(row);
-        }
+        let attributes = self.with_lifted(from_wire, addresses.len(), lifted);
         Ok(Locations { mappings, addresses, lines, attributes })
     }
 

@@ -229,22 +229,23 @@ pub(crate) fn prove_samples<G: Generation>(
     Ok(())
 }
 
-/// Makes attributes of what pprof says of mappings in fields.
+/// Makes attributes of what pprof says of mappings in fields: pairs of a row and an attribute, by row.
 ///
-/// By row of the model; `first_row` is the one that the wire's row 0 is.
+/// Rows are those of the model; `first_row` is the one that the wire's row 0 is.
 pub(crate) fn mappings(
     tables: &mut Tables,
     first_row: usize,
     intake: &mut Intake,
-) -> Result<Vec<Vec<AttributeId>>> {
+) -> Result<Vec<(u32, AttributeId)>> {
     // Each of them has one attribute, and a few have more.
     intake.budget.take::<[u64; 6]>(tables.mapping_pprof.len())?;
-    let mut lifted = vec![Vec::new(); tables.mapping_pprof.len()];
+    let (mut lifted, mut of_row) = (Vec::with_capacity(tables.mapping_pprof.len()), Vec::new());
     for (row, pprof) in std::mem::take(&mut tables.mapping_pprof).into_iter().enumerate() {
         let wire = row.saturating_sub(first_row);
         let build_id = common::table_text(pprof.build_id, &tables.texts, intake)
             .map_err(|e| e.within("build_id").within_row("mapping_table", wire))?;
-        mapping(pprof, build_id, tables, &mut lifted[row], intake)?;
+        mapping(pprof, build_id, tables, &mut of_row, intake)?;
+        lifted.extend(of_row.drain(..).map(|id| (row as u32, id)));
     }
     Ok(lifted)
 }
