@@ -748,6 +748,20 @@ fn otep() -> v1_3::ProfilesData {
     v1_3::ProfilesData { resource_profiles: vec![resource] }
 }
 
+/// A mapping that has functions by its field, and, or not, by an attribute.
+fn functions_said_twice(profile: &mut v1_3::Profile, attribute: bool) {
+    let value = v1_3::AnyValue { value: Some(v1_3::any_value::Value::BoolValue(attribute)) };
+    profile
+        .attribute_table
+        .push(v1_3::KeyValue { key: "pprof.mapping.has_functions".into(), value: Some(value) });
+    profile.mapping.push(v1_3::Mapping {
+        memory_limit: 0x100,
+        has_functions: true,
+        attributes: vec![0],
+        ..Default::default()
+    });
+}
+
 type Otep = (&'static [&'static str], fn(&mut v1_3::ProfileContainer, &mut v1_3::Profile));
 
 /// What OTEP 0239 leaves open, and the code that says what was decided.
@@ -760,6 +774,17 @@ const OTEP: &[Otep] = &[
         p.mapping.push(v1_3::Mapping {
             memory_start: 0x100,
             memory_limit: 0x200,
+            ..Default::default()
+        })
+    }),
+    // A field gives way to an attribute of its name, and says so where that is something else.
+    (&["g1.zero_mapping", "field.conflict"], |_, p| functions_said_twice(p, false)),
+    (&["g1.zero_mapping"], |_, p| functions_said_twice(p, true)),
+    (&["g1.zero_mapping", "mapping.build_id_kind", "mapping.build_id_guess"], |_, p| {
+        p.mapping.push(v1_3::Mapping {
+            memory_limit: 0x100,
+            build_id: 3,
+            build_id_kind: 5,
             ..Default::default()
         })
     }),

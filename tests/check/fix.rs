@@ -4,6 +4,7 @@
 use otlp_profiles::check::fix::fix;
 use otlp_profiles::check::{Options, Report, check};
 use otlp_profiles::compression::{Level, deflate, inflate};
+use otlp_profiles::format::Receiver;
 use otlp_profiles::framing::{Framing, frame};
 use otlp_profiles::{Format, Limits, Severity};
 use prost::Message;
@@ -330,13 +331,68 @@ fn an_attribute_that_says_nothing_stays_one() {
     }
 }
 
-/// Timestamps before 1.8 have the order that slices and values go by: nothing was done, and nothing said.
+/// A value is that of a sample type before 1.8: times are sorted alone.
+#[test]
+fn times_of_old_generations_are_sorted() {
+    for generation in ["1", "2", "3", "4"] {
+        let payload = bent(generation, "$S.timestamps_unix_nano[1]=1700000000000000000");
+        assert_eq!(count(&check(&payload, &options(generation)), "OP4013"), 1, "{generation}");
+        let fixed = fix(&payload, &options(generation));
+        assert!(fixed.left.is_empty(), "{generation}: {:?}", fixed.left);
+        assert_eq!(fixed.changes[0].rule.id(), "OP4013", "{generation}");
+        assert_eq!(count(&fixed.report, "OP4013"), 0, "{generation}");
+    }
+}
+
+/// Of two rows that nothing refers to the mapping stays, as it says what was mapped. Which of them is gone cannot be told
+/// by the findings, so no place is said.
 #[test]
 fn what_stays_when_it_is_written_anew_is_said() {
-    let payload = bent("3", "$S.timestamps_unix_nano[1]=1700000000000000000");
-    let fixed = fix(&payload, &options("3"));
-    assert!(fixed.changes.is_empty() && *fixed.bytes == payload[..], "{fixed:?}");
-    assert!(fixed.left[0].why.starts_with("OP4013 "), "{:?}", fixed.left);
+    let mapping = "mapping[1].id=2; mapping[1].memory_start=4096; mapping[1].memory_limit=8192";
+    let payload = bent("P", &format!("{mapping}; string_table[7]=\"spare\""));
+    let found = count(&check(&payload, &options("P")), "PP1038");
+    let fixed = fix(&payload, &options("P"));
+    let told: Vec<String> = fixed.changes.iter().map(|change| change.to_string()).collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with("fixed PP1038 ") && !told[0].contains("(byte"), "{told:?}");
+    assert_eq!(count(&fixed.report, "PP1038"), found - 1);
+    let left: Vec<&str> = fixed.left.iter().map(|left| &left.why[..6]).collect();
+    assert_eq!(left, ["PP1038"]);
+    // Nothing else is to be done, which is said as well.
+    let again = fix(&fixed.bytes, &options("P"));
+    assert!(again.changes.is_empty() && again.bytes == fixed.bytes, "{again:?}");
+    assert_eq!(again.left, fixed.left);
+}
+
+/// What can be said in two ways stays as the sender said it, for who reads but one of them.
+#[test]
+fn empty_messages_and_texts_in_place_stay() {
+    let spare = "$D.string_table[9]=\"spare\"";
+    let empty = format!("{spare}; $R.resource={{}}; $K.scope={{}}");
+    let edits = empty.replace("$K", "$R.scope_profiles[0]");
+    let payload = bent("7", &edits);
+    let parca = || options("7").receiver(Receiver::Parca);
+    assert_eq!(count(&check(&payload, &parca()), "OP9209"), 0);
+    let fixed = fix(&payload, &parca());
+    assert_eq!(fixed.changes.len(), 1, "{fixed:?}");
+    assert_eq!(fixed.changes[0].rule.id(), "OP3301");
+    assert_eq!(count(&fixed.report, "OP9209"), 0, "{:?}", fixed.report);
+    // A text by reference among others in place.
+    let one = "$R.resource.attributes[1].key=\"a\"; $R.resource.attributes[1].value.string_value_strindex=1";
+    let payload = bent("7", &format!("{spare}; {one}"));
+    let fixed = fix(&payload, &options("7"));
+    let mut data = otlp_profiles::proto::v1_10::ProfilesData::decode(&fixed.bytes[..]).unwrap();
+    let resource = data.resource_profiles.remove(0).resource.unwrap();
+    assert_eq!(resource.attributes[0].key, "service.name");
+}
+
+/// Which format was assumed is no defect that was mended.
+#[test]
+fn a_guess_is_not_fixed() {
+    let payload = bent("6", "$D.string_table[9]=\"spare\"");
+    let fixed = fix(&payload, &Options::default());
+    let rules: Vec<&str> = fixed.changes.iter().map(|change| change.rule.id()).collect();
+    assert!(!rules.is_empty() && !rules.contains(&"OP0006"), "{rules:?}");
 }
 
 /// What is absent twice is equal too, and attributes have no order: no rule finds them, and they become one.

@@ -9,6 +9,8 @@
 //! | `OP2002`, `OP2003`, `OP2004` | empty resources, scopes and profiles are left out |
 //! | `OP4013` | times are sorted with their values |
 
+use crate::format::Format;
+use crate::format::otlp::schema::Schema;
 use crate::model::Profiles;
 use crate::model::profile::Profile;
 use crate::model::ragged::Ragged;
@@ -42,32 +44,30 @@ fn is_empty(profile: &Profile) -> bool {
     profile.samples().is_empty() && profile.original_payload().1.is_empty() && !says
 }
 
-/// Brings the timestamps of each sample in order, each with its value.
+/// Brings the timestamps of each sample in order, each with its value where a value is one of a timestamp.
 ///
 /// Linear where they are in order already, as nearly all are.
-pub(super) fn sort_timestamps(profiles: &mut Profiles) {
+pub(super) fn sort_timestamps(profiles: &mut Profiles, format: Format) {
+    let paired = format.schema().is_some_and(Schema::has_one_sample_type);
     let resources = profiles.resources.iter_mut().filter_map(|resource| resource.parts_mut());
     let scopes = resources.flat_map(|resource| &mut resource.scopes);
     let scopes = scopes.filter_map(|scope| scope.parts_mut());
     let profiles = scopes.flat_map(|scope| &mut scope.profiles);
     for profile in profiles.filter_map(|profile| profile.parts_mut()) {
-        // The values of several types are not those of timestamps.
-        if profile.sample_types.len() < 2 {
-            sort(&mut profile.samples);
-        }
+        sort(&mut profile.samples, paired);
     }
 }
 
-/// Sorts pairs of a time and a value by time; equal times stay as they came.
+/// Sorts times, or where they are `paired` pairs of a time and a value by time; equal times stay as they came.
 ///
-/// The values go with their times: the n-th value is of the n-th timestamp. A sample of which the
-/// lengths differ has no pairs to keep together, and is left.
-fn sort(samples: &mut Samples) {
+/// The values of a pair go with their times: the n-th value is of the n-th timestamp. A sample of which the
+/// lengths differ has no pairs to keep together, and is left. Up to 1.7 a value is that of a sample type.
+fn sort(samples: &mut Samples, paired: bool) {
     let Some(times) = samples.timestamps.get_mut() else { return };
     for row in 0..times.len() {
         let values = row_mut(&mut samples.values, row);
         let Some(times) = row_mut(times, row).filter(|times| !times.is_sorted()) else { continue };
-        match values {
+        match values.filter(|_| paired) {
             Some(values) if values.len() == times.len() => {
                 let mut pairs: Vec<(u64, i64)> =
                     times.iter().copied().zip(values.iter().copied()).collect();

@@ -13,6 +13,7 @@ use std::fmt;
 
 use self::rewrite::Rewritten;
 use super::catalogue::{OP5021, OP5022};
+use super::findings::Tally;
 use super::rule::Rule;
 use super::{Options, Report, check};
 use crate::compression;
@@ -39,7 +40,7 @@ pub struct Fixed<'a> {
     pub bytes: Cow<'a, [u8]>,
     /// What was done, payload by payload, in the order of the bytes of each.
     pub changes: Vec<Change>,
-    /// The payloads that were left as they are though something in them could be fixed.
+    /// The payloads, and rules of a payload, that were left though something could be fixed.
     pub left: Vec<Left>,
     /// What is found in the file as it is now.
     pub report: Report,
@@ -78,13 +79,13 @@ impl fmt::Display for Change {
     }
 }
 
-/// A payload that was left as it is.
+/// A payload that was left as it is, or something in it that was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Left {
     /// Which of several payloads it is, such as `message[3]`; empty of one.
     pub path: String,
-    /// Why: what it would lose if it were written anew, or what stands in the way.
+    /// Why: what it would lose if it were written anew, what stands in the way, or which rule finds the same.
     pub why: String,
 }
 
@@ -213,12 +214,12 @@ impl Fixing<'_> {
             return Err(format!("written anew it would break {} {}", worse.id(), worse.name()));
         }
         let fewer = changes(&before, &after, path);
+        let stays = asked.tallies().map(|tally| tally.rule);
+        let stays = stays.filter(|rule| is_fixed_in_payload(rule) && count(&after, rule) > 0);
+        self.left
+            .extend(stays.map(|rule| Left { path: path.to_owned(), why: stays_the_same(rule) }));
         if !fewer.iter().any(|change| change.rule.fixed_by().is_some()) {
-            let mut stays = asked
-                .tallies()
-                .map(|tally| tally.rule)
-                .filter(|rule| is_fixed_in_payload(rule) && count(&after, rule) > 0);
-            return stays.next().map_or(Ok(None), |rule| Err(stays_the_same(rule)));
+            return Ok(None);
         }
         let untold = untold(joined, &fewer, path);
         self.changes.extend(fewer);
@@ -243,7 +244,7 @@ fn is_fixed_in_payload(rule: &Rule) -> bool {
     rule.fixed_by().is_some() && !rule.id().starts_with("OP00")
 }
 
-/// Why nothing was done about a rule that is fixed elsewhere: the last resource stays though it is empty, a row that
+/// Why nothing more was done about a rule that is fixed elsewhere: the last resource stays though it is empty, a row that
 /// something refers to stays though it is one too many.
 fn stays_the_same(rule: &Rule) -> String {
     format!("{} {}: it is the same when the payload is written anew", rule.id(), rule.name())
@@ -316,11 +317,14 @@ fn count(report: &Report, rule: &'static Rule) -> u64 {
     report.tallies().find(|tally| tally.rule == rule).map_or(0, |tally| tally.count)
 }
 
-/// What is found less often than before: each place, or the first and how many, where some are left or
-/// not all were listed.
+/// What is found less often than before: each place; or how many, where some are left and nothing tells which, or the
+/// first and how many, where not all were listed.
+///
+/// Which format was assumed is asked no more, as a payload is written in the one it has.
 fn changes(before: &Report, after: &Report, path: &str) -> Vec<Change> {
     let mut changes = Vec::new();
-    for tally in before.tallies().filter(|tally| tally.rule.id() != "OP9008") {
+    let asked = |tally: &&Tally| !["OP0006", "OP9008"].contains(&tally.rule.id());
+    for tally in before.tallies().filter(asked) {
         let fewer = tally.count.saturating_sub(count(after, tally.rule));
         if fewer == 0 {
             continue;
@@ -338,7 +342,7 @@ fn changes(before: &Report, after: &Report, path: &str) -> Vec<Change> {
         if fewer == tally.count && listed == tally.count {
             changes.extend(found().map(|finding| change(Some(finding), finding.count)));
         } else {
-            changes.push(change(found().next(), fewer));
+            changes.push(change(found().next().filter(|_| fewer == tally.count), fewer));
         }
     }
     changes.sort_by_key(|change| (change.byte.is_none(), change.byte, change.rule.id()));

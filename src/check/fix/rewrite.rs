@@ -49,11 +49,13 @@ pub(super) fn rewrite(payload: &[u8], format: Format, limits: &Limits) -> Result
     let joined = joined(&read, &profiles);
     drop(read);
     mend::leave_out_empty(&mut profiles);
-    mend::sort_timestamps(&mut profiles);
+    mend::sort_timestamps(&mut profiles, format);
     let kept = kept(&profiles, format);
     compact::compact(&mut profiles, &kept);
+    let forms = Forms::of(payload, format, limits);
     let options = WriteOptions::default()
-        .refs(refs_of(payload, format, limits))
+        .refs(forms.refs())
+        .empty_messages(forms.empty_messages)
         .links(false)
         .max_output_bytes(limits.max_output_bytes);
     let mut losses = Losses::default();
@@ -100,45 +102,63 @@ fn kept(profiles: &Profiles, format: Format) -> Vec<Remap> {
     vec![kept]
 }
 
-/// How a payload says the texts of resources, scopes and values: by the dictionary if any is said so.
-///
-/// Readers are of two minds about references (`OP9202`, `OP9203`), so what the sender chose is
-/// kept.
-fn refs_of(payload: &[u8], format: Format, limits: &Limits) -> Refs {
-    let Some(schema) = format.schema().filter(|schema| schema.any_value.string_strindex != 0)
-    else {
-        return Refs::Inline;
-    };
-    let version = schema.version;
-    match has_refs(Reader::new(payload), &PROFILES_DATA, version, limits.max_nesting) {
-        Some(true) => Refs::Dictionary,
-        _ => Refs::Inline,
-    }
+/// How a payload says what can be said in two ways. Readers are of two minds about them (`OP9202`, `OP9203`, `OP9209`),
+/// so what the sender chose is kept.
+#[derive(Default)]
+struct Forms {
+    /// Some keys of resources, scopes and values are in their place.
+    in_place: bool,
+    /// Some of their texts are rows of the dictionary.
+    by_reference: bool,
+    /// A resource, scope or period type is there though it is empty.
+    empty_messages: bool,
 }
 
-/// Whether a text of a message is said by a reference in the place of a text; `None` where its bytes
-/// cannot be taken apart.
-///
-/// `levels` ends the recursion; a message that is deeper was not checked either.
-fn has_refs(
-    mut reader: Reader<'_>,
-    message: &'static MessageType,
-    version: Version,
-    levels: u64,
-) -> Option<bool> {
-    let levels = levels.checked_sub(1)?;
-    while let Some(tag) = reader.tag().ok()? {
-        let field = message.numbered(tag >> 3, version);
-        let is_value = std::ptr::eq(message, &ANY_VALUE) || message.name == "KeyValue";
-        match field.map(|field| field.kind) {
-            Some(Kind::Message(inner)) if tag & 7 == LEN => {
-                if has_refs(reader.message().ok()?, inner, version, levels)? {
-                    return Some(true);
-                }
-            }
-            Some(Kind::Int32) if is_value => return Some(true),
-            _ => reader.skip(tag, levels).ok()?,
+impl Forms {
+    /// Those of a payload; what cannot be taken apart was not checked either.
+    fn of(payload: &[u8], format: Format, limits: &Limits) -> Self {
+        let mut forms = Self::default();
+        if let Some(schema) = format.schema() {
+            let reader = Reader::new(payload);
+            forms.walk(reader, &PROFILES_DATA, schema.version, limits.max_nesting);
         }
+        forms
     }
-    Some(false)
+
+    /// By reference only where all keys are: every reader knows texts in their place.
+    fn refs(&self) -> Refs {
+        if self.by_reference && !self.in_place { Refs::Dictionary } else { Refs::Inline }
+    }
+
+    /// `levels` ends the recursion.
+    fn walk(
+        &mut self,
+        mut reader: Reader<'_>,
+        message: &'static MessageType,
+        version: Version,
+        levels: u64,
+    ) -> Option<()> {
+        let levels = levels.checked_sub(1)?;
+        let is_pair = message.name == "KeyValue";
+        let is_value = std::ptr::eq(message, &ANY_VALUE) || is_pair;
+        while let Some(tag) = reader.tag().ok()? {
+            let field = message.numbered(tag >> 3, version);
+            match field.map(|field| (field.kind, field.name)) {
+                Some((Kind::Message(inner), name)) if tag & 7 == LEN => {
+                    let body = reader.message().ok()?;
+                    self.empty_messages |=
+                        body.is_empty() && ["resource", "scope", "period_type"].contains(&name);
+                    self.walk(body, inner, version, levels)?;
+                }
+                Some((Kind::Int32, _)) if is_value => {
+                    self.by_reference |= reader.varint().ok()? != 0;
+                }
+                Some((Kind::String, _)) if is_pair && tag & 7 == LEN => {
+                    self.in_place |= !reader.bytes().ok()?.is_empty();
+                }
+                _ => reader.skip(tag, levels).ok()?,
+            }
+        }
+        Some(())
+    }
 }

@@ -213,7 +213,8 @@ codes! {
         LINK_LABEL_CONFLICT = "link.label_conflict": "a link was left out because a label has its key";
         LINK_INVALID = "link.invalid": "a link whose ids are not 16 and 8 bytes, or all zero";
         BUILD_ID_EXTRA = "mapping.build_id_extra": "the format has one build id a mapping";
-        BUILD_ID_KIND = "mapping.build_id_kind": "the format does not say of what kind a build id is";
+        BUILD_ID_KIND = "mapping.build_id_kind": "the format does not say of what kind a build id is, or said a kind that there is not";
+        FIELD_CONFLICT = "field.conflict": "a field was left out because an attribute of its name says something else";
         STACKTRACE_ID_DROPPED = "stacktrace_id.dropped": "the format has no stacktrace id";
         FRAME_TYPE_DROPPED = "frame_type.dropped": "the format has no frame type";
         BAD_ORDER = "scope.bad_sample_type_order": "the order of sample types is not one of profiles that are columns of one";

@@ -23,10 +23,11 @@ use crate::format::otlp::read::shifts::Shifts;
 use crate::format::otlp::read::tables::Tables;
 use crate::format::otlp::schema::{Generation, Rows};
 use crate::format::texts::Texts;
-use crate::model::dictionary::{Dictionary, Function, Locations, Mappings};
+use crate::model::dictionary::{Attribute, Dictionary, Function, Locations, Mappings};
 use crate::model::id::{AttributeId, LocationId, MappingId};
 use crate::model::ragged::Ragged;
 use crate::model::strings::Strings;
+use crate::model::value::Value;
 
 /// The tables whose rows are proved and have what older generations say in fields.
 ///
@@ -177,7 +178,8 @@ impl Tables {
                 .within("attribute_indices")
                 .within_row("mapping_table", row.saturating_sub(own))
         })?;
-        let attributes = self.with_lifted(from_wire, rows.len(), lifted);
+        let place = |row: usize| format!("mapping_table[{}]", row.saturating_sub(own));
+        let attributes = self.with_lifted(from_wire, rows.len(), lifted, place, intake);
         Ok(Mappings { rows, attributes })
     }
 
@@ -188,6 +190,8 @@ impl Tables {
         from_wire: Ragged<AttributeId>,
         rows: usize,
         lifted: Vec<(u32, AttributeId)>,
+        place: impl Fn(usize) -> String,
+        intake: &mut Intake,
     ) -> Ragged<AttributeId> {
         if lifted.is_empty() {
             return from_wire;
@@ -198,8 +202,14 @@ impl Tables {
         for row in 0..rows {
             attributes.items.extend_from_slice(from_wire.row(row));
             while let Some((_, id)) = lifted.next_if(|&(at, _)| at as usize == row) {
-                if !self.has_key(from_wire.row(row), id) {
-                    attributes.items.push(id);
+                match self.of_same_key(from_wire.row(row), id) {
+                    None => attributes.items.push(id),
+                    Some(both) if self.is_same(both) => {}
+                    Some([_, other]) => {
+                        let key = self.texts.raw.get(other.key.row()).unwrap_or_default();
+                        let said = || format!("{} says something else", Shown(key));
+                        intake.note(losses::FIELD_CONFLICT, || place(row), said);
+                    }
                 }
             }
             attributes.end_row_at(row);
@@ -207,15 +217,23 @@ impl Tables {
         attributes
     }
 
-    /// Whether one of the attributes has the key of the new attribute `id`.
+    /// The new attribute `id`, and the one of some attributes that has its key.
     /// By text: a key may be several rows of the string table.
-    fn has_key(&self, attributes: &[AttributeId], id: AttributeId) -> bool {
-        let key = self.new_attributes.get(id.0).map(|new| self.texts.raw.get(new.key.row()));
-        attributes.iter().any(|other| {
-            let other =
-                self.attributes.get(other.row()).map(|other| self.texts.raw.get(other.key.row()));
-            other == key
-        })
+    fn of_same_key(&self, attributes: &[AttributeId], id: AttributeId) -> Option<[&Attribute; 2]> {
+        let new = self.new_attributes.get(id.0)?;
+        let text = |attribute: &Attribute| self.texts.raw.get(attribute.key.row());
+        let mut others = attributes.iter().filter_map(|other| self.attributes.get(other.row()));
+        others.find(|other| text(other) == text(new)).map(|other| [new, other])
+    }
+
+    /// Whether two attributes have the same value, texts compared as such.
+    fn is_same(&self, [one, other]: [&Attribute; 2]) -> bool {
+        match (&one.value, &other.value) {
+            (Value::String(one), Value::String(other)) => {
+                self.texts.raw.get(one.row()) == self.texts.raw.get(other.row())
+            }
+            (one, other) => one == other,
+        }
     }
 
     /// `lifted` is what pprof's fields say, by row.
@@ -246,7 +264,8 @@ impl Tables {
             place(error.element(at).within("attribute_indices"), row)
         })?;
         let addresses = std::mem::take(&mut self.addresses);
-        let attributes = self.with_lifted(from_wire, addresses.len(), lifted);
+        let place = |row: usize| format!("location_table[{}]", row.saturating_sub(own));
+        let attributes = self.with_lifted(from_wire, addresses.len(), lifted, place, intake);
         Ok(Locations { mappings, addresses, lines, attributes })
     }
 

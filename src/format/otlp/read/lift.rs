@@ -341,8 +341,11 @@ pub(crate) fn semconv_flags() -> [&'static str; 4] {
 ///
 /// As pprof and 1.3 say it: a kind of 1 is the hash of the file, any other the linker's.
 fn build_id_key(kind: u32, text: StringId, tables: &Tables, intake: &mut Intake) -> &'static str {
-    if kind == 1 {
-        return semconv::BUILD_ID_HTLHASH;
+    match kind {
+        0 => {}
+        1 => return semconv::BUILD_ID_HTLHASH,
+        _ => intake
+            .note(losses::BUILD_ID_KIND, String::new, || format!("no build id is of kind {kind}")),
     }
     let text = tables.texts.raw.get(text.row()).unwrap_or_default();
     let (key, sure) = build_id::key_of(text);
