@@ -78,7 +78,7 @@ static FIXES: &[(&str, &str)] = &[
     ("OP3308", "the unused row was left out"),
     ("OP3401", "the rows were numbered anew"),
     ("OP3502", "the unused unit was left out"),
-    ("OP4013", "the timestamps were sorted, each with its value"),
+    ("OP4013", "the timestamps were sorted, with their values where each has one"),
     ("OP5012", "the reference to the null attribute was left out"),
     ("OP5021", "the profiles of equal resources were put together"),
     ("OP5022", "the profiles of equal scopes were put together"),

@@ -27,8 +27,8 @@ use crate::check::record::Record;
 use crate::check::shape::Shape;
 use crate::check::state::Map;
 use crate::schema::{
-    ANY_VALUE, ARRAY_VALUE, INSTRUMENTATION_SCOPE, KEY_VALUE, KEY_VALUE_LIST, Noun, PROFILE,
-    PROFILE_CONTAINER, RESOURCE, Version,
+    ANY_VALUE, ARRAY_VALUE, INSTRUMENTATION_SCOPE, KEY_VALUE, KEY_VALUE_LIST, MessageType, Noun,
+    PROFILE, PROFILE_CONTAINER, RESOURCE, Version,
 };
 
 /// The attributes of a profile, by reference.
@@ -42,17 +42,14 @@ pub(crate) const PROFILE_ATTRIBUTES: usize = PROFILE.cell("attribute_indices");
 /// The one place that knows which messages have such a list, so that the count of dropped
 /// attributes is never asked of a message without one.
 fn in_place(kind: Noun) -> Option<(usize, usize)> {
+    const fn cells(message: &MessageType) -> (usize, usize) {
+        (message.cell("attributes"), message.cell("dropped_attributes_count"))
+    }
     Some(match kind {
-        Noun::Profile => (PROFILE.cell("attributes"), PROFILE.cell("dropped_attributes_count")),
-        Noun::Container => (
-            PROFILE_CONTAINER.cell("attributes"),
-            PROFILE_CONTAINER.cell("dropped_attributes_count"),
-        ),
-        Noun::Resource => (RESOURCE.cell("attributes"), RESOURCE.cell("dropped_attributes_count")),
-        Noun::Scope => (
-            INSTRUMENTATION_SCOPE.cell("attributes"),
-            INSTRUMENTATION_SCOPE.cell("dropped_attributes_count"),
-        ),
+        Noun::Profile => const { cells(&PROFILE) },
+        Noun::Container => const { cells(&PROFILE_CONTAINER) },
+        Noun::Resource => const { cells(&RESOURCE) },
+        Noun::Scope => const { cells(&INSTRUMENTATION_SCOPE) },
         _ => return None,
     })
 }

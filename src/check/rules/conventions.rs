@@ -125,7 +125,7 @@ fn known(cx: &mut Cx<'_>, key: &[u8], body: Range<usize>) {
         return;
     }
     let text = text(cx, &value);
-    let shown = Shown(text.unwrap_or(b"no string")).to_string();
+    let shown = Shown(text.unwrap_or(b"no string"));
     match key {
         b"process.executable.build_id.htlhash"
             if !text.is_some_and(|text| text.len() == 32 && cx.memo.is(text, is_hex)) =>
@@ -192,7 +192,7 @@ fn frame_type(cx: &mut Cx<'_>, spot: Spot, text: Option<&[u8]>) {
     let is = |known: &str| text.eq_ignore_ascii_case(known.as_bytes());
     let alias = ALIASES.iter().find(|(alias, _)| is(alias)).map(|(_, known)| *known);
     let same = FRAME_TYPES.iter().copied().find(|known| is(known));
-    let shown = Shown(text).to_string();
+    let shown = Shown(text);
     match same.or(alias) {
         Some(known) if known.as_bytes() == text => {}
         Some(known) => cx.findings.raise(&OP8004, spot, shown, known),
@@ -224,7 +224,7 @@ fn pprof_attribute(cx: &mut Cx<'_>, key: &[u8], value: &Record, text: Option<&[u
         | b"profile.keep_frames" => (text.is_some(), "a string"),
         _ => return,
     };
-    let shown = Shown(key).to_string();
+    let shown = Shown(key);
     if !fits {
         cx.findings.raise(&OP8006, spot, shown, wanted);
         return;

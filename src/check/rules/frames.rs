@@ -53,11 +53,11 @@ pub(crate) fn mapping(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     lists::unique(cx, shape, record, MAPPING_ATTRIBUTES);
     let (start, limit) = (record.number(START), record.number(LIMIT));
     let here = Spot::at(record.start);
-    let range = format!("{start:#x} to {limit:#x}");
+    let range = || format!("{start:#x} to {limit:#x}");
     if start > limit {
-        cx.findings.raise(&OP7001, here, range, "memory_start below memory_limit");
+        cx.findings.raise(&OP7001, here, range(), "memory_start below memory_limit");
     } else if start == limit && start != 0 {
-        cx.findings.raise(&OP7002, here, range, "memory_start below memory_limit");
+        cx.findings.raise(&OP7002, here, range(), "memory_start below memory_limit");
     }
     if cx.row() > 0 && record.number(FILENAME) == 0 {
         cx.findings.raise(&OP7015, here.field(shape.name_of(FILENAME)), "", "");
