@@ -32,7 +32,7 @@ pub struct Limits {
     /// Frames of zstd count like them.
     pub max_gzip_members: u64,
     /// Values, groups and JSON inside one another.
-    /// Values of OTLP are counted in messages: 4 for one that is in no other, and 3 for each that it is in. Groups, which
+    /// Values of OTLP are counted in messages: 4 for one that is in no other, 2 for each array and 3 for each map that it is in. Groups, which
     /// no schema has, count one each, and so do objects and arrays of JSON that is not OTLP. The messages of a format,
     /// which nest as deep as its schema says and no deeper, count for [`check`](crate::check) alone. Values are walked by recursion, so more than
     /// 256, the most of [`unlimited`](Self::unlimited), is taken as 256.

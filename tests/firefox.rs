@@ -334,3 +334,23 @@ fn threads_past_the_limit_are_refused_before_they_are_made() {
         assert_eq!(limited(bytes).unwrap_err().kind(), ErrorKind::Limit);
     }
 }
+
+/// Each thread has tables of its own: what they hold is refused long before it is written.
+#[test]
+fn tables_of_very_many_threads_are_refused() {
+    let names: Vec<String> = (0..300).map(|at| format!("f{at}")).collect();
+    let mut builder = Builder::new();
+    let cpu = builder.profile("cpu", "ns");
+    for thread in 0..300_i64 {
+        let stack = root_first(names.iter().map(String::as_str));
+        builder.sample(cpu, stack).value(1).attr("thread.id", thread);
+    }
+    let profiles = builder.finish().unwrap();
+    let limited = |bytes| {
+        let options = WriteOptions::default().max_output_bytes(bytes);
+        write_all(&profiles, Format::FIREFOX, &options)
+    };
+    let written = limited(1 << 30).unwrap().0[0].len() as u64;
+    let error = limited(2 * written).unwrap_err();
+    assert_eq!(error.limit(), Some("max_output_bytes"), "{error}");
+}

@@ -10,7 +10,7 @@ mod wire;
 
 use alloc::{Counting, cost};
 use otlp_profiles::check::{Options, check};
-use otlp_profiles::{Ambiguity, Format, Limits, Policy, ReadOptions};
+use otlp_profiles::{Ambiguity, Format, Limits, Policy, ReadOptions, WriteOptions};
 use wire::{int, len, nest};
 
 #[global_allocator]
@@ -328,4 +328,26 @@ fn a_bomb_of_json_takes_no_more_than_its_bytes_allow() {
     defused("attributes", json, &inside(attributes, "{}", "}}]"));
     let elements = &format!("{attributes}[{{\"value\":{{\"arrayValue\":{{\"values\":");
     defused("elements", json, &inside(elements, "{}", "}}}]}}]"));
+}
+
+/// One text, said by reference, of very many attributes: in place it would be as many texts.
+#[test]
+fn texts_that_are_said_often_are_not_written_past_the_limit() {
+    let text = "x".repeat(20_000);
+    let pair = nest(&[1], &len(2, &int(8, 1)));
+    let resource = nest(&[1, 1], &pair.repeat(5_000));
+    let scope = nest(&[1, 2, 1], &nest(&[3], &len(2, &int(8, 1))).repeat(5_000));
+    let strings = [len(5, b""), len(5, text.as_bytes())].concat();
+    for said in [resource, scope] {
+        let payload = [said, nest(&[2], &strings)].concat();
+        let options = ReadOptions::default().from(Format::OTLP).limits(Limits::file());
+        let profiles = otlp_profiles::read(&payload, &options).expect("readable").profiles;
+        for format in ["otlp-1.10", "otlp-1.8", "otlp-json"] {
+            let options = WriteOptions::default().max_output_bytes(1 << 20);
+            let format = format.parse().expect("a format");
+            let (written, cost) = cost(|| otlp_profiles::write(&profiles, format, &options));
+            assert_eq!(written.unwrap_err().limit(), Some("max_output_bytes"), "{format}");
+            assert!((cost.peak as u64) < 4 * MIB, "{format}: {}", cost.peak);
+        }
+    }
 }

@@ -50,7 +50,8 @@ impl Reader<'_> {
             match tag & 7 {
                 START_GROUP => {
                     open.push(tag >> 3);
-                    within("max_nesting", max_nesting, open.len() as u64)?;
+                    within("max_nesting", max_nesting, open.len() as u64)
+                        .map_err(|error| error.at(start))?;
                 }
                 END_GROUP if tag >> 3 == innermost => drop(open.pop()),
                 END_GROUP => {

@@ -404,6 +404,32 @@ fn limits_are_findings() {
     }
 }
 
+/// What is checked without an error is read: both count an array as two messages and a map as three.
+#[test]
+fn values_are_as_deep_as_readers_take_them() {
+    let field = |number: u8, body: Vec<u8>| {
+        let mut out = vec![number << 3 | 2];
+        prost::encoding::encode_varint(body.len() as u64, &mut out);
+        out.extend(body);
+        out
+    };
+    let key = |value: Vec<u8>| [b"\x0a\x01k".to_vec(), field(2, value)].concat();
+    let array = |value: Vec<u8>| field(5, field(1, value));
+    let map = |value: Vec<u8>| field(6, field(1, key(value)));
+    for (around, deepest) in [(&array as &dyn Fn(Vec<u8>) -> Vec<u8>, 126), (&map, 84)] {
+        for depth in deepest - 1..deepest + 3 {
+            let value = (0..depth).fold(b"\x18\x07".to_vec(), |value, _| around(value));
+            let mut payload = newest();
+            payload.splice(0..0, field(1, field(1, field(1, key(value)))));
+            let report = check(&payload, &Options::default().from(Format::OTLP));
+            let options = otlp_profiles::ReadOptions::default().from(Format::OTLP);
+            let read = otlp_profiles::read(&payload, &options).map(|_| ());
+            assert_eq!(read.is_ok(), depth <= deepest, "{depth}: {read:?}");
+            assert_eq!(report.is_limited(), read.is_err(), "{depth}: {report:?}");
+        }
+    }
+}
+
 #[test]
 fn rows_of_a_pprof_are_found_at_their_bytes() {
     let (schema, _) = base("P");

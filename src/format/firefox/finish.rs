@@ -11,8 +11,9 @@
 //! What is missing in the JSON, as the crate may change its form, is left as it is: the file then
 //! has fewer facts and is still one.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::frames::{Label, label};
@@ -39,15 +40,46 @@ pub(super) struct Said {
 }
 
 impl Finish<'_> {
-    /// Puts them into the JSON of a profile.
+    /// Writes the JSON of a profile with them.
     ///
-    /// Linear in the JSON, which is in memory whole: the viewer reads one document, not lines.
-    pub(super) fn apply(mut self, json: &mut Value) {
-        let threads = json.get_mut("threads").and_then(Value::as_array_mut);
-        for thread in threads.into_iter().flatten() {
-            self.said(thread);
-            self.lines(thread);
+    /// One thread after the other is taken apart, as values take many times what their text does.
+    ///
+    /// # Errors
+    ///
+    /// JSON that is none, which would be a defect of who made it.
+    pub(super) fn apply(mut self, json: &[u8], out: &mut Vec<u8>) -> serde_json::Result<()> {
+        let members: BTreeMap<&str, &RawValue> = serde_json::from_slice(json)?;
+        let mut before = b'{';
+        for (key, value) in members {
+            out.push(before);
+            serde_json::to_writer(&mut *out, key)?;
+            out.push(b':');
+            match key {
+                "threads" => self.threads(value, out)?,
+                _ => {
+                    serde_json::to_writer(&mut *out, &serde_json::from_str::<Value>(value.get())?)?
+                }
+            }
+            before = b',';
         }
+        out.push(b'}');
+        Ok(())
+    }
+
+    fn threads(&mut self, threads: &RawValue, out: &mut Vec<u8>) -> serde_json::Result<()> {
+        out.push(b'[');
+        let threads: Vec<&RawValue> = serde_json::from_str(threads.get())?;
+        for (at, thread) in threads.into_iter().enumerate() {
+            let mut thread = serde_json::from_str(thread.get())?;
+            self.said(&mut thread);
+            self.lines(&mut thread);
+            if at > 0 {
+                out.push(b',');
+            }
+            serde_json::to_writer(&mut *out, &thread)?;
+        }
+        out.push(b']');
+        Ok(())
     }
 
     /// Without times on the CPU the viewer would draw threads as idle, so that column goes.

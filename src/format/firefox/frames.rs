@@ -14,8 +14,8 @@ use std::collections::HashMap;
 
 use fxprof_processed_profile::debugid::{CodeId, DebugId};
 use fxprof_processed_profile::{
-    CategoryColor, CategoryHandle, Frame, FrameFlags, FrameInfo, LibraryHandle, LibraryInfo,
-    Profile, StackHandle, ThreadHandle,
+    CategoryColor, CategoryHandle, Frame, FrameFlags, FrameHandle, FrameInfo, LibraryHandle,
+    LibraryInfo, Profile, StackHandle, ThreadHandle,
 };
 
 use super::room::Room;
@@ -71,8 +71,8 @@ pub(super) struct Frames<'a> {
     libraries: HashMap<MappingId, LibraryHandle>,
     /// By the number of a thread and a stack: handles are a thread's own.
     stacks: HashMap<(usize, StackId), Option<StackHandle>>,
-    /// The newest row of the tables of stacks.
-    last: Option<StackHandle>,
+    /// The newest rows of the tables of stacks and of frames.
+    last: (Option<StackHandle>, Option<FrameHandle>),
     /// By function, line, column, and the address where there is no function.
     ///
     /// Its numbers are rows of `labels`.
@@ -91,7 +91,7 @@ impl<'a> Frames<'a> {
             categories: HashMap::new(),
             libraries: HashMap::new(),
             stacks: HashMap::new(),
-            last: None,
+            last: (None, None),
             labels_met: Met::default(),
             labels: Vec::new(),
             has_addresses: false,
@@ -123,9 +123,13 @@ impl<'a> Frames<'a> {
             let frame = profile.intern_frame(thread, info);
             made = Some(profile.intern_stack(thread, made, frame));
             // Handles are numbers of rows, and threads are made one after the other.
-            if made > self.last {
-                room.take(Room::STACK)?;
-                self.last = made;
+            if Some(frame) > self.last.1 {
+                room.row(0)?;
+                self.last.1 = Some(frame);
+            }
+            if made > self.last.0 {
+                room.row(Room::STACK)?;
+                self.last.0 = made;
             }
         }
         self.stacks.insert((number, stack), made);

@@ -1,4 +1,4 @@
-//! What the files may take, and what they take at least.
+//! What the files may take, and what they take at least: written, and in memory before.
 //!
 //! The crate's tables are several times what is written of them, so that a profile of many threads
 //! is refused before they are made and not when they are written.
@@ -12,6 +12,8 @@ pub(super) struct Room {
     pub(super) most: u64,
     /// Of the files that are written, and what is known of the one that is being made.
     pub(super) taken: u64,
+    /// By the rows of the one that is being made.
+    pub(super) held: u64,
 }
 
 impl Room {
@@ -21,6 +23,24 @@ impl Room {
     pub(super) const SAMPLE: usize = 6;
     /// A row of the table of stacks: the caller's and a frame, with commas.
     pub(super) const STACK: usize = 4;
+    /// A row of the table of stacks or of frames, and what finds it, in memory until all are written.
+    const HELD: u64 = 192;
+
+    /// Nothing is taken of so many bytes.
+    pub(super) const fn of(most: u64) -> Self {
+        Self { most, taken: 0, held: 0 }
+    }
+
+    /// A new row of a thread's tables: each thread has its own, so that few bytes can ask for very many.
+    ///
+    /// # Errors
+    ///
+    /// As [`take`](Self::take), and where all rows together hold more memory.
+    pub(super) fn row(&mut self, bytes: usize) -> Result<()> {
+        self.held += Self::HELD;
+        within("max_output_bytes", self.most, self.held)?;
+        self.take(bytes)
+    }
 
     /// # Errors
     ///

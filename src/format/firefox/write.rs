@@ -45,7 +45,7 @@ pub(crate) fn write(
     unsaid(profiles, losses);
     let mut spare = Some(spare);
     let mut payloads = Vec::new();
-    let mut room = Room { most: options.max_output_bytes, taken: 0 };
+    let mut room = Room::of(options.max_output_bytes);
     for columns in view::by_type(profiles) {
         let out = spare.take().unwrap_or_default();
         let payload = Writer::of(profiles, &columns, room).write(out)?;
@@ -271,13 +271,12 @@ impl<'a> Writer<'a> {
         let unwritable = |error: serde_json::Error| {
             Error::new(ErrorKind::Unrepresentable, format!("it cannot be written: {error}"))
         };
-        let mut json = serde_json::to_value(&self.made).map_err(unwritable)?;
-        // Its tables are as large as the JSON, which has all that is in them.
+        let json = serde_json::to_vec(&self.made).map_err(unwritable)?;
+        // Its tables are several times the JSON, which has all that is in them.
         drop(self.made);
         let finish =
             Finish { threads: self.said, labels: &self.frames.labels, is_cpu: self.weights.is_cpu };
-        finish.apply(&mut json);
-        serde_json::to_writer(&mut out, &json).map_err(unwritable)?;
+        finish.apply(&json, &mut out).map_err(unwritable)?;
         debug_assert!(self.room.taken - before <= out.len() as u64, "it is at least so long");
         Ok(out)
     }

@@ -114,7 +114,7 @@ pub(crate) fn key_value_and_unit<G: Generation>(
     Ok(attribute)
 }
 
-/// A pair with its key in place or, in 1.10, by reference. `depth` counts the values around it.
+/// A pair with its key in place or, in 1.10, by reference. `depth` counts the messages of values around it.
 ///
 /// By the proto the key in place is empty when a reference says it; if both are there, the text wins.
 ///
@@ -154,8 +154,8 @@ pub(crate) fn key_value<G: Generation>(
 ///
 /// # Errors
 ///
-/// [`Limit`](crate::ErrorKind::Limit) past `max_nesting`, counted in messages: three for each
-/// level of values.
+/// [`Limit`](crate::ErrorKind::Limit) past `max_nesting`, counted in messages: two for each array around the value,
+/// three for each map.
 fn any_value<G: Generation>(
     body: &[u8],
     value: &mut Oneof,
@@ -163,8 +163,8 @@ fn any_value<G: Generation>(
     intake: &mut Intake,
     depth: u64,
 ) -> Result<()> {
-    // A level is a message AnyValue and a message list in it, and the list's element.
-    within("max_nesting", intake.limits().max_nesting, 4 + depth * 3)?;
+    // Around all are the payload, a resource, its attributes and one of those.
+    within("max_nesting", intake.limits().max_nesting, 4 + depth)?;
     let mut reader = Reader::new(body);
     fields!(reader, ANY_VALUE in G::SCHEMA.version, intake; {
         "string_value" => value.set(Value::String(texts.intern(reader.bytes()?, intake)?)),
@@ -172,10 +172,10 @@ fn any_value<G: Generation>(
         "int_value" => value.set(Value::Int(reader.varint()? as i64)),
         "double_value" => value.set(Value::Double(f64::from_bits(reader.fixed64()?))),
         "array_value" => {
-            array::<G>(reader.bytes()?, value.array(), texts, intake, depth + 1)?;
+            array::<G>(reader.bytes()?, value.array(), texts, intake, depth + 2)?;
         },
         "kvlist_value" => {
-            key_values::<G>(reader.bytes()?, value.pairs(), texts, intake, depth + 1)?;
+            key_values::<G>(reader.bytes()?, value.pairs(), texts, intake, depth + 3)?;
         },
         "bytes_value" => {
             let bytes = reader.bytes()?;

@@ -91,15 +91,20 @@ pub(crate) fn key_value<G: Generation>(
 
 /// Entities only where the generation has them; that they are lost is counted once, for the payload.
 ///
-/// Resources have no reference of their own; only texts of their attributes may be references.
+/// Resources have no reference of their own; only texts of their attributes may be references. Where they are in place
+/// many may be one text of the model: none is written past `most` bytes, which the caller refuses.
 pub(crate) fn resource<G: Generation>(
     out: &mut Vec<u8>,
     resource: &Resource,
     strings: &Strings,
     refs: &TextRefs,
+    most: u64,
 ) {
     let numbers = const { &G::SCHEMA.resource };
     for pair in &resource.attributes {
+        if out.len() as u64 > most {
+            break;
+        }
         field_message(out, numbers.attributes, |out| key_value::<G>(out, pair, strings, refs));
     }
     field_varint(out, numbers.dropped_attributes_count, resource.dropped_attributes_count.into());
@@ -159,18 +164,22 @@ impl ScopeSaid<'_> {
 /// The scope's own attributes first, then those added.
 ///
 /// The two attributes that may be added are how a scope tells that its profiles were columns of
-/// one.
+/// one. None is written past `most` bytes, as of a [`resource`].
 pub(crate) fn scope<G: Generation>(
     out: &mut Vec<u8>,
     said: &ScopeSaid,
     dictionary: &Dictionary,
     refs: &TextRefs,
+    most: u64,
 ) {
     let strings = &dictionary.strings;
     let numbers = const { &G::SCHEMA.scope };
     field_bytes_nonempty(out, numbers.name, strings.get(said.scope.name).as_bytes());
     field_bytes_nonempty(out, numbers.version, strings.get(said.scope.version).as_bytes());
     for pair in said.attributes(dictionary) {
+        if out.len() as u64 > most {
+            break;
+        }
         field_message(out, numbers.attributes, |out| key_value::<G>(out, pair, strings, refs));
     }
     let order = said.order.map(ints);

@@ -271,9 +271,9 @@ impl<G: Generation> Writer<'_, G> {
     ) -> Result<()> {
         let numbers = const { &G::SCHEMA.resource_profiles };
         if self.options.empty_messages || !resource.resource.is_empty() {
-            let strings = &self.dictionary.strings;
+            let (strings, most) = (&self.dictionary.strings, self.options.max_output_bytes);
             field_message(out, numbers.resource, |out| {
-                common::resource::<G>(out, &resource.resource, strings, self.refs());
+                common::resource::<G>(out, &resource.resource, strings, self.refs(), most);
             });
         }
         for (row, parts) in scopes.iter().enumerate() {
@@ -306,8 +306,9 @@ impl<G: Generation> Writer<'_, G> {
         };
         let numbers = const { &G::SCHEMA.scope_profiles };
         if self.options.empty_messages || !added.is_empty(dictionary) {
+            let most = self.options.max_output_bytes;
             field_message(out, numbers.scope, |out| {
-                common::scope::<G>(out, &added, dictionary, self.refs());
+                common::scope::<G>(out, &added, dictionary, self.refs(), most);
             });
         }
         for (row, part) in parts.parts.iter().enumerate() {
