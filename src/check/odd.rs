@@ -297,8 +297,9 @@ impl Cx<'_> {
         let after = self.pass(wire, number, at, body, end)?;
         let rule = match (shape.noun, number) {
             (Noun::KeyValue, 3) | (Noun::AnyValue, 8) => &OP5017,
-            (Noun::ResourceProfiles, 1000) | (_, 19000..=19999) => &OP1020,
             (Noun::Profile, 16..=18) if self.version == Version::Pprof => &PP1035,
+            _ if self.version == Version::Pprof => &OP1019,
+            (Noun::ResourceProfiles, 1000) | (_, 19000..=19999) => &OP1020,
             _ => &OP1019,
         };
         self.findings.fold(rule, kind(shape, number), spot, format_args!("field {number}"), "");
