@@ -137,6 +137,25 @@ fn a_number_of_a_list_is_found_at_its_own_byte() {
     assert_eq!(payload[time..time + 8], 7u64.to_le_bytes());
 }
 
+/// Of labels of two keys that come twice each, both are told, in the words of each format.
+#[test]
+fn each_key_that_comes_twice_is_found() {
+    for (generation, rule, sample) in [("1", "OP4024", "$S"), ("P", "PP1018", "sample[0]")] {
+        let (schema, mut payload) = base(generation);
+        let label = |row: usize, key: u64| {
+            format!("{sample}.label[{row}].key={key}; {sample}.label[{row}].num=3; ")
+        };
+        let labels: String = (0..4).zip([5, 4, 5, 4]).map(|(row, key)| label(row, key)).collect();
+        schema.edit(&mut payload, &in_full(generation, &labels));
+        let format: Format = super::bases::format(generation).parse().unwrap();
+        let report = check(&payload.encode(), &Options::default().from(format));
+        let found = report.findings().filter(|found| found.rule.id() == rule);
+        let found: Vec<_> = found.map(|found| (found.path.clone(), &*found.bound)).collect();
+        let place = |row: usize| in_full(generation, &format!("{sample}.label[{row}]"));
+        assert_eq!(found, [(place(2), "no key of [0]"), (place(3), "no key of [1]")]);
+    }
+}
+
 /// A row of the string table that holds nothing is no name either.
 #[test]
 fn a_function_whose_names_are_empty_has_none() {

@@ -68,6 +68,26 @@ fn a_list_with_one_attribute_many_times_finds_its_key_once() {
     }
 }
 
+/// Each is told, and the place of those that are listed found.
+#[test]
+fn a_sample_with_one_key_many_times_is_walked_once() {
+    let row = len(6, &[int(1, 1), len(2, &int(2, 1))].concat());
+    let sample = [len(2, &vec![1; MANY]), len(4, &[1])].concat();
+    let tables = [len(5, b""), len(5, b"k"), len(6, b""), row].concat();
+    let payload = [nest(&[1, 2, 2, 2], &sample), len(2, &tables)].concat();
+    let label = len(3, &[int(1, 1), int(3, 3)].concat()).repeat(MANY);
+    let sample = len(2, &[len(2, &[1]), label].concat());
+    let file = [len(1, b"\x08\x01\x10\x01"), sample, len(6, b""), len(6, b"k")].concat();
+    for (payload, format, rule, wanted) in
+        [(payload, Format::OTLP_1_10, "OP9204", MANY), (file, Format::PPROF, "PP1018", MANY - 1)]
+    {
+        let options = Options::default().from(format).receiver(Receiver::Parca);
+        let report = check(&payload, &options.limits(Limits::file()));
+        let tally = report.tallies().find(|tally| tally.rule.id() == rule);
+        assert_eq!(tally.map(|tally| tally.count), Some(wanted as u64), "{report:?}");
+    }
+}
+
 #[test]
 fn equal_rows_are_compared_without_making_the_first_again() {
     let unknown = int(15, 1);

@@ -4,13 +4,13 @@
 //! and gone in 1.4. pprof's own are in [`pprof_samples`](super::pprof_samples); what both ask of a
 //! list of labels is [`labels`].
 
+use super::attributes::bodies;
 use crate::check::catalogue::{OP4021, OP4022, OP4023, OP9010};
 use crate::check::cx::Cx;
-use crate::check::fields::Fields;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
 use crate::check::rule::Rule;
-use crate::check::state::Set;
+use crate::check::state::Map;
 use crate::schema::{LABEL, Noun, SAMPLE};
 
 /// Cell of the list in a sample, then those of `Label`: key, text, number and its unit, of which
@@ -43,7 +43,7 @@ pub(crate) fn label(cx: &mut Cx<'_>, record: &Record) {
 }
 
 /// The labels of a sample: no more than the limit, and no key twice, which is `repeated`: OTLP and pprof name it each
-/// by a rule of its own. Told once for a sample, at the second of two labels of one key.
+/// by a rule of its own.
 pub(super) fn labels(cx: &mut Cx<'_>, record: &Record, repeated: &'static Rule) {
     let count = record.count(LABELS);
     let most = cx.limits.max_attributes_per_item;
@@ -51,31 +51,25 @@ pub(super) fn labels(cx: &mut Cx<'_>, record: &Record, repeated: &'static Rule) 
         let spot = Spot::at(record.at(LABELS)).field("label");
         cx.findings.raise(&OP9010, spot, format_args!("{count} labels"), most);
     }
-    if count > 1
-        && let Some((spot, key)) = repeated_label(cx, record)
-    {
-        cx.findings.raise(repeated, spot, Shown(&key), "a key once");
+    if count > 1 {
+        unique(cx, record, repeated);
     }
 }
 
-/// The first label of a sample whose key came before, and that key.
+/// Labels whose key came before: each is told, and names the first.
 ///
-/// Compared by text: two strings of the table may be equal. The key is copied, as the finding is
-/// raised after the walk over the payload ended its borrow.
-fn repeated_label(cx: &Cx<'_>, record: &Record) -> Option<(Spot, Vec<u8>)> {
-    let shape = cx.shapes.find(Noun::Label)?;
-    let sample = cx.shapes.find(Noun::Sample)?;
-    let number = sample.of_cell(LABELS)?.field.number;
-    let mut seen = Set::default();
-    let fields = Fields::new(cx.bytes, record.start, record.end);
-    let bodies = fields.filter(|(found, _)| *found == number).filter_map(|(_, body)| body);
-    for (row, (start, end)) in bodies.enumerate() {
-        let key = cx.peek(shape, start, end).number(LABEL_KEY);
-        if let Some(text) = cx.string(key).filter(|_| key > 0)
-            && !seen.insert(cx.memo.fingerprint(text))
-        {
-            return Some((Spot::at(start).field("label").row(row), text.to_vec()));
+/// Compared by text: two strings of the table may be equal.
+fn unique(cx: &mut Cx<'_>, record: &Record, repeated: &'static Rule) {
+    let shapes = (cx.shapes.find(Noun::Sample), cx.shapes.find(Noun::Label));
+    let (Some(sample), Some(label)) = shapes else { return };
+    let mut seen: Map<u128, usize> = Map::default();
+    for (row, (start, end)) in bodies(cx, sample, record, LABELS).enumerate() {
+        let key = cx.peek(label, start, end).number(LABEL_KEY);
+        let Some(text) = cx.string(key).filter(|_| key > 0) else { continue };
+        let first = *seen.entry(cx.memo.fingerprint(text)).or_insert(row);
+        if first != row {
+            let spot = Spot::at(start).field("label").row(row);
+            cx.findings.raise(repeated, spot, Shown(text), format_args!("no key of [{first}]"));
         }
     }
-    None
 }
