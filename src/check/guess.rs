@@ -21,7 +21,9 @@ use super::shape::{ROOT, Shapes, Take};
 use super::varint::varint;
 use super::walk;
 use crate::error::{Error, Severity};
-use crate::format::detect::{Certainty, Depth, Detected, detect_payload, is_legacy_cpu};
+use crate::format::detect::{
+    Certainty, Depth, Detected, detect_payload, is_legacy_cpu, is_legacy_java_cpu,
+};
 use crate::format::{Encoding, Format};
 use crate::limits::Limits;
 use crate::schema::Version;
@@ -53,17 +55,28 @@ pub(super) fn version_of(format: Format) -> Version {
 ///
 /// The texts are what legacy_profile.go begins with, the bytes those of CPU profiles.
 pub(super) fn is_legacy(bytes: &[u8]) -> bool {
-    const WORDS: [&[u8]; 8] = [
+    const WORDS: [&[u8]; 9] = [
         b"heap profile:",
         b"heapz ",
         b"--- contention",
         b"--- mutex",
         b"--- threadz",
+        b"--- Thread ",
         b"--- heapz",
         b"goroutine profile:",
         b"threadcreate profile:",
     ];
-    WORDS.iter().any(|word| bytes.starts_with(word)) || is_legacy_cpu(bytes)
+    WORDS.iter().any(|word| bytes.starts_with(word))
+        || is_legacy_cpu(bytes)
+        || is_legacy_java_cpu(bytes)
+        || is_count(bytes)
+}
+
+/// Whether the first line is `NAME profile: total N`: Go's programs count what they like.
+fn is_count(bytes: &[u8]) -> bool {
+    const NAMED: &[u8] = b" profile: total ";
+    let name = bytes.iter().take_while(|byte| byte.is_ascii_graphic()).count();
+    name > 0 && bytes[name..].starts_with(NAMED)
 }
 
 /// What a receiver answered, if a payload is that and nothing else: the profiles rejected, and the message

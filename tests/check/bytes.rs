@@ -229,6 +229,18 @@ fn a_format_without_rules_is_not_checked_as_another() {
 }
 
 #[test]
+fn all_old_forms_that_pprof_reads_are_named() {
+    // Java's, with a 1; a thread of a server; what a program of Go's counts.
+    let words = [0u32, 3, 1, 10_000, 0];
+    is(&words.map(u32::to_le_bytes).concat(), &["OP0009"]);
+    is(&words.map(|word| u64::from(word).to_be_bytes()).concat(), &["OP0009"]);
+    is(b"--- Thread 7f794ab90940 (name: main/14748) stack: ---\n", &["OP0009"]);
+    is(b"open.files profile: total 3\n3 @ 0x1 0x2\n", &["OP0009"]);
+    // jemalloc's is read by other tools.
+    is(b"heap_v2/524288\n  t*: 1: 2 [0: 0]\n", &["OP0004"]);
+}
+
+#[test]
 fn what_contains_a_payload_is_checked() {
     let file = gzip(&newest());
     let at_end = |change: &dyn Fn(&mut Vec<u8>)| {

@@ -39,7 +39,7 @@ mod words;
 
 pub use endpoint::Endpoint;
 
-pub(crate) use signs::is_legacy_cpu;
+pub(crate) use signs::{is_legacy_cpu, is_legacy_java_cpu};
 
 use crate::error::Result;
 use crate::format::json::fit::generations_named;

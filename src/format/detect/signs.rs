@@ -17,7 +17,7 @@ pub(crate) fn is_legacy_cpu(payload: &[u8]) -> bool {
 }
 
 /// As [`is_legacy_cpu`], with a 1 for Java.
-pub(super) fn is_legacy_java_cpu(payload: &[u8]) -> bool {
+pub(crate) fn is_legacy_java_cpu(payload: &[u8]) -> bool {
     has_header(payload, 1)
 }
 
