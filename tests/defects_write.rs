@@ -180,6 +180,38 @@ fn the_main_binary_of_a_profile_is_the_first_mapping_it_has() {
     assert!(codes(&losses).contains(&"mapping.main_assumed"));
 }
 
+/// Of what is made for labels, such as the unit of a time, some was in the table already.
+#[test]
+fn a_text_is_in_a_pprof_once() {
+    let mut doc = Doc { resources: vec![resource(scope(0, 1))], ..Doc::default() };
+    doc.tables.mappings.push(mapping("/bin/a"));
+    doc.tables.functions.push(function("true"));
+    doc.tables.locations.push(location(0, 0));
+    doc.tables.stacks.push(vec![0]);
+    doc.tables.links.push(([1; 16], [1; 8]));
+    let attribute = |key: &str, value: Val| Attribute { key: key.into(), value, unit: "".into() };
+    doc.tables.attributes = vec![
+        attribute("on", Val::Bool(true)),
+        attribute("span", Val::str("0101010101010101")),
+        attribute("half", Val::Double(0.5)),
+        attribute("other half", Val::Double(0.5)),
+    ];
+    let profile = &mut doc.resources[0].scopes[0].profiles[0];
+    profile.types[0].unit = "nanoseconds".into();
+    let sample = &mut profile.samples[0];
+    (sample.attributes, sample.link) = (vec![0, 1, 2, 3], Some(0));
+    sample.times = vec![1_700_000_000_000_000_001];
+    let (written, _) = pprofs(&model(&doc));
+    let mut texts = written[0].string_table.clone();
+    for text in ["nanoseconds", "true", "0101010101010101", "0.5"] {
+        assert!(texts.iter().any(|it| it == text), "{text}: {texts:?}");
+    }
+    let all = texts.len();
+    texts.sort();
+    texts.dedup();
+    assert_eq!(texts.len(), all, "{:?}", written[0].string_table);
+}
+
 /// Rows of every table that nothing refers to, beside those of two profiles.
 fn orphans() -> Doc {
     let mut doc = two_pprofs();

@@ -11,12 +11,17 @@
 //! | a boolean, a double, bytes, key-values | its text | one code for each kind |
 //! | empty | none | `attr.empty` |
 
+use foldhash::fast::RandomState;
+
 use crate::format::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
 use crate::format::losses::{self, Losses};
 use crate::format::otlp::schema::PPROF;
 use crate::format::select::StringTable;
+use crate::format::texts::hash_bytes;
 use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::StringId;
+use crate::model::row_index::RowIndex;
+use crate::model::strings::Strings;
 use crate::model::value::{KeyValue, Value};
 use crate::wire::record::field_varint;
 use crate::wire::write::field_message;
@@ -25,34 +30,53 @@ use crate::wire::write::field_message;
 ///
 /// Indices of the dictionary's strings are known before any is made, so what is made lies behind
 /// them and moves none.
-pub(crate) struct PprofStrings {
+pub(crate) struct PprofStrings<'a> {
+    /// Those of the dictionary.
+    texts: &'a Strings,
     /// The strings of the dictionary that are used, and the index of each.
     pub(crate) table: StringTable,
     /// Behind those of the table, in the order in which they were made.
     pub(crate) made: Vec<String>,
-    /// By text: its index in the file.
-    index: hashbrown::HashMap<String, u32, foldhash::fast::RandomState>,
+    /// Finds the index of a text, once a text is made.
+    by_text: RowIndex,
+    hasher: RandomState,
 }
 
-impl PprofStrings {
-    /// `strings` is how many the dictionary has.
-    pub(crate) fn new(strings: usize) -> Self {
+impl<'a> PprofStrings<'a> {
+    /// None of the strings is used.
+    pub(crate) fn new(texts: &'a Strings) -> Self {
         Self {
-            table: StringTable::new(strings),
+            texts,
+            table: StringTable::new(texts.len()),
             made: Vec::new(),
-            index: hashbrown::HashMap::default(),
+            by_text: RowIndex::default(),
+            hasher: RandomState::default(),
         }
     }
 
     /// The index of a text that the dictionary need not have. Only after the table was numbered.
+    ///
+    /// A text that is written already is not written again. Most payloads make none, so the table is
+    /// looked through when the first is made.
     pub(crate) fn make(&mut self, text: String) -> u32 {
-        if text.is_empty() {
-            return 0;
+        let Self { texts, table, made, by_text, hasher } = self;
+        if by_text.is_empty() {
+            by_text.reserve(table.len());
+            for (index, id) in (0..).zip(table.ids()) {
+                by_text.add(hash_bytes(hasher, texts.bytes(*id)), index);
+            }
         }
-        let next = (self.table.len() + self.made.len()) as u32;
-        let Self { made, index, .. } = self;
-        *index.entry(text).or_insert_with_key(|text| {
-            made.push(text.clone());
+        let hash = hash_bytes(hasher, text.as_bytes());
+        let found = by_text.find(hash, |index| {
+            let index = index as usize;
+            let known = table.ids().get(index).map(|id| texts.bytes(*id));
+            let known = known.or_else(|| made.get(index - table.len()).map(String::as_bytes));
+            known == Some(text.as_bytes())
+        });
+        found.unwrap_or_else(|| {
+            let next = (table.len() + made.len()) as u32;
+            by_text.add(hash, next);
+            made.push(text);
             next
         })
     }

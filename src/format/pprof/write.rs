@@ -183,7 +183,7 @@ pub(crate) struct Writer<'a, 'l> {
     pub(crate) options: &'a WriteOptions,
     pub(crate) losses: &'l mut Losses,
     /// Strings that are used, then those made here.
-    pub(crate) strings: PprofStrings,
+    pub(crate) strings: PprofStrings<'a>,
     /// The labels that attributes become, ready to be copied into samples.
     ///
     /// 64 zeros follow the last one, as it is copied 64 bytes at a time.
@@ -212,7 +212,7 @@ impl<'a, 'l> Writer<'a, 'l> {
     /// Ids of what is made up, such as an unknown function, come behind those of the tables.
     fn new(set: Set<'a>, options: &'a WriteOptions, losses: &'l mut Losses) -> Self {
         let Set { dictionary, known, rows, joined, default, .. } = set;
-        let strings = PprofStrings::new(dictionary.strings.len());
+        let strings = PprofStrings::new(&dictionary.strings);
         Self {
             dictionary,
             known,
