@@ -288,11 +288,10 @@ impl Findings {
         value: impl Display,
         bound: impl Display,
     ) {
+        let found = self.folded(rule, kind);
         let at = self.count(rule);
-        let count = &mut self.counts[at];
-        let found = count.folded.iter().find(|(known, _)| *known == kind);
-        if let Some(finding) = found.and_then(|(_, finding)| self.listed.get_mut(*finding)) {
-            count.tally += 1;
+        if let Some(finding) = found.and_then(|finding| self.listed.get_mut(finding)) {
+            self.counts[at].tally += 1;
             finding.count += 1;
             return;
         }
@@ -302,6 +301,18 @@ impl Findings {
         if self.listed.len() > before && count.folded.len() < KINDS {
             count.folded.push((kind, before));
         }
+    }
+
+    /// The finding that others of a rule and a kind are counted in, if there is one.
+    fn folded(&mut self, rule: &'static Rule, kind: u64) -> Option<usize> {
+        let at = self.count(rule);
+        let mut folded = self.counts[at].folded.iter();
+        folded.find(|(known, _)| *known == kind).map(|(_, finding)| *finding)
+    }
+
+    /// Whether [`fold`](Self::fold) would only count: then the place need not be looked for.
+    pub(crate) fn folds(&mut self, rule: &'static Rule, kind: u64) -> bool {
+        self.folded(rule, kind).is_some()
     }
 
     /// The path to a place, in the names of the schema: made for findings that are listed, and no others.

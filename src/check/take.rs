@@ -136,7 +136,7 @@ impl Cx<'_> {
                 let cell = record.cell_mut(slot.cell);
                 cell.add_body(at, 1, &body);
                 if cell.times > 1 && !slot.repeated {
-                    self.twice(shape, slot, at);
+                    self.twice(shape, slot, body.start);
                 }
                 Ok(body.end)
             }
@@ -285,7 +285,8 @@ impl Cx<'_> {
             _ => false,
         };
         if odd || body.len() > self.long || (body.is_empty() && slot.plain) {
-            let spot = Self::spot(slot, record, at);
+            // Of a list each is a row: its place is what is in it.
+            let spot = Self::spot(slot, record, if slot.repeated { body.start } else { at });
             text::check(self, slot, spot, body.clone());
             if body.is_empty() && slot.plain {
                 self.written_default(shape, slot, at);

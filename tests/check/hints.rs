@@ -4,7 +4,7 @@ use otlp_profiles::check::{Options, Report, Rule, check};
 use otlp_profiles::{Format, Severity};
 
 use super::bases::{GENERATIONS, base};
-use super::cases::in_full;
+use super::cases::{in_full, misplaced};
 
 fn asked(rule: &str, generation: &str, payload: &[u8]) -> Report {
     let (_, format) = GENERATIONS.iter().find(|(name, _)| *name == generation).expect("one");
@@ -23,6 +23,7 @@ fn edited(generation: &str, edits: &str) -> Vec<u8> {
 fn paths(rule: &str, generation: &str, payload: &[u8]) -> Vec<String> {
     let report = asked(rule, generation, payload);
     assert!(report.worst() <= Some(Severity::Info), "{rule} {generation}: {report:#?}");
+    assert_eq!(misplaced(generation, payload, &report), [""; 0]);
     report.findings().map(|found| found.path.clone()).collect()
 }
 
@@ -48,6 +49,14 @@ fn hints_are_given_to_who_asks() {
         }
         assert!(paths("OP5018", generation, &key("thread.id")).is_empty(), "{generation}");
     }
+    // By reference, in place and in the table.
+    let place = "$R.resource.attributes[0].key";
+    let key = format!("{place}=-; {place}_strindex=9; $D.string_table[9]=\"ThreadID\"");
+    let found = paths("OP5018", "7", &edited("7", &key));
+    assert_eq!(found, [in_full("7", &format!("{place}_strindex"))]);
+    let key = "$D.string_table[6]=\"ThreadID\"";
+    let found = paths("OP5018", "7", &edited("7", key));
+    assert_eq!(found, ["dictionary.attribute_table[1].key_strindex"]);
 }
 
 #[test]

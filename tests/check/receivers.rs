@@ -7,12 +7,15 @@ use otlp_profiles::format::Receiver;
 use otlp_profiles::{Format, Limits, ReadOptions, Severity, WriteOptions};
 
 use super::bases::{base, expand};
-use super::cases::in_full;
+use super::cases::{in_full, misplaced};
 
 fn report(edits: &str, receiver: Option<Receiver>) -> Report {
     let (schema, mut node) = base("7");
     schema.edit(&mut node, &in_full("7", edits));
-    check(&node.encode(), &Options::default().from(Format::OTLP).receiver(receiver))
+    let payload = node.encode();
+    let report = check(&payload, &Options::default().from(Format::OTLP).receiver(receiver));
+    assert_eq!(misplaced("7", &payload, &report), [""; 0]);
+    report
 }
 
 fn found(report: &Report, rule: &str) -> Option<(Severity, String)> {

@@ -4,6 +4,8 @@
 //! prost's types are made with.
 
 use std::collections::BTreeMap;
+use std::iter::once;
+use std::ops::Range;
 
 use otlp_profiles::proto;
 use prost::Message as _;
@@ -66,6 +68,38 @@ impl Schema {
         }
     }
 
+    /// Where in a payload the thing may be that a path names: of a field its tag, of a message or a row what is in it,
+    /// of a number in a packed list the number. What is not there is where the message begins that it would be in;
+    /// of what is there several times each is one.
+    pub fn bytes_of(&self, payload: &[u8], path: &str) -> Vec<usize> {
+        let (mut message, mut places) = (self.root, Vec::from_iter(once(0..payload.len())));
+        for step in path.split('.').filter(|step| !step.is_empty()) {
+            let (name, row) = match step.split_once('[') {
+                Some((name, row)) => (name, row.trim_end_matches(']').parse().ok()),
+                None => (step, None),
+            };
+            let field = self.field(message, name);
+            let found = places.iter().flat_map(|place| fields(payload, place.clone()));
+            let found: Vec<_> = found.filter(|found| found.0 == field.number() as u64).collect();
+            if found.is_empty() {
+                break;
+            }
+            let is_message = field.r#type() == Type::Message;
+            places = match row {
+                None if !is_message || field.label() == Label::Repeated => {
+                    found.into_iter().map(|(_, tag, ..)| tag..tag).collect()
+                }
+                row => {
+                    let values =
+                        found.into_iter().flat_map(|it| values(payload, field.r#type(), it));
+                    values.skip(row.unwrap_or(0)).take(row.map_or(usize::MAX, |_| 1)).collect()
+                }
+            };
+            message = field.type_name().rsplit('.').next().expect("a name");
+        }
+        places.into_iter().map(|place| place.start).collect()
+    }
+
     #[track_caller]
     fn set(&self, node: &mut Node, message: &str, path: &str, value: &str) {
         let (step, rest) = path.split_once('.').unwrap_or((path, ""));
@@ -108,6 +142,49 @@ impl Schema {
             _ => panic!("{path} is no message, or leaves a gap"),
         }
     }
+}
+
+/// A field of a message: its number, where it begins, where its value is, and whether that has a length.
+type Field = (u64, usize, Range<usize>, bool);
+
+/// What a field says: a message or a text, or the numbers of a list; of one that is not packed its tag is the place.
+fn values(payload: &[u8], kind: Type, (_, tag, value, has_length): Field) -> Vec<Range<usize>> {
+    let begins = |at: &usize| *at == value.start || payload[*at - 1] < 0x80;
+    match kind {
+        Type::Message | Type::String | Type::Bytes => vec![value],
+        _ if !has_length => once(tag..tag).collect(),
+        Type::Fixed64 | Type::Double => value.step_by(8).map(|at| at..at).collect(),
+        _ => value.clone().filter(begins).map(|at| at..at).collect(),
+    }
+}
+
+/// The fields of a message, up to where its bytes are no fields.
+fn fields(payload: &[u8], body: Range<usize>) -> Vec<Field> {
+    let (mut found, mut at) = (Vec::new(), body.start);
+    let varint = |at: &mut usize| {
+        let length = payload[*at..body.end].iter().position(|byte| *byte < 0x80)?;
+        let bytes = &payload[*at..=*at + length];
+        *at += bytes.len();
+        Some(bytes.iter().rev().fold(0, |value, byte| value << 7 | u64::from(byte & 0x7f)))
+    };
+    let mut field = || {
+        let tag_at = at;
+        let tag = varint(&mut at)?;
+        let from = at;
+        let value = match tag & 7 {
+            0 => varint(&mut at).map(|_| from..at)?,
+            1 => from..from + 8,
+            2 => varint(&mut at).map(|length| at..at + length as usize)?,
+            5 => from..from + 4,
+            _ => return None,
+        };
+        at = value.end;
+        (at <= body.end).then_some((tag >> 3, tag_at, value, tag & 7 == 2))
+    };
+    while let Some(next) = field() {
+        found.push(next);
+    }
+    found
 }
 
 /// `5`, `-1`, `"text"`, `x00ff*2` or `{}`.

@@ -156,8 +156,12 @@ pub(crate) fn key_value(cx: &mut Cx<'_>, record: &Record) {
     limits::in_place(cx, text);
     cx.payload.refers |= row != 0;
     let key = key_of(cx, record);
+    let place = match row {
+        0 => Spot::at(record.at(KEY)).field("key"),
+        _ => Spot::at(record.at(STRINDEX)).field("key_strindex"),
+    };
     if key.is_some_and(<[u8]>::is_empty) {
-        cx.findings.raise(&OP5003, Spot::at(record.at(KEY)).field("key"), "\"\"", "a key");
+        cx.findings.raise(&OP5003, place, "\"\"", "a key");
     }
     if !record.has(PAIR_VALUE) {
         let severity = readers::of_value(cx);
@@ -165,17 +169,17 @@ pub(crate) fn key_value(cx: &mut Cx<'_>, record: &Record) {
         cx.findings.raise_as(&OP5005, severity, spot, "", "a value");
     }
     if let Some(key) = key {
-        key_style(cx, record, key);
-        conventions::in_place(cx, key, record.body(PAIR_VALUE));
+        key_style(cx, place, key);
+        conventions::in_place(cx, record, key, record.body(PAIR_VALUE));
     }
 }
 
 /// Keys are written in lower case, without spaces: OpenTelemetry's naming guidelines.
 ///
 /// Off unless it is named, hence the question first: this runs for every attribute of a payload.
-pub(super) fn key_style(cx: &mut Cx<'_>, record: &Record, key: &[u8]) {
+pub(super) fn key_style(cx: &mut Cx<'_>, place: Spot, key: &[u8]) {
     if cx.findings.asks(&OP5018) && cx.memo.is(key, is_styled) {
-        cx.findings.raise(&OP5018, Spot::at(record.start).field("key"), Shown(key), "lower case");
+        cx.findings.raise(&OP5018, place, Shown(key), "lower case");
     }
 }
 
@@ -222,7 +226,7 @@ pub(crate) fn value(cx: &mut Cx<'_>, record: &Record) {
         cx.findings.raise(&OP5006, spot, "", "");
     }
     if record.has(KVLIST) {
-        let spot = Spot::at(record.at(KVLIST)).field("kvlist_value");
+        let spot = Spot::at(record.body(KVLIST).start).field("kvlist_value");
         cx.findings.raise(&OP5008, spot, "", "");
     }
 }

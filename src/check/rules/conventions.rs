@@ -76,12 +76,12 @@ pub(crate) fn entry(cx: &mut Cx<'_>, record: &Record, key: &[u8], body: Range<us
 ///
 /// `cx.parent` is the message that holds the pair; it is a scope only for the scope's own
 /// attributes.
-pub(crate) fn in_place(cx: &mut Cx<'_>, key: &[u8], body: Range<usize>) {
+pub(crate) fn in_place(cx: &mut Cx<'_>, record: &Record, key: &[u8], body: Range<usize>) {
     if cx.version < Version::V1_8 {
         return;
     }
     if key.starts_with(b"pprof.scope.") && cx.parent != Noun::Scope {
-        cx.findings.raise(&OP8007, Spot::at(body.start), Shown(key), "on the scope");
+        cx.findings.raise(&OP8007, Spot::at(record.start), Shown(key), "on the scope");
     } else if key == b"pprof.scope.sample_type_order" && !is_permutation(cx, &body) {
         let (profiles, spot) = (cx.payload.scope_profiles, Spot::at(body.start).field("value"));
         let bound = format_args!("each number below {profiles}, as there are profiles, once");

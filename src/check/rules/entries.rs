@@ -38,15 +38,16 @@ pub(crate) fn entry(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         return;
     }
     let key = cx.string(record.number(ENTRY_KEY));
+    let place = Spot::at(record.at(ENTRY_KEY)).field("key_strindex");
     if key.is_some_and(<[u8]>::is_empty) {
-        let spot = Spot::at(record.at(ENTRY_KEY)).field("key_strindex");
-        cx.findings.raise(&OP5003, spot, record.number(ENTRY_KEY), "a key");
+        cx.findings.raise(&OP5003, place, record.number(ENTRY_KEY), "a key");
     }
     let body = record.body(ENTRY_VALUE);
     let Some(value) = cx.shapes.find(Noun::AnyValue) else { return };
     let kind = value_type(&cx.peek(value, body.start, body.end));
     if kind == 0 {
-        cx.findings.raise(&OP5005, Spot::at(record.start).field("value"), "", "a value");
+        let at = if record.has(ENTRY_VALUE) { body.start } else { record.start };
+        cx.findings.raise(&OP5005, Spot::at(at).field("value"), "", "a value");
     }
     let unit = record.number(ENTRY_UNIT);
     if let Some(text) = cx.string(unit).filter(|text| unit != 0 && !cx.memo.is(text, is_ucum)) {
@@ -54,7 +55,7 @@ pub(crate) fn entry(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         cx.findings.raise(&OP5013, spot, Shown(text), "a UCUM unit");
     }
     let Some(key) = key else { return };
-    key_style(cx, record, key);
+    key_style(cx, place, key);
     let attribute = cx.attributes.get(cx.row());
     if let Some(attribute) = attribute.filter(|found| found.key != Attribute::NO_KEY) {
         conflict(cx, record, *attribute, kind, unit);

@@ -60,7 +60,8 @@ pub(crate) fn mapping(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         cx.findings.raise(&OP7002, here, range(), "memory_start below memory_limit");
     }
     if cx.row() > 0 && record.number(FILENAME) == 0 {
-        cx.findings.raise(&OP7015, here.field(shape.name_of(FILENAME)), "", "");
+        let spot = Spot::at(record.at(FILENAME)).field(shape.name_of(FILENAME));
+        cx.findings.raise(&OP7015, spot, "", "");
     }
 }
 
@@ -264,16 +265,16 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
             cx.findings.raise(&OP7010, spot, "", "");
         }
     }
-    let name = cx.table_name(Table::Mapping);
     let mappings = std::mem::take(&mut cx.payload.mappings);
     if cx.version < Version::V1_8 {
         for (row, fact) in mappings.iter().enumerate() {
-            let spot = Spot::nowhere().field(name).row(row);
             match (fact.located, fact.lined) {
                 (true, true) if !fact.has_functions => {
+                    let spot = cx.of_row(Table::Mapping, row);
                     cx.findings.raise(&OP7016, spot, "lines", "has_functions");
                 }
                 (true, false) if fact.has_any => {
+                    let spot = cx.of_row(Table::Mapping, row);
                     cx.findings.raise(&OP7016, spot, "has_functions or the like", "lines");
                 }
                 _ => {}
@@ -281,7 +282,7 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
         }
     }
     if cx.version <= Version::V1_5 {
-        overlaps(cx, name, &mappings);
+        overlaps(cx, &mappings);
     }
 }
 
@@ -289,14 +290,14 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
 ///
 /// Sorted by start, then one pass with the furthest end so far: n log n. Each mapping is told at
 /// most once, with one of those that it lies over.
-fn overlaps(cx: &mut Cx<'_>, name: &'static str, mappings: &[MappingFact]) {
+fn overlaps(cx: &mut Cx<'_>, mappings: &[MappingFact]) {
     let ranges = mappings.iter().enumerate().filter(|(_, fact)| fact.start < fact.limit);
     let mut sorted: Vec<_> = ranges.map(|(row, fact)| (fact.start, fact.limit, row)).collect();
     sorted.sort_unstable();
     let mut last: Option<(u64, usize)> = None;
     for (start, limit, row) in sorted {
         if let Some((end, other)) = last.filter(|(end, _)| start < *end) {
-            let spot = Spot::nowhere().field(name).row(row);
+            let spot = cx.of_row(Table::Mapping, row);
             let bound = format_args!("{end:#x} or more, behind [{other}]").to_string();
             cx.findings.raise(&OP7003, spot, format_args!("{start:#x}"), bound);
         }

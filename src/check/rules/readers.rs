@@ -102,7 +102,7 @@ const PERIOD_TYPE: usize = PROFILE.cell("period_type");
 fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     left_out(cx, shape, record, SAMPLE_TYPE);
     left_out(cx, shape, record, PERIOD_TYPE);
-    let spot = Spot::at(record.start).field(shape.name_of(PROFILE_SAMPLES));
+    let spot = Spot::at(record.at(PROFILE_SAMPLES)).field(shape.name_of(PROFILE_SAMPLES));
     most(cx, spot, record.count(PROFILE_SAMPLES), SAMPLES, "samples");
     let body = record.body(SAMPLE_TYPE);
     let names = value_types::named(cx, (body.start, body.end));
@@ -139,7 +139,11 @@ fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, of: Receiver)
             attribute.kept = Some(kept);
         }
         if !kept {
-            let spot = Spot::at(record.at(ATTRIBUTES)).field("attribute_indices").row(position);
+            // Of one that is counted with another nobody asks where it is.
+            let spot = match cx.findings.folds(&OP9204, key) {
+                true => Spot::nowhere(),
+                false => cx.element(&OP9204, shape, record, ATTRIBUTES, position),
+            };
             let name = Shown(lists::key_of(cx, row)).to_string();
             cx.findings.fold(&OP9204, key, spot, name, "a string");
         }

@@ -27,7 +27,7 @@ const SCOPE_NAME: usize = INSTRUMENTATION_SCOPE.cell("name");
 /// word.
 pub(crate) fn scope(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     if cx.body(record, SCOPE_NAME).is_empty() {
-        cx.findings.raise(&OP5023, Spot::at(record.start).field("name"), "", "");
+        cx.findings.raise(&OP5023, Spot::at(record.at(SCOPE_NAME)).field("name"), "", "");
     }
     of_message(cx, shape, record);
 }
@@ -65,14 +65,14 @@ const DESCRIPTION_KEYS: usize = ENTITY_REF.cell("description_keys");
 /// One set for both lists: an identifying key must not be a descriptive one as well. Each key is
 /// looked up among those of the resource, so the cost is that of the references.
 pub(crate) fn entity(cx: &mut Cx<'_>, record: &Record) {
-    let here = Spot::at(record.start);
     let Some(shape) = cx.shapes.find(Noun::EntityRef) else { return };
     schema_url(cx, record, ENTITY_URL);
     if cx.body(record, ENTITY_TYPE).is_empty() {
-        cx.findings.raise(&OP5025, here.field("type"), "\"\"", "a type");
+        let spot = Spot::at(record.at(ENTITY_TYPE)).field("type");
+        cx.findings.raise(&OP5025, spot, "\"\"", "a type");
     }
     if !record.has(ID_KEYS) {
-        cx.findings.raise(&OP5026, here.field("id_keys"), "none", "one or more");
+        cx.findings.raise(&OP5026, Spot::at(record.start).field("id_keys"), "none", "one or more");
     }
     let mut seen = Set::default();
     for cell in [ID_KEYS, DESCRIPTION_KEYS] {

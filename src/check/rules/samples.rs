@@ -81,7 +81,8 @@ fn shaped(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, values: usize
         cx.findings.raise(&OP4003, spot, format_args!("{values} values"), "1, or timestamps");
     }
     if record.number(STACK_INDEX) == 0 {
-        cx.findings.raise(&OP4007, here.field("stack_index"), 0, "");
+        let spot = Spot::at(record.at(STACK_INDEX)).field("stack_index");
+        cx.findings.raise(&OP4007, spot, 0, "");
     }
     if cx.profile.compares {
         identity(cx, shape, record);

@@ -40,7 +40,7 @@ pub(crate) fn root(cx: &mut Cx<'_>, record: &Record) {
     }
     let dictionaries = record.count(DICTIONARY);
     if dictionaries > 1 {
-        let spot = Spot::at(record.at(DICTIONARY)).field("dictionary");
+        let spot = Spot::at(record.body(DICTIONARY).start).field("dictionary");
         cx.findings.raise(&OP2006, spot, format_args!("{dictionaries} times"), "once");
     }
     if cx.version == Version::V1_6 {

@@ -87,7 +87,7 @@ pub(super) fn value_types(
     let field = Spot::at(record.at(TYPES)).field(slot.field.name);
     let spot = |row: usize, start: usize| match slot.repeated {
         true => Spot::at(start).field(slot.field.name).row(row),
-        false => field,
+        false => Spot::at(start).field(slot.field.name),
     };
     if types.is_empty() && samples > 0 {
         let rule = if slot.repeated { &OP2009 } else { &OP2010 };
@@ -186,7 +186,7 @@ pub(super) fn period(cx: &mut Cx<'_>, record: &Record) {
         cx.findings.raise(&OP2016, spot, period, "0 or more");
     }
     if period == 0 && record.has(PERIOD_TYPE) && !body.is_empty() {
-        let spot = Spot::at(record.at(PERIOD_TYPE)).field("period_type");
+        let spot = Spot::at(body.start).field("period_type");
         cx.findings.raise(&OP2015, spot, "period 0", "");
     }
 }
