@@ -306,10 +306,9 @@ impl<G: Generation> Writer<'_, G> {
         };
         let numbers = const { &G::SCHEMA.scope_profiles };
         if self.options.empty_messages || !added.is_empty(dictionary) {
-            let most = self.options.max_output_bytes;
-            field_message(out, numbers.scope, |out| {
-                common::scope::<G>(out, &added, dictionary, self.refs(), most);
-            });
+            let (refs, most) = (self.refs(), self.options.max_output_bytes);
+            let scope = |out: &mut _| common::scope::<G>(out, &added, dictionary, refs, most);
+            field_message(out, numbers.scope, scope);
         }
         for (row, part) in parts.parts.iter().enumerate() {
             let said = self.said(parts, part);
