@@ -2,6 +2,7 @@
 
 #![cfg(feature = "cli")]
 
+mod cut;
 mod ends;
 mod exits;
 mod face;

@@ -288,11 +288,25 @@ fn info_lists_the_first_of_very_many_and_counts_the_rest() {
         message.extend(bytes);
         message
     };
-    let mut scope = length(b"\x12\0".repeat(10_050));
-    scope[0] = 0x12;
-    fs::write(room.join("profiles.otlp"), length(scope)).unwrap();
+    let message = |profiles| {
+        let mut scope = length(b"\x12\0".repeat(profiles));
+        scope[0] = 0x12;
+        length(scope)
+    };
+    fs::write(room.join("profiles.otlp"), message(10_050)).unwrap();
     let page = info(&room, "profiles.otlp");
     assert_eq!(page["messages"][0]["profiles_not_listed"], 52);
+    // All messages of a file have that room together: each of them had it, which was 100 million.
+    let three = frame(Framing::LengthPrefixed, vec![message(9_000); 3]).unwrap();
+    fs::write(room.join("three.otlp"), three).unwrap();
+    let page = info(&room, "three.otlp");
+    let left_out: Vec<_> =
+        (0..3).map(|row| &page["messages"][row]["profiles_not_listed"]).collect();
+    assert_eq!(left_out, [&Value::Null, &8_004.into(), &9_000.into()]);
+    let text = String::from_utf8(run(&room, "info three.otlp", 0).stdout).unwrap();
+    let more: Vec<_> = text.lines().filter(|line| line.starts_with("  more ")).collect();
+    let more = more.iter().map(|line| line.split_whitespace().nth(1).unwrap());
+    assert!(more.eq(["8,004", "9,000"]), "{text}");
 }
 
 #[test]

@@ -25,6 +25,7 @@ use serde_json::{Value as Json, json};
 
 use crate::console::{Console, Level, Line};
 use crate::exit::{Exit, Failure};
+use crate::info::facts::Listed;
 use crate::info::seen::{Full, Quick};
 use crate::input::{Input, Inputs};
 use crate::once::{self, Once};
@@ -57,8 +58,9 @@ pub(crate) struct Args {
 /// The form of the JSON document. Keys are only ever added to it.
 const SCHEMA: &str = "otlp-profiles/info/1";
 
-/// The messages of a file, and the resources, scopes and profiles of a message, that are listed:
-/// more than anybody reads, and few enough to be kept until they are printed. The rest are counted.
+/// The messages of a file that are listed, and of all of them together the resources, scopes and
+/// profiles: more than anybody reads, and few enough to be kept until they are printed. The rest are
+/// counted.
 const MOST_LISTED: usize = 10_000;
 
 /// What there is to say of one file, in the form it is printed in.
@@ -248,7 +250,7 @@ impl<'a> Run<'a> {
         content: &mut Content,
         described: &mut Described,
     ) -> Result<Option<Format>, Failure> {
-        let mut format = None;
+        let (mut format, room) = (None, Listed::new());
         content.each::<T>(&self.options, self.console, |message| {
             described.count += 1;
             let listed = described.messages.len() < MOST_LISTED;
@@ -256,7 +258,7 @@ impl<'a> Run<'a> {
                 Ok(message) => {
                     format = Some(message.reading.detected().format);
                     if listed {
-                        described.messages.push(self.print(&message));
+                        described.messages.push(self.print(&message, &room));
                     }
                 }
                 Err(failure) if described.failures.len() < MOST_LISTED => {
@@ -273,16 +275,20 @@ impl<'a> Run<'a> {
     }
 
     /// Made at once, so the message can go: what is kept of it is text.
-    fn print<T: Known + Deref<Target = Summary>>(&self, message: &Message<'_, T>) -> Printed {
+    fn print<T: Known + Deref<Target = Summary>>(
+        &self,
+        message: &Message<'_, T>,
+        room: &Listed,
+    ) -> Printed {
         let sizes = self.sizes.then(|| self.measure(message));
         if self.json {
-            let mut object = json::message(message);
+            let mut object = json::message(message, room);
             if let Some(sizes) = sizes {
                 object["sizes"] = sizes::json(&sizes);
             }
             Printed::Json(object)
         } else {
-            let page = text::message(message);
+            let page = text::message(message, room);
             Printed::Text(page + &sizes.map(|sizes| sizes::text(&sizes)).unwrap_or_default())
         }
     }

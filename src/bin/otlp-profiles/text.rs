@@ -7,8 +7,8 @@ use std::path::Path;
 
 use crate::numbers::bytes;
 
-/// The most characters of a value that people are shown.
-const MOST_SHOWN: usize = 200;
+/// The most characters of a text of a payload that a description shows, and of the texts of a list together.
+pub(crate) const MOST_SHOWN: usize = 200;
 
 /// `text` without what a terminal would act upon: controls, and marks that turn the direction of
 /// writing or end a line.
@@ -29,9 +29,11 @@ fn acts(char: char) -> bool {
     matches!(char, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// `text`, or its first characters where it is longer than people read.
-pub(crate) fn beginning(text: &str) -> String {
-    match text.char_indices().nth(MOST_SHOWN) {
+/// `text`, or its first characters where it has more than `most`.
+///
+/// Cut before it is copied: one long text of a payload may be referred to very many times.
+pub(crate) fn beginning(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}… ({})", &text[..at], bytes(text.len() as u64)),
         None => text.to_owned(),
     }
@@ -49,6 +51,16 @@ pub(crate) fn word(text: &str) -> String {
         format!("\"{}\"", safe.replace('"', "\\\""))
     } else {
         safe
+    }
+}
+
+/// The first digits of `bytes` in hex where it has more than `most`.
+pub(crate) fn hex_beginning(all: &[u8], most: usize) -> String {
+    match all.get(..most / 2) {
+        Some(first) if first.len() < all.len() => {
+            format!("{}… ({})", hex(first), bytes(all.len() as u64))
+        }
+        _ => hex(all),
     }
 }
 
@@ -71,7 +83,9 @@ mod tests {
     #[test]
     fn what_is_long_is_cut_between_characters() {
         let long = "é".repeat(MOST_SHOWN);
-        assert_eq!(beginning(&long), long);
-        assert_eq!(beginning(&format!("{long}ab")), format!("{long}… (402 bytes)"));
+        assert_eq!(beginning(&long, MOST_SHOWN), long);
+        assert_eq!(beginning(&format!("{long}ab"), MOST_SHOWN), format!("{long}… (402 bytes)"));
+        assert_eq!(hex_beginning(&[1, 2], 4), "0102");
+        assert_eq!(hex_beginning(&[1, 2, 3], 5), "0102… (3 bytes)");
     }
 }

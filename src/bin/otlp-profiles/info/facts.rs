@@ -12,7 +12,8 @@ use otlp_profiles::{Dictionary, Summary};
 use serde_json::{Map, Number, Value as Json, json};
 
 use crate::info::MOST_LISTED;
-use crate::text::hex;
+use crate::numbers::grouped;
+use crate::text::{MOST_SHOWN, beginning, hex_beginning};
 
 /// The sums of all profiles of a message by type and unit, in the order they are met.
 ///
@@ -21,7 +22,7 @@ use crate::text::hex;
 /// Several messages may describe the same process by types of the same name; their sums are added,
 /// as a person would. Overflow is impossible: `i128` holds more `i64` than a file has.
 pub(crate) fn total(summary: &Summary) -> Vec<(String, String, i128)> {
-    let text = |id| summary.outline().dictionary().text(id).to_owned();
+    let text = |id| text(summary.outline().dictionary(), id);
     let mut rows: HashMap<(StringId, StringId), usize> = HashMap::new();
     let mut total: Vec<(String, String, i128)> = Vec::new();
     for profile in summary.profiles() {
@@ -55,10 +56,17 @@ pub(crate) fn number(number: i128) -> Json {
     Number::from_i128(number).map_or_else(|| number.to_string().into(), Json::Number)
 }
 
-/// Attributes of a resource, a scope or a value.
+/// A text of the payload, cut where it is long.
+///
+/// All that a description says goes through here or through [`value`]: a text that the payload has
+/// once may be that of every profile.
+pub(crate) fn text(dictionary: &Dictionary, id: StringId) -> String {
+    beginning(dictionary.text(id), MOST_SHOWN)
+}
+
+/// Attributes of a resource or a scope.
 pub(crate) fn pairs(dictionary: &Dictionary, pairs: &[KeyValue]) -> Json {
-    let pairs = pairs.iter().map(|pair| (pair.key, &pair.value));
-    object(dictionary, pairs)
+    object(dictionary, pairs.iter().map(|pair| (pair.key, &pair.value)))
 }
 
 /// Attributes of a profile.
@@ -71,43 +79,103 @@ pub(crate) fn attributes(dictionary: &Dictionary, ids: &[AttributeId]) -> Json {
 fn object<'a>(dictionary: &Dictionary, pairs: impl Iterator<Item = (StringId, &'a Value)>) -> Json {
     let mut object = Map::new();
     for (key, one) in pairs {
-        object.insert(dictionary.text(key).to_owned(), value(dictionary, one));
+        object.insert(text(dictionary, key), value(dictionary, one, &mut Room(MOST_SHOWN)));
     }
     Json::Object(object)
 }
 
 /// A value; what JSON cannot say is a text, and bytes are hex digits.
-fn value(dictionary: &Dictionary, of: &Value) -> Json {
+///
+/// Cut where it is long: an attribute that the payload has once may be that of every profile.
+fn value(dictionary: &Dictionary, of: &Value, room: &mut Room) -> Json {
     match of {
         Value::Empty => Json::Null,
-        Value::String(text) => dictionary.text(*text).into(),
+        Value::String(text) => room.text(dictionary.text(*text)).into(),
         Value::Bool(truth) => (*truth).into(),
         Value::Int(int) => (*int).into(),
         Value::Double(double) => {
             Number::from_f64(*double).map_or_else(|| double.to_string().into(), Json::Number)
         }
-        Value::Bytes(bytes) => json!({ "bytes": hex(bytes) }),
-        Value::Array(values) => values.iter().map(|one| value(dictionary, one)).collect(),
-        Value::KeyValues(list) => pairs(dictionary, list),
-        other => dictionary.value(other).to_string().into(),
+        Value::Bytes(bytes) => json!({ "bytes": room.hex(bytes) }),
+        Value::Array(values) => array(dictionary, values, room),
+        Value::KeyValues(list) => key_values(dictionary, list, room),
+        other => room.text(&dictionary.value(other).to_string()).into(),
     }
 }
 
-/// How many resources, scopes and profiles are still listed, and the profiles that are not.
+/// As many values as there is room for, and how many more there are.
+fn array(dictionary: &Dictionary, values: &[Value], room: &mut Room) -> Json {
+    let mut shown: Vec<Json> = Vec::new();
+    for (row, one) in values.iter().enumerate() {
+        if !room.take(Room::ITEM) {
+            shown.push(format!("… ({} more)", grouped((values.len() - row) as u64)).into());
+            break;
+        }
+        shown.push(value(dictionary, one, room));
+    }
+    shown.into()
+}
+
+/// The same of a list of named values.
+fn key_values(dictionary: &Dictionary, list: &[KeyValue], room: &mut Room) -> Json {
+    let mut shown = Map::new();
+    for (row, pair) in list.iter().enumerate() {
+        if !room.take(Room::PAIR) {
+            let more = format!("({} more)", grouped((list.len() - row) as u64));
+            shown.insert("…".to_owned(), more.into());
+            break;
+        }
+        let key = room.text(dictionary.text(pair.key));
+        shown.insert(key, value(dictionary, &pair.value, room));
+    }
+    shown.into()
+}
+
+/// How many characters of a value are still shown.
+struct Room(usize);
+
+impl Room {
+    /// What a value in a list takes besides its text, so that lists of very many end as well.
+    const ITEM: usize = 4;
+    /// More in an object, which takes more memory than its characters.
+    const PAIR: usize = 16;
+
+    /// Whether something of this length begins where there still is room.
+    fn take(&mut self, length: usize) -> bool {
+        let has_room = self.0 > 0;
+        self.0 = self.0.saturating_sub(length);
+        has_room
+    }
+
+    fn text(&mut self, text: &str) -> String {
+        let shown = beginning(text, self.0);
+        self.take(shown.len());
+        shown
+    }
+
+    fn hex(&mut self, bytes: &[u8]) -> String {
+        let shown = hex_beginning(bytes, self.0);
+        self.take(shown.len() + Self::PAIR);
+        shown
+    }
+}
+
+/// How many resources, scopes and profiles of a file are still listed, and the profiles that are not.
 ///
 /// In cells, as what is listed asks while it is made of borrowed parts.
 ///
-/// One budget for resources, scopes and profiles together: a message of a million empty resources
-/// is as long to print as one of a million profiles.
+/// One budget for resources, scopes and profiles of all messages together: a file of a million
+/// empty resources is as long to print as one of a million profiles, in one message or in many.
 pub(crate) struct Listed {
     /// How many more are listed.
     left: Cell<usize>,
-    /// Profiles that were not; resources and scopes are not counted, as nobody asks for them.
+    /// Profiles of this message that were not; resources and scopes are not counted, as nobody asks
+    /// for them.
     unlisted: Cell<usize>,
 }
 
 impl Listed {
-    /// Room for [`MOST_LISTED`]; made anew for each message.
+    /// Room for [`MOST_LISTED`]; made anew for each file.
     pub(crate) fn new() -> Self {
         Self { left: Cell::new(MOST_LISTED), unlisted: Cell::new(0) }
     }
@@ -126,8 +194,8 @@ impl Listed {
         listed
     }
 
-    /// Asked at the end, for the line `more`.
-    pub(crate) fn unlisted(&self) -> usize {
-        self.unlisted.get()
+    /// Asked at the end of each message, for the line `more`; the next one counts anew.
+    pub(crate) fn take_unlisted(&self) -> usize {
+        self.unlisted.take()
     }
 }

@@ -1,8 +1,8 @@
 //! A description as JSON.
 //!
 //! One object a file, one a message. Keys are only ever added; one that does not apply is left out.
-//! Numbers are exact, and texts are as they are, since JSON's encoder escapes what a terminal must
-//! not see.
+//! Numbers are exact. Texts are cut where they are long, and otherwise as they are, since JSON's
+//! encoder escapes what a terminal must not see.
 //!
 //! ```text
 //! {"schema": "otlp-profiles/info/1", "files": [           info::SCHEMA; keys are sorted
@@ -70,17 +70,19 @@ pub(crate) fn file(described: Described) -> Json {
 /// One message of a file.
 ///
 /// `checked` is there only where it is false, `readings` only for a guess.
-pub(crate) fn message<T: Known + Deref<Target = Summary>>(message: &Message<'_, T>) -> Json {
+pub(crate) fn message<T: Known + Deref<Target = Summary>>(
+    message: &Message<'_, T>,
+    listed: &Listed,
+) -> Json {
     let summary: &Summary = &message.reading;
     let dictionary = summary.outline().dictionary();
     let tables: Map<String, Json> = facts::tables(summary)
         .map(|(name, rows)| (name.to_owned(), rows.into()))
         .into_iter()
         .collect();
-    let listed = Listed::new();
     let mut profiles = summary.profiles();
     let resources = summary.outline().resource_profiles().iter();
-    let resources = resources.filter_map(|one| resource(dictionary, one, &mut profiles, &listed));
+    let resources = resources.filter_map(|one| resource(dictionary, one, &mut profiles, listed));
     let mut object = detected(summary.detected());
     object["guessed"] = message.is_guess().into();
     if message.is_guess() {
@@ -89,8 +91,9 @@ pub(crate) fn message<T: Known + Deref<Target = Summary>>(message: &Message<'_, 
     object["bytes"] = message.bytes.into();
     object["tables"] = tables.into();
     object["resources"] = resources.collect();
-    if listed.unlisted() > 0 {
-        object["profiles_not_listed"] = listed.unlisted().into();
+    let unlisted = listed.take_unlisted();
+    if unlisted > 0 {
+        object["profiles_not_listed"] = unlisted.into();
     }
     object["findings"] = summary.findings().iter().map(finding).collect();
     if !summary.is_checked() {
@@ -176,7 +179,7 @@ fn resource<'a>(
             "attributes": facts::pairs(dictionary, of.resource().attributes()),
             "dropped_attributes_count": of.resource().dropped_attributes_count(),
             "entity_refs": entities(dictionary, of.resource()),
-            "schema_url": dictionary.text(of.schema_url()),
+            "schema_url": facts::text(dictionary, of.schema_url()),
             "scopes": scopes,
         })
     })
@@ -185,7 +188,8 @@ fn resource<'a>(
 /// The types of the entities that the resource describes, by `Resource.entity_refs`: `service`,
 /// `host`.
 fn entities(dictionary: &Dictionary, resource: &Resource) -> Json {
-    let types = resource.entity_refs().iter().map(|entity| dictionary.text(entity.entity_type));
+    let types =
+        resource.entity_refs().iter().map(|entity| facts::text(dictionary, entity.entity_type));
     types.collect()
 }
 
@@ -202,11 +206,11 @@ fn scope<'a>(
     let scope = of.scope();
     has_room.then(|| {
         json!({
-            "name": dictionary.text(scope.name()),
-            "version": dictionary.text(scope.version()),
+            "name": facts::text(dictionary, scope.name()),
+            "version": facts::text(dictionary, scope.version()),
             "attributes": facts::pairs(dictionary, scope.attributes()),
             "dropped_attributes_count": scope.dropped_attributes_count(),
-            "schema_url": dictionary.text(of.schema_url()),
+            "schema_url": facts::text(dictionary, of.schema_url()),
             "profiles": profiles,
         })
     })
@@ -235,14 +239,15 @@ fn profile(dictionary: &Dictionary, summary: ProfileSummary<'_>) -> Json {
         "period": of.period(),
         "attributes": facts::attributes(dictionary, of.attributes()),
         "dropped_attributes_count": of.dropped_attributes_count(),
-        "original_payload_format": dictionary.text(payload_format),
+        "original_payload_format": facts::text(dictionary, payload_format),
         "original_payload_bytes": payload.len(),
     })
 }
 
 /// `aggregation_temporality` is left out where the format has none.
 fn value_type(dictionary: &Dictionary, of: ValueType) -> Json {
-    let mut object = json!({ "type": dictionary.text(of.name), "unit": dictionary.text(of.unit) });
+    let [name, unit] = [of.name, of.unit].map(|id| facts::text(dictionary, id));
+    let mut object = json!({ "type": name, "unit": unit });
     if let Some(temporality) = of.temporality {
         object["aggregation_temporality"] = temporality.to_string().into();
     }

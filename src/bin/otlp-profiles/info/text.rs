@@ -25,7 +25,7 @@ use crate::info::{Described, Printed, facts};
 use crate::numbers::{self, bytes, counted, grouped, value};
 use crate::reading::{Known, Message};
 use crate::style::{BOLD, WARN, styled};
-use crate::text::{beginning, shown};
+use crate::text::shown;
 use crate::time::{is_implausible, rfc3339, seconds};
 
 /// What stands for nothing.
@@ -118,7 +118,10 @@ fn size(described: &Described) -> String {
 ///
 /// Resources and scopes without anything to say have no line; their profiles are listed all the
 /// same.
-pub(crate) fn message<T: Known + Deref<Target = Summary>>(message: &Message<'_, T>) -> String {
+pub(crate) fn message<T: Known + Deref<Target = Summary>>(
+    message: &Message<'_, T>,
+    listed: &Listed,
+) -> String {
     let summary: &Summary = &message.reading;
     let mut page = Page::default();
     detected(&mut page, "format", summary.detected());
@@ -127,7 +130,6 @@ pub(crate) fn message<T: Known + Deref<Target = Summary>>(message: &Message<'_, 
     }
     let dictionary = summary.outline().dictionary();
     page.line("tables", &tables_text(summary));
-    let listed = Listed::new();
     let mut profiles = summary.profiles();
     for resource in summary.outline().resource_profiles() {
         if listed.has_room() {
@@ -143,7 +145,7 @@ pub(crate) fn message<T: Known + Deref<Target = Summary>>(message: &Message<'_, 
             profiles.for_each(|one| profile(&mut page, dictionary, one));
         }
     }
-    page.unlisted(listed.unlisted(), "profile");
+    page.unlisted(listed.take_unlisted(), "profile");
     for finding in summary.findings() {
         page.line("finding", &finding.to_string());
     }
@@ -200,8 +202,8 @@ fn profile(page: &mut Page, dictionary: &Dictionary, summary: ProfileSummary<'_>
     page.line("profile", &types.collect::<Vec<_>>().join(", "));
     page.inner("samples", &samples_text(summary));
     for (one, sum) in profile.sample_types().iter().zip(summary.sums) {
-        let sum = value(*sum, dictionary.text(one.unit));
-        page.inner("sum", &format!("{} {sum}", dictionary.text(one.name)));
+        let sum = value(*sum, &facts::text(dictionary, one.unit));
+        page.inner("sum", &format!("{} {sum}", facts::text(dictionary, one.name)));
     }
     if profile.time_unix_nano() != 0 || profile.duration_nanos() != 0 {
         page.inner("time", &time_text(profile));
@@ -224,7 +226,7 @@ fn profile(page: &mut Page, dictionary: &Dictionary, summary: ProfileSummary<'_>
     let (format, bytes) = profile.original_payload();
     if !bytes.is_empty() {
         let size = numbers::bytes(bytes.len() as u64);
-        page.inner("original", &format!("{size} of {}", dictionary.text(format)));
+        page.inner("original", &format!("{size} of {}", facts::text(dictionary, format)));
     }
 }
 
@@ -239,8 +241,8 @@ fn samples_text(summary: ProfileSummary<'_>) -> String {
 
 /// `cpu in nanoseconds (aggregation temporality delta)`.
 fn type_text(dictionary: &Dictionary, of: ValueType) -> String {
-    let mut text =
-        format!("{} in {}", word(dictionary.text(of.name)), word(dictionary.text(of.unit)));
+    let [name, unit] = [of.name, of.unit].map(|id| facts::text(dictionary, id));
+    let mut text = format!("{} in {}", word(&name), word(&unit));
     if let Some(temporality) = of.temporality {
         text.push_str(&format!(" (aggregation temporality {temporality})"));
     }
@@ -269,19 +271,19 @@ fn time_text(profile: &Profile) -> String {
 
 /// Name, version and attributes, as far as they are there.
 fn scope_text(dictionary: &Dictionary, scope: &Scope) -> String {
-    let mut text = word(dictionary.text(scope.name())).to_owned();
+    let mut text = word(&facts::text(dictionary, scope.name())).to_owned();
     for part in [
-        dictionary.text(scope.version()),
-        &attributes_text(&facts::pairs(dictionary, scope.attributes())),
+        facts::text(dictionary, scope.version()),
+        attributes_text(&facts::pairs(dictionary, scope.attributes())),
     ] {
         if !part.is_empty() && part != NONE {
-            text.extend([" ", part]);
+            text.extend([" ", &part]);
         }
     }
     text
 }
 
-/// `key=value, key=value`; JSON has long values in full.
+/// `key=value, key=value`.
 ///
 /// `(none)` of no attributes, which is how callers see that there is nothing to print.
 fn attributes_text(attributes: &Json) -> String {
@@ -290,7 +292,7 @@ fn attributes_text(attributes: &Json) -> String {
     };
     let pairs = object.iter().map(|(key, value)| {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        format!("{key}={}", beginning(&value))
+        format!("{key}={value}")
     });
     pairs.collect::<Vec<_>>().join(", ")
 }
