@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use otlp_profiles::build::{NewValue, root_first};
+use otlp_profiles::build::{NewFunction, NewLine, NewLocation, NewValue, root_first};
 use otlp_profiles::format::Refs;
 use otlp_profiles::{Builder, Format, WriteOptions, write};
 
@@ -115,4 +115,24 @@ fn long_attributes_of_profiles_are_cut() {
     let list = shown["list"].as_array().unwrap();
     assert_eq!((list.len(), &list[49], &list[50]), (51, &49.into(), &"… (9,950 more)".into()));
     assert!(page.contains(&format!("text={}\n", cut("t"))));
+}
+
+/// The log has a text once, and where rows refer to it its beginning.
+#[test]
+fn long_texts_in_the_log_are_cut() {
+    let room = room("cut-log");
+    let name = "n".repeat(LONG);
+    let mut builder = Builder::new();
+    let profile = builder.profile("cpu", "count");
+    for row in 0..TIMES {
+        let function = NewFunction::new(name.as_str()).start_line(row as u32);
+        let lines = [NewLine::new(builder.function(function))];
+        let location = builder.location(NewLocation::new().lines(&lines));
+        builder.sample(profile, root_first([location])).value(1);
+    }
+    file(&room, builder);
+    let log = run(&room, "-vvv info a.otlp", 0).stderr;
+    assert!(log.len() < 5_000 * TIMES, "{} bytes", log.len());
+    let log = String::from_utf8(log).unwrap();
+    assert!(log.contains(&name) && log.contains(&cut("n")));
 }

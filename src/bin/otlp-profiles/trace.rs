@@ -13,11 +13,11 @@
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
-use otlp_profiles::model::LocationId;
+use otlp_profiles::model::{LocationId, StringId};
 use otlp_profiles::{Dictionary, Profiles};
 
 use crate::console::{Console, Level, Line};
-use crate::text::hex;
+use crate::text::{MOST_SHOWN, beginning, hex};
 
 /// Logs the tables and samples of `profiles`, each entry with its index.
 pub(crate) fn entries(profiles: &Profiles, console: &Console) {
@@ -60,15 +60,21 @@ fn tables(profiles: &Profiles, console: &Console) {
         entry(console, "string", row).with("text", text).log();
     }
     for (row, mapping) in dictionary.mappings().rows().iter().enumerate() {
-        let filename = dictionary.text(mapping.filename);
+        let filename = text(dictionary, mapping.filename);
         let range = format!("{:#x}-{:#x}", mapping.memory_start, mapping.memory_limit);
         entry(console, "mapping", row).with("filename", filename).with("memory", range).log();
     }
     for (row, function) in dictionary.functions().iter().enumerate() {
-        let (name, filename) = (dictionary.text(function.name), dictionary.text(function.filename));
+        let (name, filename) =
+            (text(dictionary, function.name), text(dictionary, function.filename));
         entry(console, "function", row).with("name", name).with("filename", filename).log();
     }
     frames(dictionary, console);
+}
+
+/// A text that a row refers to: its own row has all of it.
+fn text(dictionary: &Dictionary, id: StringId) -> String {
+    beginning(dictionary.text(id), MOST_SHOWN)
 }
 
 /// Locations that no stack refers to are left out; the other tables are listed whole.
@@ -87,7 +93,7 @@ fn frames(dictionary: &Dictionary, console: &Console) {
         entry(console, "link", row).with("trace_id", trace).with("span_id", span).log();
     }
     for (row, attribute) in dictionary.attributes().iter().enumerate() {
-        entry(console, "attribute", row).with("key", dictionary.text(attribute.key)).log();
+        entry(console, "attribute", row).with("key", text(dictionary, attribute.key)).log();
     }
     for (row, stack) in dictionary.stacks().rows().enumerate() {
         entry(console, "stack", row)
