@@ -44,6 +44,7 @@ fn an_attribute_that_is_there_is_replaced_and_the_last_one_counts() {
     let page = run(&room, "info long.otlp", 0).stdout;
     let shown = format!("{}… (10,000 bytes)", "é".repeat(200));
     assert!(String::from_utf8(page).unwrap().contains(&format!("host.name={shown}")));
+    let shown = format!("{}… (10,000 bytes)", "é".repeat(1_000));
     assert_eq!(resources(&room, "long.otlp")[0]["attributes"]["host.name"], json!(shown));
     let second = resources(&room, "b.otlp")[0]["attributes"].clone();
     assert_eq!((&second["service.name"], &second["host.name"]), (&json!("c"), &json!("h")));

@@ -7,8 +7,10 @@ use std::path::Path;
 
 use crate::numbers::bytes;
 
-/// The most characters of a text of a payload that a description shows, and of the texts of a list together.
+/// The most characters of a text of a payload that people are shown, and of the texts of a list together.
 pub(crate) const MOST_SHOWN: usize = 200;
+/// The same in JSON.
+pub(crate) const MOST_IN_JSON: usize = 1_000;
 
 /// `text` without what a terminal would act upon: controls, and marks that turn the direction of
 /// writing or end a line.

@@ -13,7 +13,7 @@ use serde_json::{Map, Number, Value as Json, json};
 
 use crate::info::MOST_LISTED;
 use crate::numbers::grouped;
-use crate::text::{MOST_SHOWN, beginning, hex_beginning};
+use crate::text::{beginning, hex_beginning};
 
 /// The sums of all profiles of a message by type and unit, in the order they are met.
 ///
@@ -21,8 +21,8 @@ use crate::text::{MOST_SHOWN, beginning, hex_beginning};
 ///
 /// Several messages may describe the same process by types of the same name; their sums are added,
 /// as a person would. Overflow is impossible: `i128` holds more `i64` than a file has.
-pub(crate) fn total(summary: &Summary) -> Vec<(String, String, i128)> {
-    let text = |id| text(summary.outline().dictionary(), id);
+pub(crate) fn total(summary: &Summary, most: usize) -> Vec<(String, String, i128)> {
+    let text = |id| text(summary.outline().dictionary(), id, most);
     let mut rows: HashMap<(StringId, StringId), usize> = HashMap::new();
     let mut total: Vec<(String, String, i128)> = Vec::new();
     for profile in summary.profiles() {
@@ -56,30 +56,34 @@ pub(crate) fn number(number: i128) -> Json {
     Number::from_i128(number).map_or_else(|| number.to_string().into(), Json::Number)
 }
 
-/// A text of the payload, cut where it is long.
+/// A text of the payload, cut where it has more than `most` characters.
 ///
 /// All that a description says goes through here or through [`value`]: a text that the payload has
 /// once may be that of every profile.
-pub(crate) fn text(dictionary: &Dictionary, id: StringId) -> String {
-    beginning(dictionary.text(id), MOST_SHOWN)
+pub(crate) fn text(dictionary: &Dictionary, id: StringId, most: usize) -> String {
+    beginning(dictionary.text(id), most)
 }
 
 /// Attributes of a resource or a scope.
-pub(crate) fn pairs(dictionary: &Dictionary, pairs: &[KeyValue]) -> Json {
-    object(dictionary, pairs.iter().map(|pair| (pair.key, &pair.value)))
+pub(crate) fn pairs(dictionary: &Dictionary, pairs: &[KeyValue], most: usize) -> Json {
+    object(dictionary, pairs.iter().map(|pair| (pair.key, &pair.value)), most)
 }
 
 /// Attributes of a profile.
-pub(crate) fn attributes(dictionary: &Dictionary, ids: &[AttributeId]) -> Json {
+pub(crate) fn attributes(dictionary: &Dictionary, ids: &[AttributeId], most: usize) -> Json {
     let attributes = ids.iter().filter_map(|id| dictionary.attribute(*id));
-    object(dictionary, attributes.map(|attribute| (attribute.key, &attribute.value)))
+    object(dictionary, attributes.map(|attribute| (attribute.key, &attribute.value)), most)
 }
 
 /// Of a key that is there twice, the last value is shown.
-fn object<'a>(dictionary: &Dictionary, pairs: impl Iterator<Item = (StringId, &'a Value)>) -> Json {
+fn object<'a>(
+    dictionary: &Dictionary,
+    pairs: impl Iterator<Item = (StringId, &'a Value)>,
+    most: usize,
+) -> Json {
     let mut object = Map::new();
     for (key, one) in pairs {
-        object.insert(text(dictionary, key), value(dictionary, one, &mut Room(MOST_SHOWN)));
+        object.insert(text(dictionary, key, most), value(dictionary, one, &mut Room(most)));
     }
     Json::Object(object)
 }

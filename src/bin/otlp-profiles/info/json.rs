@@ -27,6 +27,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::info::facts::Listed;
 use crate::info::{Described, Printed, facts};
 use crate::reading::{Known, Message};
+use crate::text::MOST_IN_JSON;
 use crate::time::rfc3339;
 
 /// One file.
@@ -139,7 +140,7 @@ fn readings<T: Known + Deref<Target = Summary>>(message: &Message<'_, T>) -> Jso
     let others = message.other_readings();
     let all = [&message.reading].into_iter().chain(&others);
     let sums = |summary: &Summary| -> Json {
-        let sums = facts::total(summary);
+        let sums = facts::total(summary, MOST_IN_JSON);
         let sums = sums.into_iter().map(
             |(name, unit, sum)| json!({ "type": name, "unit": unit, "sum": facts::number(sum) }),
         );
@@ -176,10 +177,10 @@ fn resource<'a>(
     let scopes: Vec<Json> = scopes.collect();
     has_room.then(|| {
         json!({
-            "attributes": facts::pairs(dictionary, of.resource().attributes()),
+            "attributes": facts::pairs(dictionary, of.resource().attributes(), MOST_IN_JSON),
             "dropped_attributes_count": of.resource().dropped_attributes_count(),
             "entity_refs": entities(dictionary, of.resource()),
-            "schema_url": facts::text(dictionary, of.schema_url()),
+            "schema_url": facts::text(dictionary, of.schema_url(), MOST_IN_JSON),
             "scopes": scopes,
         })
     })
@@ -188,8 +189,10 @@ fn resource<'a>(
 /// The types of the entities that the resource describes, by `Resource.entity_refs`: `service`,
 /// `host`.
 fn entities(dictionary: &Dictionary, resource: &Resource) -> Json {
-    let types =
-        resource.entity_refs().iter().map(|entity| facts::text(dictionary, entity.entity_type));
+    let types = resource
+        .entity_refs()
+        .iter()
+        .map(|entity| facts::text(dictionary, entity.entity_type, MOST_IN_JSON));
     types.collect()
 }
 
@@ -206,11 +209,11 @@ fn scope<'a>(
     let scope = of.scope();
     has_room.then(|| {
         json!({
-            "name": facts::text(dictionary, scope.name()),
-            "version": facts::text(dictionary, scope.version()),
-            "attributes": facts::pairs(dictionary, scope.attributes()),
+            "name": facts::text(dictionary, scope.name(), MOST_IN_JSON),
+            "version": facts::text(dictionary, scope.version(), MOST_IN_JSON),
+            "attributes": facts::pairs(dictionary, scope.attributes(), MOST_IN_JSON),
             "dropped_attributes_count": scope.dropped_attributes_count(),
-            "schema_url": facts::text(dictionary, of.schema_url()),
+            "schema_url": facts::text(dictionary, of.schema_url(), MOST_IN_JSON),
             "profiles": profiles,
         })
     })
@@ -237,16 +240,16 @@ fn profile(dictionary: &Dictionary, summary: ProfileSummary<'_>) -> Json {
         "duration_nanos": facts::number(of.duration_nanos()),
         "period_type": value_type(dictionary, of.period_type()),
         "period": of.period(),
-        "attributes": facts::attributes(dictionary, of.attributes()),
+        "attributes": facts::attributes(dictionary, of.attributes(), MOST_IN_JSON),
         "dropped_attributes_count": of.dropped_attributes_count(),
-        "original_payload_format": facts::text(dictionary, payload_format),
+        "original_payload_format": facts::text(dictionary, payload_format, MOST_IN_JSON),
         "original_payload_bytes": payload.len(),
     })
 }
 
 /// `aggregation_temporality` is left out where the format has none.
 fn value_type(dictionary: &Dictionary, of: ValueType) -> Json {
-    let [name, unit] = [of.name, of.unit].map(|id| facts::text(dictionary, id));
+    let [name, unit] = [of.name, of.unit].map(|id| facts::text(dictionary, id, MOST_IN_JSON));
     let mut object = json!({ "type": name, "unit": unit });
     if let Some(temporality) = of.temporality {
         object["aggregation_temporality"] = temporality.to_string().into();

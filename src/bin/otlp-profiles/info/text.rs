@@ -15,7 +15,7 @@ use std::fmt::Write;
 use std::ops::Deref;
 
 use otlp_profiles::framing::Framing;
-use otlp_profiles::model::{ProfileId, Scope, ValueType};
+use otlp_profiles::model::{ProfileId, Scope, StringId, ValueType};
 use otlp_profiles::summary::ProfileSummary;
 use otlp_profiles::{Detected, Dictionary, Profile, Summary};
 use serde_json::Value as Json;
@@ -25,7 +25,7 @@ use crate::info::{Described, Printed, facts};
 use crate::numbers::{self, bytes, counted, grouped, value};
 use crate::reading::{Known, Message};
 use crate::style::{BOLD, WARN, styled};
-use crate::text::shown;
+use crate::text::{MOST_SHOWN, shown};
 use crate::time::{is_implausible, rfc3339, seconds};
 
 /// What stands for nothing.
@@ -133,7 +133,7 @@ pub(crate) fn message<T: Known + Deref<Target = Summary>>(
     let mut profiles = summary.profiles();
     for resource in summary.outline().resource_profiles() {
         if listed.has_room() {
-            let attributes = facts::pairs(dictionary, resource.resource().attributes());
+            let attributes = facts::pairs(dictionary, resource.resource().attributes(), MOST_SHOWN);
             page.unless_none("resource", &attributes_text(&attributes));
         }
         for scope in resource.scope_profiles() {
@@ -171,7 +171,7 @@ fn readings<T: Known + Deref<Target = Summary>>(page: &mut Page, message: &Messa
     page.warning("guess", "formats that fit as well read something else; --from says which it is");
     let others = message.other_readings();
     for reading in [&message.reading].into_iter().chain(&others) {
-        let sums = facts::total(reading);
+        let sums = facts::total(reading, MOST_SHOWN);
         let sums = sums.iter().map(|(name, unit, sum)| {
             let name = if name.is_empty() { NONE } else { name };
             format!("{name} {}", value(*sum, unit))
@@ -202,8 +202,8 @@ fn profile(page: &mut Page, dictionary: &Dictionary, summary: ProfileSummary<'_>
     page.line("profile", &types.collect::<Vec<_>>().join(", "));
     page.inner("samples", &samples_text(summary));
     for (one, sum) in profile.sample_types().iter().zip(summary.sums) {
-        let sum = value(*sum, &facts::text(dictionary, one.unit));
-        page.inner("sum", &format!("{} {sum}", facts::text(dictionary, one.name)));
+        let sum = value(*sum, &name(dictionary, one.unit));
+        page.inner("sum", &format!("{} {sum}", name(dictionary, one.name)));
     }
     if profile.time_unix_nano() != 0 || profile.duration_nanos() != 0 {
         page.inner("time", &time_text(profile));
@@ -220,13 +220,13 @@ fn profile(page: &mut Page, dictionary: &Dictionary, summary: ProfileSummary<'_>
         page.inner("id", &profile.profile_id().to_string());
     }
     if !profile.attributes().is_empty() {
-        let attributes = facts::attributes(dictionary, profile.attributes());
+        let attributes = facts::attributes(dictionary, profile.attributes(), MOST_SHOWN);
         page.inner("with", &attributes_text(&attributes));
     }
     let (format, bytes) = profile.original_payload();
     if !bytes.is_empty() {
         let size = numbers::bytes(bytes.len() as u64);
-        page.inner("original", &format!("{size} of {}", facts::text(dictionary, format)));
+        page.inner("original", &format!("{size} of {}", name(dictionary, format)));
     }
 }
 
@@ -241,7 +241,7 @@ fn samples_text(summary: ProfileSummary<'_>) -> String {
 
 /// `cpu in nanoseconds (aggregation temporality delta)`.
 fn type_text(dictionary: &Dictionary, of: ValueType) -> String {
-    let [name, unit] = [of.name, of.unit].map(|id| facts::text(dictionary, id));
+    let [name, unit] = [of.name, of.unit].map(|id| name(dictionary, id));
     let mut text = format!("{} in {}", word(&name), word(&unit));
     if let Some(temporality) = of.temporality {
         text.push_str(&format!(" (aggregation temporality {temporality})"));
@@ -271,10 +271,10 @@ fn time_text(profile: &Profile) -> String {
 
 /// Name, version and attributes, as far as they are there.
 fn scope_text(dictionary: &Dictionary, scope: &Scope) -> String {
-    let mut text = word(&facts::text(dictionary, scope.name())).to_owned();
+    let mut text = word(&name(dictionary, scope.name())).to_owned();
     for part in [
-        facts::text(dictionary, scope.version()),
-        attributes_text(&facts::pairs(dictionary, scope.attributes())),
+        name(dictionary, scope.version()),
+        attributes_text(&facts::pairs(dictionary, scope.attributes(), MOST_SHOWN)),
     ] {
         if !part.is_empty() && part != NONE {
             text.extend([" ", &part]);
@@ -283,7 +283,12 @@ fn scope_text(dictionary: &Dictionary, scope: &Scope) -> String {
     text
 }
 
-/// `key=value, key=value`.
+/// The beginning of a text of the payload.
+fn name(dictionary: &Dictionary, id: StringId) -> String {
+    facts::text(dictionary, id, MOST_SHOWN)
+}
+
+/// `key=value, key=value`; JSON has more of long values.
 ///
 /// `(none)` of no attributes, which is how callers see that there is nothing to print.
 fn attributes_text(attributes: &Json) -> String {
