@@ -3,10 +3,11 @@
 
 mod support;
 
+use otlp_profiles::build::{NewValue, root_first};
 use otlp_profiles::format::{Refs, Timestamps};
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::{pprof, v1_5, v1_10};
-use otlp_profiles::{Format, Losses, Profiles, WriteOptions, write_all};
+use otlp_profiles::{Builder, Format, Losses, Profiles, WriteOptions, write_all};
 use support::doc::{
     Attribute, Doc, Function, Location, Mapping, Profile, Resource, Sample, Scope, Type, Val,
 };
@@ -484,5 +485,27 @@ fn a_label_does_not_take_the_unit_of_what_stands_for_a_field() {
         assert_eq!(text(back.mapping[0].build_id), "a1b2", "{format}");
         assert_eq!(text(back.doc_url), "https://a", "{format}");
         assert_eq!(back.sample[0].label.len(), 2, "{format}");
+    }
+}
+
+/// A comment of one text stays one: a field of comments makes a list of it.
+#[test]
+fn a_comment_of_one_text_is_no_list() {
+    for value in [NewValue::from("x"), NewValue::array(["x"]), NewValue::array(["x", "y"])] {
+        let mut builder = Builder::new();
+        let cpu = builder.profile("cpu", "ns");
+        builder.sample(cpu, root_first(["main"])).value(1);
+        builder.profile_mut(cpu).attr("pprof.profile.comment", value.clone());
+        let profiles = builder.finish().unwrap();
+        let comment = |profiles: &Profiles| {
+            let profile = profiles.iter().next().unwrap();
+            let attributes = profiles.dictionary().resolve(profile.attributes());
+            attributes.get("pprof.profile.comment").unwrap().to_string()
+        };
+        for format in Format::ALL.iter().filter(|format| format.name().starts_with("otlp-")) {
+            let (written, _) = write(format.name(), &profiles);
+            let after = read(format.name(), &written);
+            assert_eq!(comment(&after), comment(&profiles), "{format}");
+        }
     }
 }

@@ -20,8 +20,10 @@ pub(crate) enum Known {
     BuildId(BuildId),
     Folded,
     FrameType,
-    /// A text, or a list of texts.
+    /// One text. A field for comments would make a list of it.
     Comment,
+    /// A list of texts.
+    Comments,
     DropFrames,
     KeepFrames,
     DocUrl,
@@ -117,7 +119,7 @@ fn known(dictionary: &Dictionary, attribute: &Attribute) -> Known {
         },
         Value::Array(values) if key == semconv::PPROF_PROFILE_COMMENT => {
             let texts = values.iter().all(|value| matches!(value, Value::String(_)));
-            if texts && !values.is_empty() { Known::Comment } else { Known::Other }
+            if texts && !values.is_empty() { Known::Comments } else { Known::Other }
         }
         _ => Known::Other,
     };

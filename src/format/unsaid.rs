@@ -161,6 +161,7 @@ fn attributes(
         let said = matches!(
             known.get(*id),
             Known::Comment
+                | Known::Comments
                 | Known::DropFrames
                 | Known::KeepFrames
                 | Known::DocUrl

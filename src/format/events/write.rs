@@ -174,7 +174,7 @@ fn payload(
 /// The attribute that is the comments of a payload: that of all profiles. Where they differ there is
 /// none, and each type keeps its own among its attributes.
 fn shared_comment(group: &[&Profile], known: &KnownAttributes) -> AttributeId {
-    let is_comment = |id: &&AttributeId| known.get(**id) == Known::Comment;
+    let is_comment = |id: &&AttributeId| known.get(**id) == Known::Comments;
     let of = |profile: &Profile| profile.attributes.iter().find(is_comment).copied();
     let mut comments = group.iter().map(|profile| of(profile).unwrap_or_default());
     let first = comments.next().unwrap_or_default();

@@ -280,7 +280,7 @@ impl Writer<'_, '_> {
     pub(super) fn comments(&self) -> Vec<u32> {
         let attributes = || self.joined.first().attributes.iter();
         let listed = attributes()
-            .filter(|id| self.known.get(**id) == Known::Comment)
+            .filter(|id| matches!(self.known.get(**id), Known::Comment | Known::Comments))
             .filter_map(|id| self.dictionary.attribute(*id));
         let mut comments: Vec<StringId> =
             listed.flat_map(|attribute| known::texts(&attribute.value)).collect();

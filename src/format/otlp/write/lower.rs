@@ -140,7 +140,7 @@ impl<'a, G: Generation> Lower<'a, G> {
 /// Those that have none stay attributes, or are lost where there are none.
 pub(crate) fn is_profile_field<G: Generation>(known: Known) -> bool {
     match known {
-        Known::Comment => G::SCHEMA.profile.comment != 0,
+        Known::Comments => G::SCHEMA.profile.comment != 0,
         Known::DropFrames => G::SCHEMA.profile.drop_frames != 0,
         Known::KeepFrames => G::SCHEMA.profile.keep_frames != 0,
         Known::DefaultSampleType => G::SCHEMA.has_default_by_name(),

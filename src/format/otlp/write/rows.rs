@@ -352,7 +352,7 @@ impl<G: Generation> TableWriter<'_, G> {
             }
         }
         for (field, wanted) in [
-            (fields.comment, Known::Comment),
+            (fields.comment, Known::Comments),
             (fields.drop_frames, Known::DropFrames),
             (fields.keep_frames, Known::KeepFrames),
         ] {
@@ -364,7 +364,7 @@ impl<G: Generation> TableWriter<'_, G> {
                     .flat_map(|attribute| known::texts(&attribute.value))
                     .map(|id| self.string(id))
                     .collect();
-                if wanted == Known::Comment {
+                if wanted == Known::Comments {
                     field_varints(out, number, texts.into_iter().map(u64::from));
                 } else {
                     texts.into_iter().for_each(|index| field_varint(out, number, index.into()));
