@@ -232,7 +232,7 @@ rules! {
         "unused entry"
         source "common sense"
         example ""
-        fix "drop the entry";
+        fix "drop the entry; a mapping may stay, as it says what was mapped, and the first which binary ran";
     /// Tools add samples up in `int64` and wrap, so a total would turn negative. Told once per
     /// column.
     PP1039 "pprof-value-overflow" ["W" "P"] "Sample.value"
