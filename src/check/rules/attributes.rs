@@ -24,6 +24,7 @@ use crate::check::cx::Cx;
 use crate::check::fields::Fields;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
+use crate::check::rule::Rule;
 use crate::check::shape::Shape;
 use crate::check::state::Map;
 use crate::schema::{
@@ -110,28 +111,33 @@ pub(super) fn key_of<'a>(cx: &Cx<'a>, record: &Record) -> Option<&'a [u8]> {
     }
 }
 
-/// Pairs in place: no key twice.
-///
-/// By a table of hashes, as the list is from a stranger and may be long: comparing each pair with
-/// each other would be quadratic. The finding is at the second occurrence and names the first.
-/// Empty keys are left to `OP5003`.
+/// Pairs in place: no key twice. Empty keys are left to `OP5003`.
 fn unique(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize) {
-    if record.count(cell) < 2 {
-        return;
-    }
-    let Some(pair) = cx.shapes.find(Noun::KeyValue) else { return };
+    repeated(cx, (shape, record, cell), Noun::KeyValue, &OP5001, |cx, pair| {
+        key_of(cx, pair).filter(|key| !key.is_empty())
+    });
+}
+
+/// The items of a list whose key came before: each is told, and names the first. `key` is that of an item that
+/// counts.
+///
+/// By a table of hashes, as the list is from a stranger and may be long: comparing each item with
+/// each other would be quadratic. Keys are compared as texts: two strings of the table may be equal.
+pub(super) fn repeated<'a>(
+    cx: &mut Cx<'a>,
+    (shape, record, cell): (&'static Shape, &Record, usize),
+    item: Noun,
+    rule: &'static Rule,
+    key: impl Fn(&Cx<'a>, &Record) -> Option<&'a [u8]>,
+) {
+    let Some(item) = cx.shapes.find(item).filter(|_| record.count(cell) > 1) else { return };
     let mut seen: Map<u128, usize> = Map::default();
     for (row, (start, end)) in bodies(cx, shape, record, cell).enumerate() {
-        let Some(key) = key_of(cx, &cx.peek(pair, start, end)).filter(|key| !key.is_empty()) else {
-            continue;
-        };
-        let print = cx.memo.fingerprint(key);
-        if let Some(first) = seen.get(&print) {
-            let first = *first;
+        let Some(text) = key(cx, &cx.peek(item, start, end)) else { continue };
+        let first = *seen.entry(cx.memo.fingerprint(text)).or_insert(row);
+        if first != row {
             let spot = Spot::at(start).field(shape.name_of(cell)).row(row);
-            cx.findings.raise(&OP5001, spot, Shown(key), format_args!("no key of [{first}]"));
-        } else {
-            seen.insert(print, row);
+            cx.findings.raise(rule, spot, Shown(text), format_args!("no key of [{first}]"));
         }
     }
 }

@@ -4,13 +4,12 @@
 //! and gone in 1.4. pprof's own are in [`pprof_samples`](super::pprof_samples); what both ask of a
 //! list of labels is [`labels`].
 
-use super::attributes::bodies;
+use super::attributes;
 use crate::check::catalogue::{OP4021, OP4022, OP4023, OP9010};
 use crate::check::cx::Cx;
-use crate::check::findings::{Shown, Spot};
+use crate::check::findings::Spot;
 use crate::check::record::Record;
 use crate::check::rule::Rule;
-use crate::check::state::Map;
 use crate::schema::{LABEL, Noun, SAMPLE};
 
 /// Cell of the list in a sample, then those of `Label`: key, text, number and its unit, of which
@@ -51,25 +50,9 @@ pub(super) fn labels(cx: &mut Cx<'_>, record: &Record, repeated: &'static Rule) 
         let spot = Spot::at(record.at(LABELS)).field("label");
         cx.findings.raise(&OP9010, spot, format_args!("{count} labels"), most);
     }
-    if count > 1 {
-        unique(cx, record, repeated);
-    }
-}
-
-/// Labels whose key came before: each is told, and names the first.
-///
-/// Compared by text: two strings of the table may be equal.
-fn unique(cx: &mut Cx<'_>, record: &Record, repeated: &'static Rule) {
-    let shapes = (cx.shapes.find(Noun::Sample), cx.shapes.find(Noun::Label));
-    let (Some(sample), Some(label)) = shapes else { return };
-    let mut seen: Map<u128, usize> = Map::default();
-    for (row, (start, end)) in bodies(cx, sample, record, LABELS).enumerate() {
-        let key = cx.peek(label, start, end).number(LABEL_KEY);
-        let Some(text) = cx.string(key).filter(|_| key > 0) else { continue };
-        let first = *seen.entry(cx.memo.fingerprint(text)).or_insert(row);
-        if first != row {
-            let spot = Spot::at(start).field("label").row(row);
-            cx.findings.raise(repeated, spot, Shown(text), format_args!("no key of [{first}]"));
-        }
-    }
+    let Some(sample) = cx.shapes.find(Noun::Sample) else { return };
+    attributes::repeated(cx, (sample, record, LABELS), Noun::Label, repeated, |cx, label| {
+        let key = label.number(LABEL_KEY);
+        cx.string(key).filter(|_| key > 0)
+    });
 }
