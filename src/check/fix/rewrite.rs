@@ -18,7 +18,7 @@ use crate::format::{Encoding, Format, Refs};
 use crate::limits::{Limits, within};
 use crate::model::Profiles;
 use crate::model::id::{Id, MappingId};
-use crate::schema::{ANY_VALUE, Kind, MessageType, PROFILES_DATA, Version};
+use crate::schema::{ANY_VALUE, KEY_VALUE, Kind, MessageType, PROFILES_DATA, Version};
 use crate::wire::LEN;
 use crate::wire::read::Reader;
 
@@ -139,7 +139,7 @@ impl Forms {
         levels: u64,
     ) -> Option<()> {
         let levels = levels.checked_sub(1)?;
-        let is_pair = message.name == "KeyValue";
+        let is_pair = std::ptr::eq(message, &KEY_VALUE);
         let is_value = std::ptr::eq(message, &ANY_VALUE) || is_pair;
         while let Some(tag) = reader.tag().ok()? {
             let field = message.numbered(tag >> 3, version);

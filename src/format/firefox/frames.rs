@@ -71,8 +71,9 @@ pub(super) struct Frames<'a> {
     libraries: HashMap<MappingId, LibraryHandle>,
     /// By the number of a thread and a stack: handles are a thread's own.
     stacks: HashMap<(usize, StackId), Option<StackHandle>>,
-    /// The newest rows of the tables of stacks and of frames.
-    last: (Option<StackHandle>, Option<FrameHandle>),
+    /// The newest row of the tables of stacks, and that of those of frames.
+    last_stack: Option<StackHandle>,
+    last_frame: Option<FrameHandle>,
     /// By function, line, column, and the address where there is no function.
     ///
     /// Its numbers are rows of `labels`.
@@ -91,7 +92,8 @@ impl<'a> Frames<'a> {
             categories: HashMap::new(),
             libraries: HashMap::new(),
             stacks: HashMap::new(),
-            last: (None, None),
+            last_stack: None,
+            last_frame: None,
             labels_met: Met::default(),
             labels: Vec::new(),
             has_addresses: false,
@@ -123,13 +125,13 @@ impl<'a> Frames<'a> {
             let frame = profile.intern_frame(thread, info);
             made = Some(profile.intern_stack(thread, made, frame));
             // Handles are numbers of rows, and threads are made one after the other.
-            if Some(frame) > self.last.1 {
+            if Some(frame) > self.last_frame {
                 room.row(0)?;
-                self.last.1 = Some(frame);
+                self.last_frame = Some(frame);
             }
-            if made > self.last.0 {
+            if made > self.last_stack {
                 room.row(Room::STACK)?;
-                self.last.0 = made;
+                self.last_stack = made;
             }
         }
         self.stacks.insert((number, stack), made);

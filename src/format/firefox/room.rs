@@ -9,11 +9,11 @@ use crate::limits::within;
 /// How much room there is, and how much of it is taken.
 #[derive(Clone, Copy)]
 pub(super) struct Room {
-    pub(super) most: u64,
+    most: u64,
     /// Of the files that are written, and what is known of the one that is being made.
     pub(super) taken: u64,
     /// By the rows of the one that is being made.
-    pub(super) held: u64,
+    held: u64,
 }
 
 impl Room {

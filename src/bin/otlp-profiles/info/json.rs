@@ -19,7 +19,9 @@
 use std::ops::Deref;
 
 use otlp_profiles::framing::Framing;
-use otlp_profiles::model::{ProfileId, Resource, ResourceProfiles, ScopeProfiles, ValueType};
+use otlp_profiles::model::{
+    ProfileId, Resource, ResourceProfiles, ScopeProfiles, StringId, ValueType,
+};
 use otlp_profiles::summary::ProfileSummary;
 use otlp_profiles::{Certainty, Detected, Dictionary, Finding, Summary};
 use serde_json::{Map, Value as Json, json};
@@ -180,7 +182,7 @@ fn resource<'a>(
             "attributes": facts::pairs(dictionary, of.resource().attributes(), MOST_IN_JSON),
             "dropped_attributes_count": of.resource().dropped_attributes_count(),
             "entity_refs": entities(dictionary, of.resource()),
-            "schema_url": facts::text(dictionary, of.schema_url(), MOST_IN_JSON),
+            "schema_url": text(dictionary, of.schema_url()),
             "scopes": scopes,
         })
     })
@@ -189,10 +191,7 @@ fn resource<'a>(
 /// The types of the entities that the resource describes, by `Resource.entity_refs`: `service`,
 /// `host`.
 fn entities(dictionary: &Dictionary, resource: &Resource) -> Json {
-    let types = resource
-        .entity_refs()
-        .iter()
-        .map(|entity| facts::text(dictionary, entity.entity_type, MOST_IN_JSON));
+    let types = resource.entity_refs().iter().map(|entity| text(dictionary, entity.entity_type));
     types.collect()
 }
 
@@ -209,11 +208,11 @@ fn scope<'a>(
     let scope = of.scope();
     has_room.then(|| {
         json!({
-            "name": facts::text(dictionary, scope.name(), MOST_IN_JSON),
-            "version": facts::text(dictionary, scope.version(), MOST_IN_JSON),
+            "name": text(dictionary, scope.name()),
+            "version": text(dictionary, scope.version()),
             "attributes": facts::pairs(dictionary, scope.attributes(), MOST_IN_JSON),
             "dropped_attributes_count": scope.dropped_attributes_count(),
-            "schema_url": facts::text(dictionary, of.schema_url(), MOST_IN_JSON),
+            "schema_url": text(dictionary, of.schema_url()),
             "profiles": profiles,
         })
     })
@@ -242,14 +241,19 @@ fn profile(dictionary: &Dictionary, summary: ProfileSummary<'_>) -> Json {
         "period": of.period(),
         "attributes": facts::attributes(dictionary, of.attributes(), MOST_IN_JSON),
         "dropped_attributes_count": of.dropped_attributes_count(),
-        "original_payload_format": facts::text(dictionary, payload_format, MOST_IN_JSON),
+        "original_payload_format": text(dictionary, payload_format),
         "original_payload_bytes": payload.len(),
     })
 }
 
+/// The beginning of a text of the payload.
+fn text(dictionary: &Dictionary, id: StringId) -> String {
+    facts::text(dictionary, id, MOST_IN_JSON)
+}
+
 /// `aggregation_temporality` is left out where the format has none.
 fn value_type(dictionary: &Dictionary, of: ValueType) -> Json {
-    let [name, unit] = [of.name, of.unit].map(|id| facts::text(dictionary, id, MOST_IN_JSON));
+    let [name, unit] = [of.name, of.unit].map(|id| text(dictionary, id));
     let mut object = json!({ "type": name, "unit": unit });
     if let Some(temporality) = of.temporality {
         object["aggregation_temporality"] = temporality.to_string().into();
