@@ -256,16 +256,36 @@ impl<'a> Reader<'a> {
     /// The fields of an embedded message.
     #[inline(always)]
     pub(crate) fn message(&mut self) -> Result<Self> {
+        self.try_message().ok_or_else(|| self.no_message())
+    }
+
+    /// A message as [`message`](Self::message) reads it; `None`, and nothing was read, where there is none. For those
+    /// who look at bytes that are likely something else: no error is made.
+    #[inline(always)]
+    pub(crate) fn try_message(&mut self) -> Option<Self> {
         let start = self.at;
-        let length = self.varint()?;
+        let length = self.try_varint()?;
         let left = self.end - self.at;
         if length > left.min(MAX_LENGTH) as u64 || self.at - start > MAX_LENGTH_BYTES {
-            return Err(bad_length(length, self.at - start, left).at(self.rest()));
+            self.at = start;
+            return None;
         }
         let end = self.at + length as usize;
         let message = Self { end, ..*self };
         self.at = end;
-        Ok(message)
+        Some(message)
+    }
+
+    /// What is wrong with a length that is none, or does not fit.
+    #[cold]
+    #[inline(never)]
+    fn no_message(self) -> Error {
+        let mut after = self;
+        let error = match after.try_varint() {
+            Some(length) => bad_length(length, after.at - self.at, after.left()),
+            None => no_varint(self.rest()),
+        };
+        error.at(after.rest())
     }
 
     /// The next field's tag and message, if it is length-delimited and both its tag and its length

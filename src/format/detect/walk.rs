@@ -142,7 +142,7 @@ impl<'g> Walk<'g> {
         let rest = reader.rest();
         let value = match tag & 7 {
             VARINT => reader.try_varint().map(|number| (number, &[][..])),
-            LEN => reader.bytes().ok().map(|body| (0, body)),
+            LEN => reader.try_message().map(|body| (0, body.rest())),
             kind @ (FIXED64 | FIXED32) => {
                 let width = if kind == FIXED64 { 8 } else { 4 };
                 (rest.len() >= width).then(|| {
