@@ -3,9 +3,10 @@
 #![allow(clippy::needless_update)]
 #![cfg(feature = "proto-all")]
 
+use otlp_profiles::build::root_first;
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::{pprof, v1_8, v1_9, v1_10};
-use otlp_profiles::{Certainty, Format, ReadOptions, detect};
+use otlp_profiles::{Builder, Certainty, Format, Limits, ReadOptions, detect, write};
 
 /// Samples enough for a payload of more than a megabyte, whatever they say.
 const MANY: usize = 600_000;
@@ -205,4 +206,32 @@ fn what_is_odd_is_no_less_told() {
         })
         .collect();
     is((profile.encode_to_vec(), Vec::new()), "pprof", Certainty::Certain);
+}
+
+/// Profiles that say little, from many resources: before the dictionary all of it may be metrics, or spans.
+#[test]
+fn many_resources_are_no_other_signal() {
+    for (period, time) in [(false, false), (true, false), (true, true)] {
+        let mut builder = Builder::with_limits(Limits::file(), Default::default());
+        for resource in 0..5000 {
+            builder.resource().attr("service.name", format!("service-{resource}"));
+            let profile = builder.profile("cpu", "nanoseconds");
+            if period {
+                builder.profile_mut(profile).period("cpu", "nanoseconds", 77_777);
+            }
+            if time {
+                builder.profile_mut(profile).time(1 << 60);
+            }
+            builder.sample(profile, root_first(["main"])).value(1);
+        }
+        let profiles = builder.finish().unwrap();
+        for format in [Format::OTLP, Format::OTLP_1_8, Format::OTLP_1_7, Format::OTLP_1_6] {
+            let payload = write(&profiles, format, &Default::default()).unwrap().payload;
+            assert!(payload.len() > 1 << 17);
+            let detected = detect(&payload, &Default::default()).unwrap();
+            let same = |other: &Format| *other == format;
+            let found = detected.format == format || detected.certainty.others().iter().any(same);
+            assert!(found, "{format}: {} ({})", detected.format, detected.certainty);
+        }
+    }
 }

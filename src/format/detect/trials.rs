@@ -16,7 +16,8 @@ use super::look::look;
 use super::score::{HARD, Outcome, SEMANTIC, SOFT, Score, UNPACKED, Why};
 use super::walk::{walk, walk_found};
 use crate::format::Format;
-use crate::schema::{MessageType, NUMBERS, Noun};
+use crate::schema::{MessageType, NUMBERS, Noun, PROFILES_DATA, Version};
+use crate::wire::read::Reader;
 
 /// Payloads up to this size are walked whole, if it takes that to decide.
 const SMALL: usize = 1 << 16;
@@ -107,6 +108,7 @@ impl<'c> Trials<'c> {
         let rounds = [Bounds::FIRST, Bounds::SECOND].into_iter();
         for bounds in rounds.chain(is_small.then_some(Bounds::WHOLE)) {
             trials.walk_on(|grammar| walk(grammar, payload, bounds));
+            trials.refute_signals(payload);
             match trials.standing() {
                 Standing::Decided => return trials,
                 // More of the same tells nothing; what differs further on a look finds faster.
@@ -116,6 +118,18 @@ impl<'c> Trials<'c> {
         }
         trials.look(payload, if is_small { Depth::Whole } else { depth });
         trials
+    }
+
+    /// Rules other signals out where a dictionary stands behind what was walked of a payload: only profiles have one.
+    ///
+    /// Where profiles say little, all else of them may be metrics or spans, of which there are often thousands before
+    /// the dictionary.
+    fn refute_signals(&mut self, payload: &[u8]) {
+        let is_cut = |trial: &&mut Trial| trial.is_other_signal() && trial.outcome.cut;
+        let mut signals = self.all.iter_mut().filter(is_cut).peekable();
+        if signals.peek().is_some() && has_dictionary(payload) {
+            signals.for_each(|trial| trial.outcome.score[HARD] += 1);
+        }
     }
 
     /// Looks over all of the payload, if several fit best and have not seen it.
@@ -192,6 +206,21 @@ impl<'c> Trials<'c> {
         let fits = |trial: &&Trial| trial.is_likely() && least.is_some_and(|best| trial.fits(best));
         self.all.iter().filter(fits).collect()
     }
+}
+
+/// Whether a message stands beside the resources of a payload, which are passed over by their lengths.
+fn has_dictionary(payload: &[u8]) -> bool {
+    let dictionary = const { PROFILES_DATA.tag(Version::V1_10, "dictionary") };
+    let mut reader = Reader::new(payload);
+    while let Some(Some(tag)) = reader.try_tag() {
+        if tag == dictionary {
+            return true;
+        }
+        if reader.skip(tag, 0).is_err() {
+            return false;
+        }
+    }
+    false
 }
 
 /// How much is known.
