@@ -10,7 +10,8 @@ mod generate;
 mod wire;
 
 use alloc::{Cost, Counting, cost};
-use otlp_profiles::{Format, Limits, ReadOptions, WriteOptions};
+use otlp_profiles::build::root_first;
+use otlp_profiles::{Builder, Format, Limits, ReadOptions, WriteOptions};
 use wire::{int, len};
 
 #[global_allocator]
@@ -111,6 +112,26 @@ fn samples_in_another_order_are_not_copied() {
         let (written, cost) = cost(write);
         let per_byte = cost.peak as f64 / written.payload.len() as f64;
         assert!(per_byte <= MEMORY_OF_AN_ORDERED_WRITE, "{}: {per_byte:.2}", format.name());
+    }
+}
+
+/// However many profiles there are, what is written is moved a few times at most.
+#[test]
+fn many_profiles_are_not_moved_for_each() {
+    let mut builder = Builder::with_limits(Limits::file(), Default::default());
+    for resource in 0..4000 {
+        builder.resource().attr("service.name", format!("service-{resource}"));
+        let profile = builder.profile("cpu", "nanoseconds");
+        builder.sample(profile, root_first(["main", "work"])).value(1);
+    }
+    let profiles = builder.finish().unwrap();
+    for &format in Format::ALL.iter().filter(|format| format.is_whole()) {
+        let write =
+            || otlp_profiles::write_all(&profiles, format, &WriteOptions::default()).unwrap();
+        let ((payloads, _), cost) = cost(write);
+        let bytes: usize = payloads.iter().map(Vec::len).sum();
+        let times = cost.moved as f64 / bytes as f64;
+        assert!(times < 24.0, "{}: {bytes} bytes are moved {times:.0} times", format.name());
     }
 }
 

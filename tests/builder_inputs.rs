@@ -336,6 +336,9 @@ fn there_is_nothing_to_go_by_without_a_positive_average() {
     assert_eq!(exact.scale(&[1, 100]), 1.0, "every byte is sampled");
     for scale in [f64::NAN, f64::INFINITY, -2.0, 0.0] {
         assert_eq!(Upscaling::Proportional { value: 0, scale }.scale(&[1]), 1.0);
+        let mut large = [(1 << 60) + 1];
+        Upscaling::Proportional { value: 0, scale }.apply(&mut large);
+        assert_eq!(large, [(1 << 60) + 1], "which no f64 is");
     }
 }
 

@@ -87,8 +87,9 @@ impl Upscaling {
     /// ```
     pub fn apply(&self, values: &mut [i64]) {
         let scale = self.scale(values);
+        // A value past 2⁵³ is no `f64`.
         self.for_each_column(|column| {
-            if let Some(value) = values.get_mut(column) {
+            if let Some(value) = values.get_mut(column).filter(|_| scale != 1.0) {
                 *value = (*value as f64 * scale).round() as i64;
             }
         });

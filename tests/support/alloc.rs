@@ -14,10 +14,12 @@ pub struct Cost {
     pub peak: i64,
     /// Bytes held now, above those held before.
     pub live: i64,
+    /// Bytes that were there already when memory grew: an allocator may move them all.
+    pub moved: u64,
 }
 
 thread_local! {
-    static COST: Cell<Cost> = const { Cell::new(Cost { count: 0, peak: 0, live: 0 }) };
+    static COST: Cell<Cost> = const { Cell::new(Cost { count: 0, peak: 0, live: 0, moved: 0 }) };
 }
 
 fn note(count: u64, bytes: i64) {
@@ -50,6 +52,10 @@ unsafe impl GlobalAlloc for Counting {
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         note(1, size as i64 - layout.size() as i64);
+        let _ = COST.try_with(|cost| {
+            let now = cost.get();
+            cost.set(Cost { moved: now.moved + layout.size() as u64, ..now });
+        });
         unsafe { System.realloc(pointer, layout, size) }
     }
 }

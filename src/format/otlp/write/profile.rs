@@ -52,7 +52,7 @@ pub(crate) struct ProfileWriter<'a, 't, G> {
     pub(crate) losses: &'a mut Losses,
     /// Of this profile, so each one alone tells its generation.
     pub(crate) packed: Packed,
-    /// What is to be written beside lists of locations, where there is no room for it yet.
+    /// What all profiles write beside lists of locations; 0 for all but the first, which makes room for it.
     pub(crate) room: usize,
 }
 
@@ -136,9 +136,13 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         if G::SCHEMA.tables.stack == 0 {
             let locations = self.tables.dictionary.locations.len();
             self.slices.lay_out(&self.tables.dictionary.stacks, locations, part.stacks());
-            let left = self.room.max(out.capacity() - out.len());
             let list = locations_estimate(&self.tables.dictionary.stacks.items, self.slices.length);
-            out.reserve_exact(left + list + list / 16);
+            let list = list + list / 16;
+            match self.room {
+                // Room for each of many profiles alone would move all that is written for each.
+                0 => out.reserve(list),
+                room => out.reserve_exact(room + list),
+            }
         }
         for number in 1..=const { schema::PROFILE.last_number() } {
             if G::SCHEMA.home == Home::Profile {
