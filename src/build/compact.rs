@@ -9,7 +9,7 @@ use crate::model::Profiles;
 /// they refer to.
 pub(crate) fn compact(profiles: &mut Profiles, kept: &[Remap]) {
     let dictionary = &profiles.dictionary;
-    let mut reach = Reach::of_most(dictionary);
+    let mut reach = Reach::of(dictionary);
     profiles.iter().for_each(|profile| reach.profile(profile));
     reach.tree(&profiles.resources);
     kept.iter().for_each(|kept| reach.rows_of(kept));
@@ -17,7 +17,6 @@ pub(crate) fn compact(profiles: &mut Profiles, kept: &[Remap]) {
     if reach.is_all() {
         return;
     }
-    reach.list();
     profiles.dictionary = reach.keep(dictionary);
     profiles.resources.iter_mut().for_each(|resource| reach.new.resource_profiles(resource));
 }

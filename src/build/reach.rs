@@ -30,11 +30,6 @@ pub(crate) struct Reach {
     /// By row: none where it is not reached; else, once all are, its new number.
     pub(crate) new: Remap,
     pub(crate) rows: Rows,
-    /// Whether rows are found by walking the tables, not listed as they are marked.
-    ///
-    /// Listing costs a push for each row and a sort; where most rows are reached, walking the table
-    /// is cheaper.
-    walked: bool,
 }
 
 /// The rows of every table that are reached, ascending once all are. Row 0 is none of them.
@@ -49,20 +44,11 @@ impl Rows {
 }
 
 impl Reach {
-    /// Nothing reached yet, where few rows of the tables may be.
+    /// Nothing reached yet.
     pub(crate) fn of(dictionary: &Dictionary) -> Self {
-        Self::new(dictionary, false)
-    }
-
-    /// Nothing reached yet, where most rows of the tables will be.
-    pub(crate) fn of_most(dictionary: &Dictionary) -> Self {
-        Self::new(dictionary, true)
-    }
-
-    fn new(dictionary: &Dictionary, walked: bool) -> Self {
         // Row 0 needs no memory for not being reached.
         let none = |rows: usize| if rows < 2 { Vec::new() } else { vec![0; rows] };
-        Self { new: Remap(dictionary.rows().map(none)), rows: Rows::default(), walked }
+        Self { new: Remap(dictionary.rows().map(none)), rows: Rows::default() }
     }
 
     /// All that some profiles reach.
@@ -81,13 +67,13 @@ impl Reach {
     /// through all of them that is not made again.
     pub(crate) fn rows_of_payload(profiles: &Profiles, uses: &[u32]) -> Rows {
         let dictionary = &profiles.dictionary;
-        let mut reach = Self::of_most(dictionary);
+        let mut reach = Self::of(dictionary);
         profiles.iter().for_each(|profile| reach.profile(profile));
         (1..dictionary.mappings.rows.len() as u32).for_each(|row| reach.mark(MappingId(row)));
         let used = (0..).zip(uses).filter(|(_, uses)| **uses > 0);
         used.for_each(|(row, _)| reach.mark(LocationId(row)));
         reach.locations(dictionary);
-        reach.list();
+        reach.number();
         reach.rows
     }
 
@@ -104,9 +90,7 @@ impl Reach {
             && row != 0
         {
             *new = row;
-            if !self.walked {
-                self.rows.0[table].push(row);
-            }
+            self.rows.0[table].push(row);
         }
     }
 
@@ -157,8 +141,23 @@ impl Reach {
         self.each::<StackId>(|reach, row| reach.mark_all(dictionary.stacks.row(row)));
         self.locations(dictionary);
         self.texts(dictionary);
+        self.number();
+    }
+
+    /// Sorts the rows that are marked and gives them their new numbers. Where they are many, walking the table is
+    /// less than sorting them.
+    fn number(&mut self) {
         for (new, rows) in self.new.0.iter_mut().zip(&mut self.rows.0) {
-            number(new, rows, self.walked);
+            if rows.len() > new.len() / 16 {
+                rows.clear();
+                for (row, new) in (0..).zip(new).filter(|(_, new)| **new != 0) {
+                    rows.push(row);
+                    *new = rows.len() as u32;
+                }
+            } else {
+                rows.sort_unstable();
+                name(new, rows);
+            }
         }
     }
 
@@ -188,15 +187,12 @@ impl Reach {
         });
     }
 
-    /// Calls `f` for every row of a table that is marked. The table is taken out meanwhile: no row refers to one of
+    /// Calls `f` for every row of a table that is marked. The list is taken out meanwhile: no row refers to one of
     /// its own table.
     fn each<I: Id>(&mut self, mut f: impl FnMut(&mut Self, usize)) {
-        let (new, rows) = (take(&mut self.new.0[I::TABLE]), take(&mut self.rows.0[I::TABLE]));
-        match self.walked {
-            true => marked(&new).for_each(|row| f(self, row as usize)),
-            false => rows.iter().for_each(|&row| f(self, row as usize)),
-        }
-        (self.new.0[I::TABLE], self.rows.0[I::TABLE]) = (new, rows);
+        let rows = take(&mut self.rows.0[I::TABLE]);
+        rows.iter().for_each(|&row| f(self, row as usize));
+        self.rows.0[I::TABLE] = rows;
     }
 
     /// Whether every row of every table is reached.
@@ -205,15 +201,6 @@ impl Reach {
     pub(crate) fn is_all(&self) -> bool {
         let is_all = |new: &Vec<u32>| new.last().is_none_or(|&last| last as usize + 1 == new.len());
         self.new.0.iter().all(is_all)
-    }
-
-    /// Lists the rows that are reached.
-    pub(crate) fn list(&mut self) {
-        if self.walked {
-            for (new, rows) in self.new.0.iter().zip(&mut self.rows.0) {
-                rows.extend(marked(new));
-            }
-        }
     }
 
     /// Puts one of the mappings before the others.
@@ -314,27 +301,6 @@ impl Reach {
 /// The given rows of a table.
 fn picked<'t, T>(rows: &[u32], table: &'t [T]) -> impl Iterator<Item = &'t T> {
     rows.iter().filter_map(|&row| table.get(row as usize))
-}
-
-/// The rows that are marked, ascending.
-fn marked(new: &[u32]) -> impl Iterator<Item = u32> {
-    (0..).zip(new).filter(|(_, new)| **new != 0).map(|(row, _)| row)
-}
-
-/// Sorts the rows and gives them their new numbers. Where they are many, walking the table is less than
-/// sorting them.
-fn number(new: &mut [u32], rows: &mut Vec<u32>, walked: bool) {
-    if walked {
-        new.iter_mut().filter(|new| **new != 0).zip(1..).for_each(|(new, row)| *new = row);
-        return;
-    }
-    if rows.len() > new.len() / 16 {
-        rows.clear();
-        rows.extend(marked(new));
-    } else {
-        rows.sort_unstable();
-    }
-    name(new, rows);
 }
 
 fn name(new: &mut [u32], rows: &[u32]) {
