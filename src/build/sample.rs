@@ -10,7 +10,7 @@ use crate::build::stack::IntoStack;
 use crate::build::tree::Draft;
 use crate::build::upscaling::Upscaling;
 use crate::build::value::{StringRef, ValueAndUnit};
-use crate::model::id::{AttributeId, LinkId, StackId};
+use crate::model::id::{AttributeId, LinkId};
 use crate::model::profile::Profile;
 
 /// A sample being taken. It is added to its profile when this is dropped: at the end of the statement.
@@ -71,38 +71,23 @@ impl Builder {
         NewSample { builder: self }
     }
 
-    /// Puts the pending sample into its profile.
+    /// Puts the pending sample into its profile, unless a panic interrupted it.
     #[inline]
     fn commit(&mut self) {
-        let Pending { profile, stack, panicking, .. } = self.pending;
-        let into = self.tree.profile_row(profile).zip(self.generation.id(stack));
-        let finished = std::thread::panicking() == panicking;
-        self.record(into.filter(|_| finished));
-    }
-
-    /// Adds what is pending to the sample of a stack in a profile, or counts it.
-    #[inline]
-    fn record(&mut self, into: Option<(usize, StackId)>) {
-        let recorded = into.map(|(profile, stack)| self.try_record(profile, stack));
-        if recorded.and_then(|recorded| self.fit(recorded)).is_none() {
-            self.dropped.samples += 1;
-        }
-    }
-
-    /// Finds or adds the sample of the pending identity and gives it what is pending.
-    #[inline]
-    fn try_record(&mut self, profile: usize, stack: StackId) -> Result<(), Full> {
-        let Self { interner, tree, pending, samples, dropped, .. } = self;
-        let Some(Draft { profile, lanes, dropped_attributes, .. }) = tree.profiles.get_mut(profile)
-        else {
-            return Ok(());
-        };
-        *dropped_attributes = dropped_attributes.saturating_add(pending.dropped);
-        pending.settle(profile.sample_types.len(), &mut dropped.values);
-        let Pending { attributes, values, times, corrections, link, .. } = pending;
-        let identity = Identity { stack, attributes, link: *link };
-        let measured = Measured { values, corrections, times };
-        lanes[measured.shape() as usize].record(interner, samples, identity, &measured)
+        let Self { interner, tree, generation, pending, samples, dropped, .. } = self;
+        let finished = std::thread::panicking() == pending.panicking;
+        let profile = tree.profile_row(pending.profile).filter(|_| finished);
+        let draft = profile.and_then(|row| tree.profiles.get_mut(row));
+        let recorded = draft.zip(generation.id(pending.stack)).map(|(draft, stack)| {
+            let Draft { profile, lanes, dropped_attributes, .. } = draft;
+            *dropped_attributes = dropped_attributes.saturating_add(pending.dropped);
+            pending.settle(profile.sample_types.len(), &mut dropped.values);
+            let Pending { attributes, values, times, corrections, link, .. } = pending;
+            let identity = Identity { stack, attributes, link: *link };
+            let measured = Measured { values, corrections, times };
+            lanes[measured.shape() as usize].record(interner, samples, identity, &measured)
+        });
+        self.count(recorded);
     }
 
     /// Adds one occurrence of a sample of another builder, its ids already this one's.
@@ -112,14 +97,20 @@ impl Builder {
         identity: Identity<'_>,
         measured: &Measured<'_>,
     ) {
-        let pending = &mut self.pending;
-        pending.clear();
-        pending.link = identity.link;
-        pending.attributes.extend_from_slice(identity.attributes);
-        pending.values.extend_from_slice(measured.values);
-        pending.corrections.extend_from_slice(measured.corrections);
-        pending.times.extend_from_slice(measured.times);
-        self.record(Some((profile, identity.stack)));
+        let Self { interner, tree, samples, .. } = self;
+        let recorded = tree.profiles.get_mut(profile).map(|draft| {
+            let lane = &mut draft.lanes[measured.shape() as usize];
+            lane.record(interner, samples, identity, measured)
+        });
+        self.count(recorded);
+    }
+
+    /// Counts a sample that has no place, or that there is no room for.
+    #[inline]
+    fn count(&mut self, recorded: Option<Result<(), Full>>) {
+        if recorded.and_then(|recorded| self.fit(recorded)).is_none() {
+            self.dropped.samples += 1;
+        }
     }
 
     /// Adds to the attributes of the pending sample.

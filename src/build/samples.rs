@@ -20,11 +20,20 @@ use crate::model::row_index::RowIndex;
 use crate::model::samples::Samples;
 
 /// What makes two samples the same one: the stack, the set of attributes (sorted) and the link.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity<'a> {
     pub(crate) stack: StackId,
     pub(crate) attributes: &'a [AttributeId],
     pub(crate) link: LinkId,
+}
+
+impl<'a> Identity<'a> {
+    /// That of a sample that is there.
+    #[inline]
+    pub(crate) fn of(samples: &'a Samples, row: usize) -> Self {
+        let (stack, attributes) = (samples.stacks[row], samples.attributes.row(row));
+        Self { stack, attributes, link: samples.link(row) }
+    }
 }
 
 /// What one occurrence of a sample adds to it: its values, what upscaling adds to each of them, and
@@ -116,18 +125,6 @@ impl Lane {
         self.samples.is_empty() && !self.index.is_empty()
     }
 
-    /// The row of a sample, if it was seen.
-    #[inline]
-    fn find(&self, hash: u64, identity: Identity<'_>) -> Option<u32> {
-        let samples = &self.samples;
-        self.index.find(hash, |row| {
-            let row = row as usize;
-            samples.stacks[row] == identity.stack
-                && samples.link(row) == identity.link
-                && samples.attributes.row(row) == identity.attributes
-        })
-    }
-
     /// Adds an occurrence to its sample, which is added if it was not seen; `rows` are in all profiles.
     ///
     /// Room is made before; adding cannot fail halfway.
@@ -141,15 +138,12 @@ impl Lane {
     ) -> Result<(), Full> {
         let Interner { room, seed, .. } = interner;
         let hash = identity_hash(seed, identity);
-        let found = self.find(hash, identity);
-        self.make_room_for(room, found, measured)?;
+        let is_it = |row: u32| Identity::of(&self.samples, row as usize) == identity;
+        let found = self.index.find(hash, is_it);
+        self.make_room(room, found, measured)?;
         let row = match found {
             Some(row) => row,
-            None => {
-                self.make_room(room, *rows, identity, measured.values.len())?;
-                *rows += 1;
-                self.add(hash, identity)
-            }
+            None => self.add(room, rows, hash, identity, measured.values.len())?,
         };
         match measured.times {
             [] => self.add_totals(row, measured),
@@ -158,32 +152,29 @@ impl Lane {
         Ok(())
     }
 
-    /// Makes room for a sample that was not seen, where there are `rows` in all profiles.
+    /// Adds a sample that was not seen, of so many values, if there is room for it.
     #[cold]
-    fn make_room(
-        &self,
+    fn add(
+        &mut self,
         room: &mut Room,
-        rows: usize,
+        rows: &mut usize,
+        hash: u64,
         identity: Identity<'_>,
         values: usize,
-    ) -> Result<(), Full> {
+    ) -> Result<u32, Full> {
         column(self.samples.attributes.items.len(), identity.attributes.len())?;
         column(self.samples.values.items.len(), values)?;
         let ids = 3 * size_of::<u32>() + size_of_val(identity.attributes);
-        room.sample(rows, ids + values * size_of::<i64>())
-    }
-
-    /// Adds a sample that was not seen.
-    #[cold]
-    fn add(&mut self, hash: u64, identity: Identity<'_>) -> u32 {
-        let row = self.samples.push(identity.stack, identity.attributes, identity.link);
-        self.index.add(hash, row as u32);
-        row as u32
+        room.sample(*rows, ids + values * size_of::<i64>())?;
+        *rows += 1;
+        let row = self.samples.push(identity.stack, identity.attributes, identity.link) as u32;
+        self.index.add(hash, row);
+        Ok(row)
     }
 
     /// Makes room for what an occurrence adds to a sample, which may be a new one, beside its totals.
     #[inline]
-    fn make_room_for(
+    fn make_room(
         &self,
         room: &mut Room,
         row: Option<u32>,
@@ -312,11 +303,7 @@ impl Lane {
     /// came with it.
     pub(crate) fn for_each(&self, columns: usize, mut f: impl FnMut(Identity<'_>, &Measured<'_>)) {
         let samples = &self.samples;
-        let identity = |row: usize| Identity {
-            stack: samples.stacks[row],
-            attributes: samples.attributes.row(row),
-            link: samples.link(row),
-        };
+        let identity = |row| Identity::of(samples, row);
         for (row, values) in samples.values.rows().enumerate() {
             let corrections = self.corrections.get(row * columns..(row + 1) * columns);
             let corrections = corrections.unwrap_or_default();

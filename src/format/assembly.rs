@@ -235,13 +235,9 @@ impl Rows {
 
     /// Samples with timestamps are never found: they are joined at the end, if at all.
     fn find(&self, hash: u64, identity: Identity<'_>) -> Option<u32> {
-        let samples = &self.samples;
         let same = |row: u32| {
-            let row = row as usize;
-            samples.stacks[row] == identity.stack
-                && samples.attributes.row(row) == identity.attributes
-                && samples.link(row) == identity.link
-                && samples.timestamps.row(row).is_empty()
+            let (samples, row) = (&self.samples, row as usize);
+            samples.timestamps.row(row).is_empty() && Identity::of(samples, row) == identity
         };
         if self.apart { None } else { self.index.find(hash, same) }
     }
