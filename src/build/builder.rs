@@ -2,7 +2,7 @@
 
 use crate::build::cache::Cache;
 use crate::build::interner::Interner;
-use crate::build::key::{Generation, Key};
+use crate::build::key::Generation;
 use crate::build::pending::Pending;
 use crate::build::places::Added;
 use crate::build::room::Full;
@@ -267,8 +267,8 @@ impl Builder {
         self.interner.room.spent()
     }
 
-    /// Forgets everything, also what was declared, and keeps the memory. From here on the builder
-    /// gives what a new one would. No key from before is valid.
+    /// Forgets everything, also what was declared, and keeps the memory of the dictionary. From here on
+    /// the builder gives what a new one would. No key from before is valid.
     ///
     /// ```
     /// use otlp_profiles::{Builder, build::root_first};
@@ -280,13 +280,8 @@ impl Builder {
     /// assert_eq!(builder.dropped().samples, 1, "the key is of before");
     /// ```
     pub fn reset(&mut self) {
-        self.tree.reset();
+        self.tree = Tree::default();
         self.forget_interval();
-    }
-
-    /// Whether a key of a dictionary's row is one of this builder's, and of this interval.
-    pub(crate) fn has<T>(&self, key: Key<T>) -> bool {
-        self.generation.row(key).is_some()
     }
 
     /// Remembers what did not fit.

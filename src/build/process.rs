@@ -191,7 +191,7 @@ impl ProcessMappings {
     pub fn mapping(&mut self, builder: &mut Builder, address: u64) -> Key<MappingId> {
         let found = self.row(address).and_then(|row| self.mappings.get_mut(row));
         let Some((mapping, key)) = found else { return Key::NONE };
-        if *key == Key::NONE || !builder.has(*key) {
+        if !builder.generation.made(*key) {
             *key = mapping.add_to(builder);
         }
         *key

@@ -174,7 +174,7 @@ impl Builder {
         });
         // It fitted before, when there was more.
         if self.fit(restored).is_none() {
-            self.tree.reset();
+            self.tree = Tree::default();
         }
     }
 

@@ -30,8 +30,6 @@ pub(crate) struct Tree {
     profile_index: RowIndex,
     /// Where profiles are from here on; none when it did not fit.
     pub(crate) place: Option<u32>,
-    /// Used memory for samples.
-    pub(crate) spare: Vec<[Lane; 3]>,
 }
 
 /// A profile being built, and the row of the place it is in.
@@ -56,7 +54,6 @@ impl Default for Tree {
             place_index: RowIndex::default(),
             profile_index: RowIndex::default(),
             place: Some(0),
-            spare: Vec::new(),
         };
         tree.index();
         tree
@@ -133,21 +130,8 @@ impl Tree {
         let row = self.profiles.len();
         room.row(row + 1, draft.bytes())?;
         self.profile_index.add(hash, row as u32);
-        self.profiles.push(Draft { lanes: self.spare.pop().unwrap_or_default(), ..draft });
+        self.profiles.push(draft);
         Ok(row)
-    }
-
-    /// An empty tree in the same memory.
-    ///
-    /// The lanes of profiles are kept as spare memory, in the order in which new profiles will take
-    /// them.
-    pub(crate) fn reset(&mut self) {
-        let mut spare = std::mem::take(&mut self.spare);
-        for mut draft in std::mem::take(&mut self.profiles).into_iter().rev() {
-            draft.lanes.iter_mut().for_each(Lane::clear);
-            spare.push(draft.lanes);
-        }
-        *self = Self { spare, ..Self::default() };
     }
 
     /// Indexes all rows anew.
