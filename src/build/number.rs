@@ -28,23 +28,19 @@ mod sealed {
 }
 
 macro_rules! sample_values {
-    ($($int:ty => $nearest:expr;)*) => {$(
+    ($($int:ty)*) => {$(
         impl sealed::Sealed for $int {}
         impl SampleValue for $int {
             #[inline(always)]
             fn saturating(self) -> i64 {
-                i64::try_from(self).unwrap_or($nearest)
+                i64::try_from(self).unwrap_or(i64::MAX)
             }
         }
     )*};
 }
 
-// Of the types with a sign, all but i128 fit.
-sample_values! {
-    i8 => 0; i16 => 0; i32 => 0; i64 => 0; isize => 0;
-    u8 => i64::MAX; u16 => i64::MAX; u32 => i64::MAX; u64 => i64::MAX; usize => i64::MAX;
-    u128 => i64::MAX;
-}
+// Not i128, of which some are nearer to `i64::MIN`: whatever of these does not fit is too large.
+sample_values! { i8 i16 i32 i64 isize u8 u16 u32 u64 u128 usize }
 
 impl<V: SampleValue> sealed::Sealed for &V {}
 impl<V: SampleValue> SampleValue for &V {

@@ -230,20 +230,15 @@ impl ProfileMut<'_> {
     fn put(self, id: Option<AttributeId>) -> Self {
         let Builder { tree, interner, .. } = &mut *self.builder;
         let draft = self.row.and_then(|row| tree.profiles.get_mut(row));
-        let Some(profile) = draft.map(|draft| &mut draft.profile) else {
-            self.builder.dropped.attributes += 1;
+        let put = draft.zip(id).map(|(draft, id)| interner.put(&mut draft.profile.attributes, id));
+        if put.and_then(|put| self.builder.fit(put)).is_some() {
             return self;
-        };
-        let put = id.map(|id| interner.put(&mut profile.attributes, id));
-        if put.is_none_or(|put| put.is_err()) {
+        }
+        self.builder.dropped.attributes += 1;
+        self.set(|profile| {
             let count = &mut profile.dropped_attributes_count;
             *count = count.saturating_add(1);
-            self.builder.dropped.attributes += 1;
-        }
-        if let Some(put) = put {
-            self.builder.fit(put);
-        }
-        self
+        })
     }
 }
 
