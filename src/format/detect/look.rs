@@ -50,7 +50,9 @@ impl Found<'_> {
     /// Whether everything was looked at in which these formats, which are among those it was made
     /// for, may differ.
     pub(super) fn saw_all(&self, ours: &Grammar, others: &[&Grammar]) -> bool {
-        Differences::of(ours, others).messages & self.passed == 0
+        let differences = Differences::of(ours, others);
+        let is_passed = |noun: usize| self.passed & bit(noun as u32) != 0;
+        (0..Noun::COUNT).all(|noun| !is_passed(noun) || differences.is_same(noun))
             && others.iter().all(|theirs| std::ptr::eq(theirs.root, ours.root))
     }
 }
@@ -92,7 +94,7 @@ pub(super) fn look<'p>(
         new: 0,
         found,
     };
-    look.message(ours.root, Path::default(), Reader::new(payload), 0);
+    look.message(ours.root, Path::default(), Reader::new(payload));
     look.found
 }
 
@@ -115,12 +117,10 @@ struct Look<'g, 'p> {
 }
 
 impl<'p> Look<'_, 'p> {
-    /// Passes over the fields of a message that begins `at` bytes into the payload, and enters those
-    /// in which the formats differ.
-    fn message(&mut self, of: &'static MessageType, path: Path, mut reader: Reader<'p>, at: usize) {
+    /// Passes over the fields of a message, and enters those in which the formats differ.
+    fn message(&mut self, of: &'static MessageType, path: Path, mut reader: Reader<'p>) {
         let message = of.noun;
         let (common, into) = self.differences.masks(message);
-        let end = at + reader.left();
         let mut fields = 0;
         while !reader.is_empty() {
             let before = reader;
@@ -128,80 +128,67 @@ impl<'p> Look<'_, 'p> {
             let field = bit(tag >> 3);
             let known = self.ours.field(of, tag >> 3).and_then(inner);
             let inner = known.filter(|inner| into & field != 0 || inner.noun == Noun::Dictionary);
-            match (tag & 7, inner) {
-                (LEN, Some(inner)) => {
+            let alike = match inner.filter(|_| tag & 7 == LEN) {
+                Some(inner) => {
                     let Ok(body) = reader.message() else { return self.pass(message) };
-                    self.enter(inner, path.into(tag >> 3), body, end - reader.left());
-                    let until = self.next[inner.noun as usize].saturating_sub(end - reader.left());
-                    let rows = 1 + self.pass_until(inner.noun, &mut reader, tag, until);
-                    self.count(message, tag >> 3, rows);
+                    self.enter(inner, path.into(tag >> 3), body);
+                    self.pass_until_due(inner.noun, &mut reader, tag)
                 }
-                _ if reader.skip(tag, 0).is_err() => return self.pass(message),
-                (LEN, None) => {
-                    let rows = 1 + pass_alike(&mut reader, tag, usize::MAX, |_| true);
-                    self.count(message, tag >> 3, rows);
-                }
-                _ => {}
+                None if reader.skip(tag, 0).is_err() => return self.pass(message),
+                None if tag & 7 == LEN => pass_alike(&mut reader, tag, usize::MAX, |_| true),
+                None => 0,
+            };
+            if (message, tag & 7) == (Noun::Dictionary, LEN)
+                && let Some(rows) = self.found.rows.get_mut(tag as usize >> 3)
+            {
+                *rows += 1 + alike;
             }
             fields |= field;
-            if self.is_new(message, field & !common) {
-                let length = before.left() - reader.left();
-                let part = Part::Field(before.rest().get(..length).unwrap_or_default());
-                self.keep_new(message, field, Probe { path, part });
-            }
+            let length = before.left() - reader.left();
+            let part = Part::Field(before.rest().get(..length).unwrap_or_default());
+            self.keep_new(message, field & !common, Probe { path, part });
         }
         self.found.differs |= fields & !common != 0;
-        if self.is_new(message, fields & !common) {
-            self.keep_new(message, fields, Probe { path, part: Part::Fields(fields) });
-        }
+        self.keep_new(message, fields & !common, Probe { path, part: Part::Fields(fields) });
     }
 
-    /// Passes over short messages that begin in the next `until` bytes; where all is looked at, over
+    /// Passes over the short messages that follow, up to the next one that is due; where all is looked at, over
     /// those without new fields. Says how many they are.
-    fn pass_until(
-        &mut self,
-        message: Noun,
-        reader: &mut Reader<'p>,
-        tag: u32,
-        until: usize,
-    ) -> u64 {
+    fn pass_until_due(&mut self, message: Noun, reader: &mut Reader<'p>, tag: u32) -> u64 {
         let (common, into) = self.differences.masks(message);
-        if !self.whole {
-            let passed = pass_alike(reader, tag, until, |_| true);
-            if passed > 0 {
-                self.pass(message);
-            }
-            passed
-        } else if into == 0 && message != Noun::Dictionary {
-            let seen = self.seen[message as usize];
-            let mut fields = 0;
-            let passed = pass_alike(reader, tag, until, |body| {
-                let Some(found) = short_fields(body) else { return false };
+        if self.whole && (into != 0 || message == Noun::Dictionary) {
+            return 0;
+        }
+        let until = self.next[message as usize].saturating_sub(reader.at());
+        let (whole, seen, mut fields) = (self.whole, self.seen[message as usize], 0);
+        let passed = pass_alike(reader, tag, until, |body| {
+            let is_old = |found| {
                 fields |= found;
                 found & !common & !seen == 0
-            });
-            self.found.differs |= fields & !common != 0;
-            passed
-        } else {
-            0
+            };
+            !whole || short_fields(body).is_some_and(is_old)
+        });
+        self.found.differs |= fields & !common != 0;
+        if passed > 0 && !whole {
+            self.pass(message);
         }
+        passed
     }
 
-    /// Looks into a message that ends `end` bytes into the payload, if it is its turn.
-    fn enter(&mut self, of: &'static MessageType, path: Path, body: Reader<'p>, end: usize) {
+    /// Looks into a message, if it is its turn.
+    fn enter(&mut self, of: &'static MessageType, path: Path, body: Reader<'p>) {
         let message = of.noun;
-        let at = end - body.left();
-        let due = at >= self.next[message as usize];
+        let due = body.at() >= self.next[message as usize];
         if due {
             self.entered[message as usize] += 1;
             let is_first = self.entered[message as usize] < FIRST;
-            self.next[message as usize] = at + if is_first { 0 } else { self.step };
+            self.next[message as usize] = body.at() + if is_first { 0 } else { self.step };
         }
         let is_long = body.left() >= LONG;
         if !due && !is_long && !self.whole {
             self.pass(message);
         } else if is_long || self.differences.masks(message).1 != 0 || message == Noun::Dictionary {
-            self.message(of, path, body, at);
+            self.message(of, path, body);
         } else {
             self.leaf(message, path, body, due);
         }
@@ -222,9 +209,8 @@ impl<'p> Look<'_, 'p> {
         let differ = fields & !self.differences.masks(message).0;
         self.found.differs |= differ != 0;
         let probe = Probe { path, part: Part::Whole(body) };
-        if self.is_new(message, differ) {
-            self.keep_new(message, differ, probe);
-        } else if due && differ != 0 {
+        let kept = self.keep_new(message, differ, probe);
+        if !kept && due && differ != 0 {
             self.found.probes.push(probe);
         }
     }
@@ -234,25 +220,17 @@ impl<'p> Look<'_, 'p> {
         self.found.passed |= bit(message as u32);
     }
 
-    fn is_new(&self, message: Noun, fields: u32) -> bool {
-        fields & !self.seen[message as usize] != 0
-    }
-
-    /// Keeps what has fields that nobody met before; they are met when that was often enough.
-    fn keep_new(&mut self, message: Noun, fields: u32, probe: Probe<'p>) {
-        self.found.probes.push(probe);
-        self.new += 1;
-        if self.new >= NEW {
-            self.seen[message as usize] |= fields;
+    /// Keeps what has fields in which the formats differ and that nobody met before; they are met when that was
+    /// often enough. Says whether it is kept.
+    fn keep_new(&mut self, message: Noun, differ: u32, probe: Probe<'p>) -> bool {
+        let seen = &mut self.seen[message as usize];
+        let is_new = differ & !*seen != 0;
+        if is_new {
+            self.found.probes.push(probe);
+            self.new += 1;
+            *seen |= if self.new >= NEW { differ } else { 0 };
         }
-    }
-
-    fn count(&mut self, message: Noun, number: u32, rows: u64) {
-        if message == Noun::Dictionary
-            && let Some(count) = self.found.rows.get_mut(number as usize)
-        {
-            *count += rows;
-        }
+        is_new
     }
 }
 
@@ -264,9 +242,8 @@ struct Differences {
     common: [u32; Noun::COUNT],
     /// Those that hold messages in which the formats differ.
     into: [u32; Noun::COUNT],
-    /// The messages that were compared, and those in which the formats differ: a bit for each.
+    /// The messages that were compared: a bit for each.
     compared: u32,
-    messages: u32,
 }
 
 impl Differences {
@@ -274,7 +251,7 @@ impl Differences {
     /// compared with.
     fn of(ours: &Grammar, others: &[&Grammar]) -> Self {
         let (common, into) = ([u32::MAX; Noun::COUNT], [0; Noun::COUNT]);
-        let mut found = Self { common, into, compared: 0, messages: 0 };
+        let mut found = Self { common, into, compared: 0 };
         found.compare(ours.root, ours, others);
         found
     }
@@ -290,14 +267,17 @@ impl Differences {
             let leads = inner.is_some_and(|inner| !self.compare(inner, ours, others));
             if !others.iter().all(is_same) {
                 self.common[of.noun as usize] &= !bit(number);
-                self.messages |= message;
             }
             if leads {
                 self.into[of.noun as usize] |= bit(number);
-                self.messages |= message;
             }
         }
-        self.messages & message == 0
+        self.is_same(of.noun as usize)
+    }
+
+    /// Whether a message is the same to all, and whatever it holds.
+    fn is_same(&self, noun: usize) -> bool {
+        (self.common[noun], self.into[noun]) == (u32::MAX, 0)
     }
 
     /// The fields of a message that mean the same, and those that lead to a difference: a bit for each number.
