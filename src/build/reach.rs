@@ -33,7 +33,7 @@ pub(crate) struct Reach {
 }
 
 /// The rows of every table that are reached, ascending once all are. Row 0 is none of them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Rows([Vec<u32>; TABLES]);
 
 impl Rows {
@@ -44,11 +44,12 @@ impl Rows {
 }
 
 impl Reach {
-    /// Nothing reached yet.
+    /// Nothing reached yet. All memory that is needed is taken here.
     pub(crate) fn of(dictionary: &Dictionary) -> Self {
-        // Row 0 needs no memory for not being reached.
+        // Row 0 needs none for not being reached.
         let none = |rows: usize| if rows < 2 { Vec::new() } else { vec![0; rows] };
-        Self { new: Remap(dictionary.rows().map(none)), rows: Rows::default() }
+        let list = |rows: usize| Vec::with_capacity(rows.saturating_sub(1));
+        Self { new: Remap(dictionary.rows().map(none)), rows: Rows(dictionary.rows().map(list)) }
     }
 
     /// All that some profiles reach.
