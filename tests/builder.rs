@@ -1,5 +1,7 @@
 //! What the builder promises, one promise a test.
 
+use std::time::{Duration, SystemTime};
+
 use otlp_profiles::build::{
     Frame, Key, NewEntity, NewFunction, NewLine, NewLocation, NewMapping, NewValue, ResourceMut,
     WhenFull, leaf_first, root_first,
@@ -663,5 +665,63 @@ fn a_buffer_takes_what_write_writes() {
         assert!(write_into(&profiles, *format, &exact(length), &mut buffer).is_ok());
         let error = write_into(&profiles, *format, &exact(length - 1), &mut buffer).unwrap_err();
         assert_eq!((error.kind(), buffer.len()), (ErrorKind::Limit, 0), "{}", format.name());
+    }
+}
+
+/// What has no name would be another thing of no name.
+#[test]
+fn what_its_name_does_not_fit_is_none_and_counted() {
+    let limits = Limits::network().max_strings(6);
+    let mut builder = Builder::with_limits(limits, WhenFull::Drop);
+    let cpu = builder.profile("cpu", "nanoseconds");
+    builder.sample(cpu, root_first(["main", "work", "wait"])).value(10);
+    let [heap, locks] = [("inuse_space", "bytes"), ("contentions", "count")]
+        .map(|(name, unit)| builder.profile(name, unit));
+    builder.sample(heap, root_first(["main"])).value(1_000_000);
+    builder.sample(locks, root_first(["main"])).value(3);
+    assert_eq!((builder.dropped().samples, builder.dropped().others), (2, 0));
+    builder.profile_mut(cpu).period("wall", "nanoseconds", 99).original_payload("jfr", b"FLR");
+    assert_eq!(builder.dropped().others, 2);
+    for (name, version) in [("main", "1.0"), ("profiler-a", ""), ("work", "2.0")] {
+        builder.resource();
+        builder.scope(name).version(version);
+        let of_scope = builder.profile("cpu", "nanoseconds");
+        builder.sample(of_scope, root_first(["main"])).value(1);
+    }
+    assert_eq!((builder.dropped().samples, builder.dropped().others), (5, 5));
+    let profiles = builder.finish().unwrap();
+    let profile = profiles.iter().next().unwrap();
+    assert_eq!((profiles.iter().count(), profile.sums(), profile.period()), (1, vec![10], 0));
+}
+
+#[test]
+fn a_payload_that_is_too_large_is_counted() {
+    let limits = Limits::network().max_owned_bytes(100_000);
+    let mut builder = Builder::with_limits(limits, WhenFull::Drop);
+    let cpu = builder.profile("cpu", "nanoseconds");
+    builder.sample(cpu, root_first(["main"])).value(1);
+    builder.profile_mut(cpu).original_payload("jfr", vec![0; 200_000]);
+    assert_eq!(builder.dropped().others, 1);
+    let profiles = builder.finish().unwrap();
+    assert!(profiles.iter().next().unwrap().original_payload().1.is_empty());
+}
+
+/// A time before 1970 is 0, which is no time: the window does not reach back to it.
+#[test]
+fn a_time_that_is_unknown_is_in_no_window() {
+    let start = 1_763_640_000_000_000_000;
+    for said in [true, false] {
+        let mut builder = Builder::new();
+        let wall = builder.profile("wall", "nanoseconds");
+        if said {
+            builder.profile_mut(wall).time(start).duration(Duration::from_secs(60));
+        }
+        builder.sample(wall, root_first(["main"])).timestamp(start + 5);
+        let before = SystemTime::UNIX_EPOCH - Duration::from_secs(1);
+        builder.sample(wall, root_first(["main"])).timestamp(before);
+        let profiles = builder.finish().unwrap();
+        let profile = profiles.iter().next().unwrap();
+        let (time, took) = if said { (start, 60_000_000_000) } else { (start + 5, 1) };
+        assert_eq!((profile.time_unix_nano(), profile.duration_nanos()), (time.into(), took));
     }
 }

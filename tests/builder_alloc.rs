@@ -21,6 +21,25 @@ fn memory_is_taken_for_what_is_new_only() {
     a_sample_that_was_seen_takes_none();
     an_interval_like_the_one_before_takes_next_to_none();
     memory_follows_the_distinct_stacks();
+    memory_of_many_types_is_counted();
+}
+
+/// A profile with timestamps becomes one for each of its types: what that takes is counted before, and is no copy of
+/// the list of types each.
+fn memory_of_many_types_is_counted() {
+    for (types, times) in [(4_000, 1), (50, 2_000)] {
+        let mut builder = Builder::new();
+        let names = (0..types).map(|at| (format!("type-{at}"), "count"));
+        let profile = builder.profile_of(names.collect::<Vec<_>>());
+        for time in 1..=times {
+            builder.sample(profile, root_first(["main"])).values(vec![1; types]).timestamp(time);
+        }
+        let owned = builder.owned_bytes();
+        let (profiles, cost) = cost(|| builder.finish().unwrap());
+        assert_eq!(profiles.iter().count(), types);
+        let most = 2 * owned as i64 + types as i64 * 1_000;
+        assert!(cost.peak < most, "{types} types: {owned} are owned, {cost:?}");
+    }
 }
 
 /// In both styles, and in every shape that has no timestamp of its own to keep.

@@ -154,15 +154,20 @@ pub struct Dropped {
     pub values: u64,
     /// Links of samples, which were taken without.
     pub links: u64,
+    /// Whatever else is said of profiles, resources and scopes: original payloads, periods and entities, and what
+    /// would name another resource, scope or profile if it were left out, such as a version. Samples of those are
+    /// counted as samples.
+    pub others: u64,
 }
 
 impl std::ops::AddAssign for Dropped {
     fn add_assign(&mut self, more: Self) {
-        let Self { samples, attributes, values, links } = more;
+        let Self { samples, attributes, values, links, others } = more;
         self.samples += samples;
         self.attributes += attributes;
         self.values += values;
         self.links += links;
+        self.others += others;
     }
 }
 

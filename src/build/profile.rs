@@ -63,21 +63,25 @@ impl Builder {
         &mut self,
         sample_types: impl IntoIterator<Item: Borrow<(T, U)>>,
     ) -> Key<Profile> {
-        let mut types = Vec::new();
-        for sample_type in sample_types {
+        let types = sample_types.into_iter().map(|sample_type| {
             let (name, unit) = sample_type.borrow();
-            let [name, unit] =
-                [name.as_ref(), unit.as_ref()].map(|text| self.str(text).unwrap_or_default());
-            types.push(ValueType { name, unit, temporality: None });
-        }
-        if types.is_empty() {
-            types.push(ValueType::default());
-        }
-        let row = self.tree.place.and_then(|place| {
+            self.value_type(name.as_ref(), unit.as_ref())
+        });
+        // One whose type does not fit is none: it would be that of another.
+        let types = types.collect::<Option<Vec<ValueType>>>();
+        let row = self.tree.place.zip(types).and_then(|(place, mut types)| {
+            if types.is_empty() {
+                types.push(ValueType::default());
+            }
             let row = self.tree.draft_row(place, &types, &mut self.interner.room);
             self.fit(row)
         });
         self.tree.generation.key(row.map(|row| row as u32 + 1))
+    }
+
+    /// A type of values; none if its texts do not fit.
+    fn value_type(&mut self, name: &str, unit: &str) -> Option<ValueType> {
+        Some(ValueType { name: self.str(name)?, unit: self.str(unit)?, temporality: None })
     }
 
     /// Says more of a profile. See [`ProfileMut`].
@@ -158,7 +162,8 @@ impl ProfileMut<'_> {
     }
 
     /// Sets the period type, its unit, and how many of them are between two samples.
-    /// Receivers refuse profiles without one (Parca, Pyroscope): say it where samples are taken regularly.
+    /// Receivers refuse profiles without one (Parca, Pyroscope): say it where samples are taken regularly. One whose
+    /// type does not fit is left out, and counted in [`dropped`](Builder::dropped).
     ///
     /// ```
     /// let mut builder = otlp_profiles::Builder::new();
@@ -167,12 +172,13 @@ impl ProfileMut<'_> {
     /// builder.profile_mut(cpu).period("cpu", "nanoseconds", 10_000_000);
     /// ```
     pub fn period(self, period_type: &str, unit: &str, period: impl SampleValue) -> Self {
-        let [name, unit] =
-            [period_type, unit].map(|text| self.builder.str(text).unwrap_or_default());
-        self.set(|profile| {
-            profile.period_type = ValueType { name, unit, temporality: None };
-            profile.period = period.saturating();
-        })
+        match self.builder.value_type(period_type, unit) {
+            Some(period_type) => self.set(|profile| {
+                profile.period_type = period_type;
+                profile.period = period.saturating();
+            }),
+            None => self.left_out(),
+        }
     }
 
     /// Sets the id of the profile, 16 bytes.
@@ -184,7 +190,8 @@ impl ProfileMut<'_> {
 
     /// Sets the data that the profile was made from, and its format, such as `jfr`; none if one of them is empty.
     ///
-    /// One that does not fit [`max_owned_bytes`](crate::Limits::max_owned_bytes) is left out.
+    /// One that does not fit [`max_owned_bytes`](crate::Limits::max_owned_bytes) is left out, and counted in
+    /// [`dropped`](Builder::dropped).
     ///
     /// ```
     /// let mut builder = otlp_profiles::Builder::new();
@@ -192,14 +199,23 @@ impl ProfileMut<'_> {
     /// builder.profile_mut(cpu).original_payload("jfr", b"FLR\0");
     /// ```
     pub fn original_payload(self, format: &str, payload: impl Into<Vec<u8>>) -> Self {
-        let (builder, payload) = (&mut *self.builder, payload.into());
+        let (builder, mut payload) = (&mut *self.builder, payload.into());
         let fits = builder.interner.room.bytes(payload.len());
-        let format = builder.fit(fits).and_then(|()| builder.str(format));
-        let format = format.filter(|_| !payload.is_empty()).unwrap_or_default();
-        let payload = if format == StringId::NONE { Vec::new() } else { payload };
+        let Some(mut format) = builder.fit(fits).and_then(|()| builder.str(format)) else {
+            return self.left_out();
+        };
+        if payload.is_empty() || format == StringId::NONE {
+            (format, payload) = (StringId::NONE, Vec::new());
+        }
         self.set(|profile| {
             (profile.original_payload_format, profile.original_payload) = (format, payload.into());
         })
+    }
+
+    /// Counts what does not fit, and is no attribute.
+    fn left_out(self) -> Self {
+        self.builder.dropped.others += 1;
+        self
     }
 
     /// Adds an attribute by its key, in place of one with the same name.

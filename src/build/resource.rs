@@ -37,8 +37,11 @@ impl Builder {
     /// assert_ne!(before, builder.profile("cpu", "nanoseconds"), "of another scope");
     /// ```
     pub fn scope(&mut self, name: &str) -> ScopeMut<'_> {
-        let name = self.str(name).unwrap_or_default();
-        let place = self.tree.place.map(|row| {
+        let name = self.str(name);
+        if name.is_none() {
+            self.nowhere();
+        }
+        let place = self.tree.place.zip(name).map(|(row, name)| {
             let of = &self.tree.places[row as usize];
             let mut place = nameless();
             (place.resource, place.schema_url) = (of.resource.clone(), of.schema_url);
@@ -63,6 +66,12 @@ impl Builder {
     /// ```
     pub fn enter(&mut self, place: impl Enter) {
         place.enter(self);
+    }
+
+    /// What is named from here on is of nothing, as what it is of does not fit.
+    fn nowhere(&mut self) {
+        self.tree.place = None;
+        self.dropped.others += 1;
     }
 
     /// A pair of a resource or a scope; none if it does not fit.
@@ -183,12 +192,9 @@ macro_rules! described {
 
             /// Sets the schema of the attributes.
             /// Such as `https://opentelemetry.io/schemas/1.37.0`; none by default.
-            pub fn schema_url(mut self, schema_url: &str) -> Self {
-                let schema_url = self.builder.str(schema_url).unwrap_or_default();
-                if let Some($place) = &mut self.place {
-                    $level.schema_url = schema_url;
-                }
-                self
+            pub fn schema_url(self, schema_url: &str) -> Self {
+                let schema_url = self.builder.str(schema_url);
+                self.named(schema_url, |$place, schema_url| $level.schema_url = schema_url)
             }
 
             /// Names it, and returns its key: to [enter](Builder::enter) it again later. The key
@@ -196,6 +202,23 @@ macro_rules! described {
             pub fn key(mut self) -> Key<$of> {
                 let row = self.name();
                 self.builder.tree.generation.key(row)
+            }
+
+            /// Sets what tells it from others; without, it is none of them.
+            fn named(
+                mut self,
+                text: Option<StringId>,
+                set: impl FnOnce(&mut ResourceProfiles, StringId),
+            ) -> Self {
+                match (&mut self.place, text) {
+                    (Some(place), Some(text)) => set(place, text),
+                    (Some(_), None) => {
+                        self.place = None;
+                        self.builder.nowhere();
+                    }
+                    (None, _) => {}
+                }
+                self
             }
 
             fn put(
@@ -246,8 +269,10 @@ impl ResourceMut<'_> {
     /// Adds an entity it represents. Its keys are those of attributes the resource has; others are
     /// left out, and so is an entity without a type or without a key that identifies it.
     pub fn entity(mut self, entity: NewEntity<'_>) -> Self {
-        if let (Some(entity), Some(place)) = (self.builder.entity(entity), &mut self.place) {
-            place.resource.entity_refs.push(entity);
+        match (self.builder.entity(entity), &mut self.place) {
+            (Some(entity), Some(place)) => place.resource.entity_refs.push(entity),
+            (None, _) => self.builder.dropped.others += 1,
+            (Some(_), None) => {}
         }
         self
     }
@@ -256,12 +281,9 @@ impl ResourceMut<'_> {
 impl ScopeMut<'_> {
     /// Sets its version.
     /// Of the profiler, not of what is profiled: that is `service.version` of the resource.
-    pub fn version(mut self, version: &str) -> Self {
-        let version = self.builder.str(version).unwrap_or_default();
-        if let Some(place) = &mut self.place {
-            place.scopes[0].scope.version = version;
-        }
-        self
+    pub fn version(self, version: &str) -> Self {
+        let version = self.builder.str(version);
+        self.named(version, |place, version| place.scopes[0].scope.version = version)
     }
 }
 

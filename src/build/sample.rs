@@ -81,11 +81,13 @@ impl Builder {
         let recorded = draft.zip(generation.id(pending.stack)).map(|(draft, stack)| {
             let Draft { profile, lanes, dropped_attributes, .. } = draft;
             *dropped_attributes = dropped_attributes.saturating_add(pending.dropped);
-            pending.settle(profile.sample_types.len(), &mut dropped.values);
+            let columns = profile.sample_types.len();
+            pending.settle(columns, &mut dropped.values);
             let Pending { attributes, values, times, corrections, link, .. } = pending;
             let identity = Identity { stack, attributes, link: *link };
             let measured = Measured { values, corrections, times };
-            lanes[measured.shape() as usize].record(interner, samples, identity, &measured)
+            let lane = &mut lanes[measured.shape() as usize];
+            lane.record(interner, samples, identity, &measured, columns)
         });
         self.count(recorded);
     }
@@ -100,7 +102,8 @@ impl Builder {
         let Self { interner, tree, samples, .. } = self;
         let recorded = tree.profiles.get_mut(profile).map(|draft| {
             let lane = &mut draft.lanes[measured.shape() as usize];
-            lane.record(interner, samples, identity, measured)
+            let columns = draft.profile.sample_types.len();
+            lane.record(interner, samples, identity, measured, columns)
         });
         self.count(recorded);
     }

@@ -127,7 +127,8 @@ impl Lane {
 
     /// Adds an occurrence to its sample, which is added if it was not seen; `rows` are in all profiles.
     ///
-    /// Room is made before; adding cannot fail halfway.
+    /// Room is made before; adding cannot fail halfway. A profile with timestamps becomes one for each of its
+    /// `columns`, so what is in all of them is counted that often.
     #[inline]
     pub(crate) fn record(
         &mut self,
@@ -135,15 +136,17 @@ impl Lane {
         rows: &mut usize,
         identity: Identity<'_>,
         measured: &Measured<'_>,
+        columns: usize,
     ) -> Result<(), Full> {
         let Interner { room, seed, .. } = interner;
+        let copies = if measured.times.is_empty() { 0 } else { columns.saturating_sub(1) };
         let hash = identity_hash(seed, identity);
         let is_it = |row: u32| Identity::of(&self.samples, row as usize) == identity;
         let found = self.index.find(hash, is_it);
-        self.make_room(room, found, measured)?;
+        self.make_room(room, found, measured, copies)?;
         let row = match found {
             Some(row) => row,
-            None => self.add(room, rows, hash, identity, measured.values.len())?,
+            None => self.add(room, rows, hash, identity, [measured.values.len(), copies])?,
         };
         match measured.times {
             [] => self.add_totals(row, measured),
@@ -152,7 +155,7 @@ impl Lane {
         Ok(())
     }
 
-    /// Adds a sample that was not seen, of so many values, if there is room for it.
+    /// Adds a sample that was not seen, of so many values, if there is room for it and so many copies.
     #[cold]
     fn add(
         &mut self,
@@ -160,30 +163,33 @@ impl Lane {
         rows: &mut usize,
         hash: u64,
         identity: Identity<'_>,
-        values: usize,
+        [values, copies]: [usize; 2],
     ) -> Result<u32, Full> {
         column(self.samples.attributes.items.len(), identity.attributes.len())?;
         column(self.samples.values.items.len(), values)?;
         let ids = 3 * size_of::<u32>() + size_of_val(identity.attributes);
-        room.sample(*rows, ids + values * size_of::<i64>())?;
+        room.sample(*rows, ids * (1 + copies) + values * size_of::<i64>())?;
         *rows += 1;
         let row = self.samples.push(identity.stack, identity.attributes, identity.link) as u32;
         self.index.add(hash, row);
         Ok(row)
     }
 
-    /// Makes room for what an occurrence adds to a sample, which may be a new one, beside its totals.
+    /// Makes room for what an occurrence adds to a sample, which may be a new one, beside its totals; in each copy of
+    /// a sample it is a timestamp and a value.
     #[inline]
     fn make_room(
         &self,
         room: &mut Room,
         row: Option<u32>,
         &Measured { values, corrections, times }: &Measured<'_>,
+        copies: usize,
     ) -> Result<(), Full> {
         if !times.is_empty() {
             column(self.ticks.len(), times.len())?;
             column(self.tick_values.len(), times.len().saturating_mul(values.len()))?;
-            return room.bytes(times.len() * (size_of::<Tick>() + size_of_val(values)));
+            let copied = copies * (size_of::<u64>() + values.len().min(1) * size_of::<i64>());
+            return room.bytes(times.len() * (size_of::<Tick>() + size_of_val(values) + copied));
         }
         if corrections.is_empty() {
             return Ok(());
@@ -243,9 +249,9 @@ impl Lane {
         self.corrections.clear();
     }
 
-    /// The first and the last timestamp.
+    /// The first and the last timestamp that is known: 0 is not.
     pub(crate) fn span(&self) -> Option<(u64, u64)> {
-        let times = self.ticks.iter().map(|tick| tick.unix_nano);
+        let times = self.ticks.iter().map(|tick| tick.unix_nano).filter(|time| *time != 0);
         Some((times.clone().min()?, times.max()?))
     }
 

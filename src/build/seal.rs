@@ -240,6 +240,8 @@ impl Draft {
             }
             let parts = if shape == Shape::Totals { 1 } else { columns };
             for part in 0..parts {
+                // Of many types each has its own, and no copy of all.
+                let types = take(&mut self.profile.sample_types);
                 let mut profile = self.profile.clone();
                 let dropped = &mut profile.dropped_attributes_count;
                 *dropped = dropped.saturating_add(self.dropped_attributes);
@@ -249,11 +251,12 @@ impl Draft {
                 }
                 if shape == Shape::Totals {
                     lane.correct_totals();
+                    profile.sample_types = types.clone();
                 } else {
                     lane.deal(columns, part);
-                    profile.sample_types.swap(0, part);
-                    profile.sample_types.truncate(1);
+                    profile.sample_types = vec![types[part]];
                 }
+                self.profile.sample_types = types;
                 let last = part + 1 == parts;
                 profile.samples = if last { take(&mut lane.samples) } else { lane.samples.clone() };
                 profiles.push(profile);

@@ -77,6 +77,8 @@ use crate::model::Profiles;
 /// assert_eq!(Format::of_path("cpu.pb.gz".as_ref()), Some(Format::PPROF));
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
+///
+/// Formats are compared with `==`. They are no patterns: a `match` goes by [`name`](Self::name).
 #[derive(Clone, Copy)]
 pub struct Format(&'static Codec);
 
