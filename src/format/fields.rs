@@ -27,6 +27,8 @@ pub(crate) use is;
 ///     "attribute_indices" as tag => indices(tag, &mut reader, attributes, intake)?,
 /// });
 /// ```
+///
+/// With `tag of` before the reader it reads the one field of that tag, for loops that ask for other fields first.
 macro_rules! fields {
     (@is $tag:ident $message:ident $version:expr, $key:literal) => {
         $tag == const { $crate::schema::$message.tag($version, $key) }
@@ -35,17 +37,20 @@ macro_rules! fields {
         $crate::format::fields::fields!(@is $tag $message $version, $key)
             || $tag == const { $crate::schema::$message.packed_tag($version, $key) }
     };
-    ($reader:ident, $message:ident in $version:expr, $intake:expr; {
+    ($reader:ident, $message:ident in $version:expr, $intake:expr; $arms:tt) => {
+        while let Some(tag) = $reader.tag()? {
+            $crate::format::fields::fields!(tag of $reader, $message in $version, $intake; $arms);
+        }
+    };
+    ($tag:ident of $reader:ident, $message:ident in $version:expr, $intake:expr; {
         $($key:literal $(as $list:ident)? => $then:expr,)*
     }) => {
-        while let Some(tag) = $reader.tag()? {
-            $(if $crate::format::fields::fields!(@is tag $message $version, $key $($list)?) {
-                $(let $list = tag;)?
-                $then;
-            } else)* {
-                let message = &$crate::schema::$message;
-                $crate::format::fields::unknown(&mut $reader, tag, message, $version, $intake)?;
-            }
+        $(if $crate::format::fields::fields!(@is $tag $message $version, $key $($list)?) {
+            $(let $list = $tag;)?
+            $then;
+        } else)* {
+            let message = &$crate::schema::$message;
+            $crate::format::fields::unknown(&mut $reader, $tag, message, $version, $intake)?;
         }
     };
 }

@@ -1,8 +1,13 @@
 //! Stacks while they are read.
 
+use std::hash::BuildHasher;
+
+use foldhash::fast::RandomState;
+
 use crate::error::Result;
 use crate::format::intake::Intake;
 use crate::model::ragged::Ragged;
+use crate::model::row_index::RowIndex;
 use crate::wire::indices::Indices;
 use crate::wire::packed::count_packed;
 use crate::wire::read::Reader;
@@ -17,6 +22,10 @@ pub(crate) struct Stacks {
     pub(crate) locations: Indices,
     /// The largest of them less one, or a larger one, from then on.
     pub(crate) most: Option<u32>,
+    /// Finds the row of an equal stack, where equal ones become one.
+    index: RowIndex,
+    /// Seeded: locations come from strangers.
+    hasher: RandomState,
 }
 
 /// The locations of a packed list of so many bytes are counted before there is room for them.
@@ -27,7 +36,45 @@ impl Stacks {
     pub(crate) fn plus(plus: u32) -> Self {
         let mut rows = Ragged::default();
         rows.end_row();
-        Self { rows, locations: Indices::plus(plus), most: None }
+        Self {
+            rows,
+            locations: Indices::plus(plus),
+            most: None,
+            index: RowIndex::default(),
+            hasher: RandomState::default(),
+        }
+    }
+
+    /// Makes room for so many stacks of so many locations in all.
+    pub(crate) fn reserve(&mut self, stacks: usize, locations: usize) {
+        self.index.reserve(stacks);
+        self.rows.ends.reserve(stacks);
+        self.locations.reserve(locations);
+    }
+
+    /// The row of the stack of some locations, each with what is added to all: that of an equal one, or a new one.
+    ///
+    /// # Errors
+    ///
+    /// The budget: locations may be in any number of stacks.
+    #[inline]
+    pub(crate) fn intern(&mut self, stack: &[u32], intake: &mut Intake) -> Result<u32> {
+        let Self { rows, locations, index, hasher, .. } = self;
+        let hash = hasher.hash_one(stack);
+        let same = |row: u32| {
+            let [start, end] = [row as usize - 1, row as usize].map(|row| rows.ends[row] as usize);
+            locations.get(start, end) == stack
+        };
+        if let Some(row) = index.find(hash, same) {
+            return Ok(row);
+        }
+        intake.budget.take_shared::<[u32; 2]>(stack.len())?;
+        intake.budget.take::<[u32; 8]>(1)?;
+        let row = rows.len() as u32;
+        locations.extend(stack);
+        rows.ends.push(locations.len() as u32);
+        index.add(hash, row);
+        Ok(row)
     }
 
     /// Reads locations of a stack.

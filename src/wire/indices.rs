@@ -16,8 +16,6 @@
 //! All eight bytes of a word go through this at once and without a branch. That the last of a list
 //! may write past it is why there is a slot for every byte and not for every index.
 
-use std::ops::Range;
-
 use crate::error::Result;
 use crate::wire::lanes::Lanes;
 use crate::wire::packed::packed_varints;
@@ -64,6 +62,11 @@ impl Indices {
         Self { plus, ..Self::default() }
     }
 
+    /// None, to which the same is added.
+    pub(crate) fn none(&self) -> Self {
+        Self::plus(self.plus)
+    }
+
     /// Forgets all, but keeps the room.
     #[inline(always)]
     pub(crate) fn clear(&mut self) {
@@ -81,24 +84,8 @@ impl Indices {
         self.slots.get(from..to.min(self.filled)).unwrap_or_default()
     }
 
-    /// Of the indices from the `first` on, keeps some parts, which are in order.
-    ///
-    /// For slices of a list that become stacks where they are: only what no slice has is closed up.
-    pub(crate) fn keep(&mut self, first: usize, parts: impl Iterator<Item = Range<usize>>) {
-        self.look();
-        self.slots.truncate(self.filled);
-        self.filled = first;
-        for part in parts {
-            let length = part.len();
-            if part.start != self.filled {
-                self.slots.copy_within(part, self.filled);
-            }
-            self.filled += length;
-        }
-        self.looked_at = self.filled;
-    }
-
     /// Appends indices that were read before.
+    #[inline]
     pub(crate) fn extend(&mut self, indices: &[u32]) {
         self.slots.truncate(self.filled);
         self.slots.extend_from_slice(indices);
@@ -201,18 +188,6 @@ impl Indices {
         slots.truncate(self.filled);
         slots
     }
-}
-
-/// Appends the indices of a packed body to `out`.
-///
-/// For lists outside of stacks, where the largest is not asked for.
-#[inline(never)]
-pub(crate) fn packed_indices(body: Reader, out: &mut Vec<u32>) -> Result<()> {
-    let mut indices =
-        Indices { filled: out.len(), slots: std::mem::take(out), ..Default::default() };
-    indices.append(body)?;
-    *out = indices.into_vec();
-    Ok(())
 }
 
 /// Reads by words what no vector instruction reads.

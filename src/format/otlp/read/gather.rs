@@ -18,7 +18,6 @@ use std::collections::HashMap;
 use crate::build::interner::Interner;
 use crate::build::merge::absorb;
 use crate::error::{Error, Result};
-use crate::format::alike::merge_stacks;
 use crate::format::intake::{Intake, placed};
 use crate::format::otlp::read::finish::prove_texts;
 use crate::format::otlp::read::lift::{self, Said};
@@ -248,9 +247,6 @@ fn places(texts: &Strings, strings: &mut Strings) -> Vec<StringId> {
 
 /// Settles, lifts and proves one set of tables, which may be `all` of the payload's, and the
 /// profiles that use it.
-///
-/// `merged` maps a slice's row to the first equal stack, up to 1.7 only: writers of 1.8 and later
-/// made their own stack table, and its rows stay as they are.
 pub(crate) fn unit<G: Generation>(
     mut tables: Tables,
     mut users: Users,
@@ -263,19 +259,11 @@ pub(crate) fn unit<G: Generation>(
         Home::Data | Home::Profile => error,
     };
     tables.stacks.settle();
-    let merged = match G::SCHEMA.tables.stack {
-        0 => merge_stacks(&mut tables.stacks.rows, intake).map_err(of_tables)?,
-        _ => None,
-    };
     let mut shifts = tables.settle::<G>(intake).map_err(of_tables)?;
     tables.resolve_ids::<G>(&mut shifts, intake).map_err(of_tables)?;
     users.each(intake, |profile, said, intake| {
-        if let Some(places) = &merged {
-            profile.samples.stacks.iter_mut().for_each(|stack| stack.0 = places.of(stack.0));
-        }
         said.lift::<G>(profile, &mut tables, &shifts, intake)
     })?;
-    drop(merged);
     if G::SCHEMA.sample.label != 0 {
         shifts.count_new_attributes(&tables);
     }

@@ -14,13 +14,12 @@
 //! ```
 
 use crate::error::Result;
-use crate::format::fields::{fields, is, unknown};
+use crate::format::fields::fields;
 use crate::format::intake::Intake;
 use crate::format::otlp::schema::Generation;
 use crate::limits::within;
 use crate::model::dictionary::Line;
 use crate::model::id::FunctionId;
-use crate::schema;
 use crate::wire::read::Reader;
 use crate::wire::short::Short;
 use crate::wire::varint::index;
@@ -136,72 +135,47 @@ impl Tables {
         Ok(())
     }
 
-    /// Fields in any order, said again or unknown.
+    /// Fields in any order, said again or unknown. Of a field said twice the last counts.
     ///
     /// # Errors
     ///
-    /// What is no protobuf, and those of [`end_location`](Self::end_location).
+    /// What is no protobuf, an unknown field where that is refused, and those of [`end_location`](Self::end_location).
     #[inline(never)]
     pub(super) fn any_location<G: Generation>(
         &mut self,
         mut reader: Reader,
         intake: &mut Intake,
     ) -> Result<()> {
-        let row = self.addresses.len();
+        let row = self.addresses.len() as u32;
         let before = self.lines.items.len();
         let (mut mapping, mut address, mut id) = (None, 0, 0);
-        while let Some(tag) = reader.tag()? {
-            if is!(tag, G::SCHEMA.location.address, VARINT) {
-                address = reader.varint()?;
-            } else if is!(tag, G::SCHEMA.location.mapping, VARINT) {
-                mapping = Some(reader.index()?);
-            } else if is!(tag, G::SCHEMA.location.lines, LEN) {
+        fields!(reader, LOCATION in G::SCHEMA.version, intake; {
+            "address" => address = reader.varint()?,
+            "mapping_index" => mapping = Some(reader.index()?),
+            "lines" => {
                 let line = line::<G>(reader.message()?, intake)?;
                 intake.budget.push(&mut self.lines.items, line)?;
-            } else if is!(tag, G::SCHEMA.location.id, VARINT) {
-                id = reader.varint()?;
-            } else {
-                reader = self.location_rare::<G>(tag, row as u32, reader, intake)?;
-            }
-        }
+            },
+            "id" => id = reader.varint()?,
+            "attribute_indices" as tag => {
+                let first = self.location_attributes.open_row();
+                indices_from(tag, &mut reader, &mut self.location_attributes.items, first, intake)?;
+            },
+            "is_folded" => {
+                self.folded.pop_if(|folded| *folded == row);
+                if reader.varint()? != 0 {
+                    intake.budget.push(&mut self.folded, row)?;
+                }
+            },
+            "type_index" => {
+                let frame_type = reader.index()?;
+                self.frame_types.pop_if(|(location, _)| *location == row);
+                if frame_type != 0 {
+                    intake.budget.push(&mut self.frame_types, (row, frame_type))?;
+                }
+            },
+        });
         self.end_location::<G>(mapping, address, id, before, intake)
-    }
-
-    /// Attributes, and what pprof and 1.3 say in fields. Of a field said twice the last counts.
-    ///
-    /// The reader goes in and out by value, so that the loop's own stays in registers.
-    ///
-    /// # Errors
-    ///
-    /// A field that the generation does not have where that is refused; the budget.
-    #[inline(never)]
-    pub(super) fn location_rare<'a, G: Generation>(
-        &mut self,
-        tag: u32,
-        row: u32,
-        mut reader: Reader<'a>,
-        intake: &mut Intake,
-    ) -> Result<Reader<'a>> {
-        if is!(tag, G::SCHEMA.location.attributes, LEN)
-            || is!(tag, G::SCHEMA.location.attributes, VARINT)
-        {
-            let first = self.location_attributes.open_row();
-            indices_from(tag, &mut reader, &mut self.location_attributes.items, first, intake)?;
-        } else if is!(tag, G::SCHEMA.location.is_folded, VARINT) {
-            self.folded.pop_if(|folded| *folded == row);
-            if reader.varint()? != 0 {
-                intake.budget.push(&mut self.folded, row)?;
-            }
-        } else if is!(tag, G::SCHEMA.location.frame_type, VARINT) {
-            let frame_type = reader.index()?;
-            self.frame_types.pop_if(|(location, _)| *location == row);
-            if frame_type != 0 {
-                intake.budget.push(&mut self.frame_types, (row, frame_type))?;
-            }
-        } else {
-            unknown(&mut reader, tag, &schema::LOCATION, G::SCHEMA.version, intake)?;
-        }
-        Ok(reader)
     }
 }
 

@@ -38,7 +38,6 @@ mod location_list;
 mod locations;
 mod profile;
 pub(crate) mod prove;
-mod rare;
 mod rows;
 mod samples;
 mod settle;

@@ -4,7 +4,7 @@
 //! which samples name slices and which may stand behind them.
 //!
 //! ```text
-//! first pass   samples counted ─► room for all columns;  location_indices ─► Stacks.locations
+//! first pass   samples counted ─► room for all columns;  location_indices ─► LocationList
 //!              (up to 1.5: table rows counted, strings taken)
 //! second pass  samples ─► RawSamples;  other fields ─► ProfileParts or Said
 //! park         RawSamples ─► Samples, ids still unproved
@@ -14,7 +14,7 @@
 //! [`Said`], which `lift` works off once the tables are proved.
 
 use crate::error::Result;
-use crate::format::fields::{fields, is, unknown};
+use crate::format::fields::{fields, is};
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::common;
@@ -24,11 +24,11 @@ use crate::format::otlp::read::prove;
 use crate::format::otlp::read::samples::{RawSamples, sample};
 use crate::format::otlp::read::tables::{Tables, indices};
 use crate::format::otlp::schema::{Generation, Home};
+use crate::format::texts::Texts;
 use crate::model::id::StringId;
 use crate::model::profile::{AggregationTemporality, Profile, ValueType};
-use crate::schema;
 use crate::wire::read::Reader;
-use crate::wire::{FIXED64, LEN, VARINT};
+use crate::wire::{LEN, VARINT};
 
 /// A profile being read.
 #[derive(Debug, Default)]
@@ -128,9 +128,7 @@ impl Draft {
             } else if is!(tag, G::SCHEMA.profile.location_indices, VARINT) {
                 reader.varint()?;
             } else {
-                let mut rare = reader;
-                self.field::<G>(tag, &mut rare, tables, intake)?;
-                reader = rare;
+                reader = self.field::<G>(tag, reader, &mut tables.texts, intake)?;
             }
         }
         if G::SCHEMA.tables.stack == 0 {
@@ -169,22 +167,19 @@ impl Draft {
     ) -> Result<LocationList> {
         let mut reader = Reader::new(body);
         let mut samples = 0;
-        let mut locations = LocationList::after(&tables.stacks);
+        let mut locations = LocationList::of(&tables.stacks);
         while let Some(tag) = reader.tag()? {
             if is!(tag, G::SCHEMA.profile.samples, LEN) {
                 samples += 1;
                 reader.bytes()?;
-            } else if tag & 7 == LEN {
-                let body = reader.message()?;
-                if G::SCHEMA.home == Home::Profile && tables.count::<G>(tag, body, intake)? {
-                    continue;
-                } else if is!(tag, G::SCHEMA.profile.location_indices, LEN) {
-                    locations
-                        .extend(body, &mut tables.stacks, intake)
-                        .map_err(|e| e.within("location_indices"))?;
-                }
-            } else if is!(tag, G::SCHEMA.profile.location_indices, VARINT) {
-                locations.push(reader.index()?, &mut tables.stacks, intake)?;
+            } else if is!(tag, G::SCHEMA.profile.location_indices, LEN)
+                || is!(tag, G::SCHEMA.profile.location_indices, VARINT)
+            {
+                locations
+                    .read(tag, &mut reader, intake)
+                    .map_err(|e| e.within("location_indices"))?;
+            } else if G::SCHEMA.home == Home::Profile && tag & 7 == LEN {
+                tables.count::<G>(tag, reader.message()?, intake)?;
             } else {
                 reader.skip(tag, intake.limits().max_nesting)?;
             }
@@ -192,7 +187,7 @@ impl Draft {
         intake.take_samples(samples)?;
         self.samples.reserve(samples, body.len(), intake)?;
         if G::SCHEMA.tables.stack == 0 {
-            locations.reserve(samples, intake)?;
+            locations.end(intake)?;
         }
         Ok(locations)
     }
@@ -201,89 +196,70 @@ impl Draft {
     ///
     /// Up to 1.7 times are `int64` on the wire and may be negative, as in pprof; from 1.8 on they
     /// are unsigned. Both fit the model's `i128`.
-    #[inline(never)]
-    fn field<G: Generation>(
-        &mut self,
-        tag: u32,
-        reader: &mut Reader,
-        tables: &mut Tables,
-        intake: &mut Intake,
-    ) -> Result<()> {
-        let profile = &mut self.profile;
-        if is!(tag, G::SCHEMA.profile.sample_type, LEN) {
-            let body = reader.bytes()?;
-            let row = profile.sample_types.len();
-            // Where a profile has one sample type, a second occurrence adds to the first.
-            if row == 0 || !G::SCHEMA.has_one_sample_type() {
-                intake.budget.push(&mut profile.sample_types, no_value_type::<G>())?;
-            }
-            if let Some(last) = profile.sample_types.last_mut() {
-                value_type::<G>(body, last, intake)
-                    .map_err(|e| e.within_row("sample_type", row))?;
-            }
-        } else if is!(tag, G::SCHEMA.profile.period_type, LEN) {
-            value_type::<G>(reader.bytes()?, &mut profile.period_type, intake)
-                .map_err(|e| e.within("period_type"))?;
-        } else if is!(tag, G::SCHEMA.profile.period, VARINT) {
-            profile.period = reader.varint()? as i64;
-        } else if is!(tag, G::SCHEMA.profile.time, FIXED64) && G::SCHEMA.has_unsigned_time {
-            profile.time_unix_nano = reader.fixed64()?.into();
-        } else if is!(tag, G::SCHEMA.profile.time, VARINT) && !G::SCHEMA.has_unsigned_time {
-            profile.time_unix_nano = (reader.varint()? as i64).into();
-        } else if is!(tag, G::SCHEMA.profile.duration, VARINT) {
-            let nanos = reader.varint()?;
-            let signed = !G::SCHEMA.has_unsigned_time;
-            profile.duration_nanos = if signed { (nanos as i64).into() } else { nanos.into() };
-        } else {
-            return self.field_rare::<G>(tag, reader, tables, intake);
-        }
-        Ok(())
-    }
-
-    /// The fields that few profiles have, or that the model has as attributes.
     ///
     /// `comment` and the like were dropped from the current proto: the semantic conventions name
     /// them `pprof.profile.comment`, `pprof.profile.drop_frames` and so on.
-    fn field_rare<G: Generation>(
+    #[inline(never)]
+    fn field<'a, G: Generation>(
         &mut self,
         tag: u32,
-        reader: &mut Reader,
-        tables: &mut Tables,
+        mut reader: Reader<'a>,
+        texts: &mut Texts,
         intake: &mut Intake,
-    ) -> Result<()> {
-        let profile = &mut self.profile;
-        if is!(tag, G::SCHEMA.profile.comment, LEN) || is!(tag, G::SCHEMA.profile.comment, VARINT) {
-            common::any_indices(tag, reader, &mut self.said.comments, intake)?;
-        } else if is!(tag, G::SCHEMA.profile.default_sample_type(), VARINT) {
-            self.said.default_sample_type = reader.index()?;
-        } else if is!(tag, G::SCHEMA.profile.drop_frames, VARINT) {
-            self.said.drop_frames = reader.index()?;
-        } else if is!(tag, G::SCHEMA.profile.keep_frames, VARINT) {
-            self.said.keep_frames = reader.index()?;
-        } else if is!(tag, G::SCHEMA.profile.profile_id, LEN) {
-            profile_id(reader.bytes()?, profile, intake)?;
-        } else if is!(tag, G::SCHEMA.profile.attributes, LEN) {
-            common::attribute_in_place::<G>(
-                reader,
-                &mut self.said.attributes,
-                &mut tables.texts,
-                intake,
-            )?;
-        } else if is!(tag, G::SCHEMA.profile.dropped_attributes_count, VARINT) {
-            profile.dropped_attributes_count = reader.varint()? as u32;
-        } else if is!(tag, G::SCHEMA.profile.original_payload_format, LEN) {
-            profile.original_payload_format = tables.texts.intern(reader.bytes()?, intake)?;
-        } else if is!(tag, G::SCHEMA.profile.original_payload, LEN) {
-            original_payload(reader.bytes()?, profile, intake)?;
-        } else if is!(tag, G::SCHEMA.profile.attribute_indices, LEN)
-            || is!(tag, G::SCHEMA.profile.attribute_indices, VARINT)
-        {
-            indices(tag, reader, &mut self.attributes, intake)?;
-        } else {
-            unknown(reader, tag, &schema::PROFILE, G::SCHEMA.version, intake)?;
-        }
-        Ok(())
+    ) -> Result<Reader<'a>> {
+        let Self { profile, said, attributes, .. } = self;
+        fields!(tag of reader, PROFILE in G::SCHEMA.version, intake; {
+            "sample_type" => sample_type::<G>(reader.bytes()?, profile, intake)?,
+            "period_type" => {
+                value_type::<G>(reader.bytes()?, &mut profile.period_type, intake)
+                    .map_err(|e| e.within("period_type"))?;
+            },
+            "period" => profile.period = reader.varint()? as i64,
+            "time_unix_nano" => profile.time_unix_nano = match G::SCHEMA.has_unsigned_time {
+                true => reader.fixed64()?.into(),
+                false => (reader.varint()? as i64).into(),
+            },
+            "duration_nano" => {
+                let nanos = reader.varint()?;
+                let signed = !G::SCHEMA.has_unsigned_time;
+                profile.duration_nanos = if signed { (nanos as i64).into() } else { nanos.into() };
+            },
+            "comment_strindices" as tag => {
+                common::any_indices(tag, &mut reader, &mut said.comments, intake)?;
+            },
+            "default_sample_type_strindex" => said.default_sample_type = reader.index()?,
+            "default_sample_type_index" => said.default_sample_type = reader.index()?,
+            "drop_frames" => said.drop_frames = reader.index()?,
+            "keep_frames" => said.keep_frames = reader.index()?,
+            "profile_id" => profile_id(reader.bytes()?, profile, intake)?,
+            "attributes" => {
+                common::attribute_in_place::<G>(&mut reader, &mut said.attributes, texts, intake)?;
+            },
+            "dropped_attributes_count" => {
+                profile.dropped_attributes_count = reader.varint()? as u32;
+            },
+            "original_payload_format" => {
+                profile.original_payload_format = texts.intern(reader.bytes()?, intake)?;
+            },
+            "original_payload" => original_payload(reader.bytes()?, profile, intake)?,
+            "attribute_indices" as tag => indices(tag, &mut reader, attributes, intake)?,
+        });
+        Ok(reader)
     }
+}
+
+/// One more sample type; where a profile has one, a second occurrence adds to the first.
+fn sample_type<G: Generation>(
+    body: &[u8],
+    profile: &mut Profile,
+    intake: &mut Intake,
+) -> Result<()> {
+    let row = profile.sample_types.len();
+    if row == 0 || !G::SCHEMA.has_one_sample_type() {
+        intake.budget.push(&mut profile.sample_types, no_value_type::<G>())?;
+    }
+    let Some(last) = profile.sample_types.last_mut() else { return Ok(()) };
+    value_type::<G>(body, last, intake).map_err(|e| e.within_row("sample_type", row))
 }
 
 /// A value type nothing was said of.

@@ -18,14 +18,13 @@
 //! References are kept as they are: tables may refer to rows that come later in the payload.
 
 use crate::error::Result;
-use crate::format::fields::{fields, is, unknown};
+use crate::format::fields::fields;
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::common;
 use crate::format::otlp::schema::Generation;
 use crate::model::dictionary::{Attribute, Function, Link, Mapping};
 use crate::model::id::StringId;
-use crate::schema;
 use crate::wire::read::Reader;
 use crate::wire::short::Short;
 use crate::wire::varint::index;
@@ -93,26 +92,23 @@ impl Tables {
         let mut reader = Reader::new(body);
         let row = self.mappings.len();
         let (mut mapping, mut pprof, mut id) = (Mapping::default(), MappingPprof::default(), 0);
-        while let Some(tag) = reader.tag()? {
-            if is!(tag, G::SCHEMA.mapping.memory_start, VARINT) {
-                mapping.memory_start = reader.varint()?;
-            } else if is!(tag, G::SCHEMA.mapping.memory_limit, VARINT) {
-                mapping.memory_limit = reader.varint()?;
-            } else if is!(tag, G::SCHEMA.mapping.file_offset, VARINT) {
-                mapping.file_offset = reader.varint()?;
-            } else if is!(tag, G::SCHEMA.mapping.filename, VARINT) {
-                mapping.filename = StringId(reader.index()?);
-            } else if is!(tag, G::SCHEMA.mapping.attributes, LEN)
-                || is!(tag, G::SCHEMA.mapping.attributes, VARINT)
-            {
+        fields!(reader, MAPPING in G::SCHEMA.version, intake; {
+            "memory_start" => mapping.memory_start = reader.varint()?,
+            "memory_limit" => mapping.memory_limit = reader.varint()?,
+            "file_offset" => mapping.file_offset = reader.varint()?,
+            "filename_strindex" => mapping.filename = StringId(reader.index()?),
+            "attribute_indices" as tag => {
                 let first = self.mapping_attributes.open_row();
                 indices_from(tag, &mut reader, &mut self.mapping_attributes.items, first, intake)?;
-            } else if is!(tag, G::SCHEMA.mapping.id, VARINT) {
-                id = reader.varint()?;
-            } else {
-                mapping_rare::<G>(tag, &mut pprof, &mut reader, intake)?;
-            }
-        }
+            },
+            "id" => id = reader.varint()?,
+            "build_id" => pprof.build_id = reader.index()?,
+            "build_id_kind" => pprof.build_id_kind = index(reader.varint()?),
+            "has_functions" => pprof.set_flag(0, reader.varint()?),
+            "has_filenames" => pprof.set_flag(1, reader.varint()?),
+            "has_line_numbers" => pprof.set_flag(2, reader.varint()?),
+            "has_inline_frames" => pprof.set_flag(3, reader.varint()?),
+        });
         self.mapping_attributes.end_row_at(row);
         self.mappings.push(mapping);
         if pprof != MappingPprof::default() {
@@ -235,30 +231,4 @@ fn any_function<G: Generation>(mut reader: Reader, intake: &mut Intake) -> Resul
         "id" => id = reader.varint()?,
     });
     Ok((function, id))
-}
-
-/// What pprof and generations up to 1.7 say of a mapping in fields: flags, whose four numbers follow each
-/// other, and in 1.3 the build id.
-///
-/// A flag may be said again and taken back, so its bit is set anew each time.
-fn mapping_rare<G: Generation>(
-    tag: u32,
-    pprof: &mut MappingPprof,
-    reader: &mut Reader,
-    intake: &mut Intake,
-) -> Result<()> {
-    let schema = const { &G::SCHEMA.mapping };
-    if is!(tag, G::SCHEMA.mapping.build_id, VARINT) {
-        pprof.build_id = reader.index()?;
-    } else if is!(tag, G::SCHEMA.mapping.build_id_kind, VARINT) {
-        pprof.build_id_kind = index(reader.varint()?);
-    } else if let Some(bit) = (0..4).find(|bit| {
-        schema.has_functions != 0 && tag == crate::wire::tag(schema.has_functions + bit, VARINT)
-    }) {
-        let flag = u8::from(reader.varint()? != 0) << bit;
-        pprof.flags = pprof.flags & !(1 << bit) | flag;
-    } else {
-        unknown(reader, tag, &schema::MAPPING, G::SCHEMA.version, intake)?;
-    }
-    Ok(())
 }

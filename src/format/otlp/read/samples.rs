@@ -10,15 +10,16 @@
 //! ```
 //!
 //! Columns and not structs, since each is proved in one pass and most samples have the same few
-//! fields. What only OTEP 0239 has is in [`rare`](super::rare), out of the way of the loop.
+//! fields.
 
 use crate::error::Result;
 use crate::format::even::Even;
-use crate::format::fields::{is, tag_of};
+use crate::format::fields::{fields, is};
 use crate::format::intake::Intake;
+use crate::format::labels::{self, Label};
+use crate::format::otlp::read::common;
 use crate::format::otlp::read::location_list::LocationList;
 use crate::format::otlp::read::prove;
-use crate::format::otlp::read::rare::{Rare, attach};
 use crate::format::otlp::read::tables::{Tables, indices_from, reference};
 use crate::format::otlp::schema::Generation;
 use crate::model::ragged::Ragged;
@@ -27,7 +28,7 @@ use crate::wire::packed::{count_packed, packed_fixed64, packed_varints};
 use crate::wire::read::Reader;
 use crate::wire::short::Short;
 use crate::wire::varint::index;
-use crate::wire::{FIXED64, LEN, VARINT};
+use crate::wire::{LEN, VARINT};
 
 /// The samples as they are on the wire: ids are numbers, not yet proved.
 #[derive(Debug, Default)]
@@ -44,17 +45,15 @@ pub(crate) struct RawSamples {
     pub(crate) values: Ragged<i64>,
     /// Nanoseconds since 1970.
     pub(crate) timestamps: Ragged<u64>,
-    /// Likewise.
+    /// As `links`.
     pub(crate) stacktrace_ids: Vec<u32>,
     /// Where the rows of the three lists end, while they are read.
     ///
     /// While all rows are of one length, as they nearly always are, a row's end is not stored at
     /// all.
     ends: [Even; 3],
-    /// Of the sample being read.
-    ///
-    /// Empty again after each sample.
-    rare: Rare,
+    /// Of the sample being read, in pprof's form, which 1.3 has too: the same key may come several times.
+    labels: Vec<Label>,
 }
 
 impl RawSamples {
@@ -123,48 +122,74 @@ pub(crate) fn sample<G: Generation>(
     intake: &mut Intake,
 ) -> Result<()> {
     let row = samples.stacks.len();
-    let before = samples.lengths();
+    let (before, own) = (samples.lengths(), locations.len());
     let short = match reader.short() {
         Some(short) => short_sample::<G>(short, samples),
         None => None,
     };
-    let rows = tables.new_attributes.first as usize - 1;
-    let beside_labels = |samples: &mut RawSamples, intake: &mut Intake| {
-        if G::SCHEMA.sample.label == 0 {
-            return Ok(());
-        }
-        let attributes = &mut samples.attributes.items;
-        prove::attributes_beside_labels(attributes, before.attributes, rows, intake)
-    };
-    let mut fields = match short {
+    let fields = match short {
         Some(fields) => {
             samples.spend(before, intake)?;
-            beside_labels(samples, intake)?;
             fields
         }
         None => {
             samples.truncate(before);
-            let mut fields = any_sample::<G>(reader, samples, intake)?;
-            beside_labels(samples, intake)?;
-            if G::SCHEMA.tables.stack == 0 {
-                let slice = fields.slice_length != 0;
-                let first = before.attributes;
-                fields.stack = otep_sample(row, first, slice, samples, locations, tables, intake)?;
-            }
-            fields
+            any_sample::<G>(reader, samples, locations, intake)?
         }
     };
-    if G::SCHEMA.tables.stack == 0 && fields.slice_length != 0 {
-        let (start, length) = (fields.slice_start, fields.slice_length);
-        fields.stack = locations.slice(row, start, length, intake)?;
+    if G::SCHEMA.sample.label != 0 {
+        let rows = tables.new_attributes.first as usize - 1;
+        let attributes = &mut samples.attributes.items;
+        prove::attributes_beside_labels(attributes, before.attributes, rows, intake)?;
+        attach_labels(before.attributes, samples, tables, intake)?;
     }
-    samples.stacks.push(fields.stack);
+    let stack = match (G::SCHEMA.tables.stack, fields.slice_length) {
+        (0, 0) => locations.own(own, intake)?,
+        (0, length) => locations.slice(fields.slice_start, length, intake)?,
+        _ => fields.stack,
+    };
+    samples.stacks.push(stack);
     samples.end_rows(row);
-    let link = reference::<G>(fields.link);
-    if link != 0 {
-        samples.links.resize(row, 0);
-        samples.links.push(link);
+    push_reference(&mut samples.links, row, reference::<G>(fields.link));
+    push_reference(&mut samples.stacktrace_ids, row, fields.stacktrace_id);
+    Ok(())
+}
+
+/// The reference of a sample that has one: the column ends with the last that does.
+#[inline(always)]
+fn push_reference(column: &mut Vec<u32>, row: usize, reference: u32) {
+    if reference != 0 {
+        column.resize(row, 0);
+        column.push(reference);
     }
+}
+
+/// Adds a sample's labels to its attributes, which are from `first` on.
+///
+/// Labels of one key become one attribute, as in pprof's reader ([`labels::group`]).
+#[inline]
+fn attach_labels(
+    first: usize,
+    samples: &mut RawSamples,
+    tables: &mut Tables,
+    intake: &mut Intake,
+) -> Result<()> {
+    if samples.labels.is_empty() {
+        return Ok(());
+    }
+    let (Tables { texts, new_attributes, .. }, out) = (tables, &mut samples.attributes.items);
+    let before = out.len();
+    intake.take_more_attributes(before - first, samples.labels.len())?;
+    let mut singles = Vec::with_capacity(samples.labels.len());
+    for label in samples.labels.drain(..) {
+        label.note(intake);
+        singles.push(label.attribute(|index, field| {
+            common::table_text(index, texts, intake).map_err(|e| e.within(field))
+        })?);
+    }
+    labels::group(&singles, out, texts, new_attributes, intake)?;
+    // The ids are the model's; the column is shifted by the model's own row 0 later.
+    out[before..].iter_mut().for_each(|id| *id = id.saturating_sub(1));
     Ok(())
 }
 
@@ -239,6 +264,8 @@ struct Fields {
     link: Option<u32>,
     slice_start: u32,
     slice_length: u32,
+    /// Of 1.3, the index of a string.
+    stacktrace_id: u32,
 }
 
 /// A sample of few bytes and of the usual fields, the lists packed; `None` when it is not one.
@@ -284,8 +311,6 @@ fn short_sample<G: Generation>(mut row: Short, samples: &mut RawSamples) -> Opti
 
 /// Any sample: fields in any order, lists packed or not, each as often as it likes.
 ///
-/// `rare` is taken out of `samples` for the loop and put back, so that both can be borrowed.
-///
 /// # Errors
 ///
 /// What is no protobuf, the budget.
@@ -293,47 +318,44 @@ fn short_sample<G: Generation>(mut row: Short, samples: &mut RawSamples) -> Opti
 fn any_sample<G: Generation>(
     mut reader: Reader,
     samples: &mut RawSamples,
+    locations: &mut LocationList,
     intake: &mut Intake,
 ) -> Result<Fields> {
     let mut fields = Fields::default();
     let first = samples.attributes.items.len();
-    let mut rare = std::mem::take(&mut samples.rare);
-    while let Some(tag) = reader.tag()? {
-        if is!(tag, G::SCHEMA.sample.stack, VARINT) {
-            fields.stack = reader.index()?;
-        } else if is!(tag, G::SCHEMA.sample.slice_start, VARINT) {
-            fields.slice_start = reader.index()?;
-        } else if is!(tag, G::SCHEMA.sample.slice_length, VARINT) {
-            fields.slice_length = reader.index()?;
-        } else if is!(tag, G::SCHEMA.sample.values, LEN) {
-            let body = reader.message()?;
-            intake.budget.take::<[i64; 2]>(count_packed(body.rest()))?;
-            packed_varints(body, &mut samples.values.items, |value| value as i64)?;
-        } else if is!(tag, G::SCHEMA.sample.values, VARINT) {
-            intake.budget.take::<[i64; 2]>(1)?;
-            samples.values.items.push(reader.varint()? as i64);
-        } else if is!(tag, G::SCHEMA.sample.attributes, LEN)
-            || is!(tag, G::SCHEMA.sample.attributes, VARINT)
-        {
+    fields!(reader, SAMPLE in G::SCHEMA.version, intake; {
+        "stack_index" => fields.stack = reader.index()?,
+        "locations_start_index" => fields.slice_start = reader.index()?,
+        "locations_length" => fields.slice_length = reader.index()?,
+        "values" as tag => values(tag, &mut reader, &mut samples.values.items, intake)?,
+        "attribute_indices" as tag => {
             indices_from(tag, &mut reader, &mut samples.attributes.items, first, intake)?;
-        } else if is!(tag, G::SCHEMA.sample.link, VARINT) {
-            fields.link = Some(reader.index()?);
-        } else if is_timestamps::<G>(tag) {
+        },
+        "link_index" => fields.link = Some(reader.index()?),
+        "timestamps_unix_nano" as tag => {
             times::<G>(tag, &mut reader, &mut samples.timestamps.items, intake)?;
-        } else {
-            reader = rare.field::<G>(tag, reader, intake)?;
-        }
-    }
-    samples.rare = rare;
+        },
+        "location_index" as tag => locations.read(tag, &mut reader, intake)?,
+        "label" => {
+            let label = Label::read(reader.bytes()?, intake)?;
+            intake.budget.push(&mut samples.labels, label)?;
+        },
+        "stacktrace_id_index" => fields.stacktrace_id = reader.index()?,
+    });
     Ok(fields)
 }
 
-/// Whether a field is timestamps, packed or one.
+/// Values, packed or one.
 #[inline(always)]
-fn is_timestamps<G: Generation>(tag: u32) -> bool {
-    let one = if G::SCHEMA.has_fixed_timestamps { FIXED64 } else { VARINT };
-    let number = G::SCHEMA.sample.timestamps;
-    tag == tag_of(number, LEN) || tag == tag_of(number, one)
+fn values(tag: u32, reader: &mut Reader, out: &mut Vec<i64>, intake: &mut Intake) -> Result<()> {
+    if tag & 7 == LEN {
+        let body = reader.message()?;
+        intake.budget.take::<[i64; 2]>(count_packed(body.rest()))?;
+        return packed_varints(body, out, |value| value as i64);
+    }
+    intake.budget.take::<[i64; 2]>(1)?;
+    out.push(reader.varint()? as i64);
+    Ok(())
 }
 
 /// Timestamps: bytes to be copied where they are fixed64, varints up to 1.7.
@@ -360,40 +382,6 @@ fn times<G: Generation>(
         }
     }
     Ok(())
-}
-
-/// Takes what only OTEP 0239's samples have; the row of the sample's own list of locations, which
-/// a slice makes void. Its attributes are from `first` on.
-///
-/// The list is turned into a stack even where it is empty, since a sample of 1.3 may have no
-/// frames.
-#[inline(never)]
-fn otep_sample(
-    row: usize,
-    first: usize,
-    slice: bool,
-    samples: &mut RawSamples,
-    locations: &mut LocationList,
-    tables: &mut Tables,
-    intake: &mut Intake,
-) -> Result<u32> {
-    let rare = &mut samples.rare;
-    if rare.stacktrace_id != 0 {
-        samples.stacktrace_ids.resize(row, 0);
-        samples.stacktrace_ids.push(rare.stacktrace_id);
-        rare.stacktrace_id = 0;
-    }
-    if !rare.labels.is_empty() {
-        let out = &mut samples.attributes.items;
-        intake.take_more_attributes(out.len() - first, rare.labels.len())?;
-        attach(&rare.labels, out, tables, intake)?;
-        rare.labels.clear();
-    }
-    // The model's own row 0 comes before those on the wire.
-    rare.locations.iter_mut().for_each(|location| *location = location.wrapping_add(1));
-    let stack = if slice { 0 } else { locations.own(row, &rare.locations, intake)? };
-    rare.locations.clear();
-    Ok(stack)
 }
 
 #[cfg(test)]

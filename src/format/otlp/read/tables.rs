@@ -110,6 +110,13 @@ pub(crate) struct MappingPprof {
     pub(crate) flags: u8,
 }
 
+impl MappingPprof {
+    /// A flag may be said again and taken back, so its bit is set anew each time.
+    pub(super) fn set_flag(&mut self, bit: u32, said: u64) {
+        self.flags = self.flags & !(1 << bit) | u8::from(said != 0) << bit;
+    }
+}
+
 /// The error of a string table that begins again, at the empty row that every one begins with: protobuf appends
 /// its rows, and what refers to them would mean those of the payload before.
 #[cold]
