@@ -1,16 +1,11 @@
 //! Rows of a table that are equal become the first of them.
 //!
-//! Nearly no payload has any, so rows are looked at by a mark first, which equal rows have in common
-//! and most others do not: only those that share it are compared.
+//! Nearly no payload has any, so rows are looked at by a key first, which equal rows have in common and most others do
+//! not. Those that share it are compared by a hash of the whole row, so that time stays linear whatever the keys are.
 //!
 //! ```text
-//! key of each row ─► bit in a bitmap ─► met before? ─► those alone: other factors ─► those alone: compared
-//!                    16 bits a row       1 in 30 by chance
+//! key of each row ─► met before? ─► those alone: hashed and compared
 //! ```
-//!
-//! The marks are a bitmap like that of a Bloom filter with one hash: never wrong about "new". The
-//! factors are random, so that no input can choose rows that all share a mark. Whatever remains
-//! goes through a hash of the whole row, so time stays linear.
 
 use std::hash::{BuildHasher, Hash};
 
@@ -20,7 +15,6 @@ use crate::error::Result;
 use crate::format::intake::Intake;
 use crate::model::ragged::Ragged;
 use crate::model::row_index::RowIndex;
-use crate::wire::lanes::Lanes;
 
 /// Where each row of a table is, once equal rows are one.
 /// Made once for a table, and then asked for every reference to it.
@@ -124,128 +118,32 @@ pub(crate) fn equal_rows<T: Hash + Eq>(
     Ok(places)
 }
 
-/// Has equal stacks become the first of them; `None` where no two are.
-pub(crate) fn merge_stacks(
-    stacks: &mut Ragged<u32>,
-    intake: &mut Intake,
-) -> Result<Option<Places>> {
-    let mark = intake.budget.mark();
-    intake.budget.take::<u64>(stacks.len())?;
-    let keys = Lanes::default().row_keys(&stacks.items, &stacks.ends);
-    let places = equal_rows(keys.len(), intake, |row| keys[row], |row| stacks.row(row))?;
-    intake.budget.give_back(mark);
-    if let Some(places) = &places {
-        places.retain_rows(stacks);
-    }
-    Ok(places)
-}
-
-/// The rows, row 0 not among them, whose key another row has too, and few others.
+/// The rows, row 0 not among them, whose key another row has too.
 ///
 /// Keys that rise from row to row differ all: functions of a writer that numbers names as it meets
 /// them.
 fn alike(rows: usize, intake: &mut Intake, key: impl Fn(usize) -> u64) -> Result<Vec<u32>> {
-    // Names are numbered as functions are met.
-    let rise = (2..rows).all(|row| key(row - 1) < key(row));
-    if rise {
+    if (2..rows).all(|row| key(row - 1) < key(row)) {
         return Ok(Vec::new());
     }
-    let some = Lanes::default().with(
-        #[inline(always)]
-        || sharing(1..rows as u32, intake, &key),
-    )?;
-    // Nearly all of them share a mark and not the key; they do not share another mark.
-    let fewer = sharing(some.iter().copied(), intake, key)?;
-    // To compare them, and where all rows are then.
-    intake.budget.take::<[u32; 10]>(fewer.len())?;
-    intake.budget.take::<(u32, bool)>(if fewer.is_empty() { 0 } else { rows })?;
-    Ok(fewer)
-}
-
-/// Those of some rows whose key has the mark of another's.
-#[inline(always)]
-fn sharing(
-    rows: impl ExactSizeIterator<Item = u32> + Clone,
-    intake: &mut Intake,
-    key: impl Fn(usize) -> u64,
-) -> Result<Vec<u32>> {
-    let mut met = Marks::for_rows(rows.len(), intake)?;
-    intake.budget.take::<u32>(rows.len())?;
-    let places: Vec<u32> = rows.clone().map(|row| met.place(key(row as usize))).collect();
-    let mut again = met.none();
-    let mut some = false;
-    for &place in &places {
-        if !met.mark(place) {
-            again.mark(place);
-            some = true;
+    intake.budget.take::<[u64; 3]>(rows)?;
+    let hasher = RandomState::default();
+    let mut met = RowIndex::with_room(rows);
+    let mut alike = Vec::new();
+    for row in 1..rows as u32 {
+        let this = key(row as usize);
+        let hash = hasher.hash_one(this);
+        match met.find(hash, |first| key(first as usize) == this) {
+            Some(first) => alike.extend([first, row]),
+            None => met.add(hash, row),
         }
     }
-    if !some {
-        return Ok(Vec::new());
-    }
-    // By chance, one in fifteen is among them.
-    let mut alike = Vec::with_capacity(rows.len() / 8 + 4);
-    let rows = rows.zip(&places);
-    alike.extend(rows.filter(|(_, place)| again.has(**place)).map(|(row, _)| row));
+    alike.sort_unstable();
+    alike.dedup();
+    // To compare them, and where all rows are then.
+    intake.budget.take::<[u32; 10]>(alike.len())?;
+    intake.budget.take::<(u32, bool)>(if alike.is_empty() { 0 } else { rows })?;
     Ok(alike)
-}
-
-/// Keys that were met; one that was not may be taken for one that was.
-#[derive(Debug)]
-struct Marks {
-    /// A bit for each mark.
-    words: Vec<u64>,
-    /// Which keys share a mark, no input can know.
-    factors: [u64; 2],
-    /// What leaves as many bits of a product as the bitmap has places for.
-    shift: u32,
-}
-
-impl Marks {
-    /// Sixteen marks for every row, or more: one key in thirty is taken for another.
-    fn for_rows(rows: usize, intake: &mut Intake) -> Result<Self> {
-        let words = (rows / 4).next_power_of_two();
-        intake.budget.take::<[u64; 2]>(words)?;
-        let hasher = RandomState::default();
-        Ok(Self {
-            words: vec![0; words],
-            factors: [0, 1].map(|of| hasher.hash_one(of) | 1),
-            shift: 64 - (64 * words).trailing_zeros(),
-        })
-    }
-
-    /// No marks, but of the same keys.
-    /// Of the same size and factors, so that places hold for both.
-    fn none(&self) -> Self {
-        Self { words: vec![0; self.words.len()], ..*self }
-    }
-
-    /// The bit of a key.
-    #[inline(always)]
-    fn place(&self, key: u64) -> u32 {
-        // Of one product alone, all keys of a sequence may meet another.
-        let [first, second] = self.factors;
-        let product = key.wrapping_mul(first);
-        ((product ^ product >> 32).wrapping_mul(second) >> self.shift) as u32
-    }
-
-    /// Whether nothing was there.
-    #[inline(always)]
-    fn mark(&mut self, place: u32) -> bool {
-        let Some(word) = self.words.get_mut(place as usize / 64) else {
-            return false;
-        };
-        let new = *word >> (place % 64) & 1 == 0;
-        *word |= 1 << (place % 64);
-        new
-    }
-
-    /// Whether a bit is set.
-    #[inline(always)]
-    fn has(&self, place: u32) -> bool {
-        let word = self.words.get(place as usize / 64);
-        word.is_some_and(|word| word >> (place % 64) & 1 != 0)
-    }
 }
 
 #[cfg(test)]
@@ -260,21 +158,11 @@ mod tests {
             let mut intake = Intake::new(Limits::file(), Policy::Refuse, 0);
             super::alike(keys.len(), &mut intake, |row| keys[row]).unwrap()
         };
-        let found = alike(&[7, 1, 2, 1, 3, 2, 7, 1]);
-        assert!([1, 2, 3, 5, 7].iter().all(|row| found.contains(row)));
-        assert!(found.is_sorted());
+        assert_eq!(alike(&[7, 1, 2, 1, 3, 2, 7, 1]), [1, 2, 3, 5, 7]);
         assert_eq!(alike(&[0, 1, 1]), [1, 2]);
         assert_eq!(alike(&[0, 1, 2, 3]), [0; 0]);
         for keys in [&[][..], &[1], &[1, 1]] {
             assert_eq!(alike(keys), [0; 0]);
-        }
-        let many: Vec<u64> = (0..5000).map(|row| row << 40).collect();
-        assert_eq!(alike(&many), [0; 0]);
-        for spread in [0, 12, 40, 56] {
-            let mut keys: Vec<u64> = (0..5000u64).map(|row| row.rotate_left(spread)).collect();
-            keys.reverse();
-            let found = alike(&keys).len();
-            assert!(found < 1000, "{found} of rows {spread} bits apart");
         }
     }
 

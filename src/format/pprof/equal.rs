@@ -12,15 +12,17 @@
 //! location 3  0x20 run         ─► 2
 //! ```
 
+use std::hash::BuildHasher;
+
+use foldhash::fast::RandomState;
+
 use crate::error::Result;
-use crate::format::alike::{Places, equal_rows, merge_stacks};
+use crate::format::alike::{Places, equal_rows};
 use crate::format::intake::Intake;
 use crate::format::losses::{self, LossCode};
-use crate::format::otlp::read::prove::ragged_ids;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId, StackId};
 use crate::model::profile::Profile;
-use crate::model::ragged::Ragged;
 use crate::model::value::Value;
 
 /// Merges equal mappings, then functions, then locations, which may be equal only now, then the
@@ -39,15 +41,7 @@ pub(crate) fn merge(
     merge_mappings(dictionary, intake)?;
     merge_functions(dictionary, intake)?;
     if merge_locations(dictionary, intake)? {
-        let Ragged { items, ends } = std::mem::take(&mut dictionary.stacks);
-        let items = items.into_iter().map(|location| location.0).collect();
-        let mut stacks = Ragged { items, ends };
-        if let Some(places) = merge_stacks(&mut stacks, intake)? {
-            for stack in &mut profile.samples.stacks {
-                *stack = StackId(places.of(stack.0));
-            }
-        }
-        dictionary.stacks = ragged_ids(stacks);
+        merge_stacks(dictionary, profile, intake)?;
     }
     Ok(())
 }
@@ -130,6 +124,23 @@ fn merge_locations(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<b
         *location = LocationId(places.of(location.0));
     }
     Ok(true)
+}
+
+/// Stacks are equal once their locations are.
+fn merge_stacks(
+    dictionary: &mut Dictionary,
+    profile: &mut Profile,
+    intake: &mut Intake,
+) -> Result<()> {
+    let (stacks, hasher) = (&dictionary.stacks, RandomState::default());
+    let hash = |row: usize| hasher.hash_one(stacks.row(row));
+    if let Some(places) = equal_rows(stacks.len(), intake, hash, |row| stacks.row(row))? {
+        places.retain_rows(&mut dictionary.stacks);
+        for stack in &mut profile.samples.stacks {
+            *stack = StackId(places.of(stack.0));
+        }
+    }
+    Ok(())
 }
 
 /// Counts the rows that became an earlier one; the file counts them from 0.

@@ -10,9 +10,8 @@
 
 use std::arch::x86_64::*;
 
-use fearless_simd::{Avx2, Level, Simd, SimdFrom, u8x16, u8x32, u32x8};
+use fearless_simd::{Avx2, Level, SimdFrom, u8x16, u8x32, u32x8};
 
-use super::{FACTORS, LANES, length_key, row_key};
 use crate::wire::indices::AHEAD;
 
 /// That the processor has them.
@@ -21,12 +20,6 @@ pub(super) type Instructions = Avx2;
 /// Asked of the processor when the program runs.
 pub(super) fn instructions() -> Option<Instructions> {
     Level::new().as_avx2()
-}
-
-/// Has the compiler make `work` with these instructions.
-#[inline(always)]
-pub(super) fn with<R>(avx2: Avx2, work: impl FnOnce() -> R) -> R {
-    avx2.vectorize(work)
 }
 
 /// By which of the eight bytes after the first are not the first of a varint, since the byte before
@@ -104,65 +97,7 @@ fearless_simd::kernel!(
 );
 
 fearless_simd::kernel!(
-    pub(super) fn row_keys(avx2: Avx2, items: &[u32], ends: &[u32]) -> Vec<u64> {
-        let load = |numbers: [u32; LANES]| -> __m256i { u32x8::simd_from(avx2, numbers).into() };
-        let [first, second, third, last] = FACTORS.map(load);
-        let lanes = load([0, 1, 2, 3, 4, 5, 6, 7]);
-        let past_first = _mm256_add_epi32(lanes, _mm256_set1_epi32(8));
-        let past_second = _mm256_add_epi32(lanes, _mm256_set1_epi32(16));
-        let products = |numbers: [u32; LANES], there: __m256i, factors: __m256i| {
-            let numbers = _mm256_and_si256(load(numbers), there);
-            let mixed = _mm256_xor_si256(numbers, factors);
-            _mm256_mul_epu32(mixed, _mm256_srli_epi64(mixed, 32))
-        };
-        let mut start = 0;
-        let key = |&end: &u32| {
-            let end = end as usize;
-            let length = end.saturating_sub(start);
-            let leaves = items.get(start..).and_then(<[u32]>::first_chunk);
-            let root = items.get(start + length.saturating_sub(LANES)..);
-            let key = match (leaves, root.and_then(<[u32]>::first_chunk)) {
-                (Some(leaves), Some(&roots)) => {
-                    let [one, two, three] = thirds(leaves);
-                    let count = _mm256_set1_epi32(length as i32);
-                    let there = _mm256_cmpgt_epi32(count, lanes);
-                    let one = products(one, there, first);
-                    let two = products(two, _mm256_cmpgt_epi32(count, past_first), second);
-                    let three = products(three, _mm256_cmpgt_epi32(count, past_second), third);
-                    let roots = products(roots, there, last);
-                    let sums = _mm256_add_epi64(
-                        _mm256_add_epi64(one, two),
-                        _mm256_add_epi64(three, roots),
-                    );
-                    let halves = _mm_add_epi64(
-                        _mm256_castsi256_si128(sums),
-                        _mm256_extracti128_si256(sums, 1),
-                    );
-                    let sum = _mm_add_epi64(halves, _mm_unpackhi_epi64(halves, halves));
-                    (_mm_cvtsi128_si64(sum) as u64).wrapping_add(length_key(length))
-                }
-                _ => row_key(items.get(start..end).unwrap_or_default()),
-            };
-            start = end;
-            key
-        };
-        ends.iter().map(key).collect()
-    }
-);
-
-fearless_simd::kernel!(
     pub(super) fn most(_avx2: Avx2, indices: &[u32]) -> Option<u32> {
         super::most(indices)
     }
 );
-
-/// How many numbers from the first on are part of a row's key.
-///
-/// So a stack of up to 24 frames is in its key as a whole; a deeper one also by its eight roots.
-const LEAVES: usize = 3 * LANES;
-
-/// The vectors of a row's first numbers.
-#[inline(always)]
-fn thirds(leaves: &[u32; LEAVES]) -> [[u32; LANES]; 3] {
-    [0, LANES, 2 * LANES].map(|first| std::array::from_fn(|lane| leaves[first + lane]))
-}

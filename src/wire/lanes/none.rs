@@ -9,15 +9,7 @@ pub(super) fn instructions() -> Option<Instructions> {
     None
 }
 
-pub(super) fn with<R>(has: Instructions, _: impl FnOnce() -> R) -> R {
-    match has {}
-}
-
 pub(super) fn read(has: Instructions, _: &[u8], _: u32, _: &mut [u32]) -> Option<usize> {
-    match has {}
-}
-
-pub(super) fn row_keys(has: Instructions, _: &[u32], _: &[u32]) -> Vec<u64> {
     match has {}
 }
 
