@@ -1,6 +1,6 @@
 //! Proves the tables and makes the dictionary of them.
 //!
-//! By now every row is there and every index has its shift. Tables are proved in the order in which they refer
+//! By now every row is there. Tables are proved in the order in which they refer
 //! to each other, and what [`lift`] made of fields is joined to the attributes of its rows.
 //!
 //! ```text
@@ -19,8 +19,8 @@ use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::lift;
 use crate::format::otlp::read::prove::{self, Target};
-use crate::format::otlp::read::shifts::Shifts;
 use crate::format::otlp::read::tables::Tables;
+use crate::format::otlp::read::targets::Targets;
 use crate::format::otlp::schema::{Generation, Rows};
 use crate::format::texts::Texts;
 use crate::model::dictionary::{Attribute, Dictionary, Function, Locations, Mappings};
@@ -28,6 +28,7 @@ use crate::model::id::{AttributeId, LocationId, MappingId};
 use crate::model::ragged::Ragged;
 use crate::model::strings::Strings;
 use crate::model::value::Value;
+use crate::wire::varint::BEYOND;
 
 /// The tables whose rows are proved and have what older generations say in fields.
 ///
@@ -55,7 +56,7 @@ impl Tables {
     /// The first reference past its table, unless repairs are asked for; the budget.
     pub(crate) fn prove_rows<G: Generation>(
         &mut self,
-        shifts: &Shifts,
+        targets: &Targets,
         all: bool,
         intake: &mut Intake,
     ) -> Result<Proved> {
@@ -70,9 +71,9 @@ impl Tables {
             let behind = lifted_mappings.partition_point(|(row, _)| *row <= 1);
             lifted_mappings.insert(behind, (1, unset));
         }
-        let functions = self.prove_functions(shifts, own, intake)?;
-        let mappings = self.prove_mappings(shifts, own, lifted_mappings, intake)?;
-        let locations = self.prove_locations(shifts, own, lifted_locations, intake)?;
+        let functions = self.prove_functions(targets, own, intake)?;
+        let mappings = self.prove_mappings(targets, own, lifted_mappings, intake)?;
+        let locations = self.prove_locations(targets, own, lifted_locations, intake)?;
         Ok(Proved { mappings, functions, locations })
     }
 
@@ -86,14 +87,14 @@ impl Tables {
     pub(crate) fn prove_stacks<G: Generation>(
         &mut self,
         proved: &mut Proved,
-        shifts: &Shifts,
+        targets: &Targets,
         place: impl Fn(Error, usize, usize) -> Error,
         intake: &mut Intake,
     ) -> Result<Ragged<LocationId>> {
         let mut stacks = prove::ragged_ids(std::mem::take(&mut self.stacks.rows));
-        let holds = |most: u32| shifts.location.holds_all(most);
+        let holds = |most: u32| targets.location.holds_all(most);
         if !self.stacks.most.is_some_and(holds) {
-            prove_stacks::<G>(&mut stacks, &mut proved.locations, shifts.location, place, intake)?;
+            prove_stacks::<G>(&mut stacks, &mut proved.locations, targets.location, place, intake)?;
         }
         Ok(stacks)
     }
@@ -123,7 +124,7 @@ impl Tables {
     /// The first text past the string table, with its function and field.
     fn prove_functions(
         &mut self,
-        shifts: &Shifts,
+        targets: &Targets,
         own: usize,
         intake: &mut Intake,
     ) -> Result<Vec<Function>> {
@@ -133,7 +134,7 @@ impl Tables {
             .map(|f| f.name.0.max(f.system_name.0).max(f.filename.0))
             .max()
             .unwrap_or(0);
-        if largest as usize >= shifts.strings.rows {
+        if largest as usize >= targets.strings.rows {
             for (row, function) in functions.iter_mut().enumerate() {
                 let Function { name, system_name, filename, .. } = function;
                 let fields = [
@@ -142,7 +143,7 @@ impl Tables {
                     (filename, "filename_strindex"),
                 ];
                 for (id, field) in fields {
-                    *id = prove::one(id.0, shifts.strings, intake, field)
+                    *id = prove::one(id.0, targets.strings, intake, field)
                         .map_err(|e| e.within_row("function_table", row.saturating_sub(own)))?;
                 }
             }
@@ -159,7 +160,7 @@ impl Tables {
     /// A file name or an attribute past its table, with the mapping.
     fn prove_mappings(
         &mut self,
-        shifts: &Shifts,
+        targets: &Targets,
         own: usize,
         lifted: Vec<(u32, AttributeId)>,
         intake: &mut Intake,
@@ -167,12 +168,12 @@ impl Tables {
         let mut rows = std::mem::take(&mut self.mappings);
         for (row, mapping) in rows.iter_mut().enumerate() {
             mapping.filename =
-                prove::one(mapping.filename.0, shifts.strings, intake, "filename_strindex")
+                prove::one(mapping.filename.0, targets.strings, intake, "filename_strindex")
                     .map_err(|e| e.within_row("mapping_table", row.saturating_sub(own)))?;
         }
         let mut from_wire: Ragged<AttributeId> =
             prove::ragged_ids(std::mem::take(&mut self.mapping_attributes));
-        prove::attributes(&mut from_wire, shifts.attributes, intake, |error, row, at| {
+        prove::attributes(&mut from_wire, targets.attributes, intake, |error, row, at| {
             error
                 .element(at)
                 .within("attribute_indices")
@@ -246,7 +247,7 @@ impl Tables {
     /// A mapping, a function or an attribute past its table, with the location.
     fn prove_locations(
         &mut self,
-        shifts: &Shifts,
+        targets: &Targets,
         own: usize,
         lifted: Vec<(u32, AttributeId)>,
         intake: &mut Intake,
@@ -254,13 +255,13 @@ impl Tables {
         let place =
             |error: Error, row: usize| error.within_row("location_table", row.saturating_sub(own));
         let mut mappings = prove::ids(std::mem::take(&mut self.location_mappings));
-        prove::column(&mut mappings, shifts.mapping, intake, |error, row| {
+        prove::column(&mut mappings, targets.mapping, intake, |error, row| {
             place(error.within("mapping_index"), row)
         })?;
-        let lines = self.prove_lines(shifts, own, intake)?;
+        let lines = self.prove_lines(targets, own, intake)?;
         let mut from_wire: Ragged<AttributeId> =
             prove::ragged_ids(std::mem::take(&mut self.location_attributes));
-        prove::attributes(&mut from_wire, shifts.attributes, intake, |error, row, at| {
+        prove::attributes(&mut from_wire, targets.attributes, intake, |error, row, at| {
             place(error.element(at).within("attribute_indices"), row)
         })?;
         let addresses = std::mem::take(&mut self.addresses);
@@ -269,29 +270,25 @@ impl Tables {
         Ok(Locations { mappings, addresses, lines, attributes })
     }
 
-    /// As [`prove_functions`](Self::prove_functions): the largest index speaks for all, and the shift is added in a
-    /// pass of its own only where there is one.
+    /// As [`prove_functions`](Self::prove_functions): the largest index speaks for all.
     fn prove_lines(
         &mut self,
-        shifts: &Shifts,
+        targets: &Targets,
         own: usize,
         intake: &mut Intake,
     ) -> Result<Ragged<crate::model::dictionary::Line>> {
         let mut lines = std::mem::take(&mut self.lines);
         lines.trim();
         let largest = lines.items.iter().map(|line| line.function.0).max().unwrap_or(0);
-        let Target { rows, shift, .. } = shifts.function;
-        if largest as usize >= rows {
+        if largest as usize >= targets.function.rows {
             for (at, line) in lines.items.iter_mut().enumerate() {
                 let row = lines.ends.partition_point(|&end| end as usize <= at);
                 let first = row.checked_sub(1).map_or(0, |row| lines.ends[row] as usize);
                 let place = [("location_table", row.saturating_sub(own)), ("lines", at - first)];
                 line.function = intake.inside(&place, |intake| {
-                    prove::one(line.function.0, shifts.function, intake, "function_index")
+                    prove::one(line.function.0, targets.function, intake, "function_index")
                 })?;
             }
-        } else if shift != 0 {
-            lines.items.iter_mut().for_each(|line| line.function.0 += shift);
         }
         Ok(lines)
     }
@@ -316,7 +313,7 @@ pub(crate) fn prove_texts(texts: Texts, intake: &mut Intake) -> Result<Strings> 
 
 /// Proves stacks whose locations are not all known to be rows of the table.
 ///
-/// The frames are brought back to what the wire said, since a finding has to name that.
+/// What is no index is brought back to what the wire said, since a finding has to name that.
 #[cold]
 fn prove_stacks<G: Generation>(
     stacks: &mut Ragged<LocationId>,
@@ -325,9 +322,9 @@ fn prove_stacks<G: Generation>(
     place: impl Fn(Error, usize, usize) -> Error,
     intake: &mut Intake,
 ) -> Result<()> {
-    // As they were on the wire.
     for location in &mut stacks.items {
-        location.0 = location.0.wrapping_sub(target.shift);
+        let read = location.0.wrapping_sub(target.own);
+        location.0 = if read < BEYOND { location.0 } else { read };
     }
     if G::SCHEMA.rows == Rows::NullFirst && stacks.items.contains(&LocationId::NONE) {
         target.rows += 1;

@@ -259,13 +259,13 @@ pub(crate) fn unit<G: Generation>(
         Home::Data | Home::Profile => error,
     };
     tables.stacks.settle();
-    let mut shifts = tables.settle::<G>(intake).map_err(of_tables)?;
-    tables.resolve_ids::<G>(&mut shifts, intake).map_err(of_tables)?;
+    let mut targets = tables.settle::<G>(intake).map_err(of_tables)?;
+    tables.resolve_ids::<G>(&mut targets, intake).map_err(of_tables)?;
     users.each(intake, |profile, said, intake| {
-        said.lift::<G>(profile, &mut tables, &shifts, intake)
+        said.lift::<G>(profile, &mut tables, &targets, intake)
     })?;
     if G::SCHEMA.sample.label != 0 {
-        shifts.count_new_attributes(&tables);
+        targets.count_new_attributes(&tables);
     }
     let stacks = tables.stacks.rows.len();
     let first_samples = OnceCell::new();
@@ -283,11 +283,11 @@ pub(crate) fn unit<G: Generation>(
             None => of_tables(error),
         }
     };
-    let mut proved = tables.prove_rows::<G>(&shifts, all, intake).map_err(of_tables)?;
-    let rows = tables.prove_stacks::<G>(&mut proved, &shifts, place, intake)?;
+    let mut proved = tables.prove_rows::<G>(&targets, all, intake).map_err(of_tables)?;
+    let rows = tables.prove_stacks::<G>(&mut proved, &targets, place, intake)?;
     let dictionary = tables.finish(proved, rows, intake).map_err(of_tables)?;
     users.each(intake, |profile, _, intake| {
-        lift::prove_samples::<G>(profile, &shifts, stacks, intake)
+        lift::prove_samples::<G>(profile, &targets, stacks, intake)
     })?;
     Ok(dictionary)
 }

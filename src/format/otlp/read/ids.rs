@@ -21,8 +21,8 @@ use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::id_column::{IdColumn, Ids};
 use crate::format::otlp::read::prove::Target;
-use crate::format::otlp::read::shifts::Shifts;
 use crate::format::otlp::read::tables::Tables;
+use crate::format::otlp::read::targets::Targets;
 use crate::format::otlp::schema::{Generation, Rows};
 
 /// The row of each id.
@@ -35,13 +35,13 @@ impl Tables {
     /// references.
     pub(crate) fn resolve_ids<G: Generation>(
         &mut self,
-        shifts: &mut Shifts,
+        targets: &mut Targets,
         intake: &mut Intake,
     ) -> Result<()> {
         if G::SCHEMA.rows != Rows::FromZero {
             return Ok(());
         }
-        let by_index = self.indices_hold(shifts);
+        let by_index = self.indices_hold(targets);
         let said = self.ids.location.is_said();
         if by_index && (self.slices || !said) {
             return Ok(());
@@ -50,7 +50,7 @@ impl Tables {
         let rows = mapping.len() + location.len() + function.len();
         let mark = intake.budget.mark();
         intake.budget.take::<[u64; 6]>(rows)?;
-        let resolved = self.resolve(said, shifts, intake);
+        let resolved = self.resolve(said, targets, intake);
         intake.budget.give_back(mark);
         if resolved || by_index { Ok(()) } else { self.refuse_large_ids(intake) }
     }
@@ -77,7 +77,7 @@ impl Tables {
 
     /// Takes references as ids if every one of them is one, and says whether they are; else they stay
     /// indices, and proving them says what is wrong.
-    fn resolve(&mut self, said: bool, shifts: &mut Shifts, intake: &mut Intake) -> bool {
+    fn resolve(&mut self, said: bool, targets: &mut Targets, intake: &mut Intake) -> bool {
         let location = if said {
             rows_of(&self.ids.location.to_vec())
         } else {
@@ -88,39 +88,46 @@ impl Tables {
         else {
             return false;
         };
-        if !self.ids_hold(&location, &function, &mapping) {
+        if !self.ids_hold(targets, &location, &function, &mapping) {
             return false;
         }
         if !said {
             intake
                 .note(losses::G1_ONE_BASED, String::new, || "indices count from 1 here".to_owned());
         }
-        self.follow(shifts, &location, &function, &mapping);
+        self.follow(targets, &location, &function, &mapping);
         true
     }
 
     /// Whether all references are within their tables when taken as indices.
-    fn indices_hold(&self, shifts: &Shifts) -> bool {
-        // 0 of an empty table is none. All are compared: a loop that may end early takes longer.
-        let rows = |target: Target| u32::try_from(target.rows.max(1)).unwrap_or(u32::MAX);
-        let location = rows(shifts.location);
-        let function = rows(shifts.function);
-        let mapping = rows(shifts.mapping);
+    fn indices_hold(&self, targets: &Targets) -> bool {
+        // The first of an empty table is none. All are compared: a loop that may end early takes longer.
+        let rows = |target: Target| target.rows.max(target.own as usize + 1) as u32;
+        let on_the_wire = rows(targets.location) - 1;
+        let function = rows(targets.function);
+        let mapping = rows(targets.mapping);
         let lines = self.lines.items.iter();
         let mappings = self.location_mappings.iter();
-        // The largest may be of a location that no stack has.
+        // Of the wire, as it is one less than that of the model; or larger than any.
         let largest = self.stacks.most.unwrap_or(0);
         let mut stacks = self.stacks.rows.items.iter();
-        !(largest >= location && stacks.any(|&row| on_wire(row) >= location)
+        !(largest >= on_the_wire && stacks.any(|&row| on_wire(row) >= on_the_wire)
             || lines.fold(false, |out, line| out | (line.function.0 >= function))
             || mappings.fold(false, |out, &index| out | (index >= mapping)))
     }
 
     /// Whether all references are ids of rows; a function or mapping may be 0, which is none.
-    fn ids_hold(&self, location: &Rowed, function: &Rowed, mapping: &Rowed) -> bool {
+    fn ids_hold(
+        &self,
+        targets: &Targets,
+        location: &Rowed,
+        function: &Rowed,
+        mapping: &Rowed,
+    ) -> bool {
+        let own = targets.function.own;
         let none_or = |rows: &Rowed, id: u32| id == 0 || rows.contains_key(&u64::from(id));
         self.stacks.rows.items.iter().all(|&row| location.contains_key(&u64::from(on_wire(row))))
-            && self.lines.items.iter().all(|line| none_or(function, line.function.0))
+            && self.lines.items.iter().all(|line| none_or(function, line.function.0 - own))
             && self.mapping_ids().all(|id| none_or(mapping, id))
     }
 
@@ -132,26 +139,30 @@ impl Tables {
 
     /// Puts rows of the model in place of ids. Where settling dropped an empty first row, rows are one less.
     ///
-    /// Locations are shifted by the model's row 0; mappings and functions by one less if their own
-    /// empty first row was dropped. Their shifts are 0 afterwards, as the columns then hold rows
-    /// of the model.
-    fn follow(&mut self, shifts: &mut Shifts, location: &Rowed, function: &Rowed, mapping: &Rowed) {
+    /// Mappings and functions are one less if their own empty first row was dropped.
+    fn follow(
+        &mut self,
+        targets: &mut Targets,
+        location: &Rowed,
+        function: &Rowed,
+        mapping: &Rowed,
+    ) {
         let row = |rows: &Rowed, id: u32, dropped: u32| {
             rows.get(&u64::from(id)).map_or(0, |row| row + 1 - dropped)
         };
         self.stacks.rows.items.iter_mut().for_each(|id| *id = row(location, on_wire(*id), 0));
         self.stacks.most = None;
-        let dropped = 1 - shifts.function.shift;
+        let own = targets.function.own;
         self.lines
             .items
             .iter_mut()
-            .for_each(|line| line.function.0 = row(function, line.function.0, dropped));
+            .for_each(|line| line.function.0 = row(function, line.function.0 - own, 1 - own));
         let dropped = u32::from(self.ids.mapping.len() + 1 != self.mappings.len());
         self.location_mappings =
             self.raw_mappings.iter().map(|&id| row(mapping, id, dropped)).collect();
-        shifts.location = Target { rows: self.addresses.len(), shift: 0, own: 0 };
-        shifts.function = Target { rows: self.functions.len(), shift: 0, own: 0 };
-        shifts.mapping = Target { rows: self.mappings.len(), shift: 0, own: 0 };
+        for target in [&mut targets.location, &mut targets.function, &mut targets.mapping] {
+            target.own = 0;
+        }
     }
 }
 

@@ -18,8 +18,8 @@ use crate::format::losses;
 use crate::format::otlp::read::common;
 use crate::format::otlp::read::prove::{self, Target};
 use crate::format::otlp::read::shape;
-use crate::format::otlp::read::shifts::Shifts;
 use crate::format::otlp::read::tables::{MappingPprof, Tables};
+use crate::format::otlp::read::targets::Targets;
 use crate::format::otlp::read::time_unit;
 use crate::format::otlp::read::value_types;
 use crate::format::otlp::schema::Generation;
@@ -62,11 +62,11 @@ impl Said {
         self,
         profile: &mut ProfileParts,
         tables: &mut Tables,
-        shifts: &Shifts,
+        targets: &Targets,
         intake: &mut Intake,
     ) -> Result<()> {
         let place = |error: Error, row: usize| error.element(row).within("attribute_indices");
-        prove::attribute_list(&mut profile.attributes, shifts.attributes, intake, place)?;
+        prove::attribute_list(&mut profile.attributes, targets.attributes, intake, place)?;
         if G::SCHEMA.container.profile != 0 {
             self.check_time_unit(profile, intake);
         }
@@ -75,7 +75,7 @@ impl Said {
         profile.default_sample_type = self.default_name::<G>(profile, tables, intake)?;
         let out = &mut profile.attributes;
         for KeyValue { key, value } in self.attributes {
-            let unit = shifts.unit_of(key);
+            let unit = targets.unit_of(key);
             let id = tables.new_attributes.intern(Attribute { key, value, unit }, intake)?;
             intake.budget.push(out, id)?;
         }
@@ -202,7 +202,7 @@ fn lift_comments(
 /// The first reference past its table, with the sample and the field, unless repairs are asked for.
 pub(crate) fn prove_samples<G: Generation>(
     profile: &mut ProfileParts,
-    shifts: &Shifts,
+    targets: &Targets,
     stacks: usize,
     intake: &mut Intake,
 ) -> Result<()> {
@@ -211,20 +211,20 @@ pub(crate) fn prove_samples<G: Generation>(
     let place = |field: &'static str| {
         move |error: Error, row: usize| error.within(field).within_row("samples", row)
     };
-    let stacks = Target { rows: stacks, shift: 0, own: 0 };
+    let stacks = Target { rows: stacks, own: 0 };
     prove::column(&mut samples.stacks, stacks, intake, place("stack_index"))?;
     if let Some(links) = samples.links.get_mut() {
-        shifts.links(links);
-        prove::column(links, shifts.link, intake, place("link_index"))?;
+        targets.links(links);
+        prove::column(links, targets.link, intake, place("link_index"))?;
     }
     prove::attributes(
         &mut samples.attributes,
-        shifts.sample_attributes,
+        targets.sample_attributes,
         intake,
         |error, row, at| place("attribute_indices")(error.element(at), row),
     )?;
     if let Some(ids) = samples.stacktrace_ids.get_mut() {
-        prove::column(ids, shifts.strings, intake, place("stacktrace_id_index"))?;
+        prove::column(ids, targets.strings, intake, place("stacktrace_id_index"))?;
     }
     Ok(())
 }

@@ -25,7 +25,7 @@ use crate::wire::short::Short;
 use crate::wire::varint::index;
 use crate::wire::{LEN, VARINT, tag};
 
-use crate::format::otlp::read::tables::{Tables, indices_from, reference};
+use crate::format::otlp::read::tables::{Tables, attribute_rows, reference, row_of};
 
 impl Tables {
     /// Both readers push the same columns; which one ran does not show.
@@ -78,7 +78,9 @@ impl Tables {
             && let Some(mut line) = row.message(tag(schema.lines, LEN))
         {
             self.lines.items.push(Line {
-                function: FunctionId(index(line.number(tag(G::SCHEMA.line.function, VARINT)))),
+                function: FunctionId(row_of::<G>(index(
+                    line.number(tag(G::SCHEMA.line.function, VARINT)),
+                ))),
                 line: line.number_mixed(tag(G::SCHEMA.line.line, VARINT)) as i64,
                 column: line.number(tag(G::SCHEMA.line.column, VARINT)) as i64,
             });
@@ -159,7 +161,8 @@ impl Tables {
             "id" => id = reader.varint()?,
             "attribute_indices" as tag => {
                 let first = self.location_attributes.open_row();
-                indices_from(tag, &mut reader, &mut self.location_attributes.items, first, intake)?;
+                let items = &mut self.location_attributes.items;
+                attribute_rows::<G>(tag, &mut reader, items, first, intake)?;
             },
             "is_folded" => {
                 self.folded.pop_if(|folded| *folded == row);
@@ -186,9 +189,9 @@ impl Tables {
 /// What is no protobuf, or a field that lines do not have where that is refused.
 #[inline]
 fn line<G: Generation>(mut reader: Reader, intake: &mut Intake) -> Result<Line> {
-    let mut line = Line::default();
+    let mut line = Line { function: FunctionId(row_of::<G>(0)), ..Line::default() };
     fields!(reader, LINE in G::SCHEMA.version, intake; {
-        "function_index" => line.function = FunctionId(reader.index()?),
+        "function_index" => line.function = FunctionId(row_of::<G>(reader.index()?)),
         "line" => line.line = reader.varint()? as i64,
         "column" => line.column = reader.varint()? as i64,
     });

@@ -15,7 +15,8 @@
 //! |---|---|
 //! | every row of a table has the model's number, row 0 being the empty row | `Tables::reserve`, `settle` |
 //! | texts in place have ids from the number of table strings on | the first pass, which takes all of those before any other |
-//! | a stack's locations lie in one column, each with the shift of row 0 added | [`Stacks`](crate::format::stacks::Stacks) |
+//! | a reference is a row of the model; of mappings and links of 1.3 it may yet be none | `tables::row_of`, `settle` |
+//! | a stack's locations lie in one column | [`Stacks`](crate::format::stacks::Stacks) |
 //! | every id is in range | `prove`, column by column; nothing is checked while rows are read |
 //! | every text is UTF-8 | `finish::prove_texts`, over the whole arena |
 //!
@@ -42,8 +43,8 @@ mod rows;
 mod samples;
 mod settle;
 mod shape;
-mod shifts;
 pub(crate) mod tables;
+mod targets;
 mod time_unit;
 mod value_types;
 

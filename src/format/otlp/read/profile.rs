@@ -22,7 +22,7 @@ use crate::format::otlp::read::lift::Said;
 use crate::format::otlp::read::location_list::LocationList;
 use crate::format::otlp::read::prove;
 use crate::format::otlp::read::samples::{RawSamples, sample};
-use crate::format::otlp::read::tables::{Tables, indices};
+use crate::format::otlp::read::tables::{Tables, attribute_rows};
 use crate::format::otlp::schema::{Generation, Home};
 use crate::format::texts::Texts;
 use crate::model::id::StringId;
@@ -242,7 +242,9 @@ impl Draft {
                 profile.original_payload_format = texts.intern(reader.bytes()?, intake)?;
             },
             "original_payload" => original_payload(reader.bytes()?, profile, intake)?,
-            "attribute_indices" as tag => indices(tag, &mut reader, attributes, intake)?,
+            "attribute_indices" as tag => {
+                attribute_rows::<G>(tag, &mut reader, attributes, 0, intake)?;
+            },
         });
         Ok(reader)
     }

@@ -6,9 +6,9 @@
 //! the model needs to check.
 //!
 //! ```text
-//! indices   3 0 7 2    rows 5, shift 1
-//! pass 1    4 1 8 3    and: was any ≥ 5?  yes
-//! repair    3 0 ∅ 2 ─► 4 1 0 3    or the error of index 7
+//! wire      3 0 7 2    rows 5 on the wire, the model's own before them
+//! column    4 1 8 3    of 6 rows: was any ≥ 6?  yes
+//! repair    4 1 0 3    or the error of index 7
 //! ```
 //!
 //! A reader that asked at each index would take a branch for each and a `Result` through its
@@ -26,36 +26,29 @@ use crate::wire::varint::BEYOND;
 /// What a column of references points into.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
-    /// The rows on the wire.
+    /// The rows of the model's table.
     pub(crate) rows: usize,
-    /// What is added to an index on the wire to make it a row of the model.
-    pub(crate) shift: u32,
-    /// Rows of the model alone that `rows` and indices count already: errors take them away.
+    /// Those of them that are not on the wire: errors take them away.
     pub(crate) own: u32,
 }
 
 impl Target {
-    /// Whether an index on the wire is a row there.
-    ///
-    /// 0 of a table of no rows is not held, though it means none; callers decide.
+    /// Whether a reference leads to a row.
     #[inline]
-    fn holds(self, largest: u32) -> bool {
-        (largest as usize) < self.rows
+    fn holds(self, index: u32) -> bool {
+        (index as usize) < self.rows
     }
 
-    /// Whether all of some indices are rows of the model once they are shifted, the largest being
-    /// `most` and one; then none is 0.
+    /// Whether all of some references lead to rows, the largest being `most` and one; then none is 0.
     ///
     /// `most` is what [`Indices`](crate::wire::indices::Indices) noted while it decoded: the
     /// largest index less one. With it a table of stacks is proved without being read again.
     pub(crate) fn holds_all(self, most: u32) -> bool {
-        let rows = self.rows + self.shift as usize;
-        (most as usize).saturating_add(1) < rows
+        (most as usize).saturating_add(1) < self.rows
     }
 }
 
 /// Proves a column: every index is within its table, or the error says where it is not.
-/// Each is shifted to the model's row in the same pass.
 ///
 /// # Errors
 ///
@@ -67,28 +60,11 @@ pub(crate) fn column<I: Id>(
     intake: &mut Intake,
     place: impl Fn(Error, usize) -> Error,
 ) -> Result<()> {
-    let shift = target.shift;
     let rows = u32::try_from(target.rows).unwrap_or(u32::MAX);
-    let out = match shift {
-        0 => indices.iter().fold(false, |out, index| out | (index.number() >= rows)),
-        _ => shift_all(indices, shift, rows),
-    };
-    if out {
-        let back = |index: &I| index.number().wrapping_sub(shift);
-        indices.iter_mut().for_each(|index| *index = I::from_row(back(index)));
-        repair(indices, target, intake, place)?;
-        indices.iter_mut().for_each(|index| *index = shifted(*index, shift));
+    match indices.iter().fold(false, |out, index| out | (index.number() >= rows)) {
+        true => repair(indices, target, intake, place),
+        false => Ok(()),
     }
-    Ok(())
-}
-
-/// Shifts all indices in the same pass that says whether one was out of range.
-fn shift_all<I: Id>(indices: &mut [I], shift: u32, rows: u32) -> bool {
-    indices.iter_mut().fold(false, |out, index| {
-        let wire = index.number();
-        *index = I::from_row(wire.wrapping_add(shift));
-        out | (wire >= rows)
-    })
 }
 
 /// [`column`](fn@column) for rows of unequal length; `place` gets the row and the position in it.
@@ -118,7 +94,7 @@ pub(crate) fn attributes(
     intake: &mut Intake,
     place: impl Fn(Error, usize, usize) -> Error,
 ) -> Result<()> {
-    if target.shift == 0 && attributes.items.contains(&AttributeId::NONE) {
+    if attributes.items.contains(&AttributeId::NONE) {
         for (row, list) in attributes.rows().enumerate() {
             note_row_0(list, intake, |error, at| place(error, row, at));
         }
@@ -142,16 +118,14 @@ pub(crate) fn attribute_list(
     intake: &mut Intake,
     place: impl Fn(Error, usize) -> Error,
 ) -> Result<()> {
-    if target.shift == 0 {
-        note_row_0(attributes, intake, &place);
-    }
+    note_row_0(attributes, intake, &place);
     column(attributes, target, intake, place)?;
     attributes.retain(|id| id.some().is_some());
     Ok(())
 }
 
 /// Proves the attributes of a sample, from `first` on, before those made of its labels join them: their rows are
-/// behind those of the table, where an index past it would lead. `rows` is how many the table has.
+/// behind those of the table, where an index past it would lead. `target` is that table.
 ///
 /// # Errors
 ///
@@ -159,24 +133,23 @@ pub(crate) fn attribute_list(
 pub(crate) fn attributes_beside_labels(
     attributes: &mut Vec<u32>,
     first: usize,
-    rows: usize,
+    target: Target,
     intake: &mut Intake,
 ) -> Result<()> {
-    let target = Target { rows, shift: 0, own: 0 };
     if attributes[first..].iter().all(|index| target.holds(*index)) {
         return Ok(());
     }
     for (at, index) in attributes.split_off(first).into_iter().enumerate() {
         if target.holds(index) {
             attributes.push(index);
-        } else if index != 0 {
+        } else if index != target.own {
             refuse(index, target, intake, |error| error.element(at).within("attribute_indices"))?;
         }
     }
     Ok(())
 }
 
-/// Notes which attributes are row 0, which stands for none where no index is shifted.
+/// Notes which attributes are row 0, which stands for none.
 fn note_row_0(
     attributes: &[AttributeId],
     intake: &mut Intake,
@@ -201,7 +174,7 @@ pub(crate) fn ragged_ids<I: Id>(indices: Ragged<u32>) -> Ragged<I> {
     Ragged { items: ids(indices.items), ends: indices.ends }
 }
 
-/// Proves one index. 0 of an empty table is none.
+/// Proves one index. The first of an empty table is none.
 ///
 /// For a mapping's file name, and for finding the bad row of a column whose largest index is out of range.
 #[inline]
@@ -212,24 +185,15 @@ pub(crate) fn one<I: Id>(
     field: &'static str,
 ) -> Result<I> {
     if target.holds(index) {
-        return Ok(I::from_row(index + target.shift));
+        return Ok(I::from_row(index));
     }
-    if index != 0 {
+    if index != target.own {
         refuse(index, target, intake, |error| error.within(field))?;
     }
     Ok(I::default())
 }
 
-/// Marks what could not be repaired to anything but "none", before it is shifted.
-const NONE: u32 = u32::MAX;
-
-/// What was repaired to none stays none, row 0, which is not shifted.
-#[inline]
-fn shifted<I: Id>(index: I, shift: u32) -> I {
-    I::from_row(if index.number() == NONE { 0 } else { index.number() + shift })
-}
-
-/// Refuses or marks every index that is out of range. 0 of an empty table is no mistake: it is none.
+/// Refuses every index that is out of range, or makes it none. The first of an empty table is no mistake: it is none.
 #[cold]
 #[inline(never)]
 fn repair<I: Id>(
@@ -238,13 +202,12 @@ fn repair<I: Id>(
     intake: &mut Intake,
     place: impl Fn(Error, usize) -> Error,
 ) -> Result<()> {
-    for (row, index) in indices.iter_mut().enumerate() {
-        if !target.holds(index.number()) {
-            if index.number() != 0 {
-                refuse(index.number(), target, intake, |error| place(error, row))?;
-            }
-            *index = I::from_row(NONE);
+    for (row, index) in indices.iter_mut().enumerate().filter(|(_, id)| !target.holds(id.number()))
+    {
+        if index.number() != target.own {
+            refuse(index.number(), target, intake, |error| place(error, row))?;
         }
+        *index = I::default();
     }
     Ok(())
 }
@@ -275,7 +238,7 @@ mod tests {
 
     #[test]
     fn an_index_past_its_table_is_refused_or_repaired() {
-        let target = Target { rows: 3, shift: 1, own: 0 };
+        let target = Target { rows: 4, own: 1 };
         let place =
             |error: Error, row: usize| error.within("stack_index").within_row("samples", row);
         let mut intake = Intake::new(Limits::network(), Policy::Refuse, 0);
@@ -283,15 +246,15 @@ mod tests {
             let mut column = ids::<StackId>(rows.to_vec());
             super::column(&mut column, target, intake, place).map(|()| column)
         };
-        let proved = column_of(&[0, 2, 1], &mut intake).unwrap();
+        let proved = column_of(&[1, 3, 2], &mut intake).unwrap();
         assert_eq!(proved, [StackId(1), StackId(3), StackId(2)]);
-        let error = column_of(&[0, 4096], &mut intake).unwrap_err();
+        let error = column_of(&[1, 4097], &mut intake).unwrap_err();
         assert_eq!(
             error.to_string(),
             "samples[1].stack_index: index 4096 is out of range: the table has 3 rows"
         );
         let mut intake = Intake::new(Limits::network(), Policy::Repair, 0);
-        let proved = column_of(&[0, u32::MAX, 2], &mut intake).unwrap();
+        let proved = column_of(&[1, u32::MAX, 3], &mut intake).unwrap();
         assert_eq!(proved, [StackId(1), StackId(0), StackId(3)]);
         assert_eq!(intake.findings[0].code, "index.out_of_range");
     }

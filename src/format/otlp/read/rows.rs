@@ -30,7 +30,7 @@ use crate::wire::short::Short;
 use crate::wire::varint::index;
 use crate::wire::{LEN, VARINT, tag};
 
-use crate::format::otlp::read::tables::{MappingPprof, Tables, indices_from, own_rows};
+use crate::format::otlp::read::tables::{MappingPprof, Tables, attribute_rows, own_rows};
 
 impl Tables {
     /// A function; most are of a few bytes and read without looking for their end at every field.
@@ -99,7 +99,8 @@ impl Tables {
             "filename_strindex" => mapping.filename = StringId(reader.index()?),
             "attribute_indices" as tag => {
                 let first = self.mapping_attributes.open_row();
-                indices_from(tag, &mut reader, &mut self.mapping_attributes.items, first, intake)?;
+                let items = &mut self.mapping_attributes.items;
+                attribute_rows::<G>(tag, &mut reader, items, first, intake)?;
             },
             "id" => id = reader.varint()?,
             "build_id" => pprof.build_id = reader.index()?,

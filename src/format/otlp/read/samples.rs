@@ -19,8 +19,8 @@ use crate::format::intake::Intake;
 use crate::format::labels::{self, Label};
 use crate::format::otlp::read::common;
 use crate::format::otlp::read::location_list::LocationList;
-use crate::format::otlp::read::prove;
-use crate::format::otlp::read::tables::{Tables, indices_from, reference};
+use crate::format::otlp::read::prove::{self, Target};
+use crate::format::otlp::read::tables::{Tables, attribute_rows, reference, row_of};
 use crate::format::otlp::schema::Generation;
 use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
@@ -138,9 +138,9 @@ pub(crate) fn sample<G: Generation>(
         }
     };
     if G::SCHEMA.sample.label != 0 {
-        let rows = tables.new_attributes.first as usize - 1;
+        let table = Target { rows: tables.new_attributes.first as usize, own: 1 };
         let attributes = &mut samples.attributes.items;
-        prove::attributes_beside_labels(attributes, before.attributes, rows, intake)?;
+        prove::attributes_beside_labels(attributes, before.attributes, table, intake)?;
         attach_labels(before.attributes, samples, tables, intake)?;
     }
     let stack = match (G::SCHEMA.tables.stack, fields.slice_length) {
@@ -178,8 +178,7 @@ fn attach_labels(
         return Ok(());
     }
     let (Tables { texts, new_attributes, .. }, out) = (tables, &mut samples.attributes.items);
-    let before = out.len();
-    intake.take_more_attributes(before - first, samples.labels.len())?;
+    intake.take_more_attributes(out.len() - first, samples.labels.len())?;
     let mut singles = Vec::with_capacity(samples.labels.len());
     for label in samples.labels.drain(..) {
         label.note(intake);
@@ -187,10 +186,7 @@ fn attach_labels(
             common::table_text(index, texts, intake).map_err(|e| e.within(field))
         })?);
     }
-    labels::group(&singles, out, texts, new_attributes, intake)?;
-    // The ids are the model's; the column is shifted by the model's own row 0 later.
-    out[before..].iter_mut().for_each(|id| *id = id.saturating_sub(1));
-    Ok(())
+    labels::group(&singles, out, texts, new_attributes, intake)
 }
 
 /// How much the columns of lists hold.
@@ -291,7 +287,7 @@ fn short_sample<G: Generation>(mut row: Short, samples: &mut RawSamples) -> Opti
         } else if is!(tag, G::SCHEMA.sample.attributes, LEN) {
             let mut attributes = row.body(value)?;
             while let Some(value) = attributes.packed() {
-                samples.attributes.items.push(index(value));
+                samples.attributes.items.push(row_of::<G>(index(value)));
             }
             attributes.is_done().then_some(())?;
         } else if is!(tag, G::SCHEMA.sample.link, VARINT) {
@@ -329,7 +325,8 @@ fn any_sample<G: Generation>(
         "locations_length" => fields.slice_length = reader.index()?,
         "values" as tag => values(tag, &mut reader, &mut samples.values.items, intake)?,
         "attribute_indices" as tag => {
-            indices_from(tag, &mut reader, &mut samples.attributes.items, first, intake)?;
+            let items = &mut samples.attributes.items;
+            attribute_rows::<G>(tag, &mut reader, items, first, intake)?;
         },
         "link_index" => fields.link = Some(reader.index()?),
         "timestamps_unix_nano" as tag => {

@@ -7,13 +7,12 @@
 //!
 //! ```text
 //! wire, 1.4 to 1.7   [r0 r1 r2]              index 0 is r0; "none" is a field left out
-//! model              [empty r0 r1 r2]        shift 1
-//! the same, r0 empty [empty r1 r2]           r0 is dropped; shift 0
-//! wire, 1.8 on       [empty r1 r2]           shift 0; another row 0 is refused or emptied
+//! model              [empty r0 r1 r2]        index 0 was read as row 1
+//! the same, r0 empty [empty r1 r2]           r0 is dropped; row 1 becomes 0
+//! wire, 1.8 on       [empty r1 r2]           index 0 was read as row 0; another row 0 is refused or emptied
 //! ```
 //!
-//! Mappings, functions and links can lose their row 0 this way. Locations and attributes keep theirs,
-//! and every index to them is shifted by one.
+//! Mappings, functions and links can lose their row 0 this way. Locations and attributes keep theirs.
 //!
 //! Units come in here too: `attribute_units` of 1.3 to 1.7 is a table of keys, and the model has a
 //! unit on each attribute.
@@ -25,8 +24,8 @@ use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::common;
 use crate::format::otlp::read::prove::Target;
-use crate::format::otlp::read::shifts::Shifts;
 use crate::format::otlp::read::tables::{MappingPprof, Tables};
+use crate::format::otlp::read::targets::{Targets, one_less};
 use crate::format::otlp::schema::{Generation, Rows};
 use crate::model::dictionary::{Attribute, Function, Link, Mapping};
 use crate::model::id::StringId;
@@ -39,7 +38,7 @@ impl Tables {
     ///
     /// A row 0 that is not empty where it must be, unless repairs are asked for: then it is
     /// emptied.
-    pub(crate) fn settle<G: Generation>(&mut self, intake: &mut Intake) -> Result<Shifts> {
+    pub(crate) fn settle<G: Generation>(&mut self, intake: &mut Intake) -> Result<Targets> {
         self.check_strings(intake)?;
         let units = self.units_by_key(intake)?;
         let rows = G::SCHEMA.rows;
@@ -52,6 +51,10 @@ impl Tables {
             mapping_row_0 = leads(self.mappings.len()) && self.drop_empty_mapping();
             function_row_0 =
                 drop_if(&mut self.functions, |function| *function == Function::default());
+            if function_row_0 {
+                let lines = self.lines.items.iter_mut();
+                one_less(lines.map(|line| &mut line.function.0));
+            }
             link_row_0 = leads(self.links.len())
                 && drop_if(&mut self.links, |link| *link == Link::default());
             self.mapping_references::<G>(mapping_row_0, intake);
@@ -62,20 +65,16 @@ impl Tables {
             }
         }
         let own = u32::from(rows != Rows::NullFirst);
-        let wire = |rows: usize| rows - own as usize;
-        let attributes = Target { rows: wire(self.attributes.len()), shift: own, own: 0 };
-        Ok(Shifts {
-            strings: Target { rows: self.texts.table_rows as usize, shift: 0, own: 0 },
-            mapping: Target { rows: self.mappings.len(), shift: 0, own: (!mapping_row_0).into() },
-            function: Target {
-                rows: self.functions.len() - usize::from(!function_row_0),
-                shift: u32::from(!function_row_0),
-                own: 0,
-            },
-            location: Target { rows: wire(self.addresses.len()), shift: own, own: 0 },
+        let target = |rows: usize, own: u32| Target { rows, own };
+        let attributes = target(self.attributes.len(), own);
+        Ok(Targets {
+            strings: target(self.texts.table_rows as usize, 0),
+            mapping: target(self.mappings.len(), (!mapping_row_0).into()),
+            function: target(self.functions.len(), (!function_row_0).into()),
+            location: target(self.addresses.len(), own),
             attributes,
             sample_attributes: attributes,
-            link: Target { rows: self.links.len(), shift: 0, own: (!link_row_0).into() },
+            link: target(self.links.len(), (!link_row_0).into()),
             rows,
             link_row_0,
             units,
@@ -183,9 +182,7 @@ impl Tables {
         let references = self.location_mappings.iter_mut();
         match (G::SCHEMA.rows, row_0) {
             (Rows::NullFirst, _) | (Rows::Presence, false) | (Rows::FromZero, true) => {}
-            (Rows::Presence, true) => {
-                references.for_each(|mapping| *mapping = mapping.saturating_sub(1))
-            }
+            (Rows::Presence, true) => one_less(references),
             (Rows::FromZero, false) => {
                 // Left out and 0 look alike: the address decides, and no address is taken for yes.
                 let first = self.mappings.get(1).copied().unwrap_or_default();

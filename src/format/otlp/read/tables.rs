@@ -1,5 +1,8 @@
 //! Reading the lookup tables, wherever a generation keeps them.
 //!
+//! Where row 0 is a row like any other on the wire, the model's own comes before it, and every reference is made to
+//! lead to the model's row when it is read ([`row_of`]); `prove` says later whether that row is there.
+//!
 //! A table is read as columns (`location_mappings`, `addresses`, `lines` …), not as structs: ids
 //! are proved by the column, and the model keeps them that way. A field that few rows have
 //! (`folded`, `frame_types`, `mapping_pprof`) is a short list beside the table.
@@ -18,14 +21,17 @@ use crate::format::texts::{NewAttributes, Texts};
 use crate::limits::within;
 use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
 use crate::model::ragged::Ragged;
+use crate::schema::Version;
 use crate::wire::LEN;
 use crate::wire::read::Reader;
 use crate::wire::short::Short;
+use crate::wire::varint::BEYOND;
 
 /// The tables as they are on the wire: ids are numbers, not yet proved.
 ///
 /// In generations without an empty row 0, one is put before those of the wire when room is made for them, so
-/// that rows have the model's numbers from the start; only references still count from the wire's.
+/// that rows have the model's numbers from the start. So have references, but for those that
+/// [`settle`](super::settle) has to tell from none.
 #[derive(Debug)]
 pub(crate) struct Tables {
     /// Strings of the table, then those met in place.
@@ -351,20 +357,31 @@ pub(super) const fn own_rows<G: Generation>() -> usize {
     }
 }
 
-/// A mapping or link reference, in the form [`prove`](crate::format::otlp::read::prove) expects.
+/// The row of the model that an index on the wire leads to, whether or not it is there. What is no index stays so.
 ///
-/// `optional` in the proto of 1.4 to 1.7 makes "left out" and "the first row" differ: there the
-/// index is stored plus one, with 0 for none. The others have no such difference, and the index is
-/// stored as it is.
+/// pprof has ids, which lead to rows of the model as they are.
+#[inline(always)]
+pub(crate) fn row_of<G: Generation>(index: u32) -> u32 {
+    let own = match G::SCHEMA.version {
+        Version::Pprof => 0,
+        _ => own_rows::<G>() as u32,
+    };
+    if index < BEYOND { index + own } else { index }
+}
+
+/// A mapping or link reference: the row of the model it leads to, or none.
+///
+/// `optional` in the proto of 1.4 to 1.7 makes "left out" and "the first row" differ. In 1.3 they look alike, so the
+/// index is kept as it is, for [`settle`](super::settle) to tell.
 #[inline]
 pub(crate) fn reference<G: Generation>(index: Option<u32>) -> u32 {
     match G::SCHEMA.rows {
         Rows::NullFirst | Rows::FromZero => index.unwrap_or(0),
-        Rows::Presence => index.map_or(0, |index| index.saturating_add(1)),
+        Rows::Presence => index.map_or(0, row_of::<G>),
     }
 }
 
-/// Indices of attributes, packed or not.
+/// Indices of attributes, packed or not, as they are.
 ///
 /// Protobuf lets a writer pack a repeated number or not, and several times in one message; a reader
 /// has to take all of that. The list is of one thing alone.
@@ -379,26 +396,37 @@ pub(crate) fn indices(
     out: &mut Vec<u32>,
     intake: &mut Intake,
 ) -> Result<()> {
-    indices_from(tag, reader, out, 0, intake)
+    rows_from(tag, reader, (out, 0), |index| index, intake)
 }
 
-/// The same, in a list of many things: those of this one are from `first` on.
+/// The same as rows of the model, in a list of many things: those of this one are from `first` on.
 #[inline(always)]
-pub(crate) fn indices_from(
+pub(crate) fn attribute_rows<G: Generation>(
     tag: u32,
     reader: &mut Reader,
     out: &mut Vec<u32>,
     first: usize,
     intake: &mut Intake,
 ) -> Result<()> {
+    rows_from(tag, reader, (out, first), row_of::<G>, intake)
+}
+
+#[inline(always)]
+fn rows_from(
+    tag: u32,
+    reader: &mut Reader,
+    (out, first): (&mut Vec<u32>, usize),
+    row: impl Fn(u32) -> u32,
+    intake: &mut Intake,
+) -> Result<()> {
     let before = out.len();
     if tag & 7 == LEN {
         let mut packed = reader.message()?;
         while !packed.is_empty() {
-            out.push(packed.index()?);
+            out.push(row(packed.index()?));
         }
     } else {
-        out.push(reader.index()?);
+        out.push(row(reader.index()?));
     }
     intake.take_more_attributes(before - first, out.len() - before)
 }

@@ -1,7 +1,4 @@
-//! How the indices of each table become those of the model's.
-//!
-//! A shift cannot be added while rows are read: whether the first row of a table is the empty one
-//! is known only when the table is complete, and references may come before it.
+//! What the references of each table lead to, once it is known whether the first row of the table is the empty one.
 
 use hashbrown::HashMap;
 
@@ -9,25 +6,24 @@ use crate::format::otlp::read::prove::Target;
 use crate::format::otlp::read::tables::Tables;
 use crate::format::otlp::schema::Rows;
 use crate::model::id::{LinkId, StringId};
+use crate::wire::varint::BEYOND;
 
-/// What is added to the indices of each table, and the units that go by key.
+/// The rows of each table, and the units that go by key.
 ///
-/// A shift is 0 where the table on the wire has the empty row, and 1 where the model put it before. Made by
-/// [`settle`](super::settle), used by [`prove`](super::prove).
+/// Made by [`settle`](super::settle), used by [`prove`](super::prove).
 #[derive(Debug)]
-pub(crate) struct Shifts {
+pub(crate) struct Targets {
     /// Strings of the table only. Those met in place have ids behind them, which nothing on the
     /// wire can name.
     pub(crate) strings: Target,
     pub(crate) mapping: Target,
     pub(crate) function: Target,
-    /// With the shift 1 unless the generation has the empty row, or references were ids.
     pub(crate) location: Target,
     /// Rows of the wire only: nothing but samples can refer to those made of labels.
     pub(crate) attributes: Target,
-    /// As `attributes`, with those that were made of labels.
+    /// The same, with those that were made of labels.
     pub(crate) sample_attributes: Target,
-    /// As rows of the model, since [`links`](Shifts::links) brings references there first.
+    /// [`links`](Targets::links) brings references there first.
     pub(crate) link: Target,
     /// How the generation refers to rows.
     pub(crate) rows: Rows,
@@ -37,7 +33,7 @@ pub(crate) struct Shifts {
     pub(crate) units: HashMap<StringId, StringId, foldhash::fast::RandomState>,
 }
 
-impl Shifts {
+impl Targets {
     /// None where the key has no unit.
     pub(crate) fn unit_of(&self, key: StringId) -> StringId {
         self.units.get(&key).copied().unwrap_or_default()
@@ -55,9 +51,7 @@ impl Shifts {
     pub(crate) fn links(&self, links: &mut [LinkId]) {
         match (self.rows, self.link_row_0) {
             (Rows::NullFirst, _) | (Rows::Presence, false) | (Rows::FromZero, true) => {}
-            (Rows::Presence, true) => {
-                links.iter_mut().for_each(|link| link.0 = link.0.saturating_sub(1))
-            }
+            (Rows::Presence, true) => one_less(links.iter_mut().map(|link| &mut link.0)),
             // A reference to the first link cannot be told from none.
             (Rows::FromZero, false) => links
                 .iter_mut()
@@ -65,4 +59,9 @@ impl Shifts {
                 .for_each(|link| link.0 = link.0.saturating_add(1)),
         }
     }
+}
+
+/// Has references to a table whose row 1 is dropped lead to the rows that they led to: what led to that one leads to none.
+pub(super) fn one_less<'r>(references: impl Iterator<Item = &'r mut u32>) {
+    references.for_each(|row| *row = if *row < BEYOND { row.saturating_sub(1) } else { *row });
 }
