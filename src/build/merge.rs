@@ -154,6 +154,15 @@ impl Remap {
 
     /// Renumbers the ids of everything a payload has beside its dictionary.
     pub(crate) fn resource_profiles(&self, resource: &mut ResourceProfiles) {
+        self.around_profiles(resource);
+        let scopes = resource.parts_mut().map(|resource| &mut resource.scopes[..]);
+        for scope in scopes.unwrap_or_default().iter_mut().filter_map(ScopeProfiles::parts_mut) {
+            scope.profiles.iter_mut().for_each(|profile| self.profile(profile));
+        }
+    }
+
+    /// The texts of a resource and its scopes.
+    pub(crate) fn around_profiles(&self, resource: &mut ResourceProfiles) {
         let Some(resource) = resource.parts_mut() else { return };
         let ResourceParts { resource, schema_url, scopes } = resource;
         self.renumber([schema_url]);
@@ -168,7 +177,6 @@ impl Remap {
             let Scope { name, version, attributes, dropped_attributes_count: _ } = &mut scope.scope;
             self.renumber([&mut scope.schema_url, name, version]);
             self.pairs(attributes);
-            scope.profiles.iter_mut().for_each(|profile| self.profile(profile));
         }
     }
 

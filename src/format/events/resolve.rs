@@ -14,7 +14,7 @@ use crate::format::fields::fields;
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::common::show;
-use crate::format::otlp::read::tables::indices;
+use crate::format::otlp::read::references::indices;
 use crate::model::event_form::{EventClock, Worth};
 use crate::model::id::{AttributeId, LinkId, StackId, StringId};
 use crate::schema::Version;

@@ -21,7 +21,7 @@ use crate::format::fields::fields;
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::common::fixed_id;
-use crate::format::otlp::read::tables::indices;
+use crate::format::otlp::read::references::indices;
 use crate::limits::within;
 use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
 use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StringId};

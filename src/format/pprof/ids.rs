@@ -38,7 +38,7 @@ impl Ids {
         if ids.is_counted() {
             return Ok(Self::Dense(ids.len() as u32));
         }
-        let ids = ids.to_vec();
+        let ids = ids.as_slice();
         intake.budget.take::<[u64; 4]>(ids.len())?;
         intake.note(
             losses::IDS_RENUMBERED,

@@ -260,7 +260,7 @@ pub(crate) fn attribute_in_place<G: Generation>(
 /// Indices of any rows, packed or not.
 ///
 /// Kept in their order and with repetitions, as the locations of a stack and the comments of a profile are. For
-/// attributes, which are a set, [`indices`](super::tables::indices) is used instead: it also holds the limit of attributes
+/// attributes, which are a set, [`indices`](super::references::indices) is used instead: it also holds the limit of attributes
 /// for one item.
 ///
 /// # Errors

@@ -117,8 +117,6 @@ impl Tables {
         Ok(Dictionary { strings, mappings, functions, locations, links, attributes, stacks })
     }
 
-    /// The largest index of all is looked at first: if it is in range, all are.
-    ///
     /// # Errors
     ///
     /// The first text past the string table, with its function and field.
@@ -129,23 +127,16 @@ impl Tables {
         intake: &mut Intake,
     ) -> Result<Vec<Function>> {
         let mut functions = std::mem::take(&mut self.functions);
-        let largest = functions
-            .iter()
-            .map(|f| f.name.0.max(f.system_name.0).max(f.filename.0))
-            .max()
-            .unwrap_or(0);
-        if largest as usize >= targets.strings.rows {
-            for (row, function) in functions.iter_mut().enumerate() {
-                let Function { name, system_name, filename, .. } = function;
-                let fields = [
-                    (name, "name_strindex"),
-                    (system_name, "system_name_strindex"),
-                    (filename, "filename_strindex"),
-                ];
-                for (id, field) in fields {
-                    *id = prove::one(id.0, targets.strings, intake, field)
-                        .map_err(|e| e.within_row("function_table", row.saturating_sub(own)))?;
-                }
+        for (row, function) in functions.iter_mut().enumerate() {
+            let Function { name, system_name, filename, .. } = function;
+            let fields = [
+                (name, "name_strindex"),
+                (system_name, "system_name_strindex"),
+                (filename, "filename_strindex"),
+            ];
+            for (id, field) in fields {
+                *id = prove::one(id.0, targets.strings, intake, field)
+                    .map_err(|e| e.within_row("function_table", row.saturating_sub(own)))?;
             }
         }
         Ok(functions)
@@ -270,7 +261,7 @@ impl Tables {
         Ok(Locations { mappings, addresses, lines, attributes })
     }
 
-    /// As [`prove_functions`](Self::prove_functions): the largest index speaks for all.
+    /// The largest index speaks for all.
     fn prove_lines(
         &mut self,
         targets: &Targets,

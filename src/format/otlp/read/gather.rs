@@ -16,7 +16,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use crate::build::interner::Interner;
-use crate::build::merge::absorb;
+use crate::build::merge::{Remap, absorb};
 use crate::error::{Error, Result};
 use crate::format::intake::{Intake, placed};
 use crate::format::otlp::read::finish::prove_texts;
@@ -26,11 +26,10 @@ use crate::format::otlp::schema::{Generation, Home};
 use crate::format::texts::Texts;
 use crate::limits::Limits;
 use crate::model::dictionary::Dictionary;
-use crate::model::id::StringId;
+use crate::model::id::{Id, StringId};
 use crate::model::profile::{Profile, ProfileParts};
 use crate::model::strings::Strings;
-use crate::model::value::KeyValue;
-use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
+use crate::model::{Profiles, ResourceProfiles};
 
 /// The profiles that a set of tables is of: their ids are not yet proved.
 pub(crate) enum Users<'a> {
@@ -220,7 +219,9 @@ pub(crate) fn by_profile(
     let texts = prove_texts(texts, intake)?;
     intake.budget.take::<[u64; 8]>(texts.len())?;
     let places = places(&texts, &mut dictionary.strings);
-    rename_texts(&mut resources, &mut |id| places.get(id.row()).copied().unwrap_or_default());
+    let mut remap = Remap::default();
+    remap.0[StringId::TABLE] = places.into_iter().map(|id| id.0).collect();
+    resources.iter_mut().for_each(|resource| remap.around_profiles(resource));
     Ok(Profiles { dictionary, resources })
 }
 
@@ -290,40 +291,4 @@ pub(crate) fn unit<G: Generation>(
         lift::prove_samples::<G>(profile, &targets, stacks, intake)
     })?;
     Ok(dictionary)
-}
-
-/// Gives the texts of resources and scopes new ids.
-///
-/// Each id is looked up once, then found in the map: resources share few texts, and `push` is a
-/// search.
-fn rename_texts(resources: &mut [ResourceProfiles], push: &mut impl FnMut(StringId) -> StringId) {
-    let mut renamed =
-        hashbrown::HashMap::<StringId, StringId, foldhash::fast::RandomState>::default();
-    let mut rename = |id: StringId| {
-        if id == StringId::NONE { id } else { *renamed.entry(id).or_insert_with(|| push(id)) }
-    };
-    for resource in resources.iter_mut().filter_map(ResourceProfiles::parts_mut) {
-        rename_pairs(&mut resource.resource.attributes, &mut rename);
-        resource.schema_url = rename(resource.schema_url);
-        for entity in &mut resource.resource.entity_refs {
-            entity.schema_url = rename(entity.schema_url);
-            entity.entity_type = rename(entity.entity_type);
-            entity
-                .id_keys
-                .iter_mut()
-                .chain(&mut entity.description_keys)
-                .for_each(|key| *key = rename(*key));
-        }
-        for scope in resource.scopes.iter_mut().filter_map(ScopeProfiles::parts_mut) {
-            scope.schema_url = rename(scope.schema_url);
-            scope.scope.name = rename(scope.scope.name);
-            scope.scope.version = rename(scope.scope.version);
-            rename_pairs(&mut scope.scope.attributes, &mut rename);
-        }
-    }
-}
-
-/// Keys, and texts as deep as values go.
-fn rename_pairs(pairs: &mut [KeyValue], rename: &mut impl FnMut(StringId) -> StringId) {
-    pairs.iter_mut().for_each(|pair| *pair = pair.map_texts(rename));
 }

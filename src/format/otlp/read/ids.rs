@@ -79,7 +79,7 @@ impl Tables {
     /// indices, and proving them says what is wrong.
     fn resolve(&mut self, said: bool, targets: &mut Targets, intake: &mut Intake) -> bool {
         let location = if said {
-            rows_of(&self.ids.location.to_vec())
+            rows_of(self.ids.location.as_slice())
         } else {
             counted(self.ids.location.len())
         };
@@ -192,5 +192,5 @@ fn counted(rows: usize) -> Option<Rowed> {
 
 /// The rows by the ids they say, or by 1, 2, 3 … where they say none.
 fn said_or_counted(ids: &IdColumn) -> Option<Rowed> {
-    if ids.is_said() { rows_of(&ids.to_vec()) } else { counted(ids.len()) }
+    if ids.is_said() { rows_of(ids.as_slice()) } else { counted(ids.len()) }
 }

@@ -25,7 +25,8 @@ use crate::wire::short::Short;
 use crate::wire::varint::index;
 use crate::wire::{LEN, VARINT, tag};
 
-use crate::format::otlp::read::tables::{Tables, attribute_rows, reference, row_of};
+use crate::format::otlp::read::references::{attribute_rows, reference, row_of};
+use crate::format::otlp::read::tables::Tables;
 
 impl Tables {
     /// Both readers push the same columns; which one ran does not show.
@@ -132,7 +133,7 @@ impl Tables {
         self.location_mappings.push(reference::<G>(mapping));
         self.addresses.push(address);
         if G::SCHEMA.location.id != 0 {
-            self.ids.location.push(id, intake)?;
+            self.ids.location.push(id);
         }
         Ok(())
     }

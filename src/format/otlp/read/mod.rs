@@ -15,7 +15,7 @@
 //! |---|---|
 //! | every row of a table has the model's number, row 0 being the empty row | `Tables::reserve`, `settle` |
 //! | texts in place have ids from the number of table strings on | the first pass, which takes all of those before any other |
-//! | a reference is a row of the model; of mappings and links of 1.3 it may yet be none | `tables::row_of`, `settle` |
+//! | a reference is a row of the model; of mappings and links of 1.3 it may yet be none | `references::row_of`, `settle` |
 //! | a stack's locations lie in one column | [`Stacks`](crate::format::stacks::Stacks) |
 //! | every id is in range | `prove`, column by column; nothing is checked while rows are read |
 //! | every text is UTF-8 | `finish::prove_texts`, over the whole arena |
@@ -39,6 +39,7 @@ mod location_list;
 mod locations;
 mod profile;
 pub(crate) mod prove;
+pub(crate) mod references;
 mod rows;
 mod samples;
 mod settle;

@@ -30,7 +30,8 @@ use crate::wire::short::Short;
 use crate::wire::varint::index;
 use crate::wire::{LEN, VARINT, tag};
 
-use crate::format::otlp::read::tables::{MappingPprof, Tables, attribute_rows, own_rows};
+use crate::format::otlp::read::references::{attribute_rows, own_rows};
+use crate::format::otlp::read::tables::{MappingPprof, Tables};
 
 impl Tables {
     /// A function; most are of a few bytes and read without looking for their end at every field.
@@ -50,7 +51,7 @@ impl Tables {
         };
         self.functions.push(function);
         if G::SCHEMA.function.id != 0 {
-            self.ids.function.push(id, intake)?;
+            self.ids.function.push(id);
         }
         Ok(())
     }
@@ -117,7 +118,7 @@ impl Tables {
             self.mapping_pprof.push(pprof);
         }
         if G::SCHEMA.mapping.id != 0 {
-            self.ids.mapping.push(id, intake)?;
+            self.ids.mapping.push(id);
         }
         Ok(())
     }

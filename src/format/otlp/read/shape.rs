@@ -21,7 +21,8 @@ use crate::format::otlp::schema::Generation;
 use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
 
-/// Refuses or repairs samples whose values fit neither the sample types nor the timestamps.
+/// Refuses or repairs samples whose values fit neither the sample types nor the timestamps: too many are cut, too few
+/// filled up with 0.
 ///
 /// One sample is enough to rebuild the column, so a repair costs one pass over all values; the
 /// finding names the first bad sample only.
@@ -34,77 +35,38 @@ pub(crate) fn check<G: Generation>(
     types: usize,
     intake: &mut Intake,
 ) -> Result<()> {
-    let rows = samples.stacks.len();
-    let Some(bad) = (if G::SCHEMA.has_one_sample_type() {
-        uneven(samples)
-    } else {
-        miscounted(samples, types)
-    }) else {
+    let Samples { stacks, values, timestamps, .. } = samples;
+    let wanted = |row: usize, found: usize| match (timestamps.row(row).len(), found) {
+        _ if !G::SCHEMA.has_one_sample_type() => types,
+        (0, _) | (_, 0) => found,
+        (times, _) => times,
+    };
+    // Rows behind the last with timestamps have none, so all that they have is right.
+    let rows = if G::SCHEMA.has_one_sample_type() { timestamps.len() } else { stacks.len() };
+    let found = |row: usize| values.row(row).len();
+    let Some(bad) = (0..rows).find(|&row| found(row) != wanted(row, found(row))) else {
         return Ok(());
     };
-    let (values, times) = (samples.values.row(bad).len(), samples.timestamps.row(bad).len());
-    let wanted = if G::SCHEMA.has_one_sample_type() { times } else { types };
-    let error = Error::malformed(format!("found {values} values, expected {wanted}"));
-    intake.repair(losses::VALUE_COUNT, error.within("values").within_row("samples", bad))?;
-    let mut values = Ragged::default();
-    for row in 0..rows {
-        let times = samples.timestamps.row(row).len();
-        let (had, has) = (
-            samples.values.row(row),
-            values_wanted(
-                G::SCHEMA.has_one_sample_type(),
-                types,
-                times,
-                samples.values.row(row).len(),
-            ),
-        );
-        values.items.extend(had.iter().copied().chain(std::iter::repeat(0)).take(has));
-        values.end_row_at(row);
+    let message = format!("found {} values, expected {}", found(bad), wanted(bad, found(bad)));
+    let error = Error::malformed(message).within("values").within_row("samples", bad);
+    intake.repair(losses::VALUE_COUNT, error)?;
+    let mut repaired = Ragged::default();
+    for row in 0..stacks.len() {
+        let had = values.row(row);
+        let filled = had.iter().copied().chain(std::iter::repeat(0));
+        repaired.items.extend(filled.take(wanted(row, had.len())));
+        repaired.end_row_at(row);
     }
-    samples.values = values;
+    *values = repaired;
     Ok(())
-}
-
-/// How many values a sample has once it is repaired: too many are cut, too few filled up with 0.
-///
-/// In 1.8 and later a sample without values or without timestamps is right as it is, so only one
-/// that has both is brought to as many values as timestamps.
-fn values_wanted(single: bool, types: usize, times: usize, had: usize) -> usize {
-    match (single, times, had) {
-        (false, _, _) => types,
-        (true, 0, _) | (true, _, 0) => had,
-        (true, _, _) => times,
-    }
-}
-
-/// The first sample that has values and timestamps, but not as many of each.
-/// Rows behind the last with timestamps have none.
-fn uneven(samples: &Samples) -> Option<usize> {
-    (0..samples.timestamps.len()).find(|&row| {
-        let (values, times) = (samples.values.row(row).len(), samples.timestamps.row(row).len());
-        values != 0 && times != 0 && values != times
-    })
-}
-
-/// The first sample that has not as many values as there are sample types.
-/// With so many values each, the ends of the rows are the multiples of that number.
-///
-/// A column without any values has no ends at all; then the first row, 0, is the bad one, unless
-/// there are no sample types either.
-fn miscounted(samples: &Samples, types: usize) -> Option<usize> {
-    let rows = samples.stacks.len();
-    let regular = samples.values.ends.len() == rows || types == 0;
-    let mut wanted = 0;
-    let first = samples.values.ends.iter().position(|&end| {
-        wanted += types;
-        end as usize != wanted
-    });
-    first.or((!regular).then_some(samples.values.ends.len()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::intake::Policy;
+    use crate::format::otlp::schema::V1_7;
+    use crate::limits::Limits;
     use crate::model::id::StackId;
 
     #[test]
@@ -118,11 +80,15 @@ mod tests {
             }
             samples
         };
-        assert_eq!(miscounted(&samples(&[&[1, 2], &[3, 4]]), 2), None);
-        assert_eq!(miscounted(&samples(&[&[1, 2], &[3], &[4, 5]]), 2), Some(1));
-        assert_eq!(miscounted(&samples(&[&[1, 2], &[]]), 2), Some(1));
-        assert_eq!(miscounted(&samples(&[&[], &[]]), 1), Some(0));
-        assert_eq!(miscounted(&samples(&[&[], &[]]), 0), None);
-        assert_eq!(miscounted(&samples(&[]), 3), None);
+        let bad = |values: &[&[i64]], types: usize| {
+            let mut intake = Intake::new(Limits::file(), Policy::Refuse, 0);
+            check::<V1_7>(&mut samples(values), types, &mut intake).err().map(|e| e.place())
+        };
+        assert_eq!(bad(&[&[1, 2], &[3, 4]], 2), None);
+        assert_eq!(bad(&[&[1, 2], &[3], &[4, 5]], 2).unwrap(), "samples[1].values");
+        assert_eq!(bad(&[&[1, 2], &[]], 2).unwrap(), "samples[1].values");
+        assert_eq!(bad(&[&[], &[]], 1).unwrap(), "samples[0].values");
+        assert_eq!(bad(&[&[], &[]], 0), None);
+        assert_eq!(bad(&[], 3), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Reading the lookup tables, wherever a generation keeps them.
 //!
 //! Where row 0 is a row like any other on the wire, the model's own comes before it, and every reference is made to
-//! lead to the model's row when it is read ([`row_of`]); `prove` says later whether that row is there.
+//! lead to the model's row when it is read ([`row_of`](super::references::row_of)); `prove` says later whether that row is there.
 //!
 //! A table is read as columns (`location_mappings`, `addresses`, `lines` …), not as structs: ids
 //! are proved by the column, and the model keeps them that way. A field that few rows have
@@ -15,17 +15,16 @@ use crate::error::{Error, Result};
 use crate::format::fields::is;
 use crate::format::intake::Intake;
 use crate::format::otlp::read::id_column::Ids;
+use crate::format::otlp::read::references::own_rows;
 use crate::format::otlp::schema::{Generation, Rows};
 use crate::format::stacks::Stacks;
 use crate::format::texts::{NewAttributes, Texts};
 use crate::limits::within;
 use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
 use crate::model::ragged::Ragged;
-use crate::schema::Version;
 use crate::wire::LEN;
 use crate::wire::read::Reader;
 use crate::wire::short::Short;
-use crate::wire::varint::BEYOND;
 
 /// The tables as they are on the wire: ids are numbers, not yet proved.
 ///
@@ -45,7 +44,7 @@ pub(crate) struct Tables {
     pub(crate) mapping_attributes: Ragged<u32>,
     /// As long as to the last mapping that says any of it.
     pub(crate) mapping_pprof: Vec<MappingPprof>,
-    /// By location: a mapping, as [`reference`](fn@reference) has it.
+    /// By location: a mapping, as [`reference`](super::references::reference) has it.
     pub(crate) location_mappings: Vec<u32>,
     /// The same as they were on the wire, where they may yet turn out to be ids.
     pub(crate) raw_mappings: Vec<u32>,
@@ -246,7 +245,12 @@ impl Tables {
         budget.take::<Attribute>(attribute)?;
         budget.take::<(u32, u32)>(unit)?;
         budget.take::<u32>(stack)?;
-        let extra = usize::from(G::SCHEMA.rows != Rows::NullFirst);
+        if G::SCHEMA.location.id != 0 {
+            self.ids.mapping.reserve(mapping, intake)?;
+            self.ids.location.reserve(location, intake)?;
+            self.ids.function.reserve(function, intake)?;
+        }
+        let extra = own_rows::<G>();
         self.mappings.reserve(mapping + extra);
         self.location_mappings.reserve(location + extra);
         self.addresses.reserve(location + extra);
@@ -345,88 +349,4 @@ impl Tables {
         }
         Ok(Some(reader))
     }
-}
-
-/// The rows a table has before those of the wire.
-///
-/// It is what a row's place in a column exceeds its index on the wire by, which errors must name.
-pub(super) const fn own_rows<G: Generation>() -> usize {
-    match G::SCHEMA.rows {
-        Rows::NullFirst => 0,
-        Rows::FromZero | Rows::Presence => 1,
-    }
-}
-
-/// The row of the model that an index on the wire leads to, whether or not it is there. What is no index stays so.
-///
-/// pprof has ids, which lead to rows of the model as they are.
-#[inline(always)]
-pub(crate) fn row_of<G: Generation>(index: u32) -> u32 {
-    let own = match G::SCHEMA.version {
-        Version::Pprof => 0,
-        _ => own_rows::<G>() as u32,
-    };
-    if index < BEYOND { index + own } else { index }
-}
-
-/// A mapping or link reference: the row of the model it leads to, or none.
-///
-/// `optional` in the proto of 1.4 to 1.7 makes "left out" and "the first row" differ. In 1.3 they look alike, so the
-/// index is kept as it is, for [`settle`](super::settle) to tell.
-#[inline]
-pub(crate) fn reference<G: Generation>(index: Option<u32>) -> u32 {
-    match G::SCHEMA.rows {
-        Rows::NullFirst | Rows::FromZero => index.unwrap_or(0),
-        Rows::Presence => index.map_or(0, row_of::<G>),
-    }
-}
-
-/// Indices of attributes, packed or not, as they are.
-///
-/// Protobuf lets a writer pack a repeated number or not, and several times in one message; a reader
-/// has to take all of that. The list is of one thing alone.
-///
-/// # Errors
-///
-/// [`Limit`](crate::ErrorKind::Limit) past `max_attributes_per_item`, besides malformed varints.
-#[inline(always)]
-pub(crate) fn indices(
-    tag: u32,
-    reader: &mut Reader,
-    out: &mut Vec<u32>,
-    intake: &mut Intake,
-) -> Result<()> {
-    rows_from(tag, reader, (out, 0), |index| index, intake)
-}
-
-/// The same as rows of the model, in a list of many things: those of this one are from `first` on.
-#[inline(always)]
-pub(crate) fn attribute_rows<G: Generation>(
-    tag: u32,
-    reader: &mut Reader,
-    out: &mut Vec<u32>,
-    first: usize,
-    intake: &mut Intake,
-) -> Result<()> {
-    rows_from(tag, reader, (out, first), row_of::<G>, intake)
-}
-
-#[inline(always)]
-fn rows_from(
-    tag: u32,
-    reader: &mut Reader,
-    (out, first): (&mut Vec<u32>, usize),
-    row: impl Fn(u32) -> u32,
-    intake: &mut Intake,
-) -> Result<()> {
-    let before = out.len();
-    if tag & 7 == LEN {
-        let mut packed = reader.message()?;
-        while !packed.is_empty() {
-            out.push(row(packed.index()?));
-        }
-    } else {
-        out.push(row(reader.index()?));
-    }
-    intake.take_more_attributes(before - first, out.len() - before)
 }
