@@ -9,7 +9,6 @@ mod codec;
 mod columns;
 mod decimal;
 pub(crate) mod detect;
-mod even;
 mod events;
 mod fields;
 mod fingerprint;

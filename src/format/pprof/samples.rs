@@ -7,7 +7,6 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
 use crate::error::{Error, Result};
-use crate::format::even::Even;
 use crate::format::fields::unknown;
 use crate::format::intake::Intake;
 use crate::format::losses;
@@ -57,8 +56,6 @@ pub(crate) struct SampleReader<'a> {
     pub(super) payload: &'a [u8],
     /// In the order of the file.
     pub(super) samples: Samples,
-    /// Where the values and the attributes of samples end.
-    pub(super) ends: [Even; 2],
     /// The number of sample types: as many values every sample must have.
     pub(super) columns: usize,
     /// Which row a location id is.
@@ -123,10 +120,10 @@ impl<'a> SampleReader<'a> {
         let mut read = Samples::default();
         read.stacks.reserve(samples);
         read.values.items.reserve(samples.saturating_mul(columns));
+        read.values.ends.reserve(samples.min(MOST_ROOM));
         Ok(Self {
             payload,
             samples: read,
-            ends: Default::default(),
             columns,
             ids,
             hasher: RandomState::default(),
@@ -189,9 +186,8 @@ impl<'a> SampleReader<'a> {
         if !self.own.is_empty() {
             self.attach(row, table, tables, intake)?;
         }
-        let [values, attributes] = &mut self.ends;
-        values.end_row(&mut self.samples.values, row);
-        attributes.end_row(&mut self.samples.attributes, row);
+        self.samples.values.end_row_at(row);
+        self.samples.attributes.end_row_at(row);
         Ok(())
     }
 
@@ -361,13 +357,9 @@ impl<'a> SampleReader<'a> {
 
     /// The samples; those with other than a value for each sample type are refused or mended.
     pub(crate) fn finish(self, tables: &mut Tables, intake: &mut Intake) -> Result<Samples> {
-        let Self { mut samples, mut ends, columns, ids, stacks: seen, .. } = self;
+        let Self { mut samples, columns, ids, stacks: seen, .. } = self;
         drop(seen);
         tables.stacks.settle();
-        let [values, attributes] = &mut ends;
-        let rows = samples.len();
-        let width = values.settle(&mut samples.values, rows);
-        attributes.settle(&mut samples.attributes, rows);
         let stacks = &mut tables.stacks.rows;
         let last = match ids {
             Ids::Dense(last) => *last,
@@ -384,7 +376,7 @@ impl<'a> SampleReader<'a> {
             let error = Error::malformed("samples without a sample type");
             intake.repair(losses::VALUE_COUNT, error.within("sample_type"))?;
         }
-        if width != Some(columns) {
+        if (0..samples.len()).any(|row| samples.values.row(row).len() != columns) {
             mend_values(&mut samples, columns, intake)?;
         }
         Ok(samples)

@@ -13,7 +13,6 @@
 //! fields.
 
 use crate::error::Result;
-use crate::format::even::Even;
 use crate::format::fields::{fields, is};
 use crate::format::intake::Intake;
 use crate::format::labels::{self, Label};
@@ -48,11 +47,6 @@ pub(crate) struct RawSamples {
     pub(crate) timestamps: Ragged<u64>,
     /// As `links`.
     pub(crate) stacktrace_ids: Vec<u32>,
-    /// Where the rows of the three lists end, while they are read.
-    ///
-    /// While all rows are of one length, as they nearly always are, a row's end is not stored at
-    /// all.
-    ends: [Even; 3],
     /// Of the sample being read, in pprof's form, which 1.3 has too: the same key may come several times.
     labels: Vec<Label>,
 }
@@ -70,32 +64,27 @@ impl RawSamples {
         intake: &mut Intake,
     ) -> Result<()> {
         let values = samples.min(bytes / 4);
-        // A stack, and where attributes and timestamps end.
-        intake.budget.take::<[u32; 3]>(samples)?;
+        // A stack, and where attributes, values and timestamps end.
+        intake.budget.take::<[u32; 4]>(samples)?;
         intake.budget.take::<i64>(values)?;
         self.stacks.reserve_exact(samples);
         self.values.items.reserve_exact(values);
+        self.values.ends.reserve_exact(values);
         Ok(())
     }
 
     /// Ends the lists of sample `row`.
     #[inline(always)]
     fn end_rows(&mut self, row: usize) {
-        let [attributes, values, timestamps] = &mut self.ends;
-        attributes.end_row(&mut self.attributes, row);
-        values.end_row(&mut self.values, row);
-        timestamps.end_row(&mut self.timestamps, row);
+        self.attributes.end_row_at(row);
+        self.values.end_row_at(row);
+        self.timestamps.end_row_at(row);
     }
 
     /// The samples in the model's form, now that all are read; their ids are not yet proved.
     ///
     /// No column is copied: ids are numbers by another name.
-    pub(crate) fn settle(mut self) -> Samples {
-        let rows = self.stacks.len();
-        let [attributes, values, timestamps] = &mut self.ends;
-        attributes.settle(&mut self.attributes, rows);
-        values.settle(&mut self.values, rows);
-        timestamps.settle(&mut self.timestamps, rows);
+    pub(crate) fn settle(self) -> Samples {
         Samples {
             stacks: prove::ids(self.stacks),
             links: prove::ids(self.links).into(),
