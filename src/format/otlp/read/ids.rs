@@ -78,14 +78,11 @@ impl Tables {
     /// Takes references as ids if every one of them is one, and says whether they are; else they stay
     /// indices, and proving them says what is wrong.
     fn resolve(&mut self, said: bool, targets: &mut Targets, intake: &mut Intake) -> bool {
-        let location = if said {
-            rows_of(self.ids.location.as_slice())
-        } else {
-            counted(self.ids.location.len())
-        };
-        let (Some(location), Some(function), Some(mapping)) =
-            (location, said_or_counted(&self.ids.function), said_or_counted(&self.ids.mapping))
-        else {
+        let (Some(location), Some(function), Some(mapping)) = (
+            said_or_counted(&self.ids.location),
+            said_or_counted(&self.ids.function),
+            said_or_counted(&self.ids.mapping),
+        ) else {
             return false;
         };
         if !self.ids_hold(targets, &location, &function, &mapping) {
@@ -128,13 +125,7 @@ impl Tables {
         let none_or = |rows: &Rowed, id: u32| id == 0 || rows.contains_key(&u64::from(id));
         self.stacks.rows.items.iter().all(|&row| location.contains_key(&u64::from(on_wire(row))))
             && self.lines.items.iter().all(|line| none_or(function, line.function.0 - own))
-            && self.mapping_ids().all(|id| none_or(mapping, id))
-    }
-
-    /// Mapping references as they were on the wire: settling counted those above 0 one up where
-    /// the first mapping is a real one.
-    fn mapping_ids(&self) -> impl Iterator<Item = u32> {
-        self.raw_mappings.iter().copied()
+            && self.raw_mappings.iter().all(|id| none_or(mapping, *id))
     }
 
     /// Puts rows of the model in place of ids. Where settling dropped an empty first row, rows are one less.
@@ -161,7 +152,7 @@ impl Tables {
         self.location_mappings =
             self.raw_mappings.iter().map(|&id| row(mapping, id, dropped)).collect();
         for target in [&mut targets.location, &mut targets.function, &mut targets.mapping] {
-            target.own = 0;
+            (target.own, target.none) = (0, 0);
         }
     }
 }

@@ -211,7 +211,7 @@ pub(crate) fn prove_samples<G: Generation>(
     let place = |field: &'static str| {
         move |error: Error, row: usize| error.within(field).within_row("samples", row)
     };
-    let stacks = Target { rows: stacks, own: 0 };
+    let stacks = Target { rows: stacks, own: 0, none: 0 };
     prove::column(&mut samples.stacks, stacks, intake, place("stack_index"))?;
     if let Some(links) = samples.links.get_mut() {
         targets.links(links);

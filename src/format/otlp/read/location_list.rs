@@ -89,9 +89,12 @@ impl LocationList {
         Ok(())
     }
 
-    /// Makes ready for samples, once all locations are here.
-    pub(crate) fn end(&mut self, intake: &mut Intake) -> Result<()> {
+    /// Makes ready for so many samples, once all locations are here. Most have a slice that no other has.
+    pub(crate) fn end(&mut self, samples: usize, intake: &mut Intake) -> Result<()> {
+        let slices = samples.min(self.locations.len());
+        intake.budget.take::<(u32, u32)>(slices)?;
         intake.budget.take::<u32>(self.locations.len())?;
+        self.slices.reserve_exact(slices);
         self.firsts = vec![0; self.locations.len()];
         Ok(())
     }
@@ -150,15 +153,18 @@ impl LocationList {
 
     /// Has all slices be stacks; `of_samples`, which have their numbers, get to know their rows.
     pub(crate) fn finish(
-        self,
+        mut self,
         stacks: &mut Stacks,
         of_samples: &mut [u32],
         intake: &mut Intake,
     ) -> Result<()> {
-        intake.budget.take::<[u32; 2]>(self.slices.len())?;
+        intake.budget.take::<[u32; 3]>(self.slices.len())?;
+        let in_order = self.in_order();
+        // Given back before the locations are there twice.
+        (self.firsts, self.others) = Default::default();
         stacks.reserve(self.slices.len(), self.locations.len());
         let mut rows = vec![0; self.slices.len() + 1];
-        for number in self.in_order() {
+        for number in in_order {
             let (start, length) = self.slices[number - 1];
             let end = start as usize + length as usize;
             rows[number] = stacks.intern(self.locations.get(start as usize, end), intake)?;
@@ -225,7 +231,7 @@ mod tests {
         for (slices, from) in lists.into_iter().zip([0, 5_000]) {
             let mut list = LocationList::of(&stacks);
             (from..from + 1_000).for_each(|at| list.locations.push(at));
-            list.end(&mut intake).unwrap();
+            list.end(slices.len(), &mut intake).unwrap();
             let mut of_samples = Vec::new();
             for &(start, length) in slices {
                 of_samples.push(list.slice(start, length, &mut intake).unwrap());
@@ -290,7 +296,7 @@ mod tests {
         let mut intake = intake();
         let mut list = LocationList::of(&Stacks::plus(1));
         (0..11).for_each(|at| list.locations.push(at));
-        list.end(&mut intake).unwrap();
+        list.end(2, &mut intake).unwrap();
         for (start, said) in [(8, "8 + 4"), (20, "20 + 4")] {
             let error = list.slice(start, 4, &mut intake).unwrap_err();
             assert_eq!(

@@ -188,7 +188,7 @@ impl Draft {
         intake.take_samples(samples)?;
         self.samples.reserve(samples, body.len(), intake)?;
         if G::SCHEMA.tables.stack == 0 {
-            locations.end(intake)?;
+            locations.end(samples, intake)?;
         }
         Ok(locations)
     }

@@ -30,6 +30,8 @@ pub(crate) struct Target {
     pub(crate) rows: usize,
     /// Those of them that are not on the wire: errors take them away.
     pub(crate) own: u32,
+    /// What is none and no mistake, even where the table has no such row: what a reference that is left out is read as.
+    pub(crate) none: u32,
 }
 
 impl Target {
@@ -142,7 +144,7 @@ pub(crate) fn attributes_beside_labels(
     for (at, index) in attributes.split_off(first).into_iter().enumerate() {
         if target.holds(index) {
             attributes.push(index);
-        } else if index != target.own {
+        } else if index != target.none {
             refuse(index, target, intake, |error| error.element(at).within("attribute_indices"))?;
         }
     }
@@ -174,7 +176,7 @@ pub(crate) fn ragged_ids<I: Id>(indices: Ragged<u32>) -> Ragged<I> {
     Ragged { items: ids(indices.items), ends: indices.ends }
 }
 
-/// Proves one index. The first of an empty table is none.
+/// Proves one index.
 ///
 /// For a mapping's file name, and for finding the bad row of a column whose largest index is out of range.
 #[inline]
@@ -187,13 +189,13 @@ pub(crate) fn one<I: Id>(
     if target.holds(index) {
         return Ok(I::from_row(index));
     }
-    if index != target.own {
+    if index != target.none {
         refuse(index, target, intake, |error| error.within(field))?;
     }
     Ok(I::default())
 }
 
-/// Refuses every index that is out of range, or makes it none. The first of an empty table is no mistake: it is none.
+/// Refuses every index that is out of range, or makes it none. One left out is no mistake where the table is empty: it is none.
 #[cold]
 #[inline(never)]
 fn repair<I: Id>(
@@ -204,7 +206,7 @@ fn repair<I: Id>(
 ) -> Result<()> {
     for (row, index) in indices.iter_mut().enumerate().filter(|(_, id)| !target.holds(id.number()))
     {
-        if index.number() != target.own {
+        if index.number() != target.none {
             refuse(index.number(), target, intake, |error| place(error, row))?;
         }
         *index = I::default();
@@ -238,7 +240,7 @@ mod tests {
 
     #[test]
     fn an_index_past_its_table_is_refused_or_repaired() {
-        let target = Target { rows: 4, own: 1 };
+        let target = Target { rows: 4, own: 1, none: 1 };
         let place =
             |error: Error, row: usize| error.within("stack_index").within_row("samples", row);
         let mut intake = Intake::new(Limits::network(), Policy::Refuse, 0);

@@ -128,7 +128,7 @@ pub(crate) fn sample<G: Generation>(
         }
     };
     if G::SCHEMA.sample.label != 0 {
-        let table = Target { rows: tables.new_attributes.first as usize, own: 1 };
+        let table = Target { rows: tables.new_attributes.first as usize, own: 1, none: 1 };
         let attributes = &mut samples.attributes.items;
         prove::attributes_beside_labels(attributes, before.attributes, table, intake)?;
         attach_labels(before.attributes, samples, tables, intake)?;

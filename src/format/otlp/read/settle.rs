@@ -65,16 +65,18 @@ impl Tables {
             }
         }
         let own = u32::from(rows != Rows::NullFirst);
-        let target = |rows: usize, own: u32| Target { rows, own };
+        let target = |rows: usize, own: u32| Target { rows, own, none: own };
+        // What is left out is read as none, where presence tells.
+        let told = |rows: usize, own: u32| Target { rows, own, none: 0 };
         let attributes = target(self.attributes.len(), own);
         Ok(Targets {
             strings: target(self.texts.table_rows as usize, 0),
-            mapping: target(self.mappings.len(), (!mapping_row_0).into()),
+            mapping: told(self.mappings.len(), (!mapping_row_0).into()),
             function: target(self.functions.len(), (!function_row_0).into()),
             location: target(self.addresses.len(), own),
             attributes,
             sample_attributes: attributes,
-            link: target(self.links.len(), (!link_row_0).into()),
+            link: told(self.links.len(), (!link_row_0).into()),
             rows,
             link_row_0,
             units,
