@@ -249,8 +249,9 @@ fn defused(what: &str, format: Format, bytes: &[u8]) {
     let options = options.ambiguity(Ambiguity::Prefer);
     let (result, cost) = cost(|| otlp_profiles::read(bytes, &options).map(drop));
     let peak = cost.peak as f64 / bytes.len() as f64;
+    // Not counted is what indexes take while they grow.
     assert!(
-        cost.peak as u64 <= (PER_BYTE + 2) * bytes.len() as u64 + MIB,
+        cost.peak as u64 <= (PER_BYTE + 3) * bytes.len() as u64 + MIB,
         "{what}: {peak:.1} bytes a byte, {result:?}"
     );
 }

@@ -73,9 +73,12 @@ impl RawSamples {
         Ok(())
     }
 
-    /// Ends the lists of sample `row`.
+    /// Ends the lists of sample `row`. Where one has attributes, most have.
     #[inline(always)]
     fn end_rows(&mut self, row: usize) {
+        if self.attributes.ends.is_empty() && !self.attributes.items.is_empty() {
+            self.attributes.ends.reserve(self.stacks.capacity());
+        }
         self.attributes.end_row_at(row);
         self.values.end_row_at(row);
         self.timestamps.end_row_at(row);
