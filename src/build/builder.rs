@@ -30,7 +30,7 @@ use crate::model::id::{AttributeId, LocationId};
 /// ```
 ///
 /// Methods named after a row of OTLP's dictionary, [`function`](Self::function),
-/// [`location`](Self::location), [`stack`](Self::stack), return its [`Key`], the same key for the
+/// [`location`](Self::location), [`stack`](Self::stack), return its [`Key`](crate::build::Key), the same key for the
 /// same row.
 ///
 /// # What comes out
@@ -129,7 +129,7 @@ pub enum WhenFull {
     Drop,
 }
 
-/// What a [`Builder`] left out: what did not fit its limits, and what was given with a [`Key`] of
+/// What a [`Builder`] left out: what did not fit its limits, and what was given with a [`Key`](crate::build::Key) of
 /// another builder or of an interval that is over.
 ///
 /// ```
