@@ -546,19 +546,25 @@ fn values_inside_values_stop_at_the_limit() {
 
 #[test]
 fn slices_that_expand_are_bounded() {
-    // 1.3 to 1.7: every sample may say "all of location_indices", so n + m bytes mean n × m frames.
+    // 1.3 to 1.7: every sample may say "all of location_indices", so n + m bytes mean n × m frames. Equal slices become
+    // one stack, but all of each is compared.
     let count = 100_000u64;
     let indices = vec![0u8; count as usize];
-    let samples: Vec<u8> = (0..2_000u64)
-        .flat_map(|start| {
-            len(2, &[int(1, start + 1), int(2, count - start - 1), int(3, 1)].concat())
-        })
-        .collect();
-    let profile = [len(1, b""), samples, len(3, &indices)].concat();
-    let bytes = [nest(&[1, 2, 2], &profile), len(2, &[len(2, b""), len(5, b"")].concat())].concat();
-    let (result, cost) = cost(|| try_read("otlp-1.7", &bytes).map(drop));
-    assert_eq!(result.expect_err("200 million frames from 150 kB").kind(), ErrorKind::Limit);
-    assert!(cost.peak < 64 * MIB, "{} MiB", cost.peak / MIB);
+    for equal in [false, true] {
+        let length = |start: u64| if equal { count / 2 } else { count - start - 1 };
+        let samples: Vec<u8> = (0..2_000u64)
+            .flat_map(|start| {
+                len(2, &[int(1, start + 1), int(2, length(start)), int(3, 1)].concat())
+            })
+            .collect();
+        let profile = [len(1, b""), samples, len(3, &indices)].concat();
+        let bytes =
+            [nest(&[1, 2, 2], &profile), len(2, &[len(2, b""), len(5, b"")].concat())].concat();
+        let (result, cost) = cost(|| try_read("otlp-1.7", &bytes).map(drop));
+        let error = result.expect_err("100 million frames or more from 150 kB");
+        assert_eq!(error.kind(), ErrorKind::Limit);
+        assert!(cost.peak < 64 * MIB, "{} MiB", cost.peak / MIB);
+    }
 }
 
 #[test]

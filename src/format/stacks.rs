@@ -56,10 +56,12 @@ impl Stacks {
     ///
     /// # Errors
     ///
-    /// The budget: locations may be in any number of stacks.
+    /// The budget: locations may be in any number of stacks. It is asked before an equal one is looked for, which
+    /// takes as long as to keep it, however many are equal.
     #[inline]
     pub(crate) fn intern(&mut self, stack: &[u32], intake: &mut Intake) -> Result<u32> {
         let Self { rows, locations, index, hasher, .. } = self;
+        intake.budget.take_shared::<[u32; 2]>(stack.len())?;
         let hash = hasher.hash_one(stack);
         let same = |row: u32| {
             let [start, end] = [row as usize - 1, row as usize].map(|row| rows.ends[row] as usize);
@@ -68,7 +70,6 @@ impl Stacks {
         if let Some(row) = index.find(hash, same) {
             return Ok(row);
         }
-        intake.budget.take_shared::<[u32; 2]>(stack.len())?;
         intake.budget.take::<[u32; 8]>(1)?;
         let row = rows.len() as u32;
         locations.extend(stack);
