@@ -232,7 +232,9 @@ impl Draft {
     /// there are timestamps, because those go with one column.
     fn take_profiles(&mut self, profiles: &mut Vec<Profile>) {
         self.widen_window();
-        let (columns, mut said) = (self.profile.sample_types.len(), false);
+        // Of many types each profile has its own, and no copy of all.
+        let types = take(&mut self.profile.sample_types);
+        let (columns, mut said) = (types.len(), false);
         for shape in Shape::ALL {
             let lane = &mut self.lanes[shape as usize];
             if lane.samples.is_empty() {
@@ -240,8 +242,6 @@ impl Draft {
             }
             let parts = if shape == Shape::Totals { 1 } else { columns };
             for part in 0..parts {
-                // Of many types each has its own, and no copy of all.
-                let types = take(&mut self.profile.sample_types);
                 let mut profile = self.profile.clone();
                 let dropped = &mut profile.dropped_attributes_count;
                 *dropped = dropped.saturating_add(self.dropped_attributes);
@@ -256,12 +256,12 @@ impl Draft {
                     lane.deal(columns, part);
                     profile.sample_types = vec![types[part]];
                 }
-                self.profile.sample_types = types;
                 let last = part + 1 == parts;
                 profile.samples = if last { take(&mut lane.samples) } else { lane.samples.clone() };
                 profiles.push(profile);
             }
         }
+        self.profile.sample_types = types;
     }
 
     /// Makes the window hold every timestamp.

@@ -164,6 +164,14 @@ mod tests {
         for keys in [&[][..], &[1], &[1, 1]] {
             assert_eq!(alike(keys), [0; 0]);
         }
+        let many: Vec<u64> = (0..5000).map(|row| row << 40).collect();
+        assert_eq!(alike(&many), [0; 0]);
+        for spread in [0, 12, 40, 56] {
+            let mut keys: Vec<u64> = (0..5000u64).map(|row| row.rotate_left(spread)).collect();
+            keys.reverse();
+            let found = alike(&keys).len();
+            assert!(found < 1000, "{found} of rows {spread} bits apart");
+        }
     }
 
     #[test]

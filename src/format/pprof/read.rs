@@ -65,7 +65,7 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     }
     // The samples need memory of their own; `fill` would keep what the rows have.
     let [_, sample_types, samples, _, locations_read, functions_read, strings] = layout.rows;
-    drop((locations_read, functions_read));
+    drop((locations_read, functions_read, std::mem::take(&mut tables.ids)));
     tables.lines.trim();
     let table = &mut Table::of(payload, &strings, intake)?;
     let shape = Shape {

@@ -219,9 +219,47 @@ mod tests {
     use super::*;
     use crate::format::intake::Policy;
     use crate::limits::Limits;
+    use crate::wire::tag;
+    use crate::wire::write::varint;
 
     fn intake() -> Intake {
         Intake::new(Limits::network(), Policy::Refuse, 0)
+    }
+
+    /// A list of one packed field, of whose body these are the bytes.
+    fn packed(body: &[u8]) -> Result<LocationList> {
+        let (mut field, mut list) = (Vec::new(), LocationList::default());
+        varint(&mut field, body.len() as u64);
+        field.extend_from_slice(body);
+        list.read(tag(1, LEN), &mut Reader::new(&field), &mut intake()).map(|()| list)
+    }
+
+    #[test]
+    fn a_long_list_is_read_part_by_part_as_it_is_in_one() {
+        let numbers = |index: u32| index.wrapping_mul(2_654_435_761) >> (index % 29);
+        for count in [0, 1, 5_000, 30_000] {
+            let mut body = Vec::new();
+            (0..count).for_each(|index| varint(&mut body, numbers(index).into()));
+            let list = packed(&body).unwrap();
+            assert_eq!(list.len(), count as usize);
+            let read = list.locations.into_vec();
+            assert!(read.into_iter().eq((0..count).map(numbers)));
+        }
+    }
+
+    #[test]
+    fn what_is_no_varint_is_refused_though_nothing_refers_to_it() {
+        let read = |bytes: &[u8]| packed(bytes).map(|list| list.len());
+        for before in 0..9 {
+            let mut body = vec![1; before];
+            body.extend([0x80; 10]);
+            body.extend([0; 20]);
+            assert!(read(&body).is_err());
+            body.remove(before);
+            assert_eq!(read(&body).unwrap(), before + 20);
+        }
+        assert!(read(&[1, 0x80]).is_err());
+        assert!(read(&[[0x80; 20_000].as_slice(), &[0; 20_000]].concat()).is_err());
     }
 
     /// The stacks of some slices of two lists of 1,000 numbers, each with a stack of its own too.

@@ -195,7 +195,8 @@ pub(crate) fn one<I: Id>(
     Ok(I::default())
 }
 
-/// Refuses every index that is out of range, or makes it none. One left out is no mistake where the table is empty: it is none.
+/// Refuses every index that is out of range, or makes it none. One left out is no mistake where the table is empty: it is
+/// none.
 #[cold]
 #[inline(never)]
 fn repair<I: Id>(
