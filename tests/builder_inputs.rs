@@ -195,6 +195,25 @@ fn attribute_values_of_every_kind_are_taken() {
 }
 
 #[test]
+fn named_values_without_a_name_are_left_out_and_counted() {
+    let mut builder = Builder::new();
+    let cpu = builder.profile("cpu", "nanoseconds");
+    let labels = NewValue::key_values([("tier", "web"), ("", "lost"), ("tier", "batch")]);
+    builder.sample(cpu, root_first(["main"])).attr("labels", labels);
+    assert_eq!(builder.dropped().attributes, 1);
+
+    let profiles = builder.finish().unwrap();
+    let dictionary = profiles.dictionary();
+    let attribute = dictionary.attributes().iter().find(|row| row.value != Value::Empty).unwrap();
+    let Value::KeyValues(pairs) = &attribute.value else { panic!("{attribute:?}") };
+    let text = |id| dictionary.text(id);
+    let pairs: Vec<_> = pairs.iter().map(|pair| (text(pair.key), pair.value.clone())).collect();
+    assert_eq!(pairs.len(), 1);
+    assert_eq!(pairs[0].0, "tier");
+    assert!(matches!(pairs[0].1, Value::String(id) if text(id) == "batch"));
+}
+
+#[test]
 fn times_are_taken_as_numbers_and_as_std_has_them() {
     let system_time = SystemTime::UNIX_EPOCH + Duration::from_nanos(NOW);
     let profiles = [true, false].map(|numbers| {

@@ -617,6 +617,9 @@ fn every_limit_is_checked() {
                 .expect_err(limit);
             assert_eq!(error.kind(), ErrorKind::Limit, "{name}: {error}");
             assert!(error.message().contains(limit), "{name}, {limit}: {error}");
+            if limit == "max_table_entries" {
+                assert!(error.to_string().contains(" table"), "{name}: {error}");
+            }
         }
     }
 }

@@ -7,7 +7,7 @@
 use crate::build::interner::Interner;
 use crate::build::room::{Full, at_most};
 use crate::limits::Limits;
-use crate::model::id::{AttributeId, StringId};
+use crate::model::id::AttributeId;
 use crate::model::value::KeyValue;
 
 impl Interner {
@@ -23,11 +23,8 @@ impl Interner {
         if id == AttributeId::NONE { Ok(()) } else { put(list, id, key, &self.room.limits) }
     }
 
-    /// Adds a pair, in place of the one with its key; a pair without a key is none.
+    /// Adds a pair, in place of the one with its key.
     pub(crate) fn put_pair(&self, list: &mut Vec<KeyValue>, pair: KeyValue) -> Result<(), Full> {
-        if pair.key == StringId::NONE {
-            return Ok(());
-        }
         put(list, pair, |pair| pair.key, &self.room.limits)
     }
 }

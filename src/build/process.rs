@@ -202,7 +202,8 @@ impl ProcessMappings {
     /// The leaf is where the processor was; all others are return addresses. A return address is
     /// behind its call, sometimes in the next line or function, so one is subtracted from it.
     ///
-    /// An address in no mapping is a location without one. [`Builder::address`] takes addresses as they are.
+    /// An address in no mapping is a location without one; 0 in no mapping, which unwinders give where
+    /// they do not go on, is none. [`Builder::address`] takes addresses as they are.
     ///
     /// ```
     /// use otlp_profiles::{Builder, build::{ProcessMappings, leaf_first}};

@@ -235,7 +235,12 @@ impl Builder {
     fn key_values(&mut self, pairs: &[(StringRef<'_>, NewValue<'_>)], depth: u64) -> Option<Value> {
         let mut list = Vec::with_capacity(pairs.len());
         for (key, value) in pairs {
-            let pair = KeyValue { key: self.text(key)?, value: self.value(value, depth + 1)? };
+            let key = self.text(key)?;
+            if key == StringId::NONE {
+                self.dropped.attributes += 1;
+                continue;
+            }
+            let pair = KeyValue { key, value: self.value(value, depth + 1)? };
             let put = self.interner.put_pair(&mut list, pair);
             self.fit(put)?;
         }

@@ -83,7 +83,7 @@ pub enum NewValue<'a> {
     Bytes(Cow<'a, [u8]>),
     /// A list.
     Array(Vec<NewValue<'a>>),
-    /// Named values; of two with the same name the later one counts.
+    /// Named values; of two with the same name the later one counts, and one without is left out and counted.
     KeyValues(Vec<(StringRef<'a>, NewValue<'a>)>),
 }
 

@@ -4,6 +4,7 @@ use crate::error::{Error, Finding, Result, Severity};
 use crate::format::losses::{LossCode, LossKind};
 use crate::format::source::SourceOptions;
 use crate::limits::{Budget, Limits, within};
+use crate::schema::Table;
 
 /// What happens to input that breaks a rule the data can be read without.
 ///
@@ -89,6 +90,13 @@ impl Intake {
     pub(crate) fn take_samples(&mut self, samples: usize) -> Result<()> {
         self.samples = self.samples.saturating_add(samples as u64);
         within("max_samples", self.limits().max_samples, self.samples)
+    }
+
+    /// Whether a table may have so many rows; the error names the table.
+    #[inline]
+    pub(crate) fn check_rows(&self, table: Table, rows: u64) -> Result<()> {
+        within("max_table_entries", self.limits().max_table_entries, rows)
+            .map_err(|e| e.within(table.name()))
     }
 
     /// Whether a stack may be of so many locations.

@@ -21,6 +21,7 @@ use crate::model::id::{AttributeId, StringId};
 use crate::model::row_index::RowIndex;
 use crate::model::strings::RawStrings;
 use crate::model::value::Value;
+use crate::schema::Table;
 
 /// The texts of a payload while it is read: the rows of its string table first, then the texts
 /// it has in place, each once.
@@ -221,11 +222,7 @@ impl NewAttributes {
             return Ok(AttributeId(first.saturating_add(row)));
         }
         let row = rows.len() as u32;
-        within(
-            "max_table_entries",
-            intake.limits().max_table_entries,
-            u64::from(*first) + u64::from(row) + 1,
-        )?;
+        intake.check_rows(Table::Attribute, u64::from(*first) + u64::from(row) + 1)?;
         // Its place in the index, too.
         intake.budget.take::<u64>(1)?;
         intake.budget.take::<u8>(heap_bytes(&attribute.value))?;

@@ -96,9 +96,9 @@ const WITH_IT: &str = "it went with what was fixed";
 ///
 /// What it mends is what [`Rule::fixed_by`] tells. The format, the framing and the compression stay.
 /// A payload is written anew as a whole, so all that is mended in it is among the
-/// [changes](Fixed::changes), also by rules that `options` do not ask. The file that comes out has no
-/// such finding any more, means the same, and stays as it is when it is fixed again. What is left is in
-/// the [report](Fixed::report).
+/// [changes](Fixed::changes), also by rules that `options` do not ask. What is mended has no such finding
+/// any more, means the same, and stays as it is when it is fixed again. What is left is in the
+/// [report](Fixed::report).
 ///
 /// A payload is left alone, and [`Fixed::left`] says why, where it cannot be read, or where something
 /// that has no single right answer would be lost: a field that nobody knows, a stack that is not there,

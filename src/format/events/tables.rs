@@ -106,12 +106,21 @@ impl<'a> Parts<'a> {
 
     /// The limits that a pass over the bytes can tell, before anything is made of them.
     fn check(&self, intake: &mut Intake) -> Result<()> {
-        let Self { types, clocks, strings, attributes, mappings, functions, .. } = self;
-        let Self { locations, links, stacks, .. } = self;
-        let tables =
-            [types, clocks, strings, attributes, mappings, functions, locations, links, stacks];
-        let largest = tables.into_iter().map(Vec::len).max().unwrap_or(0);
-        within("max_table_entries", intake.limits().max_table_entries, largest as u64)?;
+        let tables = [
+            ("event_types", &self.types),
+            ("clocks", &self.clocks),
+            ("strings", &self.strings),
+            ("attributes", &self.attributes),
+            ("mappings", &self.mappings),
+            ("functions", &self.functions),
+            ("locations", &self.locations),
+            ("links", &self.links),
+            ("stacks", &self.stacks),
+        ];
+        let most = intake.limits().max_table_entries;
+        for (name, rows) in tables {
+            within("max_table_entries", most, rows.len() as u64).map_err(|e| e.within(name))?;
+        }
         within("max_samples", intake.limits().max_samples, self.events as u64)
     }
 }

@@ -19,9 +19,9 @@ use crate::format::otlp::read::references::own_rows;
 use crate::format::otlp::schema::{Generation, Rows};
 use crate::format::stacks::Stacks;
 use crate::format::texts::{NewAttributes, Texts};
-use crate::limits::within;
 use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
 use crate::model::ragged::Ragged;
+use crate::schema::Table;
 use crate::wire::LEN;
 use crate::wire::read::Reader;
 use crate::wire::short::Short;
@@ -227,11 +227,18 @@ impl Tables {
             stack_bytes,
             string,
         } = self.counts;
-        let largest = [mapping, location, function, link, attribute, unit, stack]
-            .into_iter()
-            .max()
-            .unwrap_or(0);
-        within("max_table_entries", intake.limits().max_table_entries, largest as u64)?;
+        let tables = [
+            (Table::Mapping, mapping),
+            (Table::Location, location),
+            (Table::Function, function),
+            (Table::Link, link),
+            (Table::Attribute, attribute),
+            (Table::AttributeUnit, unit),
+            (Table::Stack, stack),
+        ];
+        for (table, rows) in tables {
+            intake.check_rows(table, rows as u64)?;
+        }
         let budget = &mut intake.budget;
         // A guess: some are inlined. A line takes more than that many bytes.
         let lines = (location + location / 2).min(budget.payload() / 8) + <Short>::MOST_MESSAGES;
