@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use otlp_profiles::build::{
-    Frame, Key, NewLocation, NewValue, ProcessMappings, Upscaling, leaf_first, root_first,
+    Frame, Key, NewEntity, NewLocation, NewValue, ProcessMappings, Upscaling, WhenFull, leaf_first,
+    root_first,
 };
-use otlp_profiles::model::{AggregationTemporality, Value};
-use otlp_profiles::{Builder, Format, Profile, Profiles, WriteOptions, read, write};
+use otlp_profiles::model::{AggregationTemporality, KeyValue, Value};
+use otlp_profiles::{Builder, Format, Limits, Profile, Profiles, WriteOptions, read, write};
 
 const NOW: u64 = 1_763_640_000_000_000_000;
 
@@ -211,6 +212,61 @@ fn named_values_without_a_name_are_left_out_and_counted() {
     assert_eq!(pairs.len(), 1);
     assert_eq!(pairs[0].0, "tier");
     assert!(matches!(pairs[0].1, Value::String(id) if text(id) == "batch"));
+}
+
+/// Each key is said twice, and the later value counts, at the place of the earlier one.
+#[test]
+fn a_hundred_thousand_attributes_of_everything_take_time_in_proportion() {
+    const MANY: usize = 100_000;
+    let names: Vec<String> = (0..MANY).map(|at| format!("key {at}")).collect();
+    let all = || names.iter().map(|name| (name, 1)).chain(names.iter().map(|name| (name, 2)));
+
+    let mut builder = Builder::with_limits(Limits::unlimited(), WhenFull::Refuse);
+    let id_keys: Vec<&str> = names.iter().map(String::as_str).chain(["key 7"]).collect();
+    let entity = NewEntity::new("host", &id_keys);
+    let entities = (0..3).fold(builder.resource(), |resource, _| resource.entity(entity));
+    drop(all().fold(entities, |resource, (name, value)| resource.attr(name, value)));
+    drop(all().fold(builder.scope("s"), |scope, (name, value)| scope.attr(name, value)));
+    let cpu = builder.profile("cpu", "nanoseconds");
+    drop(all().fold(builder.profile_mut(cpu), |profile, (name, value)| profile.attr(name, value)));
+    let keys: Vec<_> = all().map(|(name, value)| builder.attribute(name, value)).collect();
+    let location = builder.location(NewLocation::new().address(Key::NONE, 1).attributes(&keys));
+    let sample = builder.sample(cpu, root_first([location])).value(1);
+    let sample = all().fold(sample, |sample, (name, value)| sample.attr(name, value));
+    drop(sample.attr("", 0).attr("all", NewValue::key_values(all())));
+
+    let profiles = builder.finish().unwrap();
+    let dictionary = profiles.dictionary();
+    let is_later = |key: &str, value: &Value| key == "all" || *value == Value::Int(2);
+    let later = |ids: &[_]| {
+        let rows = ids.iter().map(|id| dictionary.attribute(*id).unwrap());
+        rows.filter(|row| is_later(dictionary.text(row.key), &row.value)).count()
+    };
+    let pairs = |pairs: &[KeyValue]| {
+        let right = pairs
+            .iter()
+            .zip(&names)
+            .all(|(pair, name)| dictionary.text(pair.key) == name && pair.value == Value::Int(2));
+        assert!(right);
+        pairs.len()
+    };
+    let place = &profiles.resource_profiles()[0];
+    assert_eq!(pairs(place.resource().attributes()), MANY);
+    let [entity] = place.resource().entity_refs() else { panic!("equal entities are one") };
+    assert_eq!(entity.id_keys.len(), MANY);
+    assert_eq!(pairs(place.scope_profiles()[0].scope().attributes()), MANY);
+    let profile = only(&profiles);
+    assert_eq!(later(profile.attributes()), MANY);
+    let sample = profile.samples().get(0).unwrap();
+    assert_eq!((sample.attributes.len(), later(sample.attributes)), (MANY + 1, MANY + 1));
+    let location = dictionary.stack(sample.stack)[0];
+    assert_eq!(later(dictionary.locations().attributes(location)), MANY);
+    let nested = sample.attributes.iter().map(|id| &dictionary.attribute(*id).unwrap().value);
+    let mut nested = nested.filter_map(|value| match value {
+        Value::KeyValues(list) => Some(list),
+        _ => None,
+    });
+    assert_eq!(pairs(nested.next().unwrap()), MANY);
 }
 
 #[test]

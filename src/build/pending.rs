@@ -1,6 +1,7 @@
 //! What is known of the sample being taken, until it is put into its profile.
 
 use crate::build::key::Key;
+use crate::build::lists::Keys;
 use crate::build::upscaling::Upscaling;
 use crate::model::id::{AttributeId, LinkId, StackId};
 use crate::model::profile::Profile;
@@ -12,6 +13,8 @@ pub(crate) struct Pending {
     pub(crate) stack: Key<StackId>,
     pub(crate) link: LinkId,
     pub(crate) attributes: Vec<AttributeId>,
+    /// Those of `attributes`.
+    pub(crate) keys: Keys,
     pub(crate) values: Vec<i64>,
     pub(crate) times: Vec<u64>,
     pub(crate) upscaling: Vec<Upscaling>,
@@ -28,6 +31,7 @@ impl Pending {
     pub(crate) fn clear(&mut self) {
         self.link = LinkId::NONE;
         self.attributes.clear();
+        self.keys.clear();
         self.values.clear();
         self.times.clear();
         self.upscaling.clear();

@@ -4,6 +4,7 @@ use std::borrow::Borrow;
 
 use crate::build::builder::Builder;
 use crate::build::key::Key;
+use crate::build::lists::Keys;
 use crate::build::number::{Nanos, SampleValue};
 use crate::build::value::{StringRef, ValueAndUnit};
 use crate::model::id::{AttributeId, StringId};
@@ -32,6 +33,8 @@ pub struct ProfileMut<'a> {
     builder: &'a mut Builder,
     /// The draft; none when the key was not of this builder.
     row: Option<usize>,
+    /// Those of the draft's attributes.
+    keys: Keys,
 }
 
 impl Builder {
@@ -102,7 +105,7 @@ impl Builder {
     /// ```
     pub fn profile_mut(&mut self, profile: Key<Profile>) -> ProfileMut<'_> {
         let row = self.tree.profile_row(profile);
-        ProfileMut { builder: self, row }
+        ProfileMut { builder: self, row, keys: Keys::default() }
     }
 }
 
@@ -243,10 +246,12 @@ impl ProfileMut<'_> {
         self.put(id.and_then(AttributeId::some))
     }
 
-    fn put(self, id: Option<AttributeId>) -> Self {
+    fn put(mut self, id: Option<AttributeId>) -> Self {
+        let keys = &mut self.keys;
         let Builder { tree, interner, .. } = &mut *self.builder;
         let draft = self.row.and_then(|row| tree.profiles.get_mut(row));
-        let put = draft.zip(id).map(|(draft, id)| interner.put(&mut draft.profile.attributes, id));
+        let put =
+            draft.zip(id).map(|(draft, id)| interner.put(&mut draft.profile.attributes, keys, id));
         if put.and_then(|put| self.builder.fit(put)).is_some() {
             return self;
         }

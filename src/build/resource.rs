@@ -1,7 +1,10 @@
 //! Resources and scopes: naming them, and coming back to them.
 
+use std::collections::HashSet;
+
 use crate::build::builder::Builder;
 use crate::build::key::Key;
+use crate::build::lists::Keys;
 use crate::build::parts::NewEntity;
 use crate::build::tree::nameless;
 use crate::build::value::{NewValue, StringRef};
@@ -24,7 +27,12 @@ impl Builder {
     /// ```
     pub fn resource(&mut self) -> ResourceMut<'_> {
         let place = Some(nameless());
-        ResourceMut { builder: self, place, panicking: std::thread::panicking() }
+        ResourceMut {
+            builder: self,
+            place,
+            keys: Keys::default(),
+            panicking: std::thread::panicking(),
+        }
     }
 
     /// Names the instrumentation that makes the profiles, in the resource named last. Profiles
@@ -48,7 +56,12 @@ impl Builder {
             place.scopes[0].scope.name = name;
             place
         });
-        ScopeMut { builder: self, place, panicking: std::thread::panicking() }
+        ScopeMut {
+            builder: self,
+            place,
+            keys: Keys::default(),
+            panicking: std::thread::panicking(),
+        }
     }
 
     /// Goes back to a resource or a scope that was named before: what is named from here on is of
@@ -77,23 +90,27 @@ impl Builder {
     /// A pair of a resource or a scope; none if it does not fit.
     fn put_pair(
         &mut self,
-        list: &mut Vec<KeyValue>,
+        (list, keys): (&mut Vec<KeyValue>, &mut Keys),
         key: &StringRef<'_>,
         value: &NewValue<'_>,
     ) -> Option<()> {
         let key = self.text(key).filter(|key| *key != StringId::NONE)?;
         let pair = KeyValue { key, value: self.value(value, 1)? };
-        let put = self.interner.put_pair(list, pair);
+        let put = self.interner.put_pair(list, keys, pair);
         self.fit(put)
     }
 
     /// As [`put_pair`](Self::put_pair), by key. Attributes with a unit do not fit.
-    fn put_attribute(&mut self, list: &mut Vec<KeyValue>, key: Key<AttributeId>) -> Option<()> {
+    fn put_attribute(
+        &mut self,
+        (list, keys): (&mut Vec<KeyValue>, &mut Keys),
+        key: Key<AttributeId>,
+    ) -> Option<()> {
         let id = self.generation.id(key)?;
         let attribute = self.interner.dictionary.attribute(id)?;
         let pair = KeyValue { key: attribute.key, value: attribute.value.clone() };
         let fits = attribute.unit == StringId::NONE;
-        let put = self.interner.put_pair(list, pair);
+        let put = self.interner.put_pair(list, keys, pair);
         fits.then(|| self.fit(put))?
     }
 }
@@ -139,6 +156,8 @@ pub struct ResourceMut<'a> {
     builder: &'a mut Builder,
     /// The resource and its nameless scope; none when it is named.
     place: Option<ResourceProfiles>,
+    /// Those of its attributes.
+    keys: Keys,
     /// Whether a panic was under way when it was begun.
     panicking: bool,
 }
@@ -158,6 +177,8 @@ pub struct ScopeMut<'a> {
     builder: &'a mut Builder,
     /// The resource and the scope; none when it is named, or when its resource did not fit.
     place: Option<ResourceProfiles>,
+    /// Those of its attributes.
+    keys: Keys,
     /// Whether a panic was under way when it was begun.
     panicking: bool,
 }
@@ -223,14 +244,14 @@ macro_rules! described {
 
             fn put(
                 mut self,
-                put: impl FnOnce(&mut Builder, &mut Vec<KeyValue>) -> Option<()>,
+                put: impl FnOnce(&mut Builder, (&mut Vec<KeyValue>, &mut Keys)) -> Option<()>,
             ) -> Self {
                 let Some($place) = &mut self.place else {
                     self.builder.dropped.attributes += 1;
                     return self;
                 };
                 let part = &mut $level.$part;
-                if put(self.builder, &mut part.attributes).is_none() {
+                if put(self.builder, (&mut part.attributes, &mut self.keys)).is_none() {
                     let count = &mut part.dropped_attributes_count;
                     *count = count.saturating_add(1);
                     self.builder.dropped.attributes += 1;
@@ -307,18 +328,18 @@ impl Builder {
 /// are there twice or that nothing identifies.
 fn settle(resource: &mut Resource) {
     let Resource { attributes, entity_refs, .. } = resource;
+    if entity_refs.is_empty() {
+        return;
+    }
+    let all: HashSet<StringId> = attributes.iter().map(|pair| pair.key).collect();
+    let mut met = HashSet::new();
     for mut entity in std::mem::take(entity_refs) {
-        let mut seen = Vec::new();
+        let mut seen = HashSet::new();
         for keys in [&mut entity.id_keys, &mut entity.description_keys] {
-            keys.retain(|key| {
-                let has = attributes.iter().any(|pair| pair.key == *key);
-                let keep = has && !seen.contains(key);
-                seen.extend(keep.then_some(*key));
-                keep
-            });
+            keys.retain(|key| all.contains(key) && seen.insert(*key));
         }
         let is_one = entity.entity_type != StringId::NONE && !entity.id_keys.is_empty();
-        if is_one && !entity_refs.contains(&entity) {
+        if is_one && met.insert(entity.clone()) {
             entity_refs.push(entity);
         }
     }

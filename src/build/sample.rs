@@ -120,7 +120,7 @@ impl Builder {
     #[inline]
     fn put_pending(&mut self, id: Option<AttributeId>) {
         let Self { interner, pending, .. } = self;
-        let put = id.map(|id| interner.put(&mut pending.attributes, id));
+        let put = id.map(|id| interner.put(&mut pending.attributes, &mut pending.keys, id));
         if put.and_then(|put| self.fit(put)).is_none() {
             self.pending.dropped += 1;
             self.dropped.attributes += 1;

@@ -2,6 +2,7 @@
 
 use crate::build::builder::Builder;
 use crate::build::key::Key;
+use crate::build::lists::Keys;
 use crate::build::parts::{NewFunction, NewLocation, NewMapping};
 use crate::build::room::at_most;
 use crate::build::row::Spot;
@@ -233,7 +234,7 @@ impl Builder {
     }
 
     fn key_values(&mut self, pairs: &[(StringRef<'_>, NewValue<'_>)], depth: u64) -> Option<Value> {
-        let mut list = Vec::with_capacity(pairs.len());
+        let (mut list, mut keys) = (Vec::with_capacity(pairs.len()), Keys::default());
         for (key, value) in pairs {
             let key = self.text(key)?;
             if key == StringId::NONE {
@@ -241,7 +242,7 @@ impl Builder {
                 continue;
             }
             let pair = KeyValue { key, value: self.value(value, depth + 1)? };
-            let put = self.interner.put_pair(&mut list, pair);
+            let put = self.interner.put_pair(&mut list, &mut keys, pair);
             self.fit(put)?;
         }
         Some(Value::KeyValues(list.into()))
@@ -250,10 +251,11 @@ impl Builder {
     /// Makes the set of the attributes of a mapping or a location: sorted, one a key.
     pub(super) fn set(&mut self, frame_type: AttributeId, keys: &[Key<AttributeId>]) {
         self.set.clear();
+        let mut known = Keys::default();
         let generation = self.generation.same();
         let ids = keys.iter().map(|&key| generation.id(key));
         for id in std::iter::once(Some(frame_type)).chain(ids) {
-            let put = id.map(|id| self.interner.put(&mut self.set, id));
+            let put = id.map(|id| self.interner.put(&mut self.set, &mut known, id));
             if put.and_then(|put| self.fit(put)).is_none() {
                 self.dropped.attributes += 1;
             }

@@ -188,7 +188,7 @@ impl Resource {
 /// All ids are of texts; the keys in both lists are keys of the resource's attributes. It is
 /// `opentelemetry.proto.common.v1.EntityRef`, in profiles
 /// [since 1.6](https://github.com/open-telemetry/opentelemetry-proto/releases/tag/v1.6.0).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct EntityRef {
     /// The schema of the entity.
