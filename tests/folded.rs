@@ -168,6 +168,19 @@ fn plain_lines_are_added_up_and_extended_ones_are_not() {
 }
 
 #[test]
+fn links_are_left_out_when_they_are_to_be() {
+    let linked = "trace_id=0x01020304010203040102030401020304,span_id=0x9999999999999999";
+    for (line, without) in [("a 1 k=v", "a 1 k=v,"), ("a 1", "a 1 ")] {
+        let model = folded(format!("{without}{linked}\n").as_bytes());
+        let options = WriteOptions::default().links(false);
+        let written = write(&model, Format::FOLDED, &options).unwrap();
+        assert_eq!(String::from_utf8_lossy(&written.payload), format!("{line}\n"));
+        let codes: Vec<_> = written.losses.iter().map(|l| (l.code.as_str(), l.count)).collect();
+        assert_eq!(codes, [("link.dropped", 1)], "{line}");
+    }
+}
+
+#[test]
 fn what_is_odd_is_noted() {
     let text = b"a -3\nb 1 trace_id=xyz\nc 1 span_id=0x99\n";
     let reading = read_with(text, SourceOptions::default()).unwrap();

@@ -11,7 +11,7 @@ What `otlp-profiles validate` and `otlp_profiles::check` ask of a payload. This 
 
 Severities are E (error), W (warning) and I (info), by generation where they differ. Generations: 1 is OTLP 1.3
 (OTEP 0239), 2 is 1.4 and 1.5, 3 is 1.6, 4 is 1.7, 5 is 1.8, 6 is 1.9, 7 is 1.10 and 1.11; P is pprof, A is anything.
-Rules with a * are asked only when they are named, those of OP92xx only of payloads that are for a receiver (`--for`). What `validate --fix` mends has an F: there is one right answer.
+Rules with a * are asked only when they are named, those of OP92xx of payloads that are for a receiver (`--for`) as well. What `validate --fix` mends has an F: there is one right answer.
 ";
 
 fn page() -> String {

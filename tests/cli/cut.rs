@@ -81,7 +81,8 @@ fn long_texts_by_reference_are_cut() {
     }
     let list = NewValue::array([text.as_str(); TIMES]);
     let pairs = NewValue::key_values((0..TIMES).map(|row| (row.to_string(), text.as_str())));
-    resource.attr("list", list).attr("pairs", pairs);
+    let short = NewValue::key_values((100..200).map(|row| (format!("k{row}"), "serve")));
+    resource.attr("list", list).attr("pairs", pairs).attr("short", short);
     let profile = builder.profile("cpu", "count");
     builder.sample(profile, root_first(["main"])).value(1);
     file(&room, builder);
@@ -94,6 +95,10 @@ fn long_texts_by_reference_are_cut() {
     assert_eq!(list[1..], ["… (299 more)"], "{list:?}");
     assert!(list[0].as_str().unwrap().ends_with("t… (100,000 bytes)"));
     assert_eq!(shown["pairs"]["…"], "(299 more)");
+    // None is cut to nothing.
+    let short = shown["short"].as_object().unwrap();
+    let whole = short.iter().filter(|(key, value)| key.starts_with('k') && *value == "serve");
+    assert_eq!((short.len(), whole.count()), (41, 40), "{short:?}");
 }
 
 /// So were the attributes that profiles have by reference, with all that is in them.
@@ -119,7 +124,7 @@ fn long_attributes_of_profiles_are_cut() {
     assert_eq!(shown["bytes"]["bytes"], format!("{}… (100,000 bytes)", "ab".repeat(500)));
     assert_eq!(shown["short"], serde_json::json!(["a", "b"]));
     let list = shown["list"].as_array().unwrap();
-    assert_eq!((list.len(), &list[249], &list[250]), (251, &249.into(), &"… (9,750 more)".into()));
+    assert_eq!((list.len(), &list[248], &list[249]), (250, &248.into(), &"… (9,751 more)".into()));
     assert!(page.contains(&format!("text={}\n", cut("t"))));
 }
 

@@ -77,7 +77,7 @@ pub(crate) struct Args {
         value_name = "label|drop"
     )]
     timestamps: TimestampsArg,
-    /// Leave pprof's labels trace_id and span_id as they are, and drop links that pprof cannot say
+    /// Leave the labels trace_id and span_id of pprof and folded as they are, and drop links written to them
     #[arg(long)]
     no_links: bool,
     /// The numeric pprof label to take for the time of a sample, such as end_timestamp_ns

@@ -160,7 +160,7 @@ rules! {
     /// A warning: profile.proto declares `string`, which proto3 requires to be UTF-8, but Go's
     /// reader does not check.
     PP1027 "pprof-invalid-utf8" ["W" "P"] "string_table[]"
-        "not UTF-8: kept byte for byte in memory; lossily replaced only when converted (CV1018)"
+        "not UTF-8: kept byte for byte; replaced only where a format cannot hold it (string.invalid_utf8)"
         source "google/pprof accepts; Pyroscope and OTLP reject; TiDB issue 52215"
         example "\"\\xff\""
         fix "write strings as UTF-8";

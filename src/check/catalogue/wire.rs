@@ -59,7 +59,7 @@ rules! {
     /// What a field holds cannot be told, so that the message ends here. Libraries split: some
     /// fail, some skip the field and lose what it said.
     OP1008 "wire-type-mismatch" ["E" "1-7,P"] "known fields"
-        "wire type differs from the schema (packed/unpacked excepted). Lenient mode: treat as unknown, OP1019"
+        "wire type differs from the schema (packed/unpacked excepted)"
         source "prost, google/pprof, collector reject; C++/upb/Go skip and so lose the data"
         example "Sample.stack_index as LEN"
         fix "encode the field with the type that the schema gives it";

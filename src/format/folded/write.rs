@@ -42,7 +42,8 @@ pub(crate) fn write(
     losses: &mut Losses,
     spare: Vec<u8>,
 ) -> Result<Vec<Vec<u8>>> {
-    let extended = !options.plain && profiles.iter().any(says_more);
+    let extended =
+        !options.plain && profiles.iter().any(|profile| says_more(profile, options.links));
     view::unsaid(profiles, Says { samples: extended, ..Says::default() }, losses);
     let mut spare = Some(spare);
     let mut payloads = Vec::new();
@@ -64,10 +65,10 @@ pub(crate) fn write(
 }
 
 /// Whether samples have what only extended lines say.
-fn says_more(profile: &Profile) -> bool {
+fn says_more(profile: &Profile, links: bool) -> bool {
     let samples = &profile.samples;
     !samples.attributes.items.is_empty()
-        || samples.links.iter().any(|link| *link != LinkId::NONE)
+        || links && samples.links.iter().any(|link| *link != LinkId::NONE)
         || !samples.timestamps.items.is_empty()
 }
 
@@ -194,7 +195,9 @@ impl<'a, 'l> Writer<'a, 'l> {
             [(b"trace_id", bytes_of(&link.trace_id)), (b"span_id", bytes_of(&link.span_id))];
         if sample.link != LinkId::NONE {
             let taken = pairs.iter().any(|(key, _)| ids.iter().any(|(id, _)| id == key));
-            if taken {
+            if !self.options.links {
+                self.losses.add(losses::LINK_DROPPED, String::new);
+            } else if taken {
                 self.losses.add(losses::LINK_LABEL_CONFLICT, String::new);
             } else {
                 pairs.extend(ids.iter().map(|(key, id)| (*key, id)));

@@ -144,11 +144,10 @@ impl Room {
     /// More in an object, which takes more memory than its characters.
     const PAIR: usize = 16;
 
-    /// Whether something of this length begins where there still is room.
+    /// Takes room of this length; whether there is some left for a text, so that none is cut to nothing.
     fn take(&mut self, length: usize) -> bool {
-        let has_room = self.0 > 0;
         self.0 = self.0.saturating_sub(length);
-        has_room
+        self.0 > 0
     }
 
     fn text(&mut self, text: &str) -> String {

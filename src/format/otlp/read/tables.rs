@@ -100,6 +100,23 @@ pub(crate) struct Counts {
     pub(crate) string: usize,
 }
 
+impl Counts {
+    /// Whether each table may have so many rows. Strings, which are read while the rest is counted, have
+    /// a limit of their own.
+    fn check(&self, intake: &Intake) -> Result<()> {
+        let tables = [
+            (Table::Mapping, self.mapping),
+            (Table::Location, self.location),
+            (Table::Function, self.function),
+            (Table::Link, self.link),
+            (Table::Attribute, self.attribute),
+            (Table::AttributeUnit, self.unit),
+            (Table::Stack, self.stack),
+        ];
+        tables.into_iter().try_for_each(|(table, rows)| intake.check_rows(table, rows as u64))
+    }
+}
+
 /// What pprof says of a mapping beyond OTLP's current fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MappingPprof {
@@ -227,18 +244,7 @@ impl Tables {
             stack_bytes,
             string,
         } = self.counts;
-        let tables = [
-            (Table::Mapping, mapping),
-            (Table::Location, location),
-            (Table::Function, function),
-            (Table::Link, link),
-            (Table::Attribute, attribute),
-            (Table::AttributeUnit, unit),
-            (Table::Stack, stack),
-        ];
-        for (table, rows) in tables {
-            intake.check_rows(table, rows as u64)?;
-        }
+        self.counts.check(intake)?;
         let budget = &mut intake.budget;
         // A guess: some are inlined. A line takes more than that many bytes.
         let lines = (location + location / 2).min(budget.payload() / 8) + <Short>::MOST_MESSAGES;
