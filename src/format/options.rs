@@ -26,7 +26,7 @@ pub struct WriteOptions {
     /// How pprof, which has none, says timestamps; other formats take no other than the default.
     pub timestamps: Timestamps,
     /// Whether pprof and folded stacks say links as the labels `trace_id` and `span_id`.
-    /// By default it does; false drops them, with a loss.
+    /// By default they do; false drops them, with a loss.
     pub links: bool,
     /// The id of the one profile: of several, it is an error. Where that becomes a profile for each of its types, the
     /// first type's has it. Where a generation requires an id and none is known, it
