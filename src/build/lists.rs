@@ -4,9 +4,8 @@
 //! later one, at the place it had first. Most lists are short, so they are searched; a long one is
 //! searched by an index of its keys. Keys are compared by id: an interner gives equal texts one id.
 
-use std::collections::HashMap;
-
 use foldhash::fast::RandomState;
+use hashbrown::HashMap;
 
 use crate::build::interner::Interner;
 use crate::build::room::{Full, at_most};
@@ -17,7 +16,7 @@ use crate::model::value::KeyValue;
 /// The longest list that is searched as it is.
 const SHORT: usize = 32;
 
-/// Where each key of a list is that is being put together, once it is too long to be searched.
+/// The index of a list that is being put together: where each key is, once the list is too long to be searched.
 ///
 /// It follows one list, which only grows; [`clear`](Self::clear) makes it one of another.
 #[derive(Clone, Debug, Default)]

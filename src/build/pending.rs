@@ -13,7 +13,7 @@ pub(crate) struct Pending {
     pub(crate) stack: Key<StackId>,
     pub(crate) link: LinkId,
     pub(crate) attributes: Vec<AttributeId>,
-    /// Those of `attributes`.
+    /// The index of `attributes`.
     pub(crate) keys: Keys,
     pub(crate) values: Vec<i64>,
     pub(crate) times: Vec<u64>,

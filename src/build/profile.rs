@@ -33,7 +33,7 @@ pub struct ProfileMut<'a> {
     builder: &'a mut Builder,
     /// The draft; none when the key was not of this builder.
     row: Option<usize>,
-    /// Those of the draft's attributes.
+    /// The index of the draft's attributes.
     keys: Keys,
 }
 

@@ -1,6 +1,7 @@
 //! Resources and scopes: naming them, and coming back to them.
 
-use std::collections::HashSet;
+use foldhash::fast::RandomState;
+use hashbrown::HashSet;
 
 use crate::build::builder::Builder;
 use crate::build::key::Key;
@@ -156,7 +157,7 @@ pub struct ResourceMut<'a> {
     builder: &'a mut Builder,
     /// The resource and its nameless scope; none when it is named.
     place: Option<ResourceProfiles>,
-    /// Those of its attributes.
+    /// The index of its attributes.
     keys: Keys,
     /// Whether a panic was under way when it was begun.
     panicking: bool,
@@ -177,7 +178,7 @@ pub struct ScopeMut<'a> {
     builder: &'a mut Builder,
     /// The resource and the scope; none when it is named, or when its resource did not fit.
     place: Option<ResourceProfiles>,
-    /// Those of its attributes.
+    /// The index of its attributes.
     keys: Keys,
     /// Whether a panic was under way when it was begun.
     panicking: bool,
@@ -331,10 +332,10 @@ fn settle(resource: &mut Resource) {
     if entity_refs.is_empty() {
         return;
     }
-    let all: HashSet<StringId> = attributes.iter().map(|pair| pair.key).collect();
-    let mut met = HashSet::new();
+    let all: HashSet<StringId, RandomState> = attributes.iter().map(|pair| pair.key).collect();
+    let mut met = HashSet::<EntityRef, RandomState>::default();
     for mut entity in std::mem::take(entity_refs) {
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::<StringId, RandomState>::default();
         for keys in [&mut entity.id_keys, &mut entity.description_keys] {
             keys.retain(|key| all.contains(key) && seen.insert(*key));
         }
