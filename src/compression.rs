@@ -155,10 +155,10 @@ pub(crate) fn unpack<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Unpacked<'a
         }
         #[cfg(not(feature = "zstd"))]
         Some("zstd") => {
-            let message = "the file is zstd, which only a build with the feature zstd reads; run zstd -d first";
+            let message = "the file is compressed with zstd, and this build lacks the feature `zstd`: run `zstd -d` first";
             Err(Error::new(ErrorKind::Unrecognised, message).gzip(GzipFault::Other))
         }
-        Some(name) => Err(still_compressed("the file is", name).gzip(GzipFault::Other)),
+        Some(name) => Err(still_compressed("the file", name).gzip(GzipFault::Other)),
     }
 }
 
@@ -171,7 +171,7 @@ const READ: &str = if cfg!(feature = "zstd") { "gzip or zstd" } else { "gzip" };
 ///
 /// [`ErrorKind::Unrecognised`] where it is, with the command that undoes it.
 fn one_layer(inflated: Vec<u8>, what: &str) -> Result<Cow<'static, [u8]>> {
-    let what = format!("what the {what} file holds is");
+    let what = format!("the content of the {what} file");
     match magic(&inflated) {
         Some(name) => Err(still_compressed(&what, name).gzip(GzipFault::Nested)),
         None => Ok(Cow::Owned(inflated)),
@@ -186,7 +186,8 @@ fn still_compressed(what: &str, name: &str) -> Error {
         "zip" => "unzip -p",
         name => &format!("{name} -d"),
     };
-    let message =
-        format!("{what} {name}, and only one layer of {READ} is read; run {command} first");
+    let message = format!(
+        "{what} is compressed with {name}; one layer of {READ} is supported: run `{command}` first"
+    );
     Error::new(ErrorKind::Unrecognised, message)
 }

@@ -80,7 +80,7 @@ pub(crate) fn of_one<T>(
     match (messages.len(), messages.next()) {
         (1, Some(message)) => f(&crate::compression::inflate(message, limits)?),
         (several, _) => {
-            let message = format!("{several} messages in one file where one is wanted");
+            let message = format!("the file contains {several} messages, expected one");
             Err(Error::new(ErrorKind::SeveralMessages, message))
         }
     }
@@ -223,7 +223,7 @@ fn addressable(bytes: usize) -> Result<()> {
     if bytes <= most {
         return Ok(());
     }
-    let message = format!("the payload has {bytes} bytes, more than the {most} that can be read");
+    let message = format!("the payload has {bytes} bytes; the maximum is {most} bytes");
     Err(Error::new(ErrorKind::Limit, message))
 }
 

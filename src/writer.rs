@@ -65,7 +65,7 @@ pub fn write(profiles: &Profiles, format: Format, options: &WriteOptions) -> Res
 fn only(mut payloads: Vec<Vec<u8>>, format: Format) -> Result<Vec<u8>> {
     let message = match (payloads.pop(), payloads.len()) {
         (Some(payload), 0) => return Ok(payload),
-        (None, _) => format!("{format} cannot say that there is no profile"),
+        (None, _) => format!("there is no profile to write: {format} needs one"),
         (_, more) => format!(
             "{format} says one profile a payload, and these need {}: write_all writes them all",
             more + 1

@@ -155,7 +155,7 @@ fn a_length_of_more_bytes_than_protobuf_allows_is_refused() {
                 if let Err(error) = result
                     && error.kind() == ErrorKind::Malformed
                 {
-                    let said = format!("the length takes {bytes} bytes, more than the 5");
+                    let said = format!("the length is encoded in {bytes} bytes; protobuf allows 5");
                     assert!(error.message().starts_with(&said), "{error}");
                 }
             }
@@ -332,7 +332,7 @@ fn payloads_end_to_end_are_refused_where_they_share_tables() {
         let twice = [&one[..], &one].concat();
         for options in [options(name), ReadOptions::default()] {
             let error = otlp_profiles::read(&twice, &options).unwrap_err().to_string();
-            assert!(error.contains("the file is several payloads concatenated"), "{name}: {error}");
+            assert!(error.contains("the file is several concatenated payloads"), "{name}: {error}");
         }
     }
     for name in ["otlp-1.3", "otlp-1.4", "otlp-1.5"] {
@@ -472,7 +472,7 @@ fn ids_of_more_than_32_bits_in_a_container_are_named() {
     ] {
         let error = container(ids).unwrap_err();
         assert!(error.place().ends_with(&format!("{table}[0].id")), "{error}");
-        assert!(error.message().contains("more than 32 bits"), "{error}");
+        assert!(error.message().contains("exceeds 32 bits"), "{error}");
     }
 }
 
@@ -633,15 +633,15 @@ fn bad_types_units_and_slices_have_their_places() {
         ),
         (
             profile(slice(-1, 1), kind(0, 0), kind(0, 0)),
-            "locations_start_index: slice begins at negative index",
+            "locations_start_index: the slice starts at negative index",
         ),
         (
             profile(slice(0, -1), kind(0, 0), kind(0, 0)),
-            "locations_length: slice has a negative length",
+            "locations_length: the length of the slice is negative",
         ),
         (
             profile(slice(0, 2), kind(0, 0), kind(0, 0)),
-            "locations_length: slice ends at 0 + 2, past the 1 location_indices",
+            "locations_length: the slice ends at 0 + 2, past the end of the 1 location_indices",
         ),
     ] {
         assert!(error.contains(said), "{said}: {error}");

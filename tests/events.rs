@@ -173,7 +173,7 @@ fn the_time_of_an_event_is_its_start_or_its_end() {
     }
     let source = SourceOptions::default().event_time(EventTime::End);
     let error = read(b"a 1\n", &ReadOptions::default().source(source)).unwrap_err();
-    assert_eq!(error.to_string(), "event-time is no option of folded; events takes it");
+    assert_eq!(error.to_string(), "event-time does not apply to folded: it applies to events");
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn they_are_recognised_and_taken_for_nothing_else() {
     assert_eq!((detected.format, detected.certainty), (Format::EVENTS, Certainty::Certain));
     assert!(!detected.evidence.is_empty());
     let error = read(&payload, &ReadOptions::default().from(Format::PPROF)).unwrap_err();
-    assert!(error.to_string().contains("it is events: leave out the format"), "{error}");
+    assert!(error.to_string().contains("the payload is events, not pprof ("), "{error}");
 }
 
 /// A way to break a valid profile, and what is said of it.
@@ -215,7 +215,7 @@ const BREAKS: [Break; 22] = [
     ),
     (
         |p| p.clocks[0].frequency = 0,
-        "clocks[0].frequency: a clock has cycles: a frequency of 0 counts nothing",
+        "clocks[0].frequency: the frequency of the clock is 0 and must be greater than 0",
     ),
     (
         |p| p.event_types[0].clock_index = Some(1),
@@ -231,43 +231,43 @@ const BREAKS: [Break; 22] = [
     ),
     (
         |p| p.events[0].time = -2_000_000_000_002,
-        "events[0].time: -2000000000002 cycles after 1000000000000 is no time of 64 bits since 1970",
+        "events[0].time: -2000000000002 cycles after 1000000000000 ns overflow 64 bits of nanoseconds",
     ),
     (
         |p| p.clocks[0].time_unix_nano = u64::MAX,
-        "events[0].time: 5 cycles after 18446744073709551615 is no time of 64 bits since 1970",
+        "events[0].time: 5 cycles after 18446744073709551615 ns overflow 64 bits of nanoseconds",
     ),
     (
         |p| {
             p.clocks[0].frequency = 1;
             p.events[0].duration = u64::MAX;
         },
-        "events[0].duration: 18446744073709551615 cycles do not fit into 64 bits of nanoseconds",
+        "events[0].duration: 18446744073709551615 cycles overflow 64 bits of nanoseconds",
     ),
     (
         |p| p.events[0].event_type_index = 1,
-        "events[0]: an event without a clock has a count, a value or a sum",
+        "events[0]: an event without a clock needs a count, a value or a sum",
     ),
     (
         |p| {
             p.events[0].event_type_index = 1;
             p.events[0].value = 1;
         },
-        "events[0].time: the event's type has no clock to count it by",
+        "events[0].time: the event's type has no clock: a time or duration needs one",
     ),
     (
         |p| {
             p.events[0] = Event { duration: 1, value: 1, ..event(1, 1) };
         },
-        "events[0].duration: the event's type has no clock to count it by",
+        "events[0].duration: the event's type has no clock: a time or duration needs one",
     ),
     (
         |p| p.events[0].value = 1 << 63,
-        "events[0].value: 9223372036854775808 does not fit into 64 bits with a sign",
+        "events[0].value: 9223372036854775808 overflows a signed 64-bit integer",
     ),
     (
         |p| p.events[0] = Event { count: 1 << 62, ..event(2, 1) },
-        "events[0].count: 4611686018427387904 times 16 does not fit into 64 bits",
+        "events[0].count: 4611686018427387904 times the default value 16 overflows 64 bits",
     ),
     (|p| p.strings[0] = "x".into(), "strings[0]: string 0 must be empty, found \"x\""),
     (|p| p.stacks[0].location_index = vec![0], "stacks[0]: the first stack must be empty"),

@@ -93,34 +93,31 @@ fn what_cannot_be_read_is_said_with_its_line() {
     for (text, message) in [
         (
             "a 1\nmain;c 2.5\n",
-            "line 2: the value \"2.5\" is no whole number; the option scale makes whole numbers of others",
+            "line 2: the value \"2.5\" is not an integer; the option scale multiplies fractions into integers",
         ),
-        ("main;e", "line 1: there is no value behind the stack \"main;e\""),
+        ("main;e", "line 1: the stack \"main;e\" has no value after it"),
         (
             "# c\n\na 1e3",
-            "line 3: the value \"1e3\" is no whole number; the option scale makes whole numbers of others",
+            "line 3: the value \"1e3\" is not an integer; the option scale multiplies fractions into integers",
         ),
-        (
-            "a 99999999999999999999",
-            "line 1: the value \"99999999999999999999\" does not fit into 64 bits",
-        ),
+        ("a 99999999999999999999", "line 1: the value \"99999999999999999999\" overflows 64 bits"),
         (
             "a 9223372036854775807\na 1",
-            "line 2: the sum of 9223372036854775807 and 1 does not fit into 64 bits",
+            "line 2: the sum of 9223372036854775807 and 1 overflows 64 bits",
         ),
         (
             "a 8 k=v 1,2",
-            "line 1: 1 values and 2 timestamps: there is one value for each, or one that is their number",
+            "line 1: the sample has 1 values and 2 timestamps: it needs one value for each timestamp, or one value that counts them",
         ),
-        ("a 1 k=v,k=w", "line 1: the attribute \"k\" is given twice"),
+        ("a 1 k=v,k=w", "line 1: the attribute \"k\" occurs twice"),
         (
             "a 1 trace_id=0102030405060708090a0b0c0d0e0f10,span_id=0102030405060708,span_id=1112030405060708",
-            "line 1: the attribute \"span_id\" is given twice",
+            "line 1: the attribute \"span_id\" occurs twice",
         ),
-        ("a 1 - -5", "line 1: the timestamp \"-5\" does not fit into 64 bits of nanoseconds"),
+        ("a 1 - -5", "line 1: the timestamp \"-5\" overflows 64 bits of nanoseconds"),
         (
             "a 1 - 99999999999999999999",
-            "line 1: the timestamp \"99999999999999999999\" does not fit into 64 bits of nanoseconds",
+            "line 1: the timestamp \"99999999999999999999\" overflows 64 bits of nanoseconds",
         ),
     ] {
         let error = read_with(text.as_bytes(), SourceOptions::default()).unwrap_err();
@@ -205,7 +202,7 @@ fn several_columns_come_when_they_are_asked_for() {
     assert_eq!(String::from_utf8_lossy(&written.payload), "b 11000\n");
     assert_eq!(written.losses.get("profiles.merged").unwrap().count, 1);
     let error = read_with(b"a 5", SourceOptions::default().columns(2)).unwrap_err();
-    assert_eq!(error.to_string(), "line 1: there is no value behind the stack \"a\"");
+    assert_eq!(error.to_string(), "line 1: the stack \"a\" has no value after it");
 }
 
 #[test]
@@ -231,7 +228,7 @@ fn options_say_what_lines_do_not() {
     let pprof = ReadOptions::default().source(SourceOptions::default().columns(2));
     let error = read(&support::corpus("rust-cpu.pb"), &pprof).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Option);
-    assert_eq!(error.to_string(), "columns is no option of pprof; folded takes it");
+    assert_eq!(error.to_string(), "columns does not apply to pprof: it applies to folded");
     let plain = WriteOptions::default().plain(true);
     assert_eq!(write(&model, Format::OTLP, &plain).unwrap_err().kind(), ErrorKind::Option);
 }
@@ -245,7 +242,9 @@ fn a_dialect_that_fits_no_line_is_refused() {
         (b"P1;T0:2;a:b:1 5\n", Dialect::PySpy, "py-spy"),
     ] {
         let error = with(text, dialect).unwrap_err();
-        let said = format!("dialect {name} fits no line: no stack is as {name} writes them");
+        let said = format!(
+            "dialect {name} matches no stack of the file: drop the option, or choose another dialect"
+        );
         assert_eq!((error.kind(), error.to_string()), (ErrorKind::Option, said));
     }
     for (text, dialect) in [
@@ -274,7 +273,7 @@ fn what_a_scale_rounds_is_said() {
     assert_eq!(with(text, 100.0), (lines(["a [7]", "b [9007199254740993]"]), vec![]));
     for scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let error = read_with(b"a 1\n", SourceOptions::default().scale(scale)).unwrap_err();
-        let said = format!("scale is {scale}, and values are multiplied by a number above 0");
+        let said = format!("scale is {scale}, and must be greater than 0");
         assert_eq!((error.kind(), error.to_string()), (ErrorKind::Option, said));
     }
 }

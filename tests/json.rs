@@ -383,7 +383,7 @@ fn what_is_unknown_is_left_out_and_said() {
     assert_eq!(again(&text), TINY);
     let [finding] = &findings(&text)[..] else { panic!("{:?}", findings(&text)) };
     assert_eq!((finding.code, finding.count, &*finding.place), ("field.unknown", 2, "Sample.neu"));
-    assert_eq!(finding.message, r#"the key "neu" of Sample is unknown and was left out"#);
+    assert_eq!(finding.message, r#"dropped the unknown key "neu" of Sample"#);
     // Names of the past mean nothing to the present.
     let [finding] = &findings(&TINY.replacen("stackIndex", "locationsLength", 1))[..] else {
         panic!()
@@ -408,7 +408,7 @@ fn of_keys_said_twice_the_last_counts() {
         assert_eq!(again(&text), TINY, "{to}");
         let [finding] = &findings(&text)[..] else { panic!("{to}: {:?}", findings(&text)) };
         assert_eq!(finding.code, "json.duplicate_key");
-        assert!(finding.message.ends_with("is said twice; the last one was read"), "{finding}");
+        assert!(finding.message.ends_with(" occurs twice: the last one was read"), "{finding}");
     }
 }
 
@@ -427,7 +427,10 @@ fn of_two_cases_of_a_value_the_last_counts() {
         assert_eq!(again(&with(value)), again(&with(read)), "{value}");
         let [finding] = &findings(&with(value))[..] else { panic!("{:?}", findings(&with(value))) };
         assert_eq!(finding.code, "json.duplicate_key");
-        assert!(finding.message.ends_with("; the last one was read"), "{finding}");
+        assert!(
+            finding.message.ends_with(" exclude each other: the last one was read"),
+            "{finding}"
+        );
     }
     assert!(findings(&with(r#""intValue":null,"stringValue":"x""#)).is_empty());
 }
@@ -460,15 +463,15 @@ fn lines_are_read_message_by_message() {
 fn errors_name_the_place_and_the_byte() {
     let sample = "resource_profiles[0].scope_profiles[0].profiles[0].samples[0]";
     let wrong: &[(&str, &str, String)] = &[
-        (r#""stackIndex":1"#, r#""stackIndex":true"#, format!("{sample}.stack_index: expected a whole number, found 't'")),
-        (r#""stackIndex":1"#, r#""stackIndex":1.5"#, format!("{sample}.stack_index: \"1.5\" is not a whole number")),
-        (r#""stackIndex":1"#, r#""stackIndex":"""#, format!("{sample}.stack_index: \"\" is not a whole number")),
+        (r#""stackIndex":1"#, r#""stackIndex":true"#, format!("{sample}.stack_index: expected an integer, found 't'")),
+        (r#""stackIndex":1"#, r#""stackIndex":1.5"#, format!("{sample}.stack_index: \"1.5\" is not an integer")),
+        (r#""stackIndex":1"#, r#""stackIndex":"""#, format!("{sample}.stack_index: \"\" is not an integer")),
         (r#"["-7"]"#, r#"["-7",1e19]"#, format!("{sample}.values[1]: 1e19 is not between -9223372036854775808 and 9223372036854775807")),
         (r#"["1001"]"#, r#"["-1"]"#, format!("{sample}.timestamps_unix_nano[0]: -1 is not between 0 and 18446744073709551615")),
         (r#"["1001"]"#, r#"["1001""#, format!("{sample}.timestamps_unix_nano[1]: expected ',' or ']', found '}}'")),
-        ("0123456789abcdef\"", "ASNFZ4mrze8=\"", "dictionary.link_table[1].span_id: \"ASNFZ4mrze8=\" is not hex digits, as OTLP writes ids".to_owned()),
+        ("0123456789abcdef\"", "ASNFZ4mrze8=\"", "dictionary.link_table[1].span_id: \"ASNFZ4mrze8=\" is not hexadecimal digits, as OTLP writes ids".to_owned()),
         (r#""+/8=""#, r#""+/8=a""#, "dictionary.attribute_table[1].value.bytes_value: \"+/8=a\" is not base64".to_owned()),
-        ("-1.5", "1e999", "resource_profiles[0].resource.attributes[0].value.array_value.values[2].double_value: 1e999 is too large for a double".to_owned()),
+        ("-1.5", "1e999", "resource_profiles[0].resource.attributes[0].value.array_value.values[2].double_value: 1e999 overflows a double".to_owned()),
         (r#"é\n"#, r#"\ud800"#, "resource_profiles[0].resource.attributes[0].value.array_value.values[0].string_value: unpaired surrogate in a string".to_owned()),
         (r#""mappingTable":[{}]"#, r#""mappingTable":[null]"#, "dictionary.mapping_table[0]: expected an object, found 'n'".to_owned()),
         ("Count\":1", "Count\":4294967296", "resource_profiles[0].resource.dropped_attributes_count: 4294967296 is not between 0 and 4294967295".to_owned()),
@@ -621,7 +624,7 @@ fn the_generation_of_a_text_is_named() {
     assert_eq!(evidence(&large), names);
     let reading = otlp_profiles::read(large.as_bytes(), &options("otlp-json")).unwrap();
     let evidence = reading.detected.evidence.last().unwrap();
-    assert_eq!(evidence, "it was read by the field names of otlp-1.7");
+    assert_eq!(evidence, "it was read with the field names of otlp-1.7");
 }
 
 #[test]
@@ -647,6 +650,6 @@ fn older_names_tell_their_generation() {
         error.place(),
         "resource_profiles[0].scope_profiles[0].profiles[0].sample[0].value[0]"
     );
-    assert!(error.message().ends_with("; its field names are those of otlp-1.7"), "{error}");
+    assert!(error.message().ends_with("; the payload has the field names of otlp-1.7"), "{error}");
     assert!(form("otlp-1.7").caps.columns);
 }

@@ -638,7 +638,7 @@ fn functions_without_ids_are_numbered_as_lines_name_them() {
     let error = try_read("pprof", &bytes).unwrap_err().to_string();
     assert_eq!(
         error,
-        "function[0].id: id must not be 0, as it is of all 3 functions; a repair numbers them in their order, as the lines name them"
+        "function[0].id: id must not be 0, and all 3 functions have the id 0: a repair numbers them in order, as the lines refer to them"
     );
     let repair = options("pprof").policy(Policy::Repair);
     let names = |profile: &pprof::Profile| {

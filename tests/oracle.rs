@@ -166,25 +166,27 @@ fn verdicts_agree(
 
 /// Whether an error is about what the bytes mean, not about how they are encoded.
 fn is_meaning(message: &str) -> bool {
-    const MEANINGS: [&str; 18] = [
+    const MEANINGS: [&str; 20] = [
         "out of range",
         "slice ends at",
-        "negative length",
+        "slice is negative",
         "negative index",
+        "exceeds 32 bits",
         "more than 32 bits",
         "values, expected",
         "values for",
-        "must be the empty row",
+        "row 0 must be empty",
         "string 0 must be empty",
-        "found no string",
+        "string table is empty",
         "bytes, expected",
-        "does not exist",
+        "no function has",
         "no location has",
-        "set twice",
+        "no mapping has",
+        "occurs twice",
         "duplicate id",
         "id must not be 0",
-        "without a sample type",
-        "bytes, more than",
+        "and no sample type",
+        "starts a second time",
     ];
     MEANINGS.iter().any(|meaning| message.contains(meaning))
 }

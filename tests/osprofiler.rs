@@ -290,29 +290,26 @@ fn what_is_broken_is_said_with_its_place() {
     };
     type Change<'a> = (&'a dyn Fn(&mut Vec<Value>), &'a str);
     let cases: [Change; 8] = [
-        (
-            &|m| m[2] = json!({"a": 1}),
-            "message[2]: it is neither a message of OSProfiler nor a report",
-        ),
-        (&|m| m[1]["name"] = json!(7), "message[1].name: it is missing, or no text"),
-        (&|m| m[1]["base_id"] = json!(null), "message[1].base_id: it is missing, or no text"),
+        (&|m| m[2] = json!({"a": 1}), "message[2]: expected an OSProfiler message or report"),
+        (&|m| m[1]["name"] = json!(7), "message[1].name: expected a string"),
+        (&|m| m[1]["base_id"] = json!(null), "message[1].base_id: expected a string"),
         (
             &|m| drop(m[3].as_object_mut().unwrap().remove("parent_id")),
-            "message[3].parent_id: it is missing, or no text",
+            "message[3].parent_id: expected a string",
         ),
         (
             &|m| m[3]["timestamp"] = json!("yesterday"),
-            "message[3].timestamp: it is no time since 1970, such as 2026-01-02T03:04:05.000000",
+            "message[3].timestamp: expected a time since 1970, such as 2026-01-02T03:04:05.000000",
         ),
         (
             &|m| drop(m[0].as_object_mut().unwrap().remove("timestamp")),
-            "message[0].timestamp: there is none, nor has what the message is in",
+            "message[0].timestamp: the message and its envelope have no timestamp",
         ),
         (
             &|m| m[0]["parent_id"] = json!(id(2)),
-            "parent_id: the point 00000000-0000-4000-8000-000000000001 (wsgi) is called, by way of its parents, by itself",
+            "parent_id: the point 00000000-0000-4000-8000-000000000001 (wsgi) is its own ancestor: the parent ids form a cycle",
         ),
-        (&|m| m.clear(), "there is no message and no report of OSProfiler"),
+        (&|m| m.clear(), "the file contains no OSProfiler message or report"),
     ];
     for (change, message) in cases {
         let error = broken(change);
@@ -466,8 +463,8 @@ fn signed_headers_are_a_link() {
     assert_eq!(link.trace_id[..4], [0x4e, 0x3e, 0x0e, 0xc6]);
     assert_eq!(link.span_id, 0xa8dd_b563_6f6f_af0f_u64.to_be_bytes());
     for (info, hmac, keys, why) in [
-        (info, hmac, &["other"][..], "no key signed them"),
-        (info, "64b5", &["SECRET_KEY"], "no key signed them"),
+        (info, hmac, &["other"][..], "none of the keys matches the signature"),
+        (info, "64b5", &["SECRET_KEY"], "none of the keys matches the signature"),
         (info, "", &["SECRET_KEY"], "missing"),
         ("", hmac, &["SECRET_KEY"], "missing"),
         (info, hmac, &[], "missing"),

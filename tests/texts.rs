@@ -139,7 +139,10 @@ fn what_is_broken_is_said_with_the_same_line() {
     let folded = folded(3_000);
     let broken = format!("{folded}main;run\n{folded}");
     let refused = alike(broken.as_bytes(), &options());
-    assert!(refused.starts_with("Malformed line 3001: there is no value behind"), "{refused}");
+    assert!(
+        refused.starts_with("Malformed line 3001: the stack \"main;run\" has no value after it"),
+        "{refused}"
+    );
     let mended = alike(broken.as_bytes(), &options().policy(Policy::Repair));
     assert!(mended.contains("line 3001"));
     let long = format!("{folded}main;{} 1\n{folded}", "f".repeat(3 << 20));
@@ -153,7 +156,7 @@ fn what_is_broken_is_said_with_the_same_line() {
     alike(broken.as_bytes(), &options().policy(Policy::Repair));
     let wrong = options().source(SourceOptions::default().boot_time(1));
     assert!(
-        alike(folded.as_bytes(), &wrong).starts_with("Option boot-time is no option of folded")
+        alike(folded.as_bytes(), &wrong).starts_with("Option boot-time does not apply to folded")
     );
 }
 

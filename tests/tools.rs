@@ -341,13 +341,16 @@ fn javas_old_forms_are_read_with_their_symbols() {
         assert_eq!(frames(&profiles), ["com.example.Server.run Server.java 39", "GC  0"]);
     }
     for (wrong, message) in [
-        (heap.replace("7048  1", "7048 0"), "line 4: there are 7048 bytes in no object"),
-        (heap.replace("7048  1", "7048"), "line 4: a sample has two numbers"),
-        (heap.replace("@ 0x3", "@ x3y"), "line 4: \"x3y\" is no address"),
-        (heap.replace("= java", "= cobol"), "line 2: \"format = cobol\" is neither a sample"),
+        (heap.replace("7048  1", "7048 0"), "line 4: the sample has 7048 bytes in 0 objects"),
+        (heap.replace("7048  1", "7048"), "line 4: a sample needs two numbers"),
+        (heap.replace("@ 0x3", "@ x3y"), "line 4: \"x3y\" is not an address"),
+        (
+            heap.replace("= java", "= cobol"),
+            "line 2: expected a sample or `NAME = VALUE`, found \"format = cobol\"",
+        ),
         (
             contention.replace(" 14 1", " 9223372036854775807 1"),
-            "line 6: 9223372036854775807 times 100 does not fit",
+            "line 6: 9223372036854775807 times 100 overflows 64 bits",
         ),
     ] {
         let error = read(wrong.as_bytes(), &ReadOptions::default()).unwrap_err().to_string();
@@ -498,7 +501,10 @@ fn goroutines_have_the_labels_that_go_prints() {
     assert_eq!(labels(0), [["a", "\tb \"c\""], ["k", "v"]]);
     assert!(labels(1).is_empty());
     let broken = read(text("{\"k\"}").as_bytes(), &Default::default()).unwrap_err();
-    assert_eq!(broken.to_string(), "line 2: \"{\\\"k\\\"}\" are no labels: {\"KEY\":\"VALUE\", …}");
+    assert_eq!(
+        broken.to_string(),
+        "line 2: expected labels, `{\"KEY\":\"VALUE\", …}`, found \"{\\\"k\\\"}\""
+    );
 }
 
 #[test]
@@ -703,44 +709,38 @@ fn what_is_broken_is_said_with_its_place() {
             "profiles[0].samples[1]",
             "index 2 is out of range: there are 2 frames",
         ),
-        (FILE, "[1,2]", "[1]", "profiles[0].weights", "there is no weight for sample 1"),
+        (FILE, "[1,2]", "[1]", "profiles[0].weights", "sample 1 has no weight"),
         (
             FILE,
             "[1,2]",
             "[1,2,3]",
             "profiles[0].weights",
-            "there are more weights than the 2 samples",
+            "the profile has 2 samples and more weights",
         ),
-        (
-            FILE,
-            "\"seconds\"",
-            "\"weeks\"",
-            "profiles[1].unit",
-            "the unit \"weeks\" is none of speedscope's",
-        ),
+        (FILE, "\"seconds\"", "\"weeks\"", "profiles[1].unit", "speedscope has no unit \"weeks\""),
         (
             FILE,
             "\"C\",\"frame\":1",
             "\"C\",\"frame\":0",
             "profiles[1].events[2]",
-            "frame 0 is closed",
+            "the event closes frame 0",
         ),
-        (FILE, "\"at\":1}", "\"at\":0}", "profiles[1].events[1]", "the time 0 is before"),
-        (FILE, "[1,2]", "[1,9e99]", "profiles[0]", "the weight 9e99 does not fit"),
-        (perf, "2.5:", "2,5:", "line 1", "begins no event"),
-        (perf, "12 f", "xy f", "line 2", "is no frame"),
-        (perf, " 3 ", " 99999999999999999999 ", "line 1", "does not fit into 64 bits"),
-        (heap, "0x12", "0xgg", "line 2", "is no address"),
-        (heap, "heap/512", "heap/x", "line 1", "is no whole number"),
-        (heap, "[1: 2] @ 0x", "[0: 2] @ 0x", "line 2", "bytes in no object"),
+        (FILE, "\"at\":1}", "\"at\":0}", "profiles[1].events[1]", "the time 0 is earlier than"),
+        (FILE, "[1,2]", "[1,9e99]", "profiles[0]", "the weight 9e99 overflows"),
+        (perf, "2.5:", "2,5:", "line 1", "expected the first line of an event"),
+        (perf, "12 f", "xy f", "line 2", "expected a frame"),
+        (perf, " 3 ", " 99999999999999999999 ", "line 1", "overflows 64 bits"),
+        (heap, "0x12", "0xgg", "line 2", "is not an address"),
+        (heap, "heap/512", "heap/x", "line 1", "is not an integer"),
+        (heap, "[1: 2] @ 0x", "[0: 2] @ 0x", "line 2", "bytes in 0 objects"),
         (
             "--- mutex:\ncycles/second=5\n1 1 @ 0x1\n",
             "second=5",
             "second=x",
             "line 2",
-            "is no whole number",
+            "is not an integer",
         ),
-        ("goroutine profile: total 1\n1 @ 0x1\n", "1 @", "@", "line 2", "is no sample"),
+        ("goroutine profile: total 1\n1 @ 0x1\n", "1 @", "@", "line 2", "expected a sample"),
     ] {
         let broken = good.replacen(from, to, 1);
         let format = match good {
@@ -914,6 +914,6 @@ fn what_is_only_read_is_not_written() {
     for format in [Format::PERF_SCRIPT, Format::PPROF_LEGACY] {
         assert!(format.can_read() && !format.can_write());
         let error = write(&Profiles::default(), format, &WriteOptions::default()).unwrap_err();
-        assert_eq!(error.to_string(), format!("{format} is only read"));
+        assert_eq!(error.to_string(), format!("{format} can be read, not written"));
     }
 }

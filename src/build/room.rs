@@ -38,7 +38,7 @@ impl From<Full> for Error {
         match full.name {
             "" => Self::new(
                 ErrorKind::Limit,
-                format!("needs {}, more than the {} a table can hold", full.wanted, full.limit),
+                format!("the table needs {} rows and can hold at most {}", full.wanted, full.limit),
             ),
             name => past(name, full.limit, full.wanted),
         }

@@ -180,11 +180,12 @@ pub(super) fn header(member: &[u8]) -> Result<&[u8]> {
     };
     let [_, _, method, flags, ..] = *fixed;
     if method != 8 {
-        let message = format!("gzip method {method} is not 8, the only one there is");
+        let message =
+            format!("gzip compression method {method} is unknown: only 8 (deflate) is defined");
         return Err(Error::malformed(message).gzip(GzipFault::Header).at(member));
     }
     if flags & RESERVED != 0 {
-        let message = format!("gzip flags {flags:#04x} have a bit of {RESERVED:#04x}, reserved");
+        let message = format!("gzip flags {flags:#04x} set a reserved bit (mask {RESERVED:#04x})");
         return Err(Error::malformed(message).gzip(GzipFault::Header).at(member));
     }
     if flags & FEXTRA != 0 {
@@ -219,7 +220,7 @@ fn after_text<'a>(what: &str, text: &'a [u8]) -> Result<&'a [u8]> {
         Some(end) => Ok(text.get(end + 1..).unwrap_or_default()),
         None if most.len() <= MAX_TEXT => Err(truncated("header", text)),
         None => {
-            let message = format!("gzip {what} is longer than {MAX_TEXT} bytes");
+            let message = format!("the gzip {what} is longer than {MAX_TEXT} bytes");
             Err(Error::malformed(message).gzip(GzipFault::HeaderLength).at(text))
         }
     }
@@ -234,7 +235,8 @@ fn after_header_crc<'a>(member: &[u8], rest: &'a [u8]) -> Result<&'a [u8]> {
     if found == u32::from(stored) {
         return Ok(after);
     }
-    let message = format!("gzip header has checksum {found:#06x}, not {stored:#06x} as it says");
+    let message =
+        format!("gzip header checksum mismatch: stored {stored:#06x}, computed {found:#06x}");
     Err(Error::malformed(message).gzip(GzipFault::HeaderCrc).at(rest))
 }
 
@@ -246,11 +248,15 @@ pub(super) fn trailer<'a>(rest: &'a [u8], crc: &Crc) -> Result<&'a [u8]> {
     let (sum, size) = (u32::from_le_bytes(*s), u32::from_le_bytes([*a, *b, *c, *d]));
     let (message, fault) = match (crc.sum(), crc.amount()) {
         (found, _) if found != sum => (
-            format!("gzip member has checksum {found:#010x}, not {sum:#010x} as its trailer says"),
+            format!(
+                "gzip checksum mismatch: the trailer stores {sum:#010x}, the data has {found:#010x}"
+            ),
             GzipFault::Checksum,
         ),
         (_, found) if found != size => (
-            format!("gzip member holds {found} bytes, not {size} as its trailer says"),
+            format!(
+                "gzip size mismatch: the trailer stores {size} bytes, the data has {found} bytes"
+            ),
             GzipFault::Size,
         ),
         _ => return Ok(after),
@@ -276,7 +282,7 @@ pub(super) fn corrupt(error: &DecompressError, rest: &[u8]) -> Error {
 /// Something behind the last member that is neither a member nor zeros.
 #[cold]
 pub(super) fn garbage(left: u64) -> Error {
-    Error::malformed(format!("{left} bytes after the last gzip member are no other member"))
+    Error::malformed(format!("the {left} bytes after the last gzip member are not a gzip member"))
         .gzip(GzipFault::Garbage)
 }
 
@@ -388,10 +394,11 @@ mod tests {
             let start = file.len() - TRAILER;
             file[start + bit / 8] ^= 1 << (bit % 8);
             let error = inflate(&file, &Limits::network()).unwrap_err().to_string();
-            let what =
-                if bit < 32 { "gzip member has checksum 0x" } else { "gzip member holds 36 " };
-            assert!(error.starts_with(what), "{error}");
-            assert!(error.ends_with(&format!("as its trailer says (byte {start})")), "{error}");
+            let what = if bit < 32 { "checksum" } else { "size" };
+            let message = format!("gzip {what} mismatch: the trailer stores ");
+            assert!(error.starts_with(&message), "{error}");
+            let end = if bit < 32 { "" } else { "the data has 36 bytes " };
+            assert!(error.ends_with(&format!("{end}(byte {start})")), "{error}");
         }
     }
 
@@ -414,15 +421,15 @@ mod tests {
     fn headers_are_checked() {
         let mut method = gz(TEXT);
         method[2] = 7;
-        let message = "gzip method 7 is not 8, the only one there is (byte 0)";
+        let message = "gzip compression method 7 is unknown: only 8 (deflate) is defined (byte 0)";
         fails(&method, ErrorKind::Malformed, message);
         for bit in [0x20, 0x40, 0x80] {
-            let message = format!("gzip flags {bit:#04x} have a bit of 0xe0, reserved (byte 0)");
+            let message = format!("gzip flags {bit:#04x} set a reserved bit (mask 0xe0) (byte 0)");
             fails(&member(bit, b"", TEXT), ErrorKind::Malformed, &message);
         }
         let second = [gz(TEXT), member(0x20, b"", TEXT)].concat();
         let message =
-            format!("gzip flags 0x20 have a bit of 0xe0, reserved (byte {})", gz(TEXT).len());
+            format!("gzip flags 0x20 set a reserved bit (mask 0xe0) (byte {})", gz(TEXT).len());
         fails(&second, ErrorKind::Malformed, &message);
         let text_hint = member(1, b"", TEXT);
         assert_eq!(*inflate(&text_hint, &Limits::network()).unwrap(), *TEXT);
@@ -438,8 +445,9 @@ mod tests {
         assert_eq!(*inflate(&file(low, high), &Limits::network()).unwrap(), *TEXT);
         let (right, wrong) = ([low, high], [!low, high]);
         let [right, wrong] = [right, wrong].map(u16::from_le_bytes);
-        let message =
-            format!("gzip header has checksum {right:#06x}, not {wrong:#06x} as it says (byte 15)");
+        let message = format!(
+            "gzip header checksum mismatch: stored {wrong:#06x}, computed {right:#06x} (byte 15)"
+        );
         fails(&file(!low, high), ErrorKind::Malformed, &message);
         let cut = &file(low, high)[..HEADER + 6];
         let message = "the file ends inside the gzip header (byte 16)";
@@ -454,7 +462,7 @@ mod tests {
             let file = member(flag, &text, TEXT);
             assert_eq!(*inflate(&file, &Limits::network()).unwrap(), *TEXT);
             text.insert(0, b'x');
-            let message = format!("gzip {what} is longer than 65535 bytes (byte 10)");
+            let message = format!("the gzip {what} is longer than 65535 bytes (byte 10)");
             fails(&member(flag, &text, TEXT), ErrorKind::Malformed, &message);
         }
     }
@@ -478,12 +486,12 @@ mod tests {
         assert_eq!(*inflate(&file, &Limits::network()).unwrap(), *TEXT);
         *file.last_mut().unwrap() = 1;
         let message =
-            format!("512 bytes after the last gzip member are no other member (byte {end})");
+            format!("the 512 bytes after the last gzip member are not a gzip member (byte {end})");
         fails(&file, ErrorKind::Malformed, &message);
         file.truncate(end);
         file.push(0x1f);
         let message =
-            format!("1 bytes after the last gzip member are no other member (byte {end})");
+            format!("the 1 bytes after the last gzip member are not a gzip member (byte {end})");
         fails(&file, ErrorKind::Malformed, &message);
     }
 
@@ -533,14 +541,14 @@ mod tests {
             &gz(&gz(TEXT)),
             ErrorKind::Unrecognised,
             &format!(
-                "what the gzip file holds is gzip, and only one layer of {READ} is read; run gzip -d first"
+                "the content of the gzip file is compressed with gzip; one layer of {READ} is supported: run `gzip -d` first"
             ),
         );
         fails(
             &gz(b"\x28\xb5\x2f\xfd"),
             ErrorKind::Unrecognised,
             &format!(
-                "what the gzip file holds is zstd, and only one layer of {READ} is read; run zstd -d first"
+                "the content of the gzip file is compressed with zstd; one layer of {READ} is supported: run `zstd -d` first"
             ),
         );
     }
@@ -565,9 +573,9 @@ mod tests {
         for (file, name, command) in files {
             let message = match name {
                 "zstd" if cfg!(feature = "zstd") => continue,
-                "zstd" => "the file is zstd, which only a build with the feature zstd reads; run zstd -d first".to_owned(),
+                "zstd" => "the file is compressed with zstd, and this build lacks the feature `zstd`: run `zstd -d` first".to_owned(),
                 _ => format!(
-                    "the file is {name}, and only one layer of {READ} is read; run {command} first"
+                    "the file is compressed with {name}; one layer of {READ} is supported: run `{command}` first"
                 ),
             };
             fails(file, ErrorKind::Unrecognised, &message);

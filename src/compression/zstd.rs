@@ -185,7 +185,7 @@ fn check_frame(rest: &[u8]) -> Result<()> {
     if rest.starts_with(FRAME) || is_skippable(rest) {
         return Ok(());
     }
-    let message = "what follows the last zstd frame is none";
+    let message = "the bytes after the last zstd frame are not a zstd frame";
     Err(Error::malformed(message).gzip(GzipFault::Other).at(rest))
 }
 
@@ -273,8 +273,18 @@ mod tests {
             }
         }
         let garbage = [&file[..], b"garbage"].concat();
-        fails(&garbage, limits, ErrorKind::Malformed, "what follows the last zstd frame is none");
-        fails(&packed(&file), limits, ErrorKind::Unrecognised, "what the zstd file holds is zstd");
+        fails(
+            &garbage,
+            limits,
+            ErrorKind::Malformed,
+            "the bytes after the last zstd frame are not a zstd frame",
+        );
+        fails(
+            &packed(&file),
+            limits,
+            ErrorKind::Unrecognised,
+            "the content of the zstd file is compressed with zstd",
+        );
     }
 
     #[test]

@@ -248,7 +248,7 @@ impl Rows {
         let start = row.checked_sub(1).map_or(0, |before| values_of.ends[before] as usize);
         for (sum, value) in values_of.items[start..].iter_mut().zip(values) {
             *sum = sum.checked_add(*value).ok_or_else(|| {
-                Error::malformed(format!("the sum of {sum} and {value} does not fit into 64 bits"))
+                Error::malformed(format!("the sum of {sum} and {value} overflows 64 bits"))
             })?;
         }
         Ok(())

@@ -98,13 +98,14 @@ fn past_unknown<'a>(
     let (number, name) = (tag >> 3, message.name);
     if let Some(field) = message.numbered(number, version) {
         let kind = KINDS.get((tag & 7) as usize).copied().unwrap_or("reserved");
-        let message = format!("field {name}.{} ({number}) is not of wire type {kind}", field.name);
+        let message =
+            format!("field {name}.{} ({number}) cannot have the wire type {kind}", field.name);
         return Err(Error::malformed(message).at(at).within(field.name));
     }
     reader.skip(tag, intake.limits().max_nesting)?;
     let place = || format!("{name}.{number}");
     intake.note(losses::UNKNOWN_FIELD, place, || {
-        format!("field {number} of {name} is unknown and was left out")
+        format!("dropped the unknown field {number} of {name}")
     });
     Ok(reader)
 }

@@ -47,12 +47,15 @@ impl Label {
     pub(crate) fn note(self, intake: &mut Intake) {
         if (self.text, self.number, self.unit) == (0, 0, 0) {
             intake.note(losses::LABEL_ZERO, String::new, || {
-                "a label of neither text nor number was read as 0".to_owned()
+                "the label has neither a string nor a number: read as the number 0".to_owned()
             });
         } else if self.text != 0 && (self.number, self.unit) != (0, 0) {
             let unit = if self.unit == 0 { "" } else { " with a unit" };
             intake.note(losses::LABEL_STR_AND_NUM, String::new, || {
-                format!("a label is a text and the number {}{unit}; the text was read", self.number)
+                format!(
+                    "the label has a string and the number {}{unit}: the string was read",
+                    self.number
+                )
             });
         }
     }
@@ -113,7 +116,7 @@ fn list(same: &[&Attribute], texts: &mut Texts, intake: &mut Intake) -> Result<A
         return Ok(Attribute { key, value, unit });
     }
     intake.note(losses::LABEL_MIXED, String::new, || {
-        "labels of one key and several kinds became a list".to_owned()
+        "labels with the same key and different types became a list".to_owned()
     });
     let pairs: Result<Vec<Value>> = same.iter().map(|other| pair(other, texts, intake)).collect();
     Ok(Attribute { key, value: Value::Array(pairs?.into()), unit: StringId::NONE })

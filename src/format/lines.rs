@@ -98,8 +98,8 @@ pub(crate) fn int(word: &[u8]) -> Result<i64> {
     let text = std::str::from_utf8(word).unwrap_or_default();
     let is_int = is_int(word);
     text.parse().ok().filter(|_| is_int).ok_or_else(|| match is_int {
-        true => Error::malformed(format!("the value {} does not fit into 64 bits", shown(word))),
-        false => Error::malformed(format!("the value {} is no whole number", shown(word))),
+        true => Error::malformed(format!("the value {} overflows 64 bits", shown(word))),
+        false => Error::malformed(format!("the value {} is not an integer", shown(word))),
     })
 }
 
@@ -140,14 +140,14 @@ pub(crate) fn hex(digits: &[u8]) -> Option<u64> {
 /// A number times `scale`, rounded, halves away from 0; where that changes it, it is noted.
 pub(crate) fn scaled(word: &[u8], scale: Decimal, intake: &mut Intake) -> Result<i64> {
     let Some(number) = std::str::from_utf8(word).ok().and_then(Decimal::of) else {
-        return Err(Error::malformed(format!("the value {} is no number", shown(word))));
+        return Err(Error::malformed(format!("the value {} is not a number", shown(word))));
     };
     let Some((value, is_rounded)) = number.times(scale) else {
-        let message = format!("the value {}, scaled, does not fit into 64 bits", shown(word));
+        let message = format!("the value {} overflows 64 bits after scaling", shown(word));
         return Err(Error::malformed(message));
     };
     if is_rounded {
-        let said = || format!("the value {}, scaled, was rounded to {value}", shown(word));
+        let said = || format!("the value {} was rounded to {value} after scaling", shown(word));
         intake.note(VALUE_ROUNDED, String::new, said);
     }
     Ok(value)

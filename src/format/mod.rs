@@ -273,7 +273,10 @@ impl Format {
 
     pub(crate) fn read(self, payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
         let Some(read) = &self.0.read else {
-            return Err(Error::new(ErrorKind::Unrecognised, format!("{self} is only written")));
+            return Err(Error::new(
+                ErrorKind::Unrecognised,
+                format!("{self} can be written, not read"),
+            ));
         };
         self.check_taken(intake.source.given(), Self::can_read)?;
         match read {
@@ -306,7 +309,10 @@ impl Format {
                 let rejoined = if self.has_columns() { layout::rejoined(profiles) } else { None };
                 write(rejoined.as_ref().unwrap_or(profiles), options, losses, spare)
             }
-            None => Err(Error::new(ErrorKind::Unrepresentable, format!("{self} is only read"))),
+            None => Err(Error::new(
+                ErrorKind::Unrepresentable,
+                format!("{self} can be read, not written"),
+            )),
         }
     }
 
@@ -346,11 +352,9 @@ impl Format {
     fn not_taken(self, name: &str, can: fn(Self) -> bool) -> Error {
         let takes = |format: &&Self| can(**format) && format.options().contains(&name);
         let takers: Vec<_> = Self::ALL.iter().filter(takes).map(|format| format.name()).collect();
-        let takers = match &takers[..] {
-            [one] => format!("{one} takes it"),
-            _ => format!("{} take it", takers.join(", ")),
-        };
-        Error::new(ErrorKind::Option, format!("{name} is no option of {self}; {takers}"))
+        let takers = takers.join(", ");
+        let message = format!("{name} does not apply to {self}: it applies to {takers}");
+        Error::new(ErrorKind::Option, message)
     }
 }
 
@@ -384,7 +388,7 @@ mod tests {
         assert_eq!("1.3".parse().ok(), Some(Format::OTLP_1_3));
         for wrong in ["", "otlp-2", "json-", "OTLP", "2"] {
             let error = wrong.parse::<Format>().unwrap_err().to_string();
-            assert!(error.starts_with(&format!("{wrong:?} is no format; ")), "{error}");
+            assert!(error.starts_with(&format!("unknown format {wrong:?}; ")), "{error}");
         }
     }
 

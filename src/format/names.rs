@@ -49,7 +49,7 @@ impl FromStr for Format {
         let found = Self::ALL.iter().copied().find(|format| format.has_name(name));
         found.ok_or_else(|| {
             let names: Vec<_> = Self::ALL.iter().map(|format| format.name()).collect();
-            let message = format!("{name:?} is no format; the formats are {}", names.join(", "));
+            let message = format!("unknown format {name:?}; the formats are {}", names.join(", "));
             Error::new(ErrorKind::Unrecognised, message)
         })
     }

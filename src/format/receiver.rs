@@ -124,7 +124,8 @@ impl FromStr for Receiver {
         let found = Self::ALL.iter().copied().find(|receiver| receiver.name() == name);
         found.ok_or_else(|| {
             let names: Vec<_> = Self::ALL.iter().map(|receiver| receiver.name()).collect();
-            let message = format!("{name:?} is no receiver; those known are {}", names.join(", "));
+            let message =
+                format!("unknown receiver {name:?}; the receivers are {}", names.join(", "));
             Error::new(ErrorKind::Unrecognised, message)
         })
     }
@@ -140,6 +141,6 @@ mod tests {
             assert_eq!(receiver.to_string().parse().ok(), Some(receiver));
         }
         let error = "jaeger".parse::<Receiver>().unwrap_err().to_string();
-        assert!(error.starts_with("\"jaeger\" is no receiver; "), "{error}");
+        assert!(error.starts_with("unknown receiver \"jaeger\"; "), "{error}");
     }
 }

@@ -76,5 +76,5 @@ pub(super) fn overrun(length: usize, left: usize) -> Error {
 /// A length that the file ends within.
 #[cold]
 pub(super) fn cut_header() -> Error {
-    Error::malformed("the file ends inside the length of a message")
+    Error::malformed("the file ends inside the length prefix of a message")
 }

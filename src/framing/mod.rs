@@ -182,7 +182,7 @@ pub(crate) fn next_frame(
         }
         Header::Cut => Err(cut_header()),
         Header::Invalid => Err(Error::malformed(format!(
-            "{head:02x?} is no length of a message in {framing} framing"
+            "expected the length of a message in {framing} framing, found the bytes {head:02x?}"
         ))),
     }
 }
@@ -404,11 +404,12 @@ mod tests {
     fn what_a_framing_cannot_hold_is_refused() {
         assert_eq!(frame(Framing::None, [b"\x0a\0"]).unwrap(), b"\x0a\0");
         let error = frame(Framing::None, [b"\x0a\0"; 2]).unwrap_err();
-        let message = "2 messages need a framing; without one a file holds exactly 1";
+        let message = "a file without framing holds exactly one message, not 2: choose a framing";
         assert_eq!(error.to_string(), message);
         let long = vec![0x0a; MAX_PREFIXED as usize];
         let error = frame(Framing::LengthPrefixed, [&long]).unwrap_err();
-        let message = "a message of 134217728 bytes is longer than length-prefixed framing allows (134217727)";
+        let message =
+            "the message has 134217728 bytes; length-prefixed framing allows 134217727 bytes";
         assert_eq!(error.to_string(), message);
         assert_eq!(error.kind(), ErrorKind::Unrepresentable);
     }

@@ -67,19 +67,20 @@ fn length_of(framing: Framing, message: &[u8]) -> Result<u32> {
     u32::try_from(message.len()).ok().filter(|length| *length <= most).ok_or_else(|| {
         let length = message.len();
         let message =
-            format!("a message of {length} bytes is longer than {framing} framing allows ({most})");
+            format!("the message has {length} bytes; {framing} framing allows {most} bytes");
         Error::new(ErrorKind::Unrepresentable, message)
     })
 }
 
 #[cold]
 fn no_line() -> Error {
-    let message = "a message of several lines, or of none, is no line of JSON";
+    let message = "a message of JSON lines must be exactly one line of text: write the JSON without line breaks";
     Error::new(ErrorKind::Unrepresentable, message)
 }
 
 #[cold]
 fn not_one(count: u64) -> Error {
-    let message = format!("{count} messages need a framing; without one a file holds exactly 1");
+    let message =
+        format!("a file without framing holds exactly one message, not {count}: choose a framing");
     Error::new(ErrorKind::Unrepresentable, message)
 }

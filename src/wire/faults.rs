@@ -12,12 +12,12 @@ use crate::wire::varint::is_too_wide;
 #[inline(never)]
 pub(super) fn bad_tag(tag: u64, length: usize) -> Error {
     Error::malformed(match tag >> 3 {
-        0 => "field number 0 does not exist".to_owned(),
+        0 => "field number 0 is invalid: protobuf numbers fields from 1".to_owned(),
         number if number >= 1 << 29 => {
-            format!("field number {number} exceeds the largest, 536870911")
+            format!("field number {number} exceeds protobuf's maximum of 536870911")
         }
         number => {
-            format!("the tag of field {number} takes {length} bytes, more than {MAX_TAG_BYTES}")
+            format!("the tag of field {number} has {length} bytes; protobuf allows {MAX_TAG_BYTES}")
         }
     })
 }
@@ -40,8 +40,10 @@ pub(super) fn no_varint(bytes: &[u8]) -> Error {
 #[inline(never)]
 pub(super) fn bad_kind(tag: u32) -> Error {
     Error::malformed(match (tag & 7, tag >> 3) {
-        (END_GROUP, number) => format!("group {number} ends but did not begin"),
-        (kind, number) => format!("wire type {kind} does not exist (field {number})"),
+        (END_GROUP, number) => format!("group {number} ends without a start"),
+        (kind, number) => {
+            format!("field {number} has wire type {kind}, which protobuf does not define")
+        }
     })
 }
 
@@ -64,12 +66,12 @@ pub(super) fn cut_short(wanted: u64, left: usize) -> Error {
 pub(super) fn bad_length(length: u64, bytes: usize, left: usize) -> Error {
     if bytes > MAX_LENGTH_BYTES {
         return Error::malformed(format!(
-            "the length takes {bytes} bytes, more than the {MAX_LENGTH_BYTES} protobuf allows"
+            "the length is encoded in {bytes} bytes; protobuf allows {MAX_LENGTH_BYTES}"
         ));
     }
     if left > MAX_LENGTH {
         return Error::malformed(format!(
-            "length {length} exceeds {MAX_LENGTH}, the longest protobuf allows"
+            "length {length} exceeds protobuf's maximum of {MAX_LENGTH} bytes"
         ));
     }
     cut_short(length, left)

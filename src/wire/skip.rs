@@ -45,7 +45,7 @@ impl Reader<'_> {
         let mut open = vec![number];
         while let Some(&innermost) = open.last() {
             let Some(tag) = self.tag()? else {
-                return Err(Error::malformed(format!("group {innermost} does not end")).at(start));
+                return Err(Error::malformed(format!("group {innermost} is not closed")).at(start));
             };
             match tag & 7 {
                 START_GROUP => {
@@ -55,7 +55,8 @@ impl Reader<'_> {
                 }
                 END_GROUP if tag >> 3 == innermost => drop(open.pop()),
                 END_GROUP => {
-                    let ends = format!("group {innermost} ends as group {}", tag >> 3);
+                    let ends =
+                        format!("group {innermost} is closed by the end of group {}", tag >> 3);
                     return Err(Error::malformed(ends).at(start));
                 }
                 _ => self.skip(tag, max_nesting)?,

@@ -120,7 +120,7 @@ fn a_message_of_no_bytes_is_not_written() {
     fs::write(room.join("x.otlp"), [18, 2, 42, 0]).unwrap();
     for to in ["otlp-1.3", "otlp-1.4", "otlp-1.5"] {
         let output = run(&room, &format!("convert x.otlp --from 1.10 --to {to} -o y.otlp"), 4);
-        says(&output, &format!("{to} cannot say that there is no profile"));
+        says(&output, &format!("there is no profile to write: {to} needs one"));
     }
     assert_eq!(files(&room), ["x.otlp"]);
     run(&room, "convert x.otlp --from 1.10 --to 1.8 -o y.otlp", 0);

@@ -28,7 +28,7 @@ fn a_person_reads_one_plain_line_for_each_problem() {
     let said = stderr(&output);
     let lines: Vec<&str> = said.lines().collect();
     assert_eq!(lines.len(), 2, "{said}");
-    let jfr = "otlp-profiles: a b.jfr: this is a Java Flight Recorder file, not profiles this reads: `jfrconv -o pb.gz 'a b.jfr' profile.pb.gz`";
+    let jfr = "otlp-profiles: a b.jfr: this is a Java Flight Recorder file, which is not supported: `jfrconv -o pb.gz 'a b.jfr' profile.pb.gz`";
     assert!(lines[0].starts_with(jfr), "{said}");
     assert!(lines[1].starts_with("otlp-profiles: absent.pb: cannot be read: "), "{said}");
     let page = stdout(&output);
@@ -278,23 +278,32 @@ fn generations_are_named_as_people_do() {
     says(&output, "perf-script is only read");
     // An option that neither the input nor the output takes.
     let output = run(&room, "convert a.pb.gz -o b.otlp --columns 2", 2);
-    says(&output, "--columns is no option of pprof; folded takes it");
+    says(&output, "--columns does not apply to pprof: it applies to folded");
     let output = run(&room, "convert a.pb.gz -o b.otlp --plain", 2);
-    says(&output, "--plain is no option of writing otlp-1.10");
+    says(&output, "--plain does not apply to writing otlp-1.10");
     run(&room, "convert a.pb.gz -f -o a.otlp", 0);
     for (arguments, said) in [
-        ("a.pb.gz -o b.otlp --timestamps drop", "--timestamps is no option of writing otlp-1.10"),
-        ("a.pb.gz -o b.folded --timestamps drop", "--timestamps is no option of writing folded"),
-        ("a.pb.gz -o b.folded --profile-id 01020304050607080102030405060708", "--profile-id is no"),
-        ("a.otlp -o b.otlp --timestamp-label t", "--timestamp-label is no option of reading otlp"),
-        ("a.otlp -o b.speedscope --no-links", "--no-links is no option of reading otlp-1.10, nor"),
-        ("a.otlp -o b.pb --type a", "--type is no option of otlp-1.10; folded, speedscope take it"),
+        ("a.pb.gz -o b.otlp --timestamps drop", "--timestamps does not apply to writing otlp-1.10"),
+        ("a.pb.gz -o b.folded --timestamps drop", "--timestamps does not apply to writing folded"),
+        (
+            "a.pb.gz -o b.folded --profile-id 01020304050607080102030405060708",
+            "--profile-id does not apply to writing folded",
+        ),
+        (
+            "a.otlp -o b.otlp --timestamp-label t",
+            "--timestamp-label does not apply to reading otlp",
+        ),
+        ("a.otlp -o b.speedscope --no-links", "--no-links does not apply to reading otlp-1.10 or"),
+        (
+            "a.otlp -o b.pb --type a",
+            "--type does not apply to otlp-1.10: it applies to folded, speedscope",
+        ),
     ] {
         says(&run(&room, &format!("convert {arguments}"), 2), said);
     }
     run(&room, "convert a.otlp -o b.pb --no-links --timestamps drop", 0);
     let output = run(&room, "convert b.pb -o b.otlp --no-links --timestamp-label t", 0);
-    says(&output, "b.pb has no such times: no label is called \"t\"");
+    says(&output, "b.pb has no such times: no label has the key \"t\"");
     let output = run(&room, "convert a.pb.gz -o b.otlp --to prof", 2);
     says(&output, "pprof");
 }

@@ -230,7 +230,7 @@ fn one_sample_type_is_written_where_it_is_chosen() {
     let again = std::fs::read_to_string(room.join("again.folded")).unwrap();
     assert_eq!(sum(&again), 1_630_000_000);
     let output = run(&room, &format!("convert {cpu} -o cpu.otlp --type cpu:nanoseconds"), 2);
-    says(&output, "--type is no option of pprof");
+    says(&output, "--type does not apply to pprof");
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn a_long_text_is_the_same_from_a_file_from_stdin_and_in_gzip() {
     // What is broken is named with its line.
     fs::write(room.join("broken.folded"), text + "main;run\n").unwrap();
     let output = run(&room, "convert broken.folded --to otlp -o -", 3);
-    says(&output, "line 20001: there is no value behind the stack");
+    says(&output, "line 20001: the stack \"main;run\" has no value after it");
     let output = run(&room, "convert long.folded.gz --max-decompressed 100000 --to otlp -o -", 5);
     says(&output, "--max-decompressed");
 }

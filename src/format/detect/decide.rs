@@ -59,7 +59,7 @@ pub(super) fn decide(
     let mut evidence = words::evidence(winner, &trials);
     if let Certainty::Preferred(others) = &certainty {
         if asked.is_some() {
-            evidence.push(format!("{} was asked for", winner.name()));
+            evidence.push(format!("{} was requested", winner.name()));
             let best = ties.first().filter(|_| !ties.iter().any(|trial| trial.is_named(winner)));
             evidence.extend(
                 best.map(|best| format!("{} fits better: {}", best.name(), words::fault(winner))),
@@ -77,10 +77,7 @@ pub(super) fn decide(
 
 /// The error of what is recognised but not read.
 pub(super) fn unrecognised(what: &str, advice: &str) -> Error {
-    Error::new(
-        ErrorKind::Unrecognised,
-        format!("this is {what}, not profiles this reads: {advice}"),
-    )
+    Error::new(ErrorKind::Unrecognised, format!("this is {what}, which is not supported: {advice}"))
 }
 
 /// The trials that fit best and equally well, in the order of the candidates.
@@ -205,7 +202,7 @@ fn contradicted(hint: Option<Format>, hinted: Option<&Trial>, winner: &Trial) ->
     let fault = hinted.map(|trial| format!(" ({})", words::fault(trial))).unwrap_or_default();
     let (hint, name) = (hint.map_or("", |hint| hint.name()), winner.name());
     Error::malformed(format!(
-        "the payload is not {hint}{fault}; it is {name}: leave out the format, or name {name}"
+        "the payload is {name}, not {hint}{fault}: omit the format, or choose {name}"
     ))
 }
 
@@ -230,8 +227,11 @@ fn broken(candidates: &[Candidate], payload: &[u8]) -> Option<Detected> {
         .filter(|trial| trial.outcome.known / 32 >= trial.outcome.score[HARD])
         .collect();
     let winner = trials.iter().min_by_key(|trial| trial.outcome.score)?;
-    let evidence =
-        vec![format!("it is broken, and nearest to {}: {}", winner.name(), words::fault(winner))];
+    let evidence = vec![format!(
+        "the payload is damaged and most similar to {}: {}",
+        winner.name(),
+        words::fault(winner)
+    )];
     Some(Detected { format: winner.format()?, certainty: Certainty::Nearest, evidence })
 }
 

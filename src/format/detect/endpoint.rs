@@ -75,7 +75,7 @@ impl FromStr for Endpoint {
 #[cold]
 fn unknown(text: &str) -> Error {
     let message = format!(
-        "{text:?} is no path or service of profiles, such as /v1development/profiles or opentelemetry.proto.collector.profiles.v1experimental.ProfilesService"
+        "{text:?} is not an endpoint for profiles; examples are /v1development/profiles and opentelemetry.proto.collector.profiles.v1experimental.ProfilesService"
     );
     Error::new(ErrorKind::Unrecognised, message)
 }

@@ -35,11 +35,11 @@ impl Foreign {
         };
         if let Some(hint) = hint.filter(|hint| *hint != format) {
             return Err(Error::malformed(format!(
-                "the payload is not {hint}; it is {what}: leave out the format, or name {format}"
+                "the payload is {what}, not {hint}: omit the format, or choose {format}"
             )));
         }
         let evidence = vec![match self.hint {
-            "" => format!("it begins like {what}"),
+            "" => format!("its first bytes are those of {what}"),
             hint => format!("it is {what}: {hint}"),
         }];
         Ok(Detected { format, certainty: Certainty::Certain, evidence })
@@ -81,7 +81,7 @@ const fn no_profile(what: &'static str, sign: Sign, hint: &'static str) -> Forei
 
 /// What pprof calls legacy, by its first line.
 const fn legacy(what: &'static str, sign: Sign) -> Foreign {
-    read(Format::PPROF_LEGACY, what, sign, "its first line says so")
+    read(Format::PPROF_LEGACY, what, sign, "its first line names the type")
 }
 
 /// What makes a pprof of what a script folds.
@@ -244,7 +244,7 @@ static FOREIGN: &[Foreign] = &[
         Format::OSPROFILER,
         "an OSProfiler report",
         Json(&["\"last_trace_started\""]),
-        "it says when the last point started, as such reports do",
+        "it has the start time of the last point, as reports do",
     ),
     read(
         Format::OSPROFILER,
@@ -267,7 +267,7 @@ static FOREIGN: &[Foreign] = &[
         Format::PPROF_LEGACY,
         "a Go count profile in pprof's old text form",
         Text(signs::is_go_count),
-        "its first line says what was counted, and how many in all",
+        "its first line has a name and a total",
     ),
     profile("a dump of goroutines", Line(&["goroutine "]), GO_DUMP),
     legacy("a thread profile in pprof's old text form", Line(&["--- threadz ", "--- Thread "])),
@@ -325,7 +325,7 @@ static FOREIGN: &[Foreign] = &[
         Format::FOLDED,
         "austin's folded stacks",
         Text(signs::is_austin),
-        "its stacks begin with processes and threads as austin says them; the option dialect reads those",
+        "its stacks begin with a process and a thread as austin writes them; the option dialect reads those",
     ),
     profile(
         "protobuf in text form",

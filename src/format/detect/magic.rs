@@ -106,14 +106,15 @@ fn utf16(start: &[u8]) -> Option<String> {
 /// The error of what is like nothing known.
 pub(super) fn nothing(payload: &[u8]) -> Error {
     let message = match payload {
-        [] => "there are no bytes".to_owned(),
+        [] => "the input is empty".to_owned(),
         [..] if decide::fields(payload).is_some() => {
-            "this is protobuf, but no message of profiles: if it is one, name its format".to_owned()
+            "this is a protobuf message of an unknown type: if it is a profile, name its format"
+                .to_owned()
         }
         [first, ..] => {
             let length = payload.len();
             format!(
-                "these {length} bytes are no format this reads, nor whole protobuf; they begin with 0x{first:02x}: check that the file is complete"
+                "unknown format: {length} bytes that begin with 0x{first:02x} and are not a complete protobuf message: check that the file is complete"
             )
         }
     };

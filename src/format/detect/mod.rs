@@ -231,15 +231,15 @@ fn empty(hint: Option<Format>, endpoint: Option<Endpoint>) -> Result<Detected> {
     let others: Vec<_> = otlp().filter(|&other| other != format).collect();
     let certainty =
         if format.schema().is_some() { Certainty::Equivalent(others) } else { Certainty::Certain };
-    let evidence = vec!["no bytes: a message of OTLP in which nothing is said".to_owned()];
+    let evidence = vec!["an empty payload is a valid OTLP message without fields".to_owned()];
     Ok(Detected { format, certainty, evidence })
 }
 
 fn at_its_word(format: Format) -> Detected {
     let name = format.name();
     let evidence = vec![match format.is_whole() {
-        true => format!("nothing was recognised; {name} was asked for"),
-        false => format!("{name} was asked for"),
+        true => format!("nothing was recognised; {name} was requested"),
+        false => format!("{name} was requested"),
     }];
     Detected { format, certainty: Certainty::Certain, evidence }
 }
@@ -384,8 +384,7 @@ mod tests {
             assert_eq!(error.kind(), ErrorKind::Malformed);
             let text = error.to_string();
             assert!(
-                text.starts_with(&format!("the payload is not {wrong}"))
-                    && text.contains("it is otlp-1.10"),
+                text.starts_with(&format!("the payload is otlp-1.10, not {wrong} (")),
                 "{text}"
             );
         }
@@ -419,7 +418,7 @@ mod tests {
         let newest = payload(&[(1, Ok(1)), (4, Err(vec![9]))]);
         let (name, certainty, said) = as_sent(&newest, Endpoint::V1Experimental);
         assert_eq!((name, certainty), ("otlp-1.10", Certainty::Certain));
-        assert_eq!(said, "it was sent to v1experimental, which no format that fits is sent to");
+        assert_eq!(said, "it was sent to v1experimental, which takes none of the formats that fit");
         let (name, _, said) = as_sent(&newest, Endpoint::V1Development);
         assert_eq!(name, "otlp-1.10");
         assert!(!said.contains("sent to"), "{said}");
@@ -432,7 +431,7 @@ mod tests {
         assert!(answer.starts_with("otlp-1.10 (certain)"), "{answer}");
         assert!(
             answer.ends_with(
-                "Sample field 6 is above all of otlp-1.10: a newer generation, or an extension"
+                "Sample field 6 is unknown in otlp-1.10: a newer generation, or an extension"
             ),
             "{answer}"
         );
@@ -445,8 +444,9 @@ mod tests {
         whole.extend(message(&[(2, Err(strings))]));
         whole.truncate(whole.len() - 3);
         assert!(
-            answer(&whole)
-                .starts_with("otlp-1.10 (the nearest): it is broken, and nearest to otlp-1.10"),
+            answer(&whole).starts_with(
+                "otlp-1.10 (the nearest): the payload is damaged and most similar to otlp-1.10"
+            ),
             "{}",
             answer(&whole)
         );
@@ -458,14 +458,15 @@ mod tests {
         let mut broken = message(&[(1, Err(message(&[(1, Ok(1)), (2, Ok(2))])))]);
         broken.extend((0..40).flat_map(|_| message(&[(2, Err(sample.clone()))])));
         broken.extend(message(&[(4, Err(message(&[(1, Ok(1)), (4, Ok(9))])))]));
-        let is_broken = |payload: &[u8]| answer(payload).contains("broken, and nearest to pprof");
+        let is_broken =
+            |payload: &[u8]| answer(payload).contains("damaged and most similar to pprof");
         let named = message(&[(6, text("")), (6, text("samples")), (6, text("count"))]);
         assert!(is_broken(&[&broken[..], &named].concat()));
         // Its texts may have been behind where it ends now.
         assert!(is_broken(&[&broken[..], &message(&[(2, Err(sample))])[..4]].concat()));
         // Whole, and without any text: quipper's events are like samples.
         let other = answer(&broken);
-        assert!(other.starts_with("this is protobuf, but no message of profiles"), "{other}");
+        assert!(other.starts_with("this is a protobuf message of an unknown type"), "{other}");
     }
 
     #[test]
@@ -503,8 +504,8 @@ mod tests {
             (b"main;run;poll 42\nmain;idle 7\n", "folded stacks"),
             (b"\0\0\0\0\x03\0\0\0\0\0\0\0\x10\x27\0\0\0\0\0\0", "gperftools' old binary form"),
             (b"hello, world\n", "plain text"),
-            (b"\xff\xfe\xfd", "nor whole protobuf"),
-            (b"\x78\x01", "this is protobuf, but no message of profiles"),
+            (b"\xff\xfe\xfd", "not a complete protobuf message"),
+            (b"\x78\x01", "this is a protobuf message of an unknown type"),
         ] {
             let answer = answer(bytes);
             assert!(answer.contains(name), "{name}: {answer}");

@@ -71,7 +71,7 @@ pub(super) fn fault(trial: &Trial) -> String {
     let grammar = &trial.candidate.grammar;
     match &trial.outcome.worst {
         Some(clash) => format!("{} {}", place(grammar, clash), says(grammar, clash)),
-        None => "nothing speaks against it but attributes that are not used".to_owned(),
+        None => "it only leaves attributes unused".to_owned(),
     }
 }
 
@@ -84,21 +84,21 @@ pub(super) fn preference(winner: &Trial, others: &[Format]) -> String {
         "uses no fewer attributes"
     };
     format!(
-        "every sample has as many numbers as timestamps, values of one and attributes of the other: {name} {unused}, {others} would fit too"
+        "every sample has as many numbers as timestamps: they can be values or attribute indices; {name} {unused}, {others} would fit too"
     )
 }
 
 /// What is not known where not all of a payload was looked at.
 pub(super) fn partly(others: &[Format]) -> String {
     format!(
-        "not all of it was looked at, since that would take as long as reading it: {} may read the rest differently",
+        "only a part of the payload was examined: {} may read the rest differently",
         names(others)
     )
 }
 
 /// That an endpoint was said which nothing that fits is sent to.
 pub(super) fn sent_elsewhere(endpoint: Endpoint) -> String {
-    format!("it was sent to {endpoint}, which no format that fits is sent to")
+    format!("it was sent to {endpoint}, which takes none of the formats that fit")
 }
 
 /// What is odd about the winner.
@@ -108,9 +108,9 @@ fn odd(winner: &Trial) -> Option<String> {
     let place = place(grammar, clash);
     Some(match clash.why {
         Why::Beyond => {
-            format!("{place} is above all of {}: a newer generation, or an extension", grammar.name)
+            format!("{place} is unknown in {}: a newer generation, or an extension", grammar.name)
         }
-        _ => format!("odd for {}: {place} {}", grammar.name, says(grammar, clash)),
+        _ => format!("unusual for {}: {place} {}", grammar.name, says(grammar, clash)),
     })
 }
 
@@ -173,16 +173,16 @@ fn says(grammar: &Grammar, clash: &Clash) -> String {
                 .to_owned();
         }
         Why::Kind => format!("be {}", field.map_or("absent", expected)),
-        Why::Past(table) => format!("lead past the {}", table.name()),
+        Why::Past(table) => format!("point past the {}", table.name()),
         Why::RowZero(table) => {
             format!("begin the {} with a row that is not empty", table.name())
         }
         Why::Broken => "be broken".to_owned(),
-        Why::Repeated => "be there twice".to_owned(),
+        Why::Repeated => "occur twice".to_owned(),
         Why::Large => "be too large".to_owned(),
         Why::Text => "be text that is not UTF-8".to_owned(),
         Why::Unpacked => "be unpacked".to_owned(),
-        Why::IdLength => "have a wrong length".to_owned(),
+        Why::IdLength => "have the wrong length".to_owned(),
         Why::Null => "hold the empty attribute".to_owned(),
         Why::Twice => "hold an attribute twice".to_owned(),
         Why::Missing => "be missing".to_owned(),

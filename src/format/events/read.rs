@@ -178,7 +178,7 @@ fn attributes(
     let own: HashSet<Option<StringId>> = kind.attributes.iter().map(key).collect();
     let mut attributes = kind.attributes.clone();
     for id in clock.into_iter().flatten() {
-        let said = || "it is among those of the profile now".to_owned();
+        let said = || "the attribute of the clock was moved to the profile".to_owned();
         intake.note(losses::EVENT_CLOCK_ATTRIBUTE, || "clocks.attributes".to_owned(), said);
         if !own.contains(&key(id)) {
             attributes.push(*id);

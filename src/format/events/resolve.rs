@@ -177,10 +177,10 @@ impl Resolver {
         for (row, kind) in self.types.iter().enumerate() {
             let place = || format!("event_types[{row}]");
             if !kind.has_events {
-                let said = || "no event is of the type".to_owned();
+                let said = || "the type has no events".to_owned();
                 intake.note(losses::PROFILES_MERGED, place, said);
             } else if kind.default_value > 0 && !kind.uses_default {
-                let said = || "all its events say their values".to_owned();
+                let said = || "every event of the type has a value of its own".to_owned();
                 intake.note(losses::EVENT_DEFAULT_UNUSED, place, said);
             }
         }
@@ -190,17 +190,17 @@ impl Resolver {
     fn settle(&self, event: &mut Event, intake: &mut Intake) -> Result<()> {
         let Some(at) = &mut event.at else { return Ok(()) };
         if event.count > 1 {
-            let said = || "an event that is several has no time of its own".to_owned();
+            let said = || "an event with a count above 1 has no time of its own".to_owned();
             intake.note(losses::TIMESTAMPS_DROPPED, || "events.time".to_owned(), said);
             event.at = None;
             return Ok(());
         }
         if self.is_end {
             *at = u64::try_from(i128::from(*at) - i128::from(event.duration))
-                .map_err(|_| Error::malformed("the event began before 1970").within("duration"))?;
+                .map_err(|_| Error::malformed("the event starts before 1970").within("duration"))?;
         }
         if !self.within.contains(&i128::from(*at)) {
-            let said = || format!("{at} is not within the profile's time");
+            let said = || format!("{at} ns is outside the profile's time range");
             intake.note(losses::EVENT_OUTSIDE, || "events.time".to_owned(), said);
         }
         Ok(())
@@ -212,17 +212,18 @@ impl Fields {
     fn total(&self, kind: &EventType, intake: &mut Intake) -> Result<i64> {
         let Self { value, count, sum, .. } = *self;
         if kind.clock.is_none() && value == 0 && count == 0 && sum == 0 {
-            let message = "an event without a clock has a count, a value or a sum";
+            let message = "an event without a clock needs a count, a value or a sum";
             return Err(Error::malformed(message));
         }
         if sum > 0 && value > 0 && sum != value {
-            let said = || format!("the sum is {sum}, and the value {value}");
+            let said = || format!("the sum is {sum} and the value is {value}: the sum was read");
             intake.note(losses::EVENT_SUM_CONFLICT, || "events.sum".to_owned(), said);
         }
         let total = match (sum, value) {
             (0, 0) => count.max(1).checked_mul(kind.default_value).ok_or_else(|| {
                 let default = kind.default_value;
-                let message = format!("{count} times {default} does not fit into 64 bits");
+                let message =
+                    format!("{count} times the default value {default} overflows 64 bits");
                 Error::malformed(message).within("count")
             })?,
             (0, value) => value,
@@ -263,14 +264,14 @@ impl Fields {
         let at = nanos(clock.cycles).map(|nanos| i128::from(time_unix_nano) + nanos);
         let Some(at) = at.and_then(|at| u64::try_from(at).ok()) else {
             let cycles = clock.cycles;
-            let message =
-                format!("{cycles} cycles after {time_unix_nano} is no time of 64 bits since 1970");
+            let message = format!(
+                "{cycles} cycles after {time_unix_nano} ns overflow 64 bits of nanoseconds"
+            );
             return Err(Error::malformed(message).within("time"));
         };
         let duration = nanos(self.duration.into()).and_then(|nanos| i64::try_from(nanos).ok());
         let duration = duration.ok_or_else(|| {
-            let message =
-                format!("{} cycles do not fit into 64 bits of nanoseconds", self.duration);
+            let message = format!("{} cycles overflow 64 bits of nanoseconds", self.duration);
             Error::malformed(message).within("duration")
         })?;
         Ok((Some(at), duration))
@@ -282,7 +283,8 @@ impl Fields {
             return Ok((None, 0));
         }
         let field = if self.time != 0 { "time" } else { "duration" };
-        Err(Error::malformed("the event's type has no clock to count it by").within(field))
+        Err(Error::malformed("the event's type has no clock: a time or duration needs one")
+            .within(field))
     }
 }
 
@@ -316,7 +318,7 @@ fn clock(body: &[u8], tables: &mut Tables, intake: &mut Intake) -> Result<Clock>
         "attribute_indices" as tag => indices(tag, &mut reader, &mut tables.indices, intake)?,
     });
     if clock.frequency == 0 {
-        let message = "a clock has cycles: a frequency of 0 counts nothing";
+        let message = "the frequency of the clock is 0 and must be greater than 0";
         return Err(Error::malformed(message).within("frequency"));
     }
     let attributes = tables.attributes(intake)?;
@@ -369,7 +371,7 @@ fn check_unit(unit: StringId, tables: &Tables, intake: &mut Intake) {
         PREFIXES.iter().any(|prefix| text.strip_prefix(prefix).is_some_and(|t| UNITS.contains(&t)))
     };
     if !is_unit(text) && !matches!(text, "min" | "h" | "d") && !is_prefixed() {
-        let said = || format!("{text:?} is no unit of UCUM, as ns, By and {{event}} are");
+        let said = || format!("{text:?} is not a UCUM unit; examples are ns, By and {{event}}");
         intake.note(losses::EVENT_UNIT, || "event_types.unit".to_owned(), said);
     }
 }
@@ -384,7 +386,7 @@ fn check_keys(attributes: &[AttributeId], tables: &Tables, intake: &mut Intake) 
     let mut keys: Vec<StringId> = keys.map(|attribute| attribute.key).collect();
     keys.sort_unstable();
     if keys.windows(2).any(|pair| matches!(pair, [one, other] if one == other)) {
-        let said = || "a key is given twice".to_owned();
+        let said = || "the event has two attributes with the same key".to_owned();
         intake.note(losses::ATTR_DUPLICATE_KEY, || "events.attributes".to_owned(), said);
     }
 }
@@ -392,6 +394,6 @@ fn check_keys(attributes: &[AttributeId], tables: &Tables, intake: &mut Intake) 
 /// A number as the model has it.
 fn whole(number: u64, field: &'static str) -> Result<i64> {
     i64::try_from(number).map_err(|_| {
-        Error::malformed(format!("{number} does not fit into 64 bits with a sign")).within(field)
+        Error::malformed(format!("{number} overflows a signed 64-bit integer")).within(field)
     })
 }

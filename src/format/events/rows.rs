@@ -103,7 +103,7 @@ impl Tables {
         let dictionary = &self.assembly.interner.dictionary;
         let (key, is_known) = build_id::key_of(dictionary.strings.bytes(id));
         if !is_known || kind > 1 {
-            let said = || format!("{:?} was taken for a GNU one", dictionary.text(id));
+            let said = || format!("{:?} was read as a GNU build id", dictionary.text(id));
             intake.note(losses::BUILD_ID_GUESS, || "mappings.build_id".to_owned(), said);
         }
         key

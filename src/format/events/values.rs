@@ -73,7 +73,7 @@ fn value(
 ) -> Result<()> {
     within("max_nesting", intake.limits().max_nesting, 4 + depth * 3)?;
     if depth > MOST_NESTING {
-        let message = format!("values are nested more than {MOST_NESTING} deep");
+        let message = format!("values are nested more than {MOST_NESTING} levels deep");
         return Err(Error::malformed(message));
     }
     let mut reader = Reader::new(body);

@@ -175,7 +175,9 @@ fn austin(named: &mut Named) {
 pub(crate) fn check(dialect: Option<Dialect>, fits: bool) -> Result<()> {
     let Some(dialect) = dialect.filter(|_| !fits) else { return Ok(()) };
     let name = dialect.name();
-    let message = format!("dialect {name} fits no line: no stack is as {name} writes them");
+    let message = format!(
+        "dialect {name} matches no stack of the file: drop the option, or choose another dialect"
+    );
     Err(Error::new(ErrorKind::Option, message))
 }
 

@@ -90,7 +90,7 @@ fn decimal(scale: f64) -> Result<Decimal> {
     let is_scale = scale.is_finite() && scale > 0.0;
     let scale_of = Decimal::of(&format!("{scale:e}")).filter(|_| is_scale);
     scale_of.ok_or_else(|| {
-        let message = format!("scale is {scale}, and values are multiplied by a number above 0");
+        let message = format!("scale is {scale}, and must be greater than 0");
         Error::new(ErrorKind::Option, message)
     })
 }

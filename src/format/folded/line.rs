@@ -110,9 +110,8 @@ pub(crate) fn is_extended(line: &[u8]) -> bool {
 /// There is no blank; the sentence shows the line.
 pub(crate) fn split_last(line: &[u8]) -> Result<(&[u8], &[u8])> {
     let split = line.iter().rposition(|byte| is_blank(*byte)).and_then(|at| cut(line, at));
-    split.ok_or_else(|| {
-        Error::malformed(format!("there is no value behind the stack {}", shown(line)))
-    })
+    split
+        .ok_or_else(|| Error::malformed(format!("the stack {} has no value after it", shown(line))))
 }
 
 /// A blank or a tab: flame graph tools split at either.
@@ -181,10 +180,7 @@ pub(crate) fn time(word: &[u8], unit: Option<TimeUnit>) -> Result<u64> {
     let unit = unit.unwrap_or(TimeUnit::of_digits(text.len()));
     let time = text.parse::<u64>().ok().and_then(|time| time.checked_mul(unit.nanos()));
     time.ok_or_else(|| {
-        Error::malformed(format!(
-            "the timestamp {} does not fit into 64 bits of nanoseconds",
-            shown(word)
-        ))
+        Error::malformed(format!("the timestamp {} overflows 64 bits of nanoseconds", shown(word)))
     })
 }
 

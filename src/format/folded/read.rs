@@ -143,14 +143,14 @@ impl<'h> Reader<'h> {
         }
         if self.values.len() != columns {
             return Err(Error::malformed(format!(
-                "there are {} values where {columns} are wanted",
+                "the line has {} values, expected {columns}",
                 self.values.len()
             )));
         }
         for (value, factor) in self.values.iter_mut().zip(&self.header.factors) {
             let product = value.checked_mul(*factor);
             *value = product.ok_or_else(|| {
-                Error::malformed(format!("{value} times {factor} does not fit into 64 bits"))
+                Error::malformed(format!("{value} times {factor} overflows 64 bits"))
             })?;
         }
         Ok(rest)
@@ -159,14 +159,20 @@ impl<'h> Reader<'h> {
     /// Adds a value of a line, scaled where the options say so.
     fn push(&mut self, word: &[u8], intake: &mut Intake) -> Result<()> {
         let value = match self.header.scale {
-            None => int(word).map_err(|error| match error.message().ends_with("whole number") {
-                true => error.explained("; the option scale makes whole numbers of others"),
-                false => error,
-            })?,
+            None => {
+                int(word).map_err(|error| match error.message().ends_with("not an integer") {
+                    true => {
+                        error.explained("; the option scale multiplies fractions into integers")
+                    }
+                    false => error,
+                })?
+            }
             Some(scale) => scaled(word, scale, intake)?,
         };
         if value < 0 {
-            intake.note(VALUE_NEGATIVE, String::new, || format!("the value {value} was kept"));
+            intake.note(VALUE_NEGATIVE, String::new, || {
+                format!("the negative value {value} was kept")
+            });
         }
         self.values.push(value);
         Ok(())
@@ -206,7 +212,7 @@ impl<'h> Reader<'h> {
                 Ok(())
             }
             _ => Err(Error::malformed(format!(
-                "{values} values and {times} timestamps: there is one value for each, or one that is their number"
+                "the sample has {values} values and {times} timestamps: it needs one value for each timestamp, or one value that counts them"
             ))),
         }
     }
@@ -222,7 +228,7 @@ impl<'h> Reader<'h> {
         keys.sort_unstable();
         if let Some(twice) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(Error::malformed(format!(
-                "the attribute {} is given twice",
+                "the attribute {} occurs twice",
                 shown(twice[0])
             )));
         }
@@ -250,13 +256,14 @@ impl<'h> Reader<'h> {
         let span_id = span.and_then(|(_, value)| id::<8>(value));
         let (Some(trace_id), Some(span_id)) = (trace_id, span_id) else {
             intake.note(LINK_AS_ATTRIBUTE, String::new, || {
-                "trace_id of 32 hex digits and span_id of 16 make a link".to_owned()
+                "a link needs a trace_id of 32 and a span_id of 16 hexadecimal digits".to_owned()
             });
             return Ok(LinkId::NONE);
         };
         pairs.retain(|(key, _)| &key[..] != b"trace_id" && &key[..] != b"span_id");
         if trace_id == [0; 16] && span_id == [0; 8] {
-            intake.note(LINK_INVALID, String::new, || "a link of zeros is none".to_owned());
+            intake
+                .note(LINK_INVALID, String::new, || "dropped a link whose ids are zero".to_owned());
             return Ok(LinkId::NONE);
         }
         self.assembly.link(Link { trace_id, span_id })

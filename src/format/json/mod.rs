@@ -75,7 +75,7 @@ fn read_text(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let ((format, schema), mut read) = transcode(&text, intake)?;
     let newest = schema.name == newest()?.1.name;
     if !newest {
-        intake.evidence.push(format!("it was read by the field names of {}", schema.name));
+        intake.evidence.push(format!("it was read with the field names of {}", schema.name));
     }
     intake.budget.take::<u8>(read.out.capacity())?;
     intake.findings.append(&mut read.intake.findings);
@@ -158,7 +158,7 @@ fn transcode<'a>(text: &Text<'a>, intake: &Intake) -> Result<(Generation, Transc
 fn named(error: Error, schema: &Schema, newest: bool) -> Error {
     match newest {
         true => error,
-        false => error.explained(&format!("; its field names are those of {}", schema.name)),
+        false => error.explained(&format!("; the payload has the field names of {}", schema.name)),
     }
 }
 

@@ -81,7 +81,9 @@ pub(crate) fn int(text: &mut Text<'_>, what: &str) -> Result<i64> {
     let at = text.rest();
     let number = text.number(what)?;
     let whole = whole(number).and_then(|number| i64::try_from(number).ok());
-    whole.ok_or_else(|| Error::malformed(format!("{number} is no {what} of 64 bits")).at(at))
+    whole.ok_or_else(|| {
+        Error::malformed(format!("{number} is not {what} of at most 64 bits")).at(at)
+    })
 }
 
 /// The whole number of 64 bits that a number is, if it is one.
@@ -100,9 +102,7 @@ pub(crate) fn scaled(text: &mut Text<'_>, scale: i64, what: &str) -> Result<(i64
     let at = text.rest();
     let number = text.number(what)?;
     let scaled = Decimal::of(number).and_then(|number| number.times(scale.into()));
-    scaled.ok_or_else(|| {
-        Error::malformed(format!("{what} {number} does not fit into 64 bits")).at(at)
-    })
+    scaled.ok_or_else(|| Error::malformed(format!("{what} {number} overflows 64 bits")).at(at))
 }
 
 /// Appends a text in quotes.

@@ -131,7 +131,7 @@ impl<'a> Transcoder<'a> {
     fn unknown(&mut self, message: &MessageType, key: &str, before: &[u8]) -> Result<()> {
         let place = || format!("{}.{:#}", message.name, Shown(key.as_bytes()));
         let name = Shown(key.as_bytes());
-        let said = || format!("the key {name} of {} is unknown and was left out", message.name);
+        let said = || format!("dropped the unknown key {name} of {}", message.name);
         self.intake.note(losses::UNKNOWN_FIELD, place, said);
         self.odd(What::Unknown, message.name, key, before);
         self.text.skip(self.intake.limits().max_nesting)
@@ -150,7 +150,7 @@ impl<'a> Transcoder<'a> {
                 self.out.drain(start..end);
             }
             let place = || format!("{}.{}", message.name, field.name);
-            let said = || format!("{} is said twice; the last one was read", field.name);
+            let said = || format!("the key {} occurs twice: the last one was read", field.name);
             self.intake.note(losses::DUPLICATE_KEY, place, said);
             self.odd(What::Twice, message.name, field.name, before);
         } else if field.label == Label::Case {
@@ -158,8 +158,12 @@ impl<'a> Transcoder<'a> {
             if let Some((other, _)) = open.first() {
                 let other = message.numbered(*other, self.version).map_or("", |other| other.name);
                 let place = || format!("{}.{}", message.name, field.name);
-                let said =
-                    || format!("{} is said as well as {other}; the last one was read", field.name);
+                let said = || {
+                    format!(
+                        "the keys {} and {other} exclude each other: the last one was read",
+                        field.name
+                    )
+                };
                 self.intake.note(losses::DUPLICATE_KEY, place, said);
                 self.odd(What::OtherCase, message.name, other, before);
             }
@@ -230,7 +234,7 @@ impl<'a> Transcoder<'a> {
             }
             // Ids are bytes that OTLP, unlike protobuf, writes in hex digits.
             Kind::Bytes if matches!(field.role, Role::Id(_)) => {
-                self.bytes("hex digits, as OTLP writes ids", from_hex)?;
+                self.bytes("hexadecimal digits, as OTLP writes ids", from_hex)?;
             }
             Kind::Bytes => self.bytes("base64", from_base64)?,
             Kind::Bool => {
@@ -320,13 +324,13 @@ impl<'a> Transcoder<'a> {
     ///
     /// A fraction, text that is no number, or a number out of the bounds, at its byte.
     fn integer(&mut self, least: i128, most: i128) -> Result<i128> {
-        let (text, from) = self.number("a whole number")?;
+        let (text, from) = self.number("an integer")?;
         let number = if is_number(&text) { whole(&text) } else { None };
         let shown = Shown(text.as_bytes());
         let message = match number {
             Some(number) if (least..=most).contains(&number) => return Ok(number),
             Some(_) => format!("{shown:#} is not between {least} and {most}"),
-            None => format!("{shown} is not a whole number"),
+            None => format!("{shown} is not an integer"),
         };
         Err(Error::malformed(message).at(from))
     }
@@ -345,7 +349,7 @@ impl<'a> Transcoder<'a> {
             "-Infinity" => return Ok(f64::NEG_INFINITY),
             number if is_number(number) => match number.parse::<f64>() {
                 Ok(number) if number.is_finite() => return Ok(number),
-                _ => format!("{shown:#} is too large for a double"),
+                _ => format!("{shown:#} overflows a double"),
             },
             _ => format!("{shown} is not a number"),
         };

@@ -201,7 +201,7 @@ impl<'a> Text<'a> {
             .iter()
             .try_fold(0, |code, &digit| Some(code << 4 | char::from(digit).to_digit(16)?));
         self.at += digits.len();
-        let bad = || Error::malformed("\\u must be followed by four hex digits").at(start);
+        let bad = || Error::malformed("\\u must be followed by four hexadecimal digits").at(start);
         code.filter(|_| digits.len() == 4).ok_or_else(bad)
     }
 

@@ -60,8 +60,9 @@ impl Header {
     ///
     /// A name that no such header has: it may be a sample that lost its addresses.
     fn say(&mut self, line: &[u8], intake: &mut Intake) -> Result<()> {
-        let wrong =
-            || Error::malformed(format!("{} is neither a sample nor NAME = NUMBER", shown(line)));
+        let wrong = || {
+            Error::malformed(format!("expected a sample or `NAME = NUMBER`, found {}", shown(line)))
+        };
         let (name, value) = said(line).ok_or_else(wrong)?;
         match name {
             b"cycles/second" => self.cycles_per_second = int(value)?,
@@ -89,7 +90,7 @@ fn sample(
     intake: &mut Intake,
 ) -> Result<()> {
     let [delay, count] = numbers(counts)?[..] else {
-        return Err(Error::malformed("a sample has two numbers: a delay and a count"));
+        return Err(Error::malformed("a sample needs two numbers: a delay and a count"));
     };
     let &Header { period, cycles_per_second, .. } = header;
     let (mut nanos, mut contentions) = (delay, count);

@@ -47,7 +47,9 @@ pub(super) fn read(text: &[u8], first: &[u8], intake: &mut Intake) -> Result<Pro
 
 /// `5 @ 0x437c96 0x40619b`, and the line behind it, which may say the labels.
 fn sample(line: &[u8], behind: &[u8], stacks: &mut Stacks, intake: &mut Intake) -> Result<()> {
-    let wrong = || Error::malformed(format!("{} is no sample: COUNT @ ADDRESSES", shown(line)));
+    let wrong = || {
+        Error::malformed(format!("expected a sample, `COUNT @ ADDRESSES`, found {}", shown(line)))
+    };
     let (count, stack) = at_sign(line).ok_or_else(wrong)?;
     let [count] = numbers(count)?[..] else { return Err(wrong()) };
     let stack = addresses(stack)?;

@@ -71,7 +71,7 @@ pub(super) fn read(words: Words, payload: &[u8], intake: &mut Intake) -> Result<
             .at(payload.get(payload.len()..).unwrap_or_default())
     };
     let too_large = |what: &str, number: u64| {
-        Error::malformed(format!("{what} {number} does not fit into 64 bits of nanoseconds"))
+        Error::malformed(format!("{what} {number} overflows 64 bits of nanoseconds"))
     };
     let micros = words.word(payload, 3).unwrap_or_default();
     let period = i64::try_from(micros).ok().and_then(|micros| micros.checked_mul(1000));
@@ -143,7 +143,11 @@ fn without_handler(samples: &mut [Sample], intake: &mut Intake) {
         for sample in samples.iter_mut().filter(|sample| second(sample) == Some(handler)) {
             sample.0.remove(1);
         }
-        let said = || format!("{handler:#x} is below the leaf of nearly all stacks");
+        let said = || {
+            format!(
+                "dropped {handler:#x}, the caller of the leaf in nearly all stacks: it is the profiler's signal handler"
+            )
+        };
         intake.note(losses::STACK_HANDLER, String::new, said);
     }
 }

@@ -55,7 +55,12 @@ impl Header {
     ///
     /// A kind that nobody has written.
     fn of(line: &[u8]) -> Result<Self> {
-        let wrong = || Error::malformed(format!("{} begins no heap profile", shown(line)));
+        let wrong = || {
+            Error::malformed(format!(
+                "expected the first line of a heap profile, found {}",
+                shown(line)
+            ))
+        };
         let (kind, jemalloc, has_allocated) = match line.strip_prefix(b"heap_v2/") {
             Some(_) => (line, true, true),
             None => {
@@ -103,7 +108,7 @@ impl Header {
 fn pairs(numbers: &[i64]) -> Result<[(i64, i64); 2]> {
     match *numbers {
         [objects, bytes, all, all_bytes] => Ok([(objects, bytes), (all, all_bytes)]),
-        _ => Err(Error::malformed("a sample has two numbers in use, and two allocated")),
+        _ => Err(Error::malformed("a sample needs two numbers in use and two allocated")),
     }
 }
 
@@ -145,7 +150,7 @@ pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
 fn sample(line: &[u8], header: &Header, stacks: &mut Stacks, intake: &mut Intake) -> Result<()> {
     let Some((counts, addresses_of)) = at_sign(line) else {
         return Err(Error::malformed(format!(
-            "{} is no sample: COUNT: BYTES [COUNT: BYTES] @ ADDRESSES",
+            "expected a sample, `COUNT: BYTES [COUNT: BYTES] @ ADDRESSES`, found {}",
             shown(line)
         )));
     };
@@ -173,9 +178,10 @@ fn jemalloc(
         let is_thread = line.starts_with(b"t") && line.contains(&b':');
         return match is_thread {
             true => Ok(()),
-            false => {
-                Err(Error::malformed(format!("{} is neither a stack nor its numbers", shown(line))))
-            }
+            false => Err(Error::malformed(format!(
+                "expected a stack or its numbers, found {}",
+                shown(line)
+            ))),
         };
     };
     // Those before any stack are of all stacks.
@@ -200,7 +206,7 @@ fn add(
     let mut block = 0;
     for (at, (count, bytes)) in [(0, allocated), (2, in_use)] {
         if count == 0 && bytes != 0 {
-            return Err(Error::malformed(format!("there are {bytes} bytes in no object")));
+            return Err(Error::malformed(format!("the sample has {bytes} bytes in 0 objects")));
         }
         if count != 0 {
             block = bytes.checked_div(count).unwrap_or_default();

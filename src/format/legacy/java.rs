@@ -98,8 +98,9 @@ impl Header {
     ///
     /// A name that such a header has not, a format other than `java`.
     fn say(&mut self, line: &[u8]) -> Result<()> {
-        let wrong =
-            || Error::malformed(format!("{} is neither a sample nor NAME = VALUE", shown(line)));
+        let wrong = || {
+            Error::malformed(format!("expected a sample or `NAME = VALUE`, found {}", shown(line)))
+        };
         let (name, value) = said(line).ok_or_else(wrong)?;
         match name {
             b"format" if value == b"java" => {}
@@ -125,14 +126,14 @@ fn sample(
     intake: &mut Intake,
 ) -> Result<()> {
     let [amount, count] = numbers(counts)?[..] else {
-        return Err(Error::malformed("a sample has two numbers: an amount and a count"));
+        return Err(Error::malformed("a sample needs two numbers: an amount and a count"));
     };
     let words = stack.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     let symbols = words.map(address).collect::<Result<Vec<u64>>>()?;
     let stack = stacks.stack(&symbols, intake)?;
     if header.is_heap {
         let Some(block) = amount.checked_div(count) else {
-            return Err(Error::malformed(format!("there are {amount} bytes in no object")));
+            return Err(Error::malformed(format!("the sample has {amount} bytes in 0 objects")));
         };
         let (objects, bytes) = unsampled(count, amount, HEAP_RATE)?;
         let block = stacks.assembly.attribute(b"bytes", Value::Int(block))?;

@@ -53,7 +53,7 @@ use crate::model::Profiles;
 pub(crate) static PPROF_LEGACY: Codec = Codec {
     name: "pprof-legacy",
     aliases: &["legacy"],
-    about: "what pprof reads besides: Go's debug=1, gperftools, jemalloc, Java",
+    about: "the legacy formats that pprof reads: Go's debug=1, gperftools, jemalloc, Java",
     extensions: &[],
     gzip_on_disk: false,
     deprecated: None,
@@ -89,7 +89,8 @@ fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     } else if line.windows(16).any(|part| part == b" profile: total ") {
         count::read(text, line, intake)
     } else {
-        let message = format!("{} begins none of pprof's old forms", shown(line));
+        let message =
+            format!("expected the first line of a legacy pprof format, found {}", shown(line));
         Err(Error::malformed(message).in_line(number))
     }
 }

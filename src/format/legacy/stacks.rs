@@ -221,7 +221,7 @@ pub(super) fn addresses(text: &[u8]) -> Result<Vec<u64>> {
 ///
 /// Any other word, with the word.
 pub(super) fn address(word: &[u8]) -> Result<u64> {
-    let wrong = || Error::malformed(format!("{} is no address", shown(word)));
+    let wrong = || Error::malformed(format!("{} is not an address", shown(word)));
     hex(word.strip_prefix(b"0x").unwrap_or(word)).ok_or_else(wrong)
 }
 
@@ -239,17 +239,17 @@ pub(super) fn said(line: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// A number for one of so many samples.
 pub(super) fn times(number: i64, times: i64) -> Result<i64> {
-    number.checked_mul(times).ok_or_else(|| {
-        Error::malformed(format!("{number} times {times} does not fit into 64 bits"))
-    })
+    number
+        .checked_mul(times)
+        .ok_or_else(|| Error::malformed(format!("{number} times {times} overflows 64 bits")))
 }
 
 /// A time in milliseconds, in nanoseconds.
 pub(super) fn nanos_of_millis(value: &[u8]) -> Result<i64> {
     let millis = int(value)?;
-    millis.checked_mul(1_000_000).ok_or_else(|| {
-        Error::malformed(format!("{millis} ms do not fit into 64 bits of nanoseconds"))
-    })
+    millis
+        .checked_mul(1_000_000)
+        .ok_or_else(|| Error::malformed(format!("{millis} ms overflow 64 bits of nanoseconds")))
 }
 
 /// The whole numbers in a text, with whatever stands between them.
@@ -268,5 +268,5 @@ pub(super) fn numbers(text: &[u8]) -> Result<Vec<i64>> {
 /// What 64 bits do not hold, and what is no number.
 pub(super) fn cut(number: f64) -> Result<i64> {
     let whole = crate::format::lines::whole(number.trunc());
-    whole.ok_or_else(|| Error::malformed(format!("{number} does not fit into 64 bits")))
+    whole.ok_or_else(|| Error::malformed(format!("{number} overflows 64 bits")))
 }

@@ -87,7 +87,12 @@ impl FromStr for LossCode {
 
     fn from_str(name: &str) -> Result<Self> {
         let found = Self::ALL.iter().copied().find(|code| code.code == name);
-        let unknown = || Error::new(ErrorKind::Unrecognised, format!("{name:?} is no loss code"));
+        let unknown = || {
+            Error::new(
+                ErrorKind::Unrecognised,
+                format!("unknown loss code {name:?}; docs/LOSSES.md lists them"),
+            )
+        };
         found.ok_or_else(unknown)
     }
 }

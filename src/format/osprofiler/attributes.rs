@@ -59,7 +59,7 @@ pub(super) fn key(part: &str, options: &SourceOptions) -> Option<String> {
 
 /// Notes that a part of `info` has no key here.
 pub(super) fn left_out(part: &str, intake: &mut Intake) {
-    let said = || format!("{} of info was left out: an option takes it", Shown(part.as_bytes()));
+    let said = || format!("dropped {} of info: an option keeps it", Shown(part.as_bytes()));
     intake.note(LEFT_OUT, String::new, said);
 }
 

@@ -42,26 +42,26 @@ impl OsProfilerHeaders<'_> {
     ///
     /// [`ErrorKind::Malformed`] for headers that no key signed, or that say no such ids.
     pub fn link(&self, keys: &[&str]) -> Result<Link> {
-        let refused = |why: &str| Error::malformed(format!("the headers are not taken: {why}"));
+        let refused = |why: &str| Error::malformed(format!("the headers were rejected: {why}"));
         let hmac = self.hmac.trim();
         if self.info.is_empty() || hmac.is_empty() || keys.is_empty() {
             return Err(refused("the data, its signature or the keys are missing"));
         }
         // Each key is tried, and every byte compared, so that time tells nothing of them.
-        let hmac = hex_bytes(hmac).ok_or_else(|| refused("the signature is no hex digits"))?;
+        let hmac = hex_bytes(hmac).ok_or_else(|| refused("the signature is not hexadecimal"))?;
         let is_signed = keys.iter().fold(false, |signed, key| {
             let of_key = Hmac::<Sha1>::new_from_slice(key.as_bytes());
             let of_info = of_key.map(|of_key| of_key.chain_update(self.info));
             signed | of_info.is_ok_and(|digest| digest.verify_slice(&hmac).is_ok())
         });
         if !is_signed {
-            return Err(refused("no key signed them"));
+            return Err(refused("none of the keys matches the signature"));
         }
         let mut json = Vec::new();
-        from_base64(self.info, &mut json).ok_or_else(|| refused("the data is no base64"))?;
+        from_base64(self.info, &mut json).ok_or_else(|| refused("the data is not base64"))?;
         let (base_id, parent_id) = ids(&json).map_err(|error| refused(error.message()))?;
-        let trace_id = uuid(&base_id).ok_or_else(|| refused("base_id is no UUID"))?;
-        let parent = uuid(&parent_id).ok_or_else(|| refused("parent_id is no UUID"))?;
+        let trace_id = uuid(&base_id).ok_or_else(|| refused("base_id is not a UUID"))?;
+        let parent = uuid(&parent_id).ok_or_else(|| refused("parent_id is not a UUID"))?;
         let [.., a, b, c, d, e, f, g, h] = parent;
         Ok(Link { trace_id, span_id: [a, b, c, d, e, f, g, h] })
     }
@@ -93,12 +93,12 @@ fn ids(json: &[u8]) -> Result<(String, String)> {
             _ => has_key = false,
         }
         if !has_key {
-            let message = format!("the key {key:?} may not be there");
+            let message = format!("the key {key:?} is not allowed");
             return Err(Error::new(ErrorKind::Malformed, message));
         }
     }
     text.end()?;
-    let base_id = base_id.ok_or_else(|| Error::malformed("there is no base_id"))?;
+    let base_id = base_id.ok_or_else(|| Error::malformed("base_id is missing"))?;
     let parent_id = parent_id.unwrap_or_else(|| base_id.clone());
     Ok((base_id, parent_id))
 }

@@ -76,12 +76,12 @@ impl<'a> Message<'a> {
         let id = |key: &'static str| {
             let text = fields.get(key).and_then(Json::text);
             text.map(|text| text.to_string())
-                .ok_or_else(|| Error::malformed("it is missing, or no text").within(key))
+                .ok_or_else(|| Error::malformed("expected a string").within(key))
         };
         let full = id("name")?;
         let at = [fields, json].iter().find_map(|json| json.get("timestamp"));
         let at = at.ok_or_else(|| {
-            Error::malformed("there is none, nor has what the message is in").within("timestamp")
+            Error::malformed("the message and its envelope have no timestamp").within("timestamp")
         })?;
         let mut info = Vec::new();
         members(fields, &mut info, intake)?;
@@ -147,7 +147,7 @@ fn time(json: &Json) -> Result<i64> {
         date => date.number().and_then(millis),
     };
     at.filter(|at| *at >= 0).ok_or_else(|| {
-        Error::malformed("it is no time since 1970, such as 2026-01-02T03:04:05.000000")
+        Error::malformed("expected a time since 1970, such as 2026-01-02T03:04:05.000000")
             .within("timestamp")
     })
 }

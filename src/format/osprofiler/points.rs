@@ -85,11 +85,12 @@ pub(super) fn points<'a>(
     for point in &points {
         let place = || format!("point[{}]", point.trace_id);
         if let Some(missing) = point.unmatched {
-            let said = || format!("{} has no {missing}: it takes no time", point.name);
+            let said = || format!("{} has no {missing}: its duration was set to 0", point.name);
             intake.note(POINT_UNMATCHED, place, said);
         }
         if point.is_skewed {
-            let said = || format!("{} stops before it starts: it takes no time", point.name);
+            let said =
+                || format!("{} stops before it starts: its duration was set to 0", point.name);
             intake.note(POINT_SKEWED, place, said);
         }
     }

@@ -58,10 +58,11 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
         text.word(",");
     }
     if all.messages.is_empty() {
-        return Err(Error::malformed("there is no message and no report of OSProfiler"));
+        return Err(Error::malformed("the file contains no OSProfiler message or report"));
     }
     if !all.is_anchored {
-        let said = || "times count from the beginning of the report, which it does not say".into();
+        let said =
+            || "times are relative to the start of the report, which is unknown: dropped".into();
         intake.note(TIME_NO_ANCHOR, || "report".to_owned(), said);
     }
     let points = points(all.messages, intake)?;
@@ -100,7 +101,7 @@ impl<'a> All<'a> {
             json if is_report(json) => Report::of(json, intake),
             json if is_message(json) => Message::of(json, intake)
                 .map(|message| Report { messages: vec![message], is_anchored: true }),
-            _ => Err(Error::malformed("it is neither a message of OSProfiler nor a report")),
+            _ => Err(Error::malformed("expected an OSProfiler message or report")),
         };
         let made = made.map_err(|error| error.within_row("message", row));
         match made {

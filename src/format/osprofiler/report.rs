@@ -109,18 +109,18 @@ fn raw<'j, 'a>(node: &'j Json<'a>) -> impl Iterator<Item = &'j Json<'a>> {
 fn times<'a>(node: &Node<'_, 'a>, row: usize) -> Result<[Message<'a>; 2]> {
     let placed = |error: Error| error.within_row("children", row);
     let Some(info) = node.json.get("info") else {
-        return Err(placed(Error::malformed("a point of a report has info")));
+        return Err(placed(Error::malformed("the point of the report has no info")));
     };
     let at = |key: &'static str| {
         let millis = info.get(key).and_then(Json::number);
         let nanos = millis.and_then(|millis| crate::format::lines::whole(millis * 1e6));
         nanos.ok_or_else(|| {
-            placed(Error::malformed("it is no number of milliseconds").within(key).within("info"))
+            placed(Error::malformed("expected a number of milliseconds").within(key).within("info"))
         })
     };
     let id = |key: &'static str| match node.json.get(key).and_then(Json::text) {
         Some(id) => Ok(id.to_string()),
-        None => Err(placed(Error::malformed("it is missing, or no text").within(key))),
+        None => Err(placed(Error::malformed("expected a string").within(key))),
     };
     let mut said_of: Vec<(String, Json<'a>)> = Vec::new();
     if let Json::Object(members) = info {

@@ -92,7 +92,7 @@ fn children(parents: &[Option<u32>]) -> Vec<Vec<u32>> {
 /// Names the point by its id and its name: of a circle any of them may be the wrong one.
 fn refuse_circle(point: &Point, intake: &mut Intake) -> Result<()> {
     let message = format!(
-        "the point {} ({}) is called, by way of its parents, by itself",
+        "the point {} ({}) is its own ancestor: the parent ids form a cycle",
         point.trace_id, point.name
     );
     intake.repair(BAD_LINE, Error::malformed(message).within("parent_id"))

@@ -68,9 +68,8 @@ fn write_one<G: Generation>(
 /// The command prints a hint once a run when such a generation is read, and this reason when one is
 /// written.
 const fn old<G: Generation>(about: &'static str, aliases: &'static [&'static str]) -> Codec {
-    let deprecated = Some(
-        "readers of today expect another layout; write it only for a reader that must have it",
-    );
+    let deprecated =
+        Some("current readers expect another layout: write it only for a reader that requires it");
     Codec { deprecated, ..codec::<G>(about, aliases) }
 }
 

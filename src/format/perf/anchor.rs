@@ -54,16 +54,17 @@ impl Anchor {
     /// A boot time with which the sum is past 64 bits.
     pub(super) fn time(&mut self, time: u64, intake: &mut Intake) -> Result<Option<u64>> {
         match self {
-            Self::Boot(boot) => boot.checked_add(time).map(Some).ok_or_else(|| {
-                Error::malformed("the time does not fit into 64 bits of nanoseconds")
-            }),
+            Self::Boot(boot) => boot
+                .checked_add(time)
+                .map(Some)
+                .ok_or_else(|| Error::malformed("the time overflows 64 bits of nanoseconds")),
             Self::End { last, .. } => {
                 *last = time.max(*last);
                 Ok(Some(time))
             }
             Self::Unknown => {
                 let said = || {
-                    "the times count from when the machine was started: the option boot-time says when that was".to_owned()
+                    "times are relative to the start of the machine: set it with the option boot-time".to_owned()
                 };
                 intake.note(TIME_NO_ANCHOR, String::new, said);
                 Ok(None)
@@ -75,7 +76,7 @@ impl Anchor {
     pub(super) fn boot(&self, intake: &mut Intake) -> u64 {
         let Self::End { captured, last: last @ 1.. } = self else { return 0 };
         let said = || {
-            "the header dates the end of the recording to a second of local time, which was taken for UTC; the option boot-time says more".to_owned()
+            "the header has the end of the recording in whole seconds of local time, read as UTC: set the exact time with the option boot-time".to_owned()
         };
         intake.note(TIME_COARSE, String::new, said);
         captured.saturating_sub(*last)

@@ -54,7 +54,7 @@ impl<'a> Event<'a> {
     pub(crate) fn of(line: &'a [u8]) -> Result<Self> {
         Self::find(line).unwrap_or_else(|| {
             Err(Error::malformed(format!(
-                "{} begins no event: COMM PID SECONDS: EVENT:",
+                "expected the first line of an event, `COMM PID SECONDS: EVENT:`, found {}",
                 shown(line)
             )))
         })

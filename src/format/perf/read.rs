@@ -44,7 +44,7 @@ pub(crate) fn read(text: &mut Text<'_>, intake: &mut Intake) -> Result<Profiles>
 fn begin(line: &[u8]) -> Result<Event<'_>> {
     let is_frame = || line.starts_with(b"\t") || Frame::alone(line).is_some();
     Event::of(line).map_err(|error| match is_frame() {
-        true => Error::malformed("a frame stands before any event"),
+        true => Error::malformed("expected an event before the first frame"),
         false => error,
     })
 }
@@ -127,7 +127,7 @@ impl Reader {
                     return Ok(());
                 }
                 if is_record(line) {
-                    left_out(intake, || format!("{} is no sample", shown(line)));
+                    left_out(intake, || format!("dropped {}: it is not a sample", shown(line)));
                 } else if let Some(event) = kept(begin(line), number, intake)? {
                     self.take(&event, &block, intake)?;
                 }
@@ -150,7 +150,9 @@ impl Reader {
             "os release" => "os.version",
             "cmdline" if intake.source.secrets => "process.command_args",
             "cmdline" => {
-                left_out(intake, || "the option secrets takes the command line".to_owned());
+                left_out(intake, || {
+                    "dropped the command line: the option secrets keeps it".to_owned()
+                });
                 return Ok(());
             }
             _ => return Ok(()),
@@ -185,7 +187,7 @@ impl Reader {
         if !is_taken {
             left_out(intake, || {
                 format!(
-                    "{} stands behind an event; the option trace-fields takes fields",
+                    "dropped {} after the event: the option trace-fields keeps fields",
                     shown(event.trace)
                 )
             });
@@ -288,7 +290,9 @@ impl Reader {
                 attributes.push(assembly.attribute(key, value)?);
             }
             if !is_whole {
-                left_out(intake, || format!("not all of {} is fields", shown(event.trace)));
+                left_out(intake, || {
+                    format!("dropped the parts of {} that are not fields", shown(event.trace))
+                });
             }
         }
         attributes.sort_unstable();

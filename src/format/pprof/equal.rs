@@ -147,6 +147,6 @@ fn merge_stacks(
 fn note(places: &Places, table: &'static str, code: LossCode, intake: &mut Intake) {
     for row in places.dropped() {
         let place = || format!("{table}[{}]", row - 1);
-        intake.note(code, place, || "is equal to an earlier one".to_owned());
+        intake.note(code, place, || "equal to an earlier row: the rows became one".to_owned());
     }
 }

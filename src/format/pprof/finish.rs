@@ -149,7 +149,7 @@ fn check_lines(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Result<
     }
     for (at, line) in items.iter_mut().enumerate().filter(|(_, line)| bad(line)) {
         let row = ends.partition_point(|&end| end as usize <= at);
-        let error = Error::malformed("the function does not exist").within("function_id");
+        let error = Error::malformed("no function has this id").within("function_id");
         intake.repair(
             losses::DANGLING_FUNCTION,
             error.within("line").within_row("location", row.saturating_sub(1)),
@@ -168,8 +168,7 @@ fn check_mappings(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Resu
         if *mapping as usize >= rows || *mapping == u32::MAX {
             *mapping = 0;
             let place = || format!("location[{}].mapping_id", row.saturating_sub(1));
-            intake
-                .note(losses::DANGLING_MAPPING, place, || "the mapping does not exist".to_owned());
+            intake.note(losses::DANGLING_MAPPING, place, || "no mapping has this id".to_owned());
         }
     }
     Ok(())

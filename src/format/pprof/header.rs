@@ -77,7 +77,7 @@ impl Header {
             let time = reader.varint()? as i64;
             if self.time != 0 && time != 0 {
                 return Err(Error::malformed(
-                    "set twice: the file is several profiles concatenated",
+                    "the field occurs twice: the file is several concatenated profiles",
                 )
                 .within("time_nanos"));
             }
@@ -132,7 +132,7 @@ impl Header {
         profile.default_sample_type = default;
         let is_default = |value_type: &ValueType| value_type.name == default;
         if default != StringId::NONE && !profile.sample_types.iter().any(is_default) {
-            let message = || "names none of the sample types".to_owned();
+            let message = || "no sample type has this name".to_owned();
             intake.note(losses::DEFAULT_NO_MATCH, || "default_sample_type".to_owned(), message);
         }
         self.attributes(profile, table, tables, intake)

@@ -43,7 +43,7 @@ impl Ids {
         intake.note(
             losses::IDS_RENUMBERED,
             || table.to_owned(),
-            || "ids are not 1, 2, 3 …".to_owned(),
+            || "the ids are not 1, 2, 3, …: they were renumbered".to_owned(),
         );
         let mut rows = Rows::with_capacity_and_hasher(ids.len(), Default::default());
         for (row, &id) in ids.iter().enumerate() {
@@ -70,7 +70,7 @@ impl Ids {
         let rows = functions.len();
         for row in 0..rows {
             let error = Error::malformed(format!(
-                "id must not be 0, as it is of all {rows} functions; a repair numbers them in their order, as the lines name them"
+                "id must not be 0, and all {rows} functions have the id 0: a repair numbers them in order, as the lines refer to them"
             ));
             intake.repair(losses::BAD_ID, error.within("id").within_row("function", row))?;
         }

@@ -373,7 +373,7 @@ impl<'a> SampleReader<'a> {
             return Ok(samples);
         }
         if columns == 0 {
-            let error = Error::malformed("samples without a sample type");
+            let error = Error::malformed("the profile has samples and no sample type");
             intake.repair(losses::VALUE_COUNT, error.within("sample_type"))?;
         }
         if (0..samples.len()).any(|row| samples.values.row(row).len() != columns) {

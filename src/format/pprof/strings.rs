@@ -90,7 +90,7 @@ impl<'a> Table<'a> {
             Some(first) => {
                 format!("string 0 must be empty, found {}", Shown(first))
             }
-            None => "the string table must begin with the empty string, found no string".to_owned(),
+            None => "the string table is empty: it must start with the empty string".to_owned(),
         };
         intake.repair(losses::ROW_0, Error::malformed(error).within_row("string_table", 0))?;
         if let Some(first) = self.ids.first_mut() {

@@ -45,7 +45,7 @@ pub(crate) fn fold(
     let one_type = profile.sample_types.len() == 1;
     let is_labelled = |attribute: &&Attribute| dictionary.text(attribute.key) == label;
     if !dictionary.attributes.iter().any(|attribute| is_labelled(&attribute)) {
-        let said = || format!("no label is called {label:?}");
+        let said = || format!("no label has the key {label:?}");
         intake.note(losses::TIMESTAMP_LABEL_UNUSED, String::new, said);
         return;
     }
@@ -101,8 +101,10 @@ fn note(one_type: bool, label: &str, intake: &mut Intake) {
         losses::TIMESTAMP_AS_ATTRIBUTE,
         || "sample.label".to_owned(),
         || match one_type {
-            true => format!("label {label:?} is no number in a unit of time since 1970"),
-            false => format!("label {label:?} is no time where there are several sample types"),
+            true => format!("label {label:?} is not a number in a unit of time since 1970"),
+            false => format!(
+                "label {label:?} cannot be read as a time in a profile with several sample types"
+            ),
         },
     );
 }

@@ -77,7 +77,7 @@ fn scale(measure: &Unit, given: &str) -> Result<i64> {
         Some((.., other, one)) if *other == kind && *one <= nanos => Ok(nanos / one),
         Some(_) => Err(Error::new(
             ErrorKind::Option,
-            format!("sample_types has the unit {given}, to which values in {unit} are not brought"),
+            format!("values in {unit} cannot be converted to {given}, the unit in sample_types"),
         )),
     }
 }

@@ -41,11 +41,11 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let [shared, profiles, rest @ ..] = pick(&mut text, MEMBERS, nesting)?;
     text.end()?;
     let (Some(mut shared), Some(profiles)) = (shared, profiles) else {
-        return Err(Error::malformed("there are no \"shared\" and \"profiles\""));
+        return Err(Error::malformed("the keys \"shared\" and \"profiles\" are missing"));
     };
     for ((key, said), nothing) in MEMBERS[2..].iter().zip(rest).zip(NOTHING) {
         if said.is_some_and(|mut said| !said.word(nothing)) {
-            let what = || format!("the {key} of the file was left out");
+            let what = || format!("dropped the {key} of the file");
             intake.note(LEFT_OUT, || (*key).to_owned(), what);
         }
     }
@@ -90,7 +90,7 @@ impl Reader {
     fn frame(&mut self, text: &mut Text, intake: &mut Intake) -> Result<()> {
         let [name, file, line, col] = pick(text, ["name", "file", "line", "col"], self.nesting)?;
         let [name, file] = [string(name, "a name")?, string(file, "a file")?];
-        let number = |text: Option<Text>| text.map_or(Ok(0), |mut text| int(&mut text, "number"));
+        let number = |text: Option<Text>| text.map_or(Ok(0), |mut text| int(&mut text, "a number"));
         let [line, column] = [number(line)?, number(col)?];
         let named = Named { name: name.as_bytes(), file: file.as_bytes(), line, column };
         let line = self.assembly.line(&named)?;
@@ -119,8 +119,7 @@ impl Reader {
             unit => string(unit, "a unit")?,
         };
         let Some(measure) = UNITS.iter().find(|(theirs, ..)| *theirs == unit) else {
-            return Err(Error::malformed(format!("the unit {unit:?} is none of speedscope's"))
-                .within("unit"));
+            return Err(Error::malformed(format!("speedscope has no unit {unit:?}")).within("unit"));
         };
         let &(_, own, own_unit, nanos) = measure;
         let mut profile = Profile::default();
@@ -133,7 +132,7 @@ impl Reader {
         };
         let [start, end] = [bound(start)?, bound(end)?];
         if start != 0 {
-            let said = || format!("the value {start} that it starts at was left out");
+            let said = || format!("dropped the start value {start}");
             intake.note(LEFT_OUT, || "profiles.startValue".to_owned(), said);
         }
         if own_unit == "nanoseconds" {
@@ -153,14 +152,17 @@ impl Reader {
                     intake.note(
                         TIME_NO_ANCHOR,
                         || "profiles.events".to_owned(),
-                        || "the times of events count from a beginning that is not said".to_owned(),
+                        || {
+                            "the times of events are relative to an unknown start: dropped"
+                                .to_owned()
+                        },
                     );
                 }
                 self.evented(&mut samples_of, events, end, intake)?;
             }
             _ => {
                 return Err(Error::malformed(format!(
-                    "a profile of the type {kind:?} has no samples and no events"
+                    "unknown profile type {kind:?}: expected \"sampled\" or \"evented\""
                 )));
             }
         }
@@ -212,7 +214,7 @@ impl Reader {
             stack.clear();
             while frames.another()? {
                 let at = frames.text.rest();
-                let frame = int(&mut frames.text, "index")?;
+                let frame = int(&mut frames.text, "an index")?;
                 stack.push(self.location(frame).map_err(|e| e.at(at).within_row("samples", row))?);
                 intake.check_depth(stack.len())?;
             }
@@ -221,7 +223,7 @@ impl Reader {
                 None => taken.scale,
                 Some(weights) => {
                     if !weights.another()? {
-                        let message = format!("there is no weight for sample {row}");
+                        let message = format!("sample {row} has no weight");
                         return Err(Error::malformed(message).within("weights"));
                     }
                     number(&mut weights.text, taken.scale, "the weight", intake)?
@@ -230,7 +232,7 @@ impl Reader {
             self.add(taken, &stack, value, intake)?;
         }
         if weights.map_or(Ok(false), |mut weights| weights.another())? {
-            let message = format!("there are more weights than the {} samples", samples.row);
+            let message = format!("the profile has {} samples and more weights", samples.row);
             return Err(Error::malformed(message).within("weights"));
         }
         Ok(())
@@ -279,7 +281,8 @@ impl Reader {
             } else {
                 (_, _) = (stack.pop(), open.pop());
                 if fresh > 0 {
-                    let said = || format!("frame {frame} is open for no time; it was left out");
+                    let said =
+                        || format!("dropped frame {frame}: it is closed at the time it is opened");
                     intake.note(LEFT_OUT, || "profiles.events".to_owned(), said);
                 }
                 fresh = fresh.saturating_sub(1);
@@ -287,7 +290,8 @@ impl Reader {
         }
         // What was never closed was open to the end, as of a recording that was cut off.
         for frame in &open {
-            let said = || format!("frame {frame} is never closed");
+            let said =
+                || format!("frame {frame} is not closed: it was closed at the end of the profile");
             intake.note(FRAME_UNCLOSED, || "profiles.events".to_owned(), said);
         }
         let passed = self.passed(last, end).unwrap_or_default();
@@ -304,9 +308,7 @@ impl Reader {
     /// Times that are further apart than 64 bits hold, one of them below 0.
     fn passed(&self, last: Option<i64>, at: i64) -> Result<i64> {
         let passed = at.checked_sub(last.unwrap_or(at));
-        passed.ok_or_else(|| {
-            Error::malformed("the time between two events does not fit into 64 bits")
-        })
+        passed.ok_or_else(|| Error::malformed("the time between two events overflows 64 bits"))
     }
 
     /// Whether an event opens, when, and which frame.
@@ -325,22 +327,24 @@ impl Reader {
         intake: &mut Intake,
     ) -> Result<(bool, i64, i64)> {
         let (Some(mut at), Some(mut frame)) = (at, frame) else {
-            return Err(Error::malformed("an event has a type, a frame and at"));
+            return Err(Error::malformed("an event needs the keys \"type\", \"frame\" and \"at\""));
         };
         let at = number(&mut at, scale, "the time", intake)?;
-        let frame = int(&mut frame, "index")?;
+        let frame = int(&mut frame, "an index")?;
         if last.is_some_and(|last| at < last) {
             return Err(Error::malformed(format!(
-                "the time {at} is before that of the event before it"
+                "the time {at} is earlier than the event before it"
             )));
         }
         match string(kind, "a type")?.as_str() {
             "O" => self.location(frame).map(|_| (true, at, frame)),
             "C" if open == Some(frame) => Ok((false, at, frame)),
             "C" => Err(Error::malformed(format!(
-                "frame {frame} is closed and is not the innermost that is open"
+                "the event closes frame {frame}, which is not the innermost open frame"
             ))),
-            kind => Err(Error::malformed(format!("the type {kind:?} is neither O nor C"))),
+            kind => Err(Error::malformed(format!(
+                "unknown event type {kind:?}: expected \"O\" or \"C\""
+            ))),
         }
     }
 

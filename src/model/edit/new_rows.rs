@@ -104,7 +104,7 @@ pub(super) fn at_most(limit: usize, wanted: usize, what: &str) -> Result<()> {
     if wanted <= limit {
         return Ok(());
     }
-    let message = format!("the edit needs {wanted} {what}, more than the {limit} a table can hold");
+    let message = format!("the edit needs {wanted} {what}; a table holds at most {limit}");
     Err(Error::new(ErrorKind::Limit, message))
 }
 
@@ -134,6 +134,6 @@ mod tests {
         assert!(at_most(2, 2, "strings").is_ok());
         let error = at_most(2, 3, "strings").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit);
-        assert_eq!(error.to_string(), "the edit needs 3 strings, more than the 2 a table can hold");
+        assert_eq!(error.to_string(), "the edit needs 3 strings; a table holds at most 2");
     }
 }

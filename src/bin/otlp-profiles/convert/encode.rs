@@ -68,7 +68,8 @@ impl Converted {
         origin.set(&mut reading.profiles).map_err(|error| Failure::writing(&error))?;
         let profiles = &reading.profiles;
         if options.profile_id.is_some() && self.profiles > 0 && profiles.iter().next().is_some() {
-            let message = "--profile-id is the id of one profile, and several messages have some";
+            let message =
+                "--profile-id sets the id of one profile, and several messages have profiles";
             return Err(Failure::new(Exit::Usage, message));
         }
         self.messages += 1;
@@ -144,7 +145,7 @@ impl Converted {
         let no_bytes = to.is_otlp() && payloads.len() == 1 && payloads[0].is_empty();
         let mut blobs = match payloads.len() {
             count if count == 0 || no_bytes => {
-                let message = format!("{} cannot say that there is no profile", to.name());
+                let message = format!("there is no profile to write: {} needs one", to.name());
                 return Err(Failure::new(Exit::Output, message));
             }
             1 => payloads,

@@ -89,12 +89,12 @@ impl Plan {
         let options = args.write_options().given();
         let not_taken = |name: &&str| !format.options().contains(name);
         if let Some(name) = options.into_iter().find(not_taken) {
-            return Err(format!("--{name} is no option of writing {format}"));
+            return Err(format!("--{name} does not apply to writing {format}"));
         }
         if args.profile_id.is_some() && inputs.all.len() > 1 {
             let inputs = inputs.all.len();
             return Err(format!(
-                "--profile-id is the id of one profile, and there are {inputs} inputs"
+                "--profile-id sets the id of one profile, and there are {inputs} inputs"
             ));
         }
         let jobs = jobs(args, &inputs, output, format)?;

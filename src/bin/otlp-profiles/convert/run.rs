@@ -313,9 +313,9 @@ fn taken(args: &Args, from: Format, to: Format) -> Result<(), Failure> {
     let (time, links) = ("timestamp-label", "no-links");
     let lacks = |formats: &[Format], name| !formats.iter().any(|f| f.options().contains(&name));
     let message = if args.timestamp_label.is_some() && lacks(&[from], time) {
-        format!("--{time} is no option of reading {from}")
+        format!("--{time} does not apply to reading {from}")
     } else if args.no_links && lacks(&[from, to], links) {
-        format!("--{links} is no option of reading {from}, nor of writing {to}")
+        format!("--{links} does not apply to reading {from} or writing {to}")
     } else {
         return Ok(());
     };

@@ -36,8 +36,10 @@ pub(crate) fn fixed_id<const N: usize>(
         Ok(id) => *out = *id,
         Err(_) if id.is_empty() => *out = [0; N],
         Err(_) => {
-            let error =
-                Error::malformed(format!("id has {} bytes, expected {N} or none", id.len()));
+            let error = Error::malformed(format!(
+                "the id has {} bytes, expected {N} bytes or an empty id",
+                id.len()
+            ));
             intake.repair(code, error.at(id))?;
             *out = [0; N];
         }

@@ -199,7 +199,12 @@ impl Tables {
                     Some(both) if self.is_same(both) => {}
                     Some([_, other]) => {
                         let key = self.texts.raw.get(other.key.row()).unwrap_or_default();
-                        let said = || format!("{} says something else", Shown(key));
+                        let said = || {
+                            format!(
+                                "the attribute {} has another value: the field was dropped",
+                                Shown(key)
+                            )
+                        };
                         intake.note(losses::FIELD_CONFLICT, || place(row), said);
                     }
                 }
@@ -346,7 +351,7 @@ fn name_location_0(
         let frames = stacks.items.get_mut(stack).unwrap_or_default();
         for (at, frame) in frames.iter_mut().enumerate().filter(|(_, frame)| frame.0 == 0) {
             *frame = unknown;
-            let message = "location 0, which stands for none, is a frame of the stack; it was read as a location of which nothing is known";
+            let message = "the stack refers to location 0, which means no location: the frame was read as an unknown location";
             let place = || place(Error::malformed(""), row, at).place();
             intake.note(losses::STACK_LOCATION_0, place, || message.to_owned());
         }

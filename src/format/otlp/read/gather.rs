@@ -198,7 +198,7 @@ pub(crate) fn shared<G: Generation>(
         // The request has no field for them; only a file of ProfilesData does.
         Home::Data if without_tables => Error::new(
             e.kind(),
-            format!("{e}; an export request of this generation cannot carry its tables"),
+            format!("{e}; an export request of this generation has no field for the tables: send ProfilesData, or another generation"),
         ),
         _ => e,
     })?;

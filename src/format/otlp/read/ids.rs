@@ -66,8 +66,7 @@ impl Tables {
         ];
         for (ids, table) in tables {
             if let Some((row, id)) = ids.beyond() {
-                let message =
-                    format!("id {id} is of more than 32 bits, and is not read in otlp-1.3");
+                let message = format!("id {id} exceeds 32 bits, the maximum supported in otlp-1.3");
                 let error = Error::malformed(message).within("id").within_row(table, row);
                 intake.repair(losses::BAD_ID, error)?;
             }
@@ -89,8 +88,9 @@ impl Tables {
             return false;
         }
         if !said {
-            intake
-                .note(losses::G1_ONE_BASED, String::new, || "indices count from 1 here".to_owned());
+            intake.note(losses::G1_ONE_BASED, String::new, || {
+                "indices start at 1 instead of 0 in this payload".to_owned()
+            });
         }
         self.follow(targets, &location, &function, &mapping);
         true

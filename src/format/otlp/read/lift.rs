@@ -117,7 +117,7 @@ impl Said {
             (time == 0 || time == start) && (took <= 0 || took == duration) && end >= start;
         if !agrees {
             intake.note(losses::TIME_CONFLICT, String::new, || {
-                format!("the container says {start} to {end}, the profile {time} and {took}")
+                format!("the container covers {start} to {end} ns, the profile starts at {time} ns and takes {took} ns: the profile's time was read")
             });
         }
         if time == 0 {
@@ -165,7 +165,7 @@ impl Said {
         if text(default.name).is_empty() || named != Some(column) {
             let place = || "default_sample_type_index".to_owned();
             intake.note(losses::DEFAULT_AMBIGUOUS, place, || {
-                format!("sample type {column}, the default, has no name of its own")
+                format!("the default sample type, {column}, shares its name with another")
             });
         }
         Ok(default.name)
@@ -344,13 +344,14 @@ fn build_id_key(kind: u32, text: StringId, tables: &Tables, intake: &mut Intake)
     match kind {
         0 => {}
         1 => return semconv::BUILD_ID_HTLHASH,
-        _ => intake
-            .note(losses::BUILD_ID_KIND, String::new, || format!("no build id is of kind {kind}")),
+        _ => intake.note(losses::BUILD_ID_KIND, String::new, || {
+            format!("build id kind {kind} is not defined: the kind was dropped")
+        }),
     }
     let text = tables.texts.raw.get(text.row()).unwrap_or_default();
     let (key, sure) = build_id::key_of(text);
     if !sure {
-        let said = || format!("{} was taken for a GNU build id", Shown(text));
+        let said = || format!("{} was read as a GNU build id", Shown(text));
         intake.note(losses::BUILD_ID_GUESS, String::new, said);
     }
     key

@@ -201,13 +201,13 @@ impl LocationList {
     fn refuse(&self, start: u32, length: u32, intake: &mut Intake) -> Result<()> {
         let (field, message) = match length {
             _ if start >= BEYOND => {
-                ("locations_start_index", format!("slice begins at {}", show(start)))
+                ("locations_start_index", format!("the slice starts at {}", show(start)))
             }
-            BELOW => ("locations_length", "slice has a negative length".to_owned()),
-            BEYOND => ("locations_length", "slice has a length of more than 32 bits".to_owned()),
+            BELOW => ("locations_length", "the length of the slice is negative".to_owned()),
+            BEYOND => ("locations_length", "the length of the slice exceeds 32 bits".to_owned()),
             _ => {
-                let past = format!("past the {} location_indices", self.firsts.len());
-                ("locations_length", format!("slice ends at {start} + {length}, {past}"))
+                let past = format!("past the end of the {} location_indices", self.firsts.len());
+                ("locations_length", format!("the slice ends at {start} + {length}, {past}"))
             }
         };
         intake.repair(losses::INDEX_OUT_OF_RANGE, Error::malformed(message).within(field))
@@ -339,7 +339,9 @@ mod tests {
             let error = list.slice(start, 4, &mut intake).unwrap_err();
             assert_eq!(
                 error.to_string(),
-                format!("locations_length: slice ends at {said}, past the 11 location_indices")
+                format!(
+                    "locations_length: the slice ends at {said}, past the end of the 11 location_indices"
+                )
             );
         }
     }

@@ -159,7 +159,8 @@ fn note_row_0(
 ) {
     for (at, _) in attributes.iter().enumerate().filter(|(_, id)| id.some().is_none()) {
         let place = || place(Error::malformed(""), at).place();
-        let message = "attribute 0, which stands for none, is in the list; it was left out";
+        let message =
+            "the list refers to attribute 0, which means no attribute: the reference was dropped";
         intake.note(losses::ATTR_ROW_0, place, || message.to_owned());
     }
 }

@@ -60,7 +60,7 @@ impl Tables {
             self.mapping_references::<G>(mapping_row_0, intake);
             if rows == Rows::FromZero && !link_row_0 && self.links.len() > 1 {
                 let message =
-                    || "the first link is a real one, and no sample can refer to it".to_owned();
+                    || "no sample can refer to the first link: index 0 means no link".to_owned();
                 intake.note(losses::G1_ZERO_LINK, || "link_table[0]".to_owned(), message);
             }
         }
@@ -131,7 +131,7 @@ impl Tables {
             ("stack_table", !self.stacks.rows.row(0).is_empty()),
         ];
         for (table, _) in bad.into_iter().filter(|(_, bad)| *bad) {
-            let error = Error::malformed("row 0 must be the empty row, which stands for none");
+            let error = Error::malformed("row 0 must be empty: references to it mean no value");
             intake.repair(losses::ROW_0, error.within_row(table, 0))?;
         }
         self.empty_row_0();
@@ -204,12 +204,12 @@ impl Tables {
                 let place = |row: usize| move || format!("location_table[{row}].mapping_index");
                 if let Some(row) = guessed {
                     intake.note(losses::G1_ZERO_MAPPING, place(row), || {
-                        "0 was taken for the first mapping".to_owned()
+                        "mapping index 0 was read as the first mapping".to_owned()
                     });
                 }
                 if let Some(row) = left_out {
                     intake.note(losses::G1_NO_MAPPING, place(row), || {
-                        "0 was taken for none: its address is outside the first mapping".to_owned()
+                        "mapping index 0 was read as no mapping: the address is outside the first mapping".to_owned()
                     });
                 }
             }
@@ -236,7 +236,7 @@ impl Tables {
             if first != unit {
                 let place = || format!("attribute_units[{row}]");
                 intake.note(losses::UNIT_DUPLICATE, place, || {
-                    "the key has another unit already".to_owned()
+                    "the key has another unit already: the first one was kept".to_owned()
                 });
             }
         }

@@ -143,8 +143,7 @@ impl MappingPprof {
 /// its rows, and what refers to them would mean those of the payload before.
 #[cold]
 fn concatenated(text: &[u8], row: usize) -> Error {
-    let message =
-        "the table begins again: the file is several payloads concatenated; convert each by itself";
+    let message = "the table starts a second time: the file is several concatenated payloads: convert each one separately";
     Error::malformed(message).at(text).within_row("string_table", row)
 }
 

@@ -116,7 +116,8 @@ fn check_id(scopes: &[ScopeParts], options: &WriteOptions) -> Result<()> {
     if options.profile_id.is_none() || having < 2 {
         return Ok(());
     }
-    let message = format!("profile-id is the id of one profile, and there are {having}");
+    let message =
+        format!("profile-id sets the id of one profile, and the payload has {having} profiles");
     Err(Error::new(ErrorKind::Option, message))
 }
 

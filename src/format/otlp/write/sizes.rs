@@ -16,8 +16,7 @@ use crate::wire::write::varint_len;
 /// Indices are `int32` in OTLP since 1.4; the older one is held to the same.
 pub(crate) fn check_rows(table: &'static str, rows: usize) -> Result<()> {
     if rows > i32::MAX as usize {
-        let message =
-            format!("{table} has {rows} rows, more than the 2147483647 an index can count");
+        let message = format!("{table} has {rows} rows; the maximum is 2147483647 rows");
         return Err(Error::new(ErrorKind::Unrepresentable, message));
     }
     Ok(())
