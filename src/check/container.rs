@@ -42,11 +42,15 @@ const CHECKED: &str = "pprof or OTLP profiles, which `otlp-profiles convert` mak
 /// The one way into the room: [`check`](super::check()) is this function.
 pub(crate) fn file(bytes: &[u8], options: &Options) -> Report {
     let findings = Findings::new(Rc::new(options.clone()), None);
-    let mut checking = Checking { options, format: None, findings };
+    let mut checking = Checking { options, format: None, lines: None, findings };
     checking.file(bytes);
     let format = checking.format;
-    let (findings, tallies) = checking.findings.finish();
-    Report { format, findings, tallies }
+    Report { format, ..checking.findings.finish() }
+}
+
+/// How many lines end in some bytes.
+pub(super) fn newlines(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|byte| **byte == b'\n').count() as u64
 }
 
 /// The file on its way.
@@ -54,6 +58,8 @@ pub(super) struct Checking<'a> {
     pub(super) options: &'a Options,
     /// The format of the last payload whose format was found.
     format: Option<Format>,
+    /// The lines of the file before the payload; `None` if the payload was inflated.
+    pub(super) lines: Option<u64>,
     pub(super) findings: Findings,
 }
 
@@ -81,7 +87,13 @@ impl Checking<'_> {
                 self.findings.raise(&OP0010, Spot::at(0), framing, "one message");
                 let mut limits = self.options.limits;
                 let in_file = std::mem::take(&mut self.findings.in_file);
+                self.lines = (in_file && framing == Framing::JsonLines).then_some(0);
+                let mut passed = 0;
                 for (row, message) in framed.enumerate() {
+                    let start = message.as_ptr().addr() - unpacked.bytes.as_ptr().addr();
+                    let before = unpacked.bytes.get(passed..start).unwrap_or_default();
+                    self.lines = self.lines.map(|lines| lines + newlines(before));
+                    passed = start;
                     self.findings.prefix = format!("message[{row}]");
                     if let Some(inner) = self.unpack(message, &limits) {
                         limits.max_decompressed_bytes -=
@@ -95,7 +107,10 @@ impl Checking<'_> {
                     said::raise(&mut self.findings, &OP1009, &error, "a whole message");
                 }
             }
-            Ok(_) => self.payload(&unpacked.bytes, gzip),
+            Ok(_) => {
+                self.lines = self.findings.in_file.then_some(0);
+                self.payload(&unpacked.bytes, gzip);
+            }
             Err(error) => said::limit(&mut self.findings, &error, ""),
         }
     }

@@ -1,94 +1,18 @@
 //! What was found: each finding at its place, a hundred of a rule at the most, the rest counted.
 
-use std::fmt::{self, Display, Write};
+use std::fmt::{Display, Write};
 use std::rc::Rc;
 
 use super::catalogue::OP9008;
+pub(crate) use super::finding::{Finding, Tally};
 use super::options::Options;
+use super::report::Report;
 use super::rule::Rule;
 pub(crate) use super::spot::{Spot, Step};
 use crate::error::Severity;
 pub(crate) use crate::error::Shown;
 use crate::format::Receiver;
 use crate::schema::Version;
-
-/// Something a payload breaks, and where.
-///
-/// ```
-/// use otlp_profiles::check::{Options, check};
-///
-/// let report = check(b"\x0a\x00", &Options::default());
-/// let finding = report.findings().find(|finding| finding.rule.id() == "OP2002").unwrap();
-/// assert_eq!(finding.path, "resource_profiles[0].scope_profiles");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Finding {
-    /// The rule that is broken.
-    pub rule: &'static Rule,
-    /// How much it matters in this generation.
-    pub severity: Severity,
-    /// Where, in the names of the generation's own schema with absolute indices:
-    /// `dictionary.stack_table[3].location_indices[7]`. Empty where it is about all of the payload.
-    pub path: String,
-    /// The offset of the field in the inflated payload, or in the file where the file itself is broken.
-    pub byte: Option<u64>,
-    /// Whether that byte is one of the file as it is: not one of what was inflated, nor of a message among others, which
-    /// count from their own beginning.
-    pub in_file: bool,
-    /// What was found there, escaped and cut at 120 characters; empty where there is nothing to show.
-    pub value: String,
-    /// What would have been right, such as `0..12`; empty where the rule's statement says it.
-    pub bound: String,
-    /// How often: more than 1 where equal findings are counted as one.
-    pub count: u64,
-}
-
-/// A line for people and for `grep`: the place, how much it matters, the rule, what was found and what was wanted.
-///
-/// `samples[3].stack_index: error OP3101 index-sample-stack-index: 9, wanted an index below 4, the rows of the stack
-/// table (byte 213)`
-impl Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.path.is_empty() {
-            write!(f, "{}: ", self.path)?;
-        }
-        write!(f, "{} {} {}: ", self.severity, self.rule.id, self.rule.name)?;
-        match (self.value.as_str(), self.bound.as_str()) {
-            ("", "") => f.write_str(self.rule.statement)?,
-            (value, "") => write!(f, "{value}: {}", self.rule.statement)?,
-            ("", bound) => write!(f, "wanted {bound}")?,
-            (value, bound) => write!(f, "{value}, wanted {bound}")?,
-        }
-        if self.count > 1 {
-            write!(f, " ({} times)", self.count)?;
-        }
-        match self.byte {
-            Some(byte) => write!(f, " (byte {byte})"),
-            None => Ok(()),
-        }
-    }
-}
-
-/// How often a rule was broken, listed or not: what a summary by rule is made of.
-///
-/// ```
-/// use otlp_profiles::check::{Options, check};
-///
-/// let report = check(b"", &Options::default());
-/// let tally = report.tallies().next().unwrap();
-/// assert_eq!((tally.rule.id(), tally.count), ("OP0001", 1));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Tally {
-    /// The rule.
-    pub rule: &'static Rule,
-    /// How much the worst of them matters.
-    pub severity: Severity,
-    /// How often it was broken.
-    pub count: u64,
-}
 
 /// What is known of a rule while a payload is walked.
 ///
@@ -103,6 +27,21 @@ struct Count {
     listed: u64,
     /// The findings that count equal ones, by what they are equal in.
     folded: Vec<(u64, usize)>,
+    /// How many are at each place, by the names of its path: rows are left out.
+    places: Vec<(Vec<&'static str>, u64)>,
+}
+
+impl Count {
+    /// Counts findings of one place. Past [`KINDS`] places they count as findings of the first.
+    fn add(&mut self, names: impl Iterator<Item = &'static str> + Clone, number: u64) {
+        self.tally += number;
+        let full = self.places.len() >= KINDS;
+        match self.places.iter_mut().find(|place| place.0.iter().copied().eq(names.clone())) {
+            Some(place) => place.1 += number,
+            None if full => self.places[0].1 += number,
+            None => self.places.push((names.collect(), number)),
+        }
+    }
 }
 
 /// Collects findings.
@@ -156,7 +95,9 @@ impl Findings {
         for more in other.counts.iter().filter(|count| count.tally > 0) {
             let at = self.count(more.rule);
             let count = &mut self.counts[at];
-            count.tally += more.tally;
+            for (names, number) in &more.places {
+                count.add(names.iter().copied(), *number);
+            }
             count.worst = count.worst.max(more.worst);
             count.first = count.first.min(more.first);
         }
@@ -200,8 +141,8 @@ impl Findings {
         }
         let severity = self.options.level(rule, self.version);
         let (tally, listed, folded) = (0, 0, Vec::new());
-        let (worst, first) = (Severity::Info, u64::MAX);
-        self.counts.push(Count { rule, severity, tally, worst, first, listed, folded });
+        let (worst, first, places) = (Severity::Info, u64::MAX, Vec::new());
+        self.counts.push(Count { rule, severity, tally, worst, first, listed, folded, places });
         self.counts.len() - 1
     }
 
@@ -216,7 +157,8 @@ impl Findings {
     pub(crate) fn lists(&mut self, rule: &'static Rule) -> bool {
         let at = self.count(rule);
         let count = &self.counts[at];
-        count.severity.is_some() && count.listed < self.options.max_findings.min(SOUGHT)
+        let least = Some(self.options.min_severity);
+        count.severity >= least && count.listed < self.options.max_findings.min(SOUGHT)
     }
 
     /// Whether something that makes the payload unreadable was found.
@@ -262,8 +204,12 @@ impl Findings {
         };
         let given = severity.filter(|_| !self.options.names(rule));
         let severity = given.unwrap_or(own);
+        if severity < self.options.min_severity {
+            return;
+        }
+        let names = self.path.iter().map(|step| step.name).chain(spot.field);
         let count = &mut self.counts[at];
-        count.tally += 1;
+        count.add(names, 1);
         count.worst = count.worst.max(severity);
         count.first = count.first.min(spot.byte.unwrap_or(u64::MAX));
         if count.listed >= self.options.max_findings && *rule != OP9008 {
@@ -274,7 +220,10 @@ impl Findings {
         let (value, bound) = (value.to_string(), bound.to_string());
         let (byte, count) = (spot.byte, 1);
         let in_file = self.in_file && byte.is_some();
-        self.listed.push(Finding { rule, severity, path, byte, in_file, value, bound, count });
+        let (line, column) = (None, None);
+        let finding =
+            Finding { rule, severity, path, byte, in_file, line, column, value, bound, count };
+        self.listed.push(finding);
     }
 
     /// Raises a finding that is counted where an equal one was: one of the same `kind`.
@@ -291,9 +240,9 @@ impl Findings {
         let found = self.folded(rule, kind);
         let at = self.count(rule);
         if let Some(finding) = found.and_then(|finding| self.listed.get_mut(finding)) {
-            self.counts[at].tally += 1;
             finding.count += 1;
-            return;
+            let names = self.path.iter().map(|step| step.name).chain(spot.field);
+            return self.counts[at].add(names, 1);
         }
         let before = self.listed.len();
         self.raise(rule, spot, value, bound);
@@ -337,7 +286,7 @@ impl Findings {
     }
 
     /// The findings by place, with those that are not listed counted, and how often each rule was broken.
-    pub(crate) fn finish(mut self) -> (Vec<Finding>, Vec<Tally>) {
+    pub(crate) fn finish(mut self) -> Report {
         self.path.clear();
         let mut unlisted: Vec<(&'static Rule, u64)> = Vec::new();
         for count in &self.counts {
@@ -359,15 +308,16 @@ impl Findings {
         }
         // That others are not listed is no finding of its own, unless the caller takes it for one.
         let counts = |count: &&Count| *count.rule != OP9008 || count.worst > Severity::Info;
-        let mut tallies: Vec<Tally> = self
-            .counts
-            .iter()
-            .filter(|count| count.tally > 0)
-            .filter(counts)
-            .map(|count| Tally { rule: count.rule, severity: count.worst, count: count.tally })
-            .collect();
-        tallies.sort_by_key(|tally| tally.rule.id);
-        (self.listed, tallies)
+        self.counts.sort_by_key(|count| count.rule.id);
+        let counts = self.counts.iter().filter(|count| count.tally > 0).filter(counts);
+        let (mut tallies, mut places) = (Vec::new(), Vec::new());
+        for count in counts {
+            let (rule, severity) = (count.rule, count.worst);
+            tallies.push(Tally { rule, severity, count: count.tally });
+            let of_rule = count.places.iter();
+            places.extend(of_rule.map(|(names, count)| (rule, names.join("."), *count)));
+        }
+        Report { format: None, findings: self.listed, tallies, places }
     }
 }
 

@@ -142,8 +142,8 @@ pub(super) fn broken_as(payload: &[u8], limits: Limits) -> Option<Format> {
             Cx::new(payload, version, limits, Findings::new(Rc::clone(&options), Some(version)));
         walk::walk(&mut cx);
         let furthest = cx.findings.first(is_breaking);
-        let (_, tallies) = cx.findings.finish();
-        let odd = tallies.iter().filter(|tally| tally.rule.id != "OP9008");
+        let found = cx.findings.finish();
+        let odd = found.tallies().filter(|tally| tally.rule.id != "OP9008");
         let odd = u64::MAX - odd.map(|tally| tally.count).sum::<u64>();
         if best.is_none_or(|(far, few, _)| (odd, furthest) > (few, far)) {
             best = Some((furthest, odd, *format));
@@ -160,10 +160,10 @@ pub(super) fn broken(payload: &[u8], format: Format, limits: Limits) -> Vec<(&'s
     let options = Rc::new(Options::default().max_findings(0));
     let mut cx = Cx::new(payload, version, limits, Findings::new(options, Some(version)));
     walk::walk(&mut cx);
-    let (_, tallies) = cx.findings.finish();
+    let found = cx.findings.finish();
     let breaks =
         |rule: &Rule| *rule == OP1019 || rule.level(Some(version)) == Some(Severity::Error);
-    let tallies = tallies.into_iter().filter(|tally| breaks(tally.rule));
+    let tallies = found.tallies().filter(|tally| breaks(tally.rule));
     tallies.map(|tally| (tally.rule, tally.count)).collect()
 }
 

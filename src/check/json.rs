@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 
 use super::catalogue::{OP0008, OP1003, OP1019, OP1021, OP1023, OP1031, OP1032};
-use super::container::Checking;
+use super::container::{Checking, newlines};
 use super::findings::{Findings, Shown, Spot, Step};
 use super::guess::{answer, detect};
 use super::said;
@@ -21,12 +21,35 @@ use crate::format::json::names::camel;
 use crate::format::json::odd::{Odd, What};
 
 impl Checking<'_> {
+    /// Checks a text of OTLP/JSON, and adds the line and the column to each finding that has a byte.
+    ///
+    /// Findings are visited by byte, so the text is scanned once.
+    pub(super) fn json(&mut self, text: &[u8]) {
+        let from = self.findings.listed.len();
+        self.json_text(text);
+        let Some(before) = self.lines else { return };
+        let listed = self.findings.listed.iter_mut().skip(from);
+        let mut listed: Vec<_> = listed.filter(|finding| finding.byte.is_some()).collect();
+        listed.sort_by_key(|finding| finding.byte);
+        let (mut at, mut line, mut column) = (0, before + 1, 1);
+        for finding in listed {
+            let byte = finding.byte.map_or(0, |byte| byte as usize).min(text.len());
+            let passed = text.get(at..byte).unwrap_or_default();
+            let last = passed.iter().rposition(|byte| *byte == b'\n');
+            let of_line = passed.get(last.map_or(0, |last| last + 1)..).unwrap_or_default();
+            let characters = of_line.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u64;
+            column = if last.is_some() { 1 } else { column } + characters;
+            (at, line) = (byte, line + newlines(passed));
+            (finding.line, finding.column) = (Some(line), Some(column));
+        }
+    }
+
     /// Checks the bytes that a text says, and how it says them. What is found in the bytes has no place in them, which
     /// nobody has; what is found in the text has.
     ///
     /// It is made into bytes of the version that its names are of, and those are checked as any
     /// others.
-    pub(super) fn json(&mut self, text: &[u8]) {
+    fn json_text(&mut self, text: &[u8]) {
         let intake = Intake::new(self.options.limits, Policy::Refuse, text.len());
         let (mut own, mut unknown) = (self.findings.another(), false);
         let made = json::to_bytes(text, &intake, &mut |found| {

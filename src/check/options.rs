@@ -35,6 +35,8 @@ pub struct Options {
     pub deny: Vec<&'static Rule>,
     /// The rules whose findings are infos, whatever the catalogue says.
     pub allow: Vec<&'static Rule>,
+    /// Findings below this severity are neither listed nor counted.
+    pub min_severity: Severity,
     /// How many findings of a rule are listed; the others are counted.
     pub max_findings: u64,
     /// The receiver whose demands are asked too.
@@ -53,6 +55,7 @@ impl Default for Options {
             ignore: Vec::new(),
             deny: Vec::new(),
             allow: Vec::new(),
+            min_severity: Severity::Info,
             max_findings: 100,
             receiver: None,
             compat: None,
@@ -67,6 +70,7 @@ setters! { Options {
     ignore: Vec<&'static Rule>,
     deny: Vec<&'static Rule>,
     allow: Vec<&'static Rule>,
+    min_severity: Severity,
     max_findings: u64,
     receiver: impl Into<Option<Receiver>>,
     compat: impl Into<Option<Profcheck>>,

@@ -154,3 +154,25 @@ fn answers_of_receivers_in_json_are_checked() {
     let text = answer(r#"{"rejectedProfiles":"-1"}"#);
     assert_eq!(found(&check(text.as_bytes(), &only.from(Format::OTLP_JSON))), ["OP2030"]);
 }
+
+/// Each line of JSON Lines is a message, and the lines are those of the file.
+#[test]
+fn findings_in_a_text_have_a_line_and_a_column() {
+    let places = |bytes: &[u8]| -> Vec<(Option<u64>, Option<u64>)> {
+        let report = check(bytes, &Options::default().from(Format::OTLP_JSON));
+        of(&report, "OP1019").iter().map(|it| (it.line, it.column)).collect()
+    };
+    let text = "{\n  \"dictionary\": {},\n  \"ä\": 1, \"neu\": 2,\r\n\"alt\": 3}";
+    let wanted = [(Some(3), Some(3)), (Some(3), Some(11)), (Some(4), Some(1))];
+    assert_eq!(places(text.as_bytes()), wanted);
+    let shown = check(text.as_bytes(), &Options::default().from(Format::OTLP_JSON));
+    assert!(of(&shown, "OP1019")[1].to_string().ends_with(" (line 3, column 11)"));
+    let line = "{\"dictionary\": {}, \"neu\": 1}\n";
+    assert_eq!(
+        places(format!("{line}\n{line}").as_bytes()),
+        [(Some(1), Some(20)), (Some(3), Some(20))]
+    );
+    // What was inflated has no lines in the file.
+    let gzip = otlp_profiles::compression::deflate(text.as_bytes(), Default::default());
+    assert_eq!(places(&gzip), [(None, None); 3]);
+}

@@ -2,6 +2,7 @@
 
 #![cfg(feature = "proto-all")]
 
+mod baseline;
 mod bases;
 mod bend;
 mod bytes;

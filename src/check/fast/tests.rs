@@ -30,8 +30,8 @@ fn walked(
     cx.fast = fast;
     walk::walk(&mut cx);
     let owned = cx.payload.owned;
-    let (findings, tallies) = cx.findings.finish();
-    (findings, tallies, owned)
+    let report = cx.findings.finish();
+    (report.findings, report.tallies, owned)
 }
 
 /// From the files of `testdata`, each written as every version.

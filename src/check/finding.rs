@@ -1,0 +1,110 @@
+//! A finding: the rule, the place, the sentence. And how often each rule was broken.
+
+use std::fmt::{self, Display};
+
+use super::rule::Rule;
+use crate::error::Severity;
+
+/// Something a payload breaks, and where.
+///
+/// ```
+/// use otlp_profiles::check::{Options, check};
+///
+/// let report = check(b"\x0a\x00", &Options::default());
+/// let finding = report.findings().find(|finding| finding.rule.id() == "OP2002").unwrap();
+/// assert_eq!(finding.path, "resource_profiles[0].scope_profiles");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The rule that is broken.
+    pub rule: &'static Rule,
+    /// How much it matters in this generation.
+    pub severity: Severity,
+    /// Where, in the names of the generation's own schema with absolute indices:
+    /// `dictionary.stack_table[3].location_indices[7]`. Empty where it is about all of the payload.
+    pub path: String,
+    /// The offset of the field in the inflated payload, or in the file where the file itself is broken.
+    pub byte: Option<u64>,
+    /// Whether that byte is one of the file as it is: not one of what was inflated, nor of a message among others, which
+    /// count from their own beginning.
+    pub in_file: bool,
+    /// The line of that byte, from 1, if the file is JSON text that is not compressed.
+    pub line: Option<u64>,
+    /// The character of that byte within its line, from 1.
+    pub column: Option<u64>,
+    /// The offending value, escaped and cut at 120 characters; empty if there is nothing to show.
+    pub value: String,
+    /// The valid values, such as `0..12`; empty if the rule's statement names them.
+    pub bound: String,
+    /// How often: more than 1 where equal findings are counted as one.
+    pub count: u64,
+}
+
+/// One line, as compilers print it: place, severity, rule, sentence.
+///
+/// `samples[3].stack_index: error OP3101 index-sample-stack-index: 9, wanted an index below 4, the rows of the stack
+/// table (byte 213)`
+impl Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.path.is_empty() {
+            write!(f, "{}: ", self.path)?;
+        }
+        write!(f, "{} {} {}: ", self.severity, self.rule.id, self.rule.name)?;
+        f.write_str(&self.message())?;
+        if self.count > 1 {
+            write!(f, " ({} times)", self.count)?;
+        }
+        match (self.line, self.column, self.byte) {
+            (Some(line), Some(column), _) => write!(f, " (line {line}, column {column})"),
+            (.., Some(byte)) => write!(f, " (byte {byte})"),
+            (.., None) => Ok(()),
+        }
+    }
+}
+
+impl Finding {
+    /// The sentence alone, without the place, the severity and the rule.
+    ///
+    /// ```
+    /// use otlp_profiles::check::{Options, check};
+    ///
+    /// let report = check(b"", &Options::default());
+    /// assert_eq!(report.findings().next().unwrap().message(), "no bytes, wanted a payload");
+    /// ```
+    pub fn message(&self) -> String {
+        match (self.value.as_str(), self.bound.as_str()) {
+            ("", "") => self.rule.statement.to_owned(),
+            (value, "") => format!("{value}: {}", self.rule.statement),
+            ("", bound) => format!("wanted {bound}"),
+            (value, bound) => format!("{value}, wanted {bound}"),
+        }
+    }
+
+    /// The path by its names alone, without rows: `dictionary.stack_table.location_indices`.
+    pub(crate) fn place(&self) -> String {
+        let names = self.path.split('.').map(|step| step.split('[').next().unwrap_or_default());
+        let names: Vec<_> = names.filter(|name| !name.is_empty()).collect();
+        names.strip_prefix(&["message"]).unwrap_or(&names).join(".")
+    }
+}
+
+/// How often a rule was broken, listed or not.
+///
+/// ```
+/// use otlp_profiles::check::{Options, check};
+///
+/// let report = check(b"", &Options::default());
+/// let tally = report.tallies().next().unwrap();
+/// assert_eq!((tally.rule.id(), tally.count), ("OP0001", 1));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tally {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// How much the worst of them matters.
+    pub severity: Severity,
+    /// How often it was broken.
+    pub count: u64,
+}

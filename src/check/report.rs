@@ -1,0 +1,129 @@
+//! The result of a check: the listed findings, and how often each rule was broken.
+
+use super::catalogue;
+use super::finding::{Finding, Tally};
+use super::rule::Rule;
+use crate::error::Severity;
+use crate::format::Format;
+
+/// The result of a check: findings, and how often each rule was broken.
+///
+/// ```
+/// use otlp_profiles::Severity;
+/// use otlp_profiles::check::{Options, check};
+///
+/// let report = check(b"{}", &Options::default());
+/// assert_eq!(report.worst(), Some(Severity::Error));
+/// assert_eq!(report.findings().next().unwrap().rule.id(), "OP0008");
+/// ```
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Report {
+    /// The format of the payload; of the last one if the file has several. `None` if it was not recognised.
+    pub format: Option<Format>,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) tallies: Vec<Tally>,
+    /// How many findings of a rule are at each place, listed or not: by the names of their paths, without rows.
+    pub(crate) places: Vec<(&'static Rule, String, u64)>,
+}
+
+impl<'a> IntoIterator for &'a Report {
+    type Item = &'a Finding;
+    type IntoIter = std::slice::Iter<'a, Finding>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.findings.iter()
+    }
+}
+
+impl Report {
+    /// The findings, in the order of the bytes they are about. Of each rule as many are listed as
+    /// [`Options::max_findings`] says; a finding of rule `OP9008` counts the others.
+    pub fn findings(&self) -> impl ExactSizeIterator<Item = &Finding> {
+        self.findings.iter()
+    }
+
+    /// How often each rule was broken, listed or not, by id.
+    ///
+    /// ```
+    /// use otlp_profiles::check::{Options, check};
+    ///
+    /// let file = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    /// for tally in check(&file, &Options::default().max_findings(1)).tallies() {
+    ///     println!("{} {} {} times", tally.severity, tally.rule.id(), tally.count);
+    /// }
+    /// ```
+    pub fn tallies(&self) -> impl ExactSizeIterator<Item = &Tally> {
+        self.tallies.iter()
+    }
+
+    /// The number of findings of a severity, listed or not.
+    ///
+    /// ```
+    /// use otlp_profiles::Severity;
+    /// use otlp_profiles::check::{Options, check};
+    ///
+    /// let report = check(b"garbage text", &Options::default());
+    /// assert_eq!(report.count(Severity::Error), 1);
+    /// assert!(!report.is_readable());
+    /// ```
+    pub fn count(&self, severity: Severity) -> u64 {
+        let same = self.tallies.iter().filter(|tally| tally.severity == severity);
+        same.map(|tally| tally.count).sum()
+    }
+
+    /// How much the worst finding matters.
+    pub fn worst(&self) -> Option<Severity> {
+        self.tallies.iter().map(|tally| tally.severity).max()
+    }
+
+    /// Whether the bytes could be taken apart: an error about a file, its compression, its framing or the
+    /// wire format says that they could not, or not all of them.
+    pub fn is_readable(&self) -> bool {
+        !self.errors().any(catalogue::is_unreadable)
+    }
+
+    /// Whether a limit was reached.
+    pub fn is_limited(&self) -> bool {
+        self.errors().any(catalogue::is_limit)
+    }
+
+    /// The rules that were broken as errors.
+    fn errors(&self) -> impl Iterator<Item = &'static Rule> {
+        let errors = self.tallies.iter().filter(|tally| tally.severity == Severity::Error);
+        errors.map(|tally| tally.rule)
+    }
+
+    /// Whether there is no error. Warnings and infos are no reason to refuse a payload; whoever wants none asks
+    /// [`worst`](Self::worst).
+    pub fn is_ok(&self) -> bool {
+        self.worst() < Some(Severity::Error)
+    }
+
+    /// Keeps as many findings as [`places`](Self::places) counts: of each place the last that are listed.
+    ///
+    /// Findings past the limit of distinct places count as findings of the rule's first place.
+    pub(crate) fn keep_places(&mut self) {
+        let mut left = std::mem::take(&mut self.places);
+        left.retain(|(.., count)| *count > 0);
+        self.places = left.clone();
+        for finding in self.findings.iter_mut().rev() {
+            let place = finding.place();
+            let of_rule = |(rule, ..): &(&Rule, String, u64)| *rule == finding.rule;
+            let here = left.iter().position(|known| of_rule(known) && known.1 == place);
+            let here = here.or_else(|| left.iter().position(of_rule));
+            let mut none = 0;
+            let left = here.map_or(&mut none, |here| &mut left[here].2);
+            finding.count = finding.count.min(*left);
+            *left -= finding.count;
+        }
+        self.findings.retain(|finding| finding.count > 0);
+        for tally in &mut self.tallies {
+            let of_rule = self.places.iter().filter(|(rule, ..)| *rule == tally.rule);
+            tally.count = of_rule.map(|(.., count)| count).sum();
+            let listed = self.findings.iter().filter(|finding| finding.rule == tally.rule);
+            tally.severity = listed.map(|finding| finding.severity).max().unwrap_or(tally.severity);
+        }
+        self.tallies.retain(|tally| tally.count > 0);
+    }
+}
