@@ -514,9 +514,17 @@ fn every_cut_is_an_error() {
         let error = try_read("otlp-json", &TINY.as_bytes()[..cut]).unwrap_err();
         assert!(error.byte().is_some(), "{error}");
     }
-    for more in ["{}", "1", ",", "}", "\0", " {}"] {
+    for more in ["1", ",", "}", "\0"] {
         let error = try_read("otlp-json", format!("{TINY}{more}").as_bytes()).unwrap_err();
         assert!(error.to_string().contains("unexpected text after the end"), "{error}");
+    }
+    for more in ["{}", " {}", "\n[]"] {
+        let error = try_read("otlp-json", format!("{TINY}{more}").as_bytes()).unwrap_err();
+        assert_eq!(
+            error.message(),
+            "another JSON value follows the message: `jq -c . FILE > profiles.json` writes one message a line, which is read"
+        );
+        assert_eq!(error.byte(), Some((TINY.len() + more.len() - more.trim_start().len()) as u64));
     }
     for other in ["", " ", "null", "[]", "1", "\"\"", "{}\u{feff}", "{]", "{\"a\"", "{1:2}"] {
         assert!(try_read("otlp-json", other.as_bytes()).is_err(), "{other}");

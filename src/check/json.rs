@@ -51,15 +51,10 @@ impl Checking<'_> {
     /// others.
     fn json_text(&mut self, text: &[u8]) {
         let intake = Intake::new(self.options.limits, Policy::Refuse, text.len());
-        let (mut own, mut unknown) = (self.findings.another(), false);
-        let made = json::to_bytes(text, &intake, &mut |found| {
-            unknown |= found.what == What::Unknown;
-            odd(&mut own, text, &found);
-        });
+        let mut own = self.findings.another();
+        let made = json::to_bytes(text, &intake, &mut |found| odd(&mut own, text, &found));
         match made {
-            Ok(_) if unknown && json::is_response(text, intake.limits()) => {
-                self.json_response(text)
-            }
+            Err(_) if json::is_response(text, intake.limits()) => self.json_response(text),
             Ok((format, payload)) => {
                 let mut found = self.walk(&payload, format);
                 // How its numbers are written is this crate's doing, and what comes twice was told of the text.
@@ -97,6 +92,10 @@ impl Checking<'_> {
         }
         let (found, bound) = match detect(payload) {
             Ok(detected) if detected.format.is_json() => {
+                if let Some(error) = json::wrapping(payload, &self.options.limits) {
+                    let error = error.located(payload);
+                    return said::limit(&mut self.findings, &error, "OTLP/JSON");
+                }
                 (detected.evidence.join("; "), "protobuf, or --from otlp-json")
             }
             Ok(detected) => (detected.evidence.join("; "), "protobuf"),

@@ -257,6 +257,9 @@ static FOREIGN: &[Foreign] = &[
         Json(&["\"ph\"", "\"ts\"", "\"pid\""]),
         "no converter is known for a bare list of events: `py-spy record --format raw -o profile.folded -- python APP.py` records what `otlp-profiles convert profile.folded -o profile.pb.gz` makes a pprof of",
     ),
+    // JSON in a string of JSON, which the reader says how to extract.
+    Foreign { sign: Json(&["\\\"resourceProfiles\\\""]), ..OTLP },
+    Foreign { sign: Json(&["\\\"resource_profiles\\\""]), ..OTLP },
     no_profile(
         "JSON",
         Json(&[]),

@@ -9,6 +9,7 @@
 //! JSON ◄─ write ◄─ bytes of the newest generation ◄─ otlp::write ◄─ Profiles
 //! ```
 
+mod envelope;
 pub(crate) mod fit;
 pub(crate) mod names;
 pub(crate) mod object;
@@ -117,6 +118,15 @@ pub(crate) fn is_response(payload: &[u8], limits: &Limits) -> bool {
     })
 }
 
+/// Why a text that looks like OTLP/JSON is not one message of it: its profiles lie deeper, or another value follows.
+pub(crate) fn wrapping(payload: &[u8], limits: &Limits) -> Option<Error> {
+    let text = Text::new(payload).ok()?;
+    let mut whole = text.clone();
+    whole.skip(limits.max_nesting).ok()?;
+    let version = newest().ok()?.1.version;
+    whole.end().err().or_else(|| envelope::fault(&text, version, limits.max_nesting))
+}
+
 /// The bytes of what a receiver answers in a text; `hears` is told of what is odd in it.
 pub(crate) fn response_to_bytes(
     payload: &[u8],
@@ -141,6 +151,9 @@ fn transcode<'a>(text: &Text<'a>, intake: &Intake) -> Result<(Generation, Transc
     let mut read = transcoder(schema);
     let mut done = read.run(&PROFILES_DATA);
     if done.is_err() || !read.intake.findings.is_empty() {
+        if let Some(error) = envelope::fault(text, schema.version, limits.max_nesting) {
+            return Err(error);
+        }
         (format, schema) = best(text, newest, &limits)?;
         if schema.name != newest.1.name {
             read = transcoder(schema);

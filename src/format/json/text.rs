@@ -12,7 +12,7 @@
 
 use std::borrow::Cow;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::json::scalars::number_length;
 use crate::limits::within;
 
@@ -241,6 +241,11 @@ impl<'a> Text<'a> {
     pub(crate) fn end(&mut self) -> Result<()> {
         match self.peek() {
             None => Ok(()),
+            Some(b'{' | b'[') => Err(Error::new(
+                ErrorKind::Unrecognised,
+                "another JSON value follows the message: `jq -c . FILE > profiles.json` writes one message a line, which is read",
+            )
+            .at(self.rest())),
             Some(_) => {
                 Err(Error::malformed("unexpected text after the end of the message")
                     .at(self.rest()))
