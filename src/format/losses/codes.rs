@@ -1,23 +1,23 @@
-//! The codes of losses: one declaration of what each is called, how much it matters and when it happens.
+//! The table of loss codes: name, kind and description of each.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// How much a loss matters, from the least to the most.
-/// Of each [`LossCode`] it is fixed. A [`Verdict`](crate::Verdict) sums it up.
+/// How serious a loss is, in ascending order.
+/// Each [`LossCode`] has a fixed kind. The worst kind determines the [`Verdict`](crate::Verdict).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LossKind {
-    /// A change of tables that changes no meaning.
+    /// Tables were changed; the data is the same.
     Note,
-    /// The source did not say; a rule decided.
+    /// The source has no value, and a rule chose one.
     Synthesized,
-    /// A value is kept in another form.
+    /// A value was kept in another form.
     Approximated,
-    /// Gone.
+    /// Data is missing from the output.
     Dropped,
-    /// Malformed input, repaired because it was asked for.
+    /// Malformed input was repaired, under [`Policy::Repair`](crate::Policy).
     Rejected,
 }
 
@@ -33,16 +33,16 @@ impl fmt::Display for LossKind {
     }
 }
 
-/// What a loss is called, how much it matters and when it happens. The names are stable.
+/// A stable name for a kind of loss, with its severity and a description.
 ///
-/// `README.md` says which conversion raises which.
+/// `docs/LOSSES.md` lists the formats that report each code, with examples.
 ///
 /// ```
 /// use otlp_profiles::losses::{LossCode, LossKind};
 ///
 /// let code: LossCode = "temporality.dropped".parse()?;
 /// assert_eq!(code.kind(), LossKind::Dropped);
-/// assert_eq!(code.meaning(), "the format has no aggregation temporality");
+/// assert_eq!(code.meaning(), "the aggregation temporality was dropped");
 /// assert!(LossCode::ALL.contains(&code));
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
@@ -59,12 +59,12 @@ impl LossCode {
         self.code
     }
 
-    /// How much it matters.
+    /// How serious the loss is.
     pub const fn kind(self) -> LossKind {
         self.kind
     }
 
-    /// When it happens, in a few words.
+    /// What happened, in a few words.
     pub const fn meaning(self) -> &'static str {
         self.meaning
     }
@@ -115,128 +115,128 @@ macro_rules! codes {
 
 codes! {
     Note {
-        IDS_RENUMBERED = "ids.renumbered": "ids that were not 1, 2, 3 … became so";
-        DEDUP_MAPPING = "dedup.mapping": "equal mappings became one";
-        DEDUP_LOCATION = "dedup.location": "equal locations became one";
-        DEDUP_FUNCTION = "dedup.function": "equal functions became one";
-        ATTR_ROW_0 = "attr.row_0": "a list of attributes had row 0, which stands for none; it was left out";
-        TIMESTAMP_LABEL_UNUSED = "timestamps.label_unused": "no label has the name of the one that was to be a time";
+        IDS_RENUMBERED = "ids.renumbered": "ids that were not 1, 2, 3, … were renumbered";
+        DEDUP_MAPPING = "dedup.mapping": "equal mappings were merged";
+        DEDUP_LOCATION = "dedup.location": "equal locations were merged";
+        DEDUP_FUNCTION = "dedup.function": "equal functions were merged";
+        ATTR_ROW_0 = "attr.row_0": "references to attribute 0, which means no attribute, were dropped";
+        TIMESTAMP_LABEL_UNUSED = "timestamps.label_unused": "no label has the key that was to be read as a timestamp";
         VALUE_NEGATIVE = "value.negative": "a negative value was kept";
-        LINK_AS_ATTRIBUTE = "link.as_attribute": "a trace id or a span id that makes no link stayed an attribute";
-        TIMESTAMP_AS_ATTRIBUTE = "timestamps.as_attribute": "a label that was to be a time, and cannot be one, stayed an attribute";
-        EVENT_OUTSIDE = "event.outside": "an event lies outside the time of its profile";
-        EVENT_CLOCK_ATTRIBUTE = "event.clock_attribute": "an attribute of a clock became one of the events counted by it";
-        EVENT_UNIT = "event.unit": "a unit of events is none of UCUM";
-        EVENT_DEFAULT_UNUSED = "event.default_unused": "no event of a type with a default value rests on it";
-        ATTR_DUPLICATE_KEY = "attr.duplicate_key": "an event has several attributes of one key";
-        PROFILE_SPLIT = "profile.split": "samples with times and without became two profiles";
-        STACK_HANDLER = "stack.handler": "an address that the profiler's handler of signals put into all stacks was left out";
-        ORPHAN_DROPPED = "orphan.dropped": "table rows that nothing refers to were left out";
+        LINK_AS_ATTRIBUTE = "link.as_attribute": "a trace id or span id that is not a valid link was kept as an attribute";
+        TIMESTAMP_AS_ATTRIBUTE = "timestamps.as_attribute": "a label that cannot be read as a timestamp was kept as an attribute";
+        EVENT_OUTSIDE = "event.outside": "an event is outside the time range of its profile";
+        EVENT_CLOCK_ATTRIBUTE = "event.clock_attribute": "an attribute of a clock was moved to its profile";
+        EVENT_UNIT = "event.unit": "a unit of events is not a UCUM unit";
+        EVENT_DEFAULT_UNUSED = "event.default_unused": "no event uses the default value of its type";
+        ATTR_DUPLICATE_KEY = "attr.duplicate_key": "an event has several attributes with the same key";
+        PROFILE_SPLIT = "profile.split": "samples with and without timestamps were split into two profiles";
+        STACK_HANDLER = "stack.handler": "the address of the profiler's signal handler was dropped from all stacks";
+        ORPHAN_DROPPED = "orphan.dropped": "table rows without references were dropped";
     }
     Synthesized {
-        DEFAULT_SYNTHESIZED = "default.synthesized": "the default sample type is that of the first profile";
-        DEFAULT_NO_MATCH = "default.no_match": "the default sample type names no sample type";
-        PROFILE_ID_SYNTHESIZED = "profile_id.synthesized": "the generation requires a profile id; it was made from the content";
-        TEMPORALITY_ASSUMED = "temporality.assumed": "the generation requires a temporality; a rule chose it by the sample type";
-        FLAGS_INFERRED = "mapping.flags_inferred": "the mapping's has_* flags were not known: they were inferred from its locations, or none is set";
-        BUILD_ID_GUESS = "mapping.build_id_guess": "a build id of no known form was taken for a GNU one";
-        MAIN_ASSUMED = "mapping.main_assumed": "of the mappings a profile uses, the first that is no library was taken for the main binary";
-        FUNCTION_SYNTHESIZED = "function.empty_synthesized": "a line without a function got an empty one";
-        G1_ZERO_MAPPING = "g1.zero_mapping": "mapping index 0 was taken for the first mapping";
-        G1_NO_MAPPING = "g1.no_mapping": "mapping index 0 was taken for none, as the address lies outside the first mapping";
-        G1_ZERO_LINK = "g1.zero_link": "link index 0 was taken for none, though the first link is a real one";
-        G1_ONE_BASED = "g1.one_based": "indices were taken to count from 1";
-        G1_TIMESTAMP_UNIT = "g1.timestamp_unit": "timestamps lie outside the profile unless they are not nanoseconds";
-        FRAME_UNCLOSED = "frame.unclosed": "a frame that was opened and never closed was taken to be open to the end of its profile";
-        LABEL_PAIRS = "label.pairs": "a list of pairs that labels of one kind can say was taken for those labels";
-        LABEL_ZERO = "label.zero_or_empty": "a label is a zero number or an empty text; pprof cannot tell which";
+        DEFAULT_SYNTHESIZED = "default.synthesized": "the default sample type was set to that of the first profile";
+        DEFAULT_NO_MATCH = "default.no_match": "the default sample type is not among the sample types";
+        PROFILE_ID_SYNTHESIZED = "profile_id.synthesized": "the generation requires a profile id: it was computed from the content";
+        TEMPORALITY_ASSUMED = "temporality.assumed": "the generation requires an aggregation temporality: it was inferred from the sample type";
+        FLAGS_INFERRED = "mapping.flags_inferred": "the `has_*` flags of a mapping were unknown: they were inferred from its locations";
+        BUILD_ID_GUESS = "mapping.build_id_guess": "a build id of unknown kind was read as a GNU build id";
+        MAIN_ASSUMED = "mapping.main_assumed": "the main binary is unknown: the first mapping that is not a library was written first";
+        FUNCTION_SYNTHESIZED = "function.empty_synthesized": "a line without a function got an empty function";
+        G1_ZERO_MAPPING = "g1.zero_mapping": "mapping index 0 was read as the first mapping";
+        G1_NO_MAPPING = "g1.no_mapping": "mapping index 0 was read as no mapping: the address is outside the first mapping";
+        G1_ZERO_LINK = "g1.zero_link": "link index 0 was read as no link, although the first link is valid";
+        G1_ONE_BASED = "g1.one_based": "indices were read as starting from 1";
+        G1_TIMESTAMP_UNIT = "g1.timestamp_unit": "timestamps were read in another unit than nanoseconds, the only one inside the profile's time range";
+        FRAME_UNCLOSED = "frame.unclosed": "a frame without an end was closed at the end of its profile";
+        LABEL_PAIRS = "label.pairs": "an attribute with a list of pairs was written as several labels";
+        LABEL_ZERO = "label.zero_or_empty": "a label is the number 0 or an empty string: pprof cannot represent the difference";
     }
     Approximated {
-        INVALID_UTF8 = "string.invalid_utf8": "bytes that are not UTF-8 became U+FFFD";
-        DEFAULT_AMBIGUOUS = "default.ambiguous": "the default sample type is said by its number and has no name of its own; another is taken for it";
-        TIME_COARSE = "time.coarse": "times rest on a date of whole seconds whose time zone is unknown";
-        TIME_NEGATIVE = "time.negative": "a negative time or duration became 0";
-        TIME_OVERFLOW = "time.overflow": "a time or duration past 2⁶³ was cut there";
-        POINT_UNMATCHED = "point.unmatched": "a point without a start or a stop takes no time";
-        POINT_SKEWED = "point.skewed": "a point that stops before it starts takes no time";
-        EVENT_SUM_CONFLICT = "event.sum_conflict": "an event has a sum and another value; the sum was read";
-        VALUE_UNSIGNED = "value.unsigned": "a negative value became 0";
-        VALUE_ROUNDED = "value.rounded": "a number that is not whole, in the unit it is kept in, was rounded";
-        TIME_CONFLICT = "time.conflict": "two fields disagree about the time; the inner one won";
-        VALUE_OVERFLOW = "value.overflow": "a sum past 2⁶³ was cut there";
-        STACK_LOCATION_0 = "stack.location_0": "a frame that is location 0, which stands for none, became a location of which nothing is known";
+        INVALID_UTF8 = "string.invalid_utf8": "invalid UTF-8 was replaced by U+FFFD";
+        DEFAULT_AMBIGUOUS = "default.ambiguous": "the default sample type shares its name with another: the first type with the name became the default";
+        TIME_COARSE = "time.coarse": "times are based on a date in whole seconds of an unknown time zone, read as UTC";
+        TIME_NEGATIVE = "time.negative": "a negative time or duration was set to 0";
+        TIME_OVERFLOW = "time.overflow": "a time or duration beyond 2⁶³ ns was set to the maximum";
+        POINT_UNMATCHED = "point.unmatched": "a point without a start or a stop got the duration 0";
+        POINT_SKEWED = "point.skewed": "a point that stops before it starts got the duration 0";
+        EVENT_SUM_CONFLICT = "event.sum_conflict": "an event has a sum and a different value: the sum was read";
+        VALUE_UNSIGNED = "value.unsigned": "a negative value was set to 0: the format has unsigned values only";
+        VALUE_ROUNDED = "value.rounded": "a value with a fraction was rounded to an integer of its unit";
+        TIME_CONFLICT = "time.conflict": "two fields have different times: the inner one was read";
+        VALUE_OVERFLOW = "value.overflow": "a sum beyond 2⁶³ was set to the maximum";
+        STACK_LOCATION_0 = "stack.location_0": "a frame with location 0, which means no location, became an unknown location";
         VALUE_SPLIT = "timestamps.value_split": "a total was divided among its timestamps";
-        LABEL_MIXED = "label.mixed": "labels of one key and several kinds became a list of pairs";
-        ATTR_BOOL = "attr.type_bool": "a bool became a text";
-        ATTR_DOUBLE = "attr.type_double": "a double became a text";
-        ATTR_BYTES = "attr.type_bytes": "bytes became a text of hex digits";
-        ATTR_KVLIST = "attr.type_kvlist": "a list of pairs became JSON";
-        ATTR_ARRAY1 = "attr.array1": "a list of one became its element";
-        ATTR_EMPTY_STRING = "attr.empty_string": "an empty text comes back as the integer 0";
-        ATTR_UNIT_ON_STRING = "attr.unit_on_string": "a text lost its unit";
-        UNIT_KEY_CONFLICT = "unit.key_conflict": "a key has several units where the generation has one a key";
-        UNIT_DUPLICATE = "unit.duplicate": "a key was given two units; the first won";
-        COLUMNS_ZERO_FILLED = "columns.zero_filled": "a sample got the value 0 where it had none";
-        LINK_HALF = "link.half": "a link has a trace id or a span id alone; the other became zero";
-        PROFILES_MERGED = "profiles.merged": "samples of several profiles are in one, or a profile without samples is gone";
-        FRAME_TEXT = "frame.text": "a name held what ends a frame or a line there; it was replaced";
-        STACK_EMPTY = "stack.empty": "a stack without frames got one that is unknown";
-        INLINE_SPREAD = "location.inline_spread": "functions inlined into another became frames like others";
-        SERIES_EXPANDED = "series.expanded": "values without timestamps became samples of their own";
+        LABEL_MIXED = "label.mixed": "labels with the same key and different types became one list of pairs";
+        ATTR_BOOL = "attr.type_bool": "a boolean was written as a string";
+        ATTR_DOUBLE = "attr.type_double": "a floating-point number was written as a string";
+        ATTR_BYTES = "attr.type_bytes": "bytes were written as a string of hexadecimal digits";
+        ATTR_KVLIST = "attr.type_kvlist": "a list of pairs was written as JSON";
+        ATTR_ARRAY1 = "attr.array1": "a list with one element was written as the element";
+        ATTR_EMPTY_STRING = "attr.empty_string": "an empty string is read back as the integer 0";
+        ATTR_UNIT_ON_STRING = "attr.unit_on_string": "the unit of a string was dropped";
+        UNIT_KEY_CONFLICT = "unit.key_conflict": "a key has several units, and the generation has one unit for each key";
+        UNIT_DUPLICATE = "unit.duplicate": "a key has two units: the first one was kept";
+        COLUMNS_ZERO_FILLED = "columns.zero_filled": "a sample without a value got the value 0";
+        LINK_HALF = "link.half": "a link has only a trace id or only a span id: the other was set to zero";
+        PROFILES_MERGED = "profiles.merged": "the samples of several profiles were merged, or a profile without samples was dropped";
+        FRAME_TEXT = "frame.text": "a separator of frames or lines in a name was replaced";
+        STACK_EMPTY = "stack.empty": "a stack without frames became an unknown frame";
+        INLINE_SPREAD = "location.inline_spread": "inlined functions were written as ordinary frames";
+        SERIES_EXPANDED = "series.expanded": "several values without timestamps became several samples";
     }
     Dropped {
-        TIME_NO_ANCHOR = "time.no_anchor": "times that count from an unknown beginning were left out";
-        LEFT_OUT = "source.left_out": "something that the source says besides, or that an option would take, was left out";
-        SAMPLE_TYPE_DROPPED = "sample_type.dropped": "the format does not say what its values measure";
-        SAMPLE_TYPE_LEFT_OUT = "sample_type.left_out": "a sample type was left out with its values, as others were asked for";
-        VALUE_NEGATIVE_DROPPED = "value.negative_dropped": "the format has no negative values: samples with one were left out";
-        EVENT_COUNT_DROPPED = "event.count_dropped": "the format does not say how many events a value was added up of";
-        EVENT_CLOCK_DROPPED = "event.clock_dropped": "the format does not say by which clock times were counted";
-        PERIOD_DROPPED = "period.dropped": "the format has no period";
-        TIME_DROPPED = "time.dropped": "the format has no time and no duration";
-        ADDRESS_DROPPED = "location.address_dropped": "the format has no addresses";
-        MAPPING_DROPPED = "mapping.dropped": "the format has no mappings";
-        SOURCE_DROPPED = "function.source_dropped": "the format has no files and lines of functions, or not all of them";
-        SYSTEM_NAME_DROPPED = "function.system_name_dropped": "the format has one name a function";
-        ATTR_SAMPLE_DROPPED = "attr.sample.dropped": "the format has no attributes of samples";
-        ATTR_UNIT_DROPPED = "attr.unit_dropped": "the format has no units of attributes";
-        LINK_DROPPED = "link.dropped": "the format has no links";
-        RESOURCE_DROPPED = "resource.dropped": "the format has no resource";
-        SCOPE_DROPPED = "scope.dropped": "the format has no scope";
-        SCHEMA_URL_DROPPED = "schema_url.dropped": "the format has no schema url";
-        ENTITY_REFS_DROPPED = "entity_refs.dropped": "the format has no entity references";
-        PROFILE_ID_DROPPED = "profile_id.dropped": "the format has no profile id, or one for several columns";
-        DROPPED_COUNT_DROPPED = "dropped_count.dropped": "the format has no count of dropped attributes, or one for several columns";
-        ORIGINAL_DROPPED = "original.dropped": "the format has no original payload";
-        TEMPORALITY_DROPPED = "temporality.dropped": "the format has no aggregation temporality";
-        TIMESTAMPS_DROPPED = "timestamps.dropped": "timestamps were left out";
-        TIMESTAMP_LABEL_CONFLICT = "timestamps.label_conflict": "an attribute was left out because a timestamp has the label it would be";
-        ATTR_PROFILE_DROPPED = "attr.profile.dropped": "the format has no such attribute of a profile";
-        ATTR_LOCATION_DROPPED = "attr.location.dropped": "the format has no such attribute of a location";
-        ATTR_MAPPING_DROPPED = "attr.mapping.dropped": "the format has no such attribute of a mapping";
-        ATTR_EMPTY = "attr.empty": "an attribute without a value was left out";
-        LINK_LABEL_CONFLICT = "link.label_conflict": "a link was left out because a label has its key";
-        LINK_INVALID = "link.invalid": "a link whose ids are not 16 and 8 bytes, or all zero";
-        BUILD_ID_EXTRA = "mapping.build_id_extra": "the format has one build id a mapping";
-        BUILD_ID_KIND = "mapping.build_id_kind": "the format does not say of what kind a build id is, or said a kind that there is not";
-        FIELD_CONFLICT = "field.conflict": "a field was left out because an attribute of its name says something else";
-        STACKTRACE_ID_DROPPED = "stacktrace_id.dropped": "the format has no stacktrace id";
-        FRAME_TYPE_DROPPED = "frame_type.dropped": "the format has no frame type";
-        BAD_ORDER = "scope.bad_sample_type_order": "the order of sample types is not one of profiles that are columns of one";
-        LABEL_STR_AND_NUM = "label.str_and_num": "a label was a text and a number or a unit; the text was read";
-        UNKNOWN_FIELD = "field.unknown": "a field this crate does not know";
-        DUPLICATE_KEY = "json.duplicate_key": "a key of a JSON object, or another case of a oneof, was said again; the last one counts";
+        TIME_NO_ANCHOR = "time.no_anchor": "times relative to an unknown start were dropped";
+        LEFT_OUT = "source.left_out": "data without a place in the model, or that needs an option, was dropped";
+        SAMPLE_TYPE_DROPPED = "sample_type.dropped": "the names or units of sample types were dropped";
+        SAMPLE_TYPE_LEFT_OUT = "sample_type.left_out": "a sample type was dropped with its values: others were requested";
+        VALUE_NEGATIVE_DROPPED = "value.negative_dropped": "samples with negative values were dropped";
+        EVENT_COUNT_DROPPED = "event.count_dropped": "the number of events in a value was dropped";
+        EVENT_CLOCK_DROPPED = "event.clock_dropped": "the clock of timestamps was dropped";
+        PERIOD_DROPPED = "period.dropped": "the sampling period was dropped";
+        TIME_DROPPED = "time.dropped": "the start time or the duration was dropped";
+        ADDRESS_DROPPED = "location.address_dropped": "addresses were dropped";
+        MAPPING_DROPPED = "mapping.dropped": "mappings were dropped";
+        SOURCE_DROPPED = "function.source_dropped": "file names or line numbers were dropped";
+        SYSTEM_NAME_DROPPED = "function.system_name_dropped": "the mangled name of a function was dropped";
+        ATTR_SAMPLE_DROPPED = "attr.sample.dropped": "attributes of samples were dropped";
+        ATTR_UNIT_DROPPED = "attr.unit_dropped": "the units of attributes were dropped";
+        LINK_DROPPED = "link.dropped": "links to spans were dropped";
+        RESOURCE_DROPPED = "resource.dropped": "attributes of the resource were dropped";
+        SCOPE_DROPPED = "scope.dropped": "the instrumentation scope was dropped";
+        SCHEMA_URL_DROPPED = "schema_url.dropped": "a schema URL was dropped";
+        ENTITY_REFS_DROPPED = "entity_refs.dropped": "references to entities were dropped";
+        PROFILE_ID_DROPPED = "profile_id.dropped": "a profile id was dropped";
+        DROPPED_COUNT_DROPPED = "dropped_count.dropped": "a count of dropped attributes was dropped";
+        ORIGINAL_DROPPED = "original.dropped": "the original payload was dropped";
+        TEMPORALITY_DROPPED = "temporality.dropped": "the aggregation temporality was dropped";
+        TIMESTAMPS_DROPPED = "timestamps.dropped": "timestamps were dropped";
+        TIMESTAMP_LABEL_CONFLICT = "timestamps.label_conflict": "an attribute was dropped: its label is needed for a timestamp";
+        ATTR_PROFILE_DROPPED = "attr.profile.dropped": "attributes of profiles were dropped";
+        ATTR_LOCATION_DROPPED = "attr.location.dropped": "attributes of locations were dropped";
+        ATTR_MAPPING_DROPPED = "attr.mapping.dropped": "attributes of mappings were dropped";
+        ATTR_EMPTY = "attr.empty": "an attribute without a value was dropped";
+        LINK_LABEL_CONFLICT = "link.label_conflict": "a link was dropped: the sample has a label with its key";
+        LINK_INVALID = "link.invalid": "a link with ids of the wrong length, or zero, was dropped";
+        BUILD_ID_EXTRA = "mapping.build_id_extra": "further build ids of a mapping were dropped: the format has one";
+        BUILD_ID_KIND = "mapping.build_id_kind": "the kind of a build id was dropped";
+        FIELD_CONFLICT = "field.conflict": "a field was dropped: an attribute with its name has another value";
+        STACKTRACE_ID_DROPPED = "stacktrace_id.dropped": "stack trace ids were dropped";
+        FRAME_TYPE_DROPPED = "frame_type.dropped": "frame types were dropped";
+        BAD_ORDER = "scope.bad_sample_type_order": "the order of sample types does not match the profiles";
+        LABEL_STR_AND_NUM = "label.str_and_num": "a label has a string and a number: the string was read";
+        UNKNOWN_FIELD = "field.unknown": "an unknown field was dropped";
+        DUPLICATE_KEY = "json.duplicate_key": "a key occurs twice, or two cases of a oneof are set: the last one was read";
     }
     Rejected {
-        BAD_ID = "pprof.bad_id": "an id of 0, or one given twice";
-        DANGLING_LOCATION = "pprof.dangling_location": "a sample names a location that does not exist";
-        DANGLING_FUNCTION = "pprof.dangling_function": "a line names a function that does not exist";
-        DANGLING_MAPPING = "pprof.dangling_mapping": "a location names a mapping that does not exist";
-        BAD_STRING_INDEX = "pprof.bad_string_index": "an index past the string table";
-        VALUE_COUNT = "pprof.value_count": "a sample with more or fewer values than sample types";
-        ROW_0 = "table.row_0": "the first row of a table was not the empty one";
-        MESSAGE_UNREADABLE = "message.unreadable": "a message of several that cannot be read; it was passed over";
-        BAD_LINE = "text.bad_line": "a line, or what it belongs to, that cannot be read; it was passed over";
-        INDEX_OUT_OF_RANGE = "index.out_of_range": "an index past its table";
+        BAD_ID = "pprof.bad_id": "an id is 0 or occurs twice: the row was repaired";
+        DANGLING_LOCATION = "pprof.dangling_location": "a sample refers to a location that does not exist: the frame was dropped";
+        DANGLING_FUNCTION = "pprof.dangling_function": "a line refers to a function that does not exist: the reference was dropped";
+        DANGLING_MAPPING = "pprof.dangling_mapping": "a location refers to a mapping that does not exist: the reference was dropped";
+        BAD_STRING_INDEX = "pprof.bad_string_index": "an index past the end of the string table was read as the empty string";
+        VALUE_COUNT = "pprof.value_count": "a sample has more or fewer values than there are sample types";
+        ROW_0 = "table.row_0": "the first row of a table was not empty";
+        MESSAGE_UNREADABLE = "message.unreadable": "a damaged message was skipped: the others were read";
+        BAD_LINE = "text.bad_line": "a line that cannot be parsed was dropped";
+        INDEX_OUT_OF_RANGE = "index.out_of_range": "an index past the end of its table was read as no value";
     }
 }

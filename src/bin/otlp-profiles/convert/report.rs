@@ -6,8 +6,8 @@
 //!
 //! ```text
 //! cpu.pb.gz: pprof to folded: lossy                     the form for people: the verdict,
-//!   dropped  934 × function.source_dropped  the format has no files and lines … (location_table[1])
-//!   dropped    1 × time.dropped             the format has no time and no duration (time_unix_nano)
+//!   dropped  934 × function.source_dropped  file names or line numbers were dropped (location_table[1])
+//!   dropped    1 × time.dropped             the start time or the duration was dropped (time_unix_nano)
 //! ```
 //!
 //! ```text
