@@ -87,6 +87,7 @@ pub mod model;
 #[cfg(feature = "proto")]
 pub mod proto;
 mod reader;
+pub mod response;
 mod schema;
 pub mod semconv;
 pub mod stream;

@@ -24,6 +24,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("writer", 5),
     ("reader", 6),
     ("check", 7),
+    ("response", 7),
     ("summary", 7),
     ("transform", 7),
     ("proto", 8),

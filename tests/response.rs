@@ -1,0 +1,107 @@
+//! Responses of OTLP against prost, and against what receivers send.
+
+use std::time::Duration;
+
+use otlp_profiles::ErrorKind;
+use otlp_profiles::response::{Encoding, ExportResponse, Status, is_retryable_http};
+use prost::Message;
+use prost_types::{Any, Duration as ProtoDuration};
+
+/// `google.rpc.Status`, as its `.proto` declares it.
+#[derive(Clone, PartialEq, Message)]
+struct RpcStatus {
+    #[prost(int32, tag = "1")]
+    code: i32,
+    #[prost(string, tag = "2")]
+    message: String,
+    #[prost(message, repeated, tag = "3")]
+    details: Vec<Any>,
+}
+
+/// `google.rpc.RetryInfo`.
+#[derive(Clone, PartialEq, Message)]
+struct RetryInfo {
+    #[prost(message, optional, tag = "1")]
+    retry_delay: Option<ProtoDuration>,
+}
+
+fn busy() -> Status {
+    let mut status = Status::new(Status::UNAVAILABLE, "the queue is full");
+    status.retry_delay = Some(Duration::from_millis(1_500));
+    status
+}
+
+#[test]
+fn prost_encodes_a_status_to_the_same_bytes() {
+    let retry_delay = Some(ProtoDuration { seconds: 1, nanos: 500_000_000 });
+    let detail = Any {
+        type_url: "type.googleapis.com/google.rpc.RetryInfo".into(),
+        value: RetryInfo { retry_delay }.encode_to_vec(),
+    };
+    let other = Any { type_url: "type.googleapis.com/google.rpc.Help".into(), value: vec![1] };
+    let mut theirs =
+        RpcStatus { code: 14, message: "the queue is full".into(), details: vec![detail] };
+    assert_eq!(busy().encode(Encoding::Protobuf), theirs.encode_to_vec());
+
+    theirs.details.insert(0, other);
+    assert_eq!(Status::decode(&theirs.encode_to_vec(), Encoding::Protobuf).unwrap(), busy());
+}
+
+#[test]
+fn json_has_the_names_of_protobufs_mapping() {
+    let text = r#"{"code":14,"message":"the queue is full","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"1.500000000s"}]}"#;
+    assert_eq!(String::from_utf8(busy().encode(Encoding::Json)).unwrap(), text);
+    for delay in ["1.5s", "1.500s", "1.500000000s"] {
+        let text = text.replace("1.500000000s", delay);
+        assert_eq!(Status::decode(text.as_bytes(), Encoding::Json).unwrap(), busy(), "{delay}");
+    }
+    for delay in ["", "1.5", "-1s", "s", "1.5.5s"] {
+        let status = Status::decode(text.replace("1.500000000s", delay).as_bytes(), Encoding::Json);
+        assert_eq!(status.unwrap().retry_delay, None, "{delay:?}");
+    }
+
+    let partial = ExportResponse::partial(7, "too \"old\"\n");
+    let decoded = |text: &str| ExportResponse::decode(text.as_bytes(), Encoding::Json).unwrap();
+    let encoded = String::from_utf8(partial.encode(Encoding::Json)).unwrap();
+    assert_eq!(decoded(&encoded), partial);
+    let original = r#"{"partial_success": {"rejected_profiles": 7, "error_message": "too \"old\"\n"}, "a": []}"#;
+    assert_eq!(decoded(original), partial);
+    for text in ["{}", r#"{"partialSuccess":null}"#, r#"{"partialSuccess":{}}"#] {
+        assert!(!decoded(text).is_partial(), "{text}");
+    }
+}
+
+#[test]
+fn an_export_response_is_as_the_proto_declares_it() {
+    let partial = ExportResponse::partial(3, "too old");
+    assert_eq!(partial.encode(Encoding::Protobuf), b"\x0a\x0b\x08\x03\x12\x07too old");
+    let unknown = b"\x0a\x0d\x08\x03\x12\x07too old\x18\x01\x15\0\0\0\0";
+    assert_eq!(ExportResponse::decode(unknown, Encoding::Protobuf).unwrap(), partial);
+    assert_eq!(ExportResponse::default().encode(Encoding::Protobuf), b"");
+    assert_eq!(ExportResponse::default().encode(Encoding::Json), b"{}");
+}
+
+#[test]
+fn a_body_that_is_no_response_is_malformed() {
+    for (body, encoding) in [
+        (&b"404 page not found"[..], Encoding::Protobuf),
+        (b"404 page not found", Encoding::Json),
+        (b"{} {}", Encoding::Json),
+        (b"", Encoding::Json),
+        (b"\x12\x02\xff\xff", Encoding::Protobuf),
+    ] {
+        let error = Status::decode(body, encoding).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Malformed, "{body:?}: {error}");
+    }
+}
+
+#[test]
+fn senders_retry_as_the_specification_says() {
+    let statuses: Vec<_> = (100..600).filter(|status| is_retryable_http(*status)).collect();
+    assert_eq!(statuses, [429, 502, 503, 504]);
+    let codes: Vec<_> = (0..17).filter(|code| Status::new(*code, "").is_retryable()).collect();
+    assert_eq!(codes, [1, 4, 10, 11, 14, 15]);
+    let mut exhausted = Status::new(Status::RESOURCE_EXHAUSTED, "");
+    exhausted.retry_delay = Some(Duration::ZERO);
+    assert!(exhausted.is_retryable());
+}
