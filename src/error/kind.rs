@@ -14,7 +14,8 @@ use std::fmt;
 pub enum ErrorKind {
     /// The bytes are not the format they were read as.
     Malformed,
-    /// The bytes are a format this crate does not read, or none at all.
+    /// The bytes are a format that this crate does not read or that is not accepted here: with an
+    /// [endpoint](crate::ReadOptions::endpoint), anything but OTLP.
     Unrecognised,
     /// Formats that read the payload differently fit as well, and none was asked for.
     /// [`ReadOptions::from`](crate::ReadOptions::from) names the format, [`Ambiguity`](crate::Ambiguity) allows a guess.

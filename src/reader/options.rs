@@ -33,8 +33,9 @@ pub struct ReadOptions {
     /// What happens where formats fit that read something else.
     /// [`Ambiguity::Refuse`] unless a guess is asked for. It has no say where [`from`](Self::from) is given.
     pub ambiguity: Ambiguity,
-    /// What the payload was sent to, where it came by a network: it decides between generations that
-    /// fit equally well, and never against what the payload says.
+    /// The path or gRPC service that received the payload. Only OTLP, as protobuf or JSON, is accepted then: anything
+    /// else is [`Unrecognised`](crate::ErrorKind::Unrecognised). Among generations that fit equally well, those that
+    /// senders send there win; it never overrides what the payload contains.
     pub endpoint: Option<Endpoint>,
     /// Whether the pprof labels `trace_id` and `span_id` become links.
     /// True by default; false leaves them attributes, as the file has them.

@@ -41,7 +41,7 @@ pub use endpoint::Endpoint;
 
 pub(crate) use signs::{is_legacy_cpu, is_legacy_java_cpu};
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::json::fit::generations_named;
 use crate::format::{Encoding, Format};
 
@@ -169,6 +169,11 @@ pub(crate) fn detect_payload(
     depth: Depth,
 ) -> Result<Detected> {
     let mut detected = recognise(payload, hint, endpoint, depth)?;
+    if let Some(endpoint) = endpoint.filter(|_| !detected.format.is_otlp()) {
+        let name = detected.format.name();
+        let message = format!("the body is {name}, and {endpoint} accepts OTLP only");
+        return Err(Error::new(ErrorKind::Unrecognised, message));
+    }
     if detected.format == Format::OTLP_JSON {
         detected.evidence.extend(generations_named(payload));
     }
@@ -248,7 +253,6 @@ fn at_its_word(format: Format) -> Detected {
 mod tests {
     use super::candidates::candidates;
     use super::*;
-    use crate::error::ErrorKind;
     use crate::wire::write::varint;
 
     /// The bytes of a message: its fields' numbers, and each a varint or bytes.
