@@ -129,7 +129,7 @@ fn order(stacks: usize) -> Vec<(usize, usize)> {
 
 /// The profiles to replay.
 fn profiles() -> Vec<(String, Profiles)> {
-    let options = ReadOptions::default().from(Format::PPROF);
+    let options = ReadOptions::default().format(Format::PPROF);
     let mut profiles = vec![(
         "synthetic".to_owned(),
         read(&generate::pprof(1), &options).expect("is pprof").profiles,
@@ -177,7 +177,7 @@ fn build(criterion: &mut Criterion) {
             group.bench_function(BenchmarkId::new(to, &name), |bencher| {
                 bencher.iter(|| {
                     replay.strings(&mut builder);
-                    let profiles = builder.seal().expect("no limit is near");
+                    let profiles = builder.finish_interval().expect("no limit is near");
                     write(&profiles, format, &WriteOptions::default()).expect("can be said").payload
                 });
             });

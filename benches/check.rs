@@ -10,7 +10,7 @@ mod generate;
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use otlp_profiles::check::{Options, Rule, check};
+use otlp_profiles::check::{Options, Rule, validate};
 use otlp_profiles::{Format, Limits, ReadOptions, WriteOptions};
 
 fn inputs() -> Vec<(String, Vec<u8>)> {
@@ -59,21 +59,21 @@ fn is_of_rows(rule: &Rule) -> bool {
 
 fn asking(asked: impl Fn(&Rule) -> bool) -> Options {
     let rules = Rule::all().filter(|rule| asked(rule)).collect();
-    Options::default().limits(Limits::file()).from(Format::OTLP).only(rules)
+    Options::default().limits(Limits::file()).format(Format::OTLP).only(rules)
 }
 
 /// How many findings there are, listed or not.
 fn count(payload: &[u8], options: &Options) -> usize {
-    check(payload, options).tallies().map(|tally| tally.count as usize).sum()
+    validate(payload, options).rule_counts().map(|tally| tally.count as usize).sum()
 }
 
 fn checking(c: &mut Criterion) {
     let (basic, rows) = (asking(is_basic), asking(|rule| is_basic(rule) || is_of_rows(rule)));
-    let full = Options::default().limits(Limits::file()).from(Format::OTLP);
+    let full = Options::default().limits(Limits::file()).format(Format::OTLP);
     let only_rows = asking(is_of_rows);
     let mut group = c.benchmark_group("check");
     for (name, payload) in inputs() {
-        assert!(check(&payload, &full).is_ok() && asked::basic(&payload) == 0, "{name}");
+        assert!(validate(&payload, &full).is_ok() && asked::basic(&payload) == 0, "{name}");
         let same = asked::with_duplicates_and_orphans(&payload);
         assert_eq!(same, count(&payload, &only_rows), "{name}");
         group.throughput(Throughput::Bytes(payload.len() as u64));

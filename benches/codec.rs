@@ -53,7 +53,7 @@ fn known(name: &str) -> Format {
 }
 
 fn read(bytes: &[u8], name: &str) -> Profiles {
-    let options = ReadOptions::default().limits(Limits::file()).from(known(name));
+    let options = ReadOptions::default().limits(Limits::file()).format(known(name));
     otlp_profiles::read(bytes, &options).expect("readable").profiles
 }
 

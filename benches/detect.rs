@@ -35,7 +35,7 @@ fn detection(criterion: &mut Criterion) {
 /// Payloads of 1.10 that two generations read, by what is in each of their samples.
 fn undecided(criterion: &mut Criterion) {
     let options = ReadOptions::default().limits(Limits::file()).policy(Policy::Repair);
-    let hinted = options.clone().from(Format::OTLP_1_10);
+    let hinted = options.clone().format(Format::OTLP_1_10);
     let (stack, times) = (|row| 1 + row as i32 % 1_999, |row| vec![(1 << 60) + row]);
     let timed = |row| Sample {
         stack_index: stack(row),

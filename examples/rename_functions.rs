@@ -5,7 +5,7 @@
 //! cargo run --example rename_functions in.pb.gz out.pb
 //! ```
 
-use otlp_profiles::model::TextOf;
+use otlp_profiles::model::StringField;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 pub fn strip_hashes(payload: &[u8]) -> otlp_profiles::Result<Vec<u8>> {
     let mut reading = otlp_profiles::read(payload, &Default::default())?;
-    reading.profiles.rewrite(&[TextOf::FunctionName], |name| {
+    reading.profiles.rewrite_strings(&[StringField::FunctionName], |name| {
         let (path, hash) = name.rsplit_once("::h")?;
         let is_hash = hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_hash.then(|| path.to_owned())

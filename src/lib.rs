@@ -39,7 +39,7 @@
 //! | know where the bytes of a payload go | [`summary::Sizes`] |
 //! | look at profiles: samples, stacks, values, attributes | [`Profiles`], [`model`] |
 //! | write a format | [`write()`], [`write_to()`], [`Format`], [`WriteOptions`] |
-//! | check a payload against the rules of its generation | [`check::check()`], [`check::Rule`] |
+//! | check a payload against the rules of its generation | [`check::validate()`], [`check::Rule`] |
 //! | know what a conversion lost | [`Losses`], [`losses::LossCode`] |
 //! | write a profiler | [`Builder`], [the guide for profiler authors](guide::profiler_authors) |
 //! | write a server | [the guide for backend authors](guide::backend_authors) |

@@ -15,7 +15,7 @@ use crate::format::text::Text;
 use crate::framing::Framing;
 use crate::limits::Limits;
 use crate::model::Profiles;
-use crate::stream::Payloads;
+use crate::stream::MessageReader;
 use crate::writer::write;
 
 pub use self::options::{Ambiguity, ReadOptions};
@@ -56,7 +56,7 @@ pub struct Reading {
 /// [`Reader`] reads those.
 ///
 /// It takes time and memory linear in what the bytes inflate to. What follows a name costs less:
-/// [`ReadOptions::from`] spares the detection.
+/// [`ReadOptions::format`] spares the detection.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -106,7 +106,7 @@ pub(crate) fn of_one<T>(
 #[derive(Debug)]
 pub struct Reader<R> {
     /// Takes off compression and frames.
-    payloads: Payloads<R>,
+    payloads: MessageReader<R>,
     options: ReadOptions,
     /// The number of the next message, for the place of an error.
     row: usize,
@@ -126,7 +126,7 @@ impl Reader<File> {
     /// assert_eq!(error.kind(), ErrorKind::Io);
     /// ```
     pub fn open(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self> {
-        Ok(Self::over(Payloads::open(path, options.limits)?, options))
+        Ok(Self::over(MessageReader::open(path, options.limits)?, options))
     }
 }
 
@@ -150,12 +150,12 @@ impl<R: Read> Reader<R> {
     /// # Ok::<(), otlp_profiles::Error>(())
     /// ```
     pub fn new(input: R, options: &ReadOptions) -> Result<Self> {
-        Ok(Self::over(Payloads::new(input, options.limits)?, options))
+        Ok(Self::over(MessageReader::new(input, options.limits)?, options))
     }
 }
 
 impl<R> Reader<R> {
-    fn over(payloads: Payloads<R>, options: &ReadOptions) -> Self {
+    fn over(payloads: MessageReader<R>, options: &ReadOptions) -> Self {
         Self { payloads, options: options.clone(), row: 0 }
     }
 
@@ -182,36 +182,36 @@ impl<R: Read> Iterator for Reader<R> {
     }
 }
 
-/// Reads the payload that is next, if it is a long [text](Payloads::text) of a format that has lines: folded stacks,
+/// Reads the payload that is next, if it is a long [text](MessageReader::text) of a format that has lines: folded stacks,
 /// the text of `perf script`. It takes the memory of what is distinct in it, however long it is.
 ///
-/// `None` where it is something else, which [`Payloads::next`] then gives. [`Reader`] does both.
+/// `None` where it is something else, which [`MessageReader::next`] then gives. [`Reader`] does both.
 ///
 /// The text is known by its first 64 KiB, as one in memory is. It is the same profiles, or the same error, but that
 /// what is wrong further on, as with gzip, is met after what is wrong before it; and of
 /// [`Limits::max_owned_per_byte`] the bytes count that came so far.
 ///
 /// ```
-/// use otlp_profiles::stream::Payloads;
+/// use otlp_profiles::stream::MessageReader;
 /// use otlp_profiles::{Limits, ReadOptions, read_text};
 ///
 /// let text = "main;run;poll 42\nmain;idle 7\n".repeat(10_000);
-/// let mut payloads = Payloads::new(text.as_bytes(), Limits::file())?;
+/// let mut payloads = MessageReader::new(text.as_bytes(), Limits::file())?;
 /// let reading = read_text(&mut payloads, &ReadOptions::default()).unwrap()?;
 /// assert_eq!(reading.profiles.iter().next().unwrap().sums(), [490_000]);
 /// assert_eq!(payloads.bytes(), text.len() as u64);
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 pub fn read_text<R: Read>(
-    payloads: &mut Payloads<R>,
+    payloads: &mut MessageReader<R>,
     options: &ReadOptions,
 ) -> Option<Result<Reading>> {
     let start = payloads.text()?;
-    let detected = detect_payload(start, options.from, options.endpoint, Depth::Bounded).ok()?;
+    let detected = detect_payload(start, options.format, options.endpoint, Depth::Bounded).ok()?;
     let read = detected.format.lines()?;
     let mut intake = intake(options, 0);
     let profiles = payloads.take_text(|input| {
-        detected.format.check_taken(intake.source.given(), Format::can_read)?;
+        detected.format.check_taken(intake.source.specified(), Format::can_read)?;
         read(&mut Text::coming(input), &mut intake)
     })?;
     Some(profiles.and_then(|profiles| profiles).map(|profiles| reading(profiles, detected, intake)))
@@ -231,9 +231,9 @@ fn addressable(bytes: usize) -> Result<()> {
 fn read_payload(payload: &[u8], options: &ReadOptions) -> Result<Reading> {
     addressable(payload.len())?;
     // A format that was named is no guess.
-    let refuse = options.ambiguity == Ambiguity::Refuse && options.from.is_none();
+    let refuse = options.ambiguity == Ambiguity::Refuse && options.format.is_none();
     let depth = if refuse { Depth::Whole } else { Depth::Bounded };
-    let detected = detect_payload(payload, options.from, options.endpoint, depth)?;
+    let detected = detect_payload(payload, options.format, options.endpoint, depth)?;
     if !refuse || !detected.certainty.is_guess() {
         return read_detected(payload, detected, options);
     }
@@ -277,7 +277,7 @@ fn is_read_alike(payload: &[u8], detected: &Detected, options: &ReadOptions) -> 
 fn ambiguous(detected: &Detected) -> Error {
     let (format, others) = (detected.format, names(detected.certainty.others()));
     let message = format!(
-        "the payload fits {format}, and with another meaning {others}: name the format it is (ReadOptions::from), or accept a guess (Ambiguity::Prefer)"
+        "the payload fits {format}, and with another meaning {others}: name the format it is (ReadOptions::format), or accept a guess (Ambiguity::Prefer)"
     );
     Error::new(ErrorKind::Ambiguous, message)
 }
@@ -334,5 +334,5 @@ pub fn detect(bytes: &[u8], options: &ReadOptions) -> Result<Detected> {
     let file = crate::compression::inflate(bytes, &options.limits)?;
     let first = crate::framing::messages(&file, &options.limits)?.next().unwrap_or_default();
     let payload = crate::compression::inflate(first, &options.limits)?;
-    detect_payload(&payload, options.from, options.endpoint, Depth::Bounded)
+    detect_payload(&payload, options.format, options.endpoint, Depth::Bounded)
 }

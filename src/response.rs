@@ -294,7 +294,7 @@ pub fn http_status(kind: ErrorKind) -> u16 {
         ErrorKind::Malformed | ErrorKind::Ambiguous | ErrorKind::SeveralMessages => 400,
         ErrorKind::Limit => 413,
         ErrorKind::Unrecognised => 415,
-        ErrorKind::Unrepresentable | ErrorKind::Option | ErrorKind::Io => 500,
+        ErrorKind::Unrepresentable | ErrorKind::InvalidOption | ErrorKind::Io => 500,
     }
 }
 

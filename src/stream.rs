@@ -21,10 +21,10 @@ use crate::limits::{Limits, within};
 /// ```
 /// use otlp_profiles::Limits;
 /// use otlp_profiles::framing::{Framing, frame};
-/// use otlp_profiles::stream::Payloads;
+/// use otlp_profiles::stream::MessageReader;
 ///
 /// let file = frame(Framing::LengthPrefixed, [&b"\x0a\0"[..], b"\x12\0"])?;
-/// let mut payloads = Payloads::new(&file[..], Limits::network())?;
+/// let mut payloads = MessageReader::new(&file[..], Limits::network())?;
 /// assert_eq!(payloads.framing(), Framing::LengthPrefixed);
 /// assert_eq!(payloads.next().transpose()?.as_deref(), Some(&b"\x0a\0"[..]));
 /// assert_eq!(payloads.next().transpose()?.as_deref(), Some(&b"\x12\0"[..]));
@@ -32,7 +32,7 @@ use crate::limits::{Limits, within};
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Payloads<R> {
+pub struct MessageReader<R> {
     /// What is left.
     source: Source<R>,
     /// Of what the input is when it is inflated.
@@ -88,7 +88,7 @@ const WINDOW: usize = 64 << 10;
 /// would be inflated twice.
 const FEW: usize = 256;
 
-impl Payloads<File> {
+impl MessageReader<File> {
     /// The payloads of a file.
     ///
     /// # Errors
@@ -96,9 +96,9 @@ impl Payloads<File> {
     /// As [`new`](Self::new).
     ///
     /// ```
-    /// use otlp_profiles::{Limits, stream::Payloads};
+    /// use otlp_profiles::{Limits, stream::MessageReader};
     ///
-    /// let mut payloads = Payloads::open("testdata/go-heap.pb.gz", Limits::file())?;
+    /// let mut payloads = MessageReader::open("testdata/go-heap.pb.gz", Limits::file())?;
     /// assert!(payloads.is_gzip());
     /// let payload = payloads.next().unwrap()?;
     /// assert!(payload.len() > 3_000 && payloads.next().is_none());
@@ -113,7 +113,7 @@ impl Payloads<File> {
     }
 }
 
-impl<R: Read> Payloads<R> {
+impl<R: Read> MessageReader<R> {
     /// The payloads of what `input` gives.
     ///
     /// # Errors
@@ -122,10 +122,10 @@ impl<R: Read> Payloads<R> {
     /// frames and larger than its limits, [`Malformed`](crate::ErrorKind::Malformed) if it is broken gzip.
     ///
     /// ```
-    /// use otlp_profiles::{ErrorKind, Limits, stream::Payloads};
+    /// use otlp_profiles::{ErrorKind, Limits, stream::MessageReader};
     ///
     /// let limits = Limits::network().max_input_bytes(3);
-    /// let error = Payloads::new(&b"a longer file"[..], limits).unwrap_err();
+    /// let error = MessageReader::new(&b"a longer file"[..], limits).unwrap_err();
     /// assert_eq!(error.kind(), ErrorKind::Limit);
     /// # Ok::<(), otlp_profiles::Error>(())
     /// ```
@@ -141,11 +141,11 @@ impl<R: Read> Payloads<R> {
     /// As [`new`](Self::new).
     ///
     /// ```
-    /// use otlp_profiles::{Limits, stream::Payloads};
+    /// use otlp_profiles::{Limits, stream::MessageReader};
     ///
     /// let file = std::fs::File::open("testdata/go-heap.pb.gz").unwrap();
     /// let size = file.metadata().unwrap().len();
-    /// let mut payloads = Payloads::with_size(file, size, Limits::file())?;
+    /// let mut payloads = MessageReader::with_size(file, size, Limits::file())?;
     /// assert!(payloads.next().unwrap()?.len() as u64 > size);
     /// # Ok::<(), otlp_profiles::Error>(())
     /// ```
@@ -233,16 +233,16 @@ impl<R: Read> Payloads<R> {
     }
 }
 
-impl<R> Payloads<R> {
+impl<R> MessageReader<R> {
     /// How the payloads are framed.
     /// Known as soon as it is made, from the first bytes.
     ///
     /// ```
     /// use otlp_profiles::framing::{Framing, frame};
-    /// use otlp_profiles::{Limits, stream::Payloads};
+    /// use otlp_profiles::{Limits, stream::MessageReader};
     ///
     /// let stream = frame(Framing::Grpc, [b"\x0a\x00", b"\x0a\x00"])?;
-    /// let payloads = Payloads::new(&stream[..], Limits::network())?;
+    /// let payloads = MessageReader::new(&stream[..], Limits::network())?;
     /// assert_eq!(payloads.framing(), Framing::Grpc);
     /// assert_eq!(payloads.count(), 2);
     /// # Ok::<(), otlp_profiles::Error>(())
@@ -263,13 +263,13 @@ impl<R> Payloads<R> {
     /// has of other files.
     ///
     /// ```
-    /// use otlp_profiles::{Limits, stream::Payloads};
+    /// use otlp_profiles::{Limits, stream::MessageReader};
     ///
     /// let text = "main;run;poll 42\n".repeat(10_000);
-    /// let payloads = Payloads::new(text.as_bytes(), Limits::file())?;
+    /// let payloads = MessageReader::new(text.as_bytes(), Limits::file())?;
     /// assert!(payloads.text().is_some_and(|start| start.starts_with(b"main;run")));
     ///
-    /// let short = Payloads::new(&b"main;run;poll 42\n"[..], Limits::file())?;
+    /// let short = MessageReader::new(&b"main;run;poll 42\n"[..], Limits::file())?;
     /// assert_eq!(short.text(), None);
     /// # Ok::<(), otlp_profiles::Error>(())
     /// ```
@@ -292,7 +292,7 @@ impl<R> Payloads<R> {
     }
 }
 
-impl<R: Read> Iterator for Payloads<R> {
+impl<R: Read> Iterator for MessageReader<R> {
     type Item = Result<Vec<u8>>;
 
     fn next(&mut self) -> Option<Result<Vec<u8>>> {

@@ -40,7 +40,7 @@ pub struct Written {
 ///
 /// The same profiles and options give the same bytes. Kinds: [`ErrorKind::Unrepresentable`],
 /// [`ErrorKind::Limit`] past [`max_output_bytes`](WriteOptions::max_output_bytes), and
-/// [`ErrorKind::Option`] for an option that the format does not take.
+/// [`ErrorKind::InvalidOption`] for an option that the format does not take.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {

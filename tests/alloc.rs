@@ -37,7 +37,7 @@ struct Costs {
 
 /// What the profile at `scale` costs in each format.
 fn costs(format: Format, pprof: &[u8]) -> Costs {
-    let options = |format| ReadOptions::default().limits(Limits::file()).from(format);
+    let options = |format| ReadOptions::default().limits(Limits::file()).format(format);
     let source = otlp_profiles::Format::PPROF;
     let model = otlp_profiles::read(pprof, &options(source)).unwrap().profiles;
     let write = || otlp_profiles::write(&model, format, &WriteOptions::default()).unwrap().payload;
@@ -105,7 +105,7 @@ fn samples_in_another_order_are_not_copied() {
     pprof.extend((0..20_000).flat_map(sample));
     pprof
         .extend([len(4, &int(1, 1)), len(4, &int(1, 2)), len(6, b""), len(6, b"samples")].concat());
-    let options = ReadOptions::default().limits(Limits::file()).from(Format::PPROF);
+    let options = ReadOptions::default().limits(Limits::file()).format(Format::PPROF);
     let profiles = otlp_profiles::read(&pprof, &options).unwrap().profiles;
     for format in [Format::OTLP_1_3, Format::OTLP_1_7] {
         let write = || otlp_profiles::write(&profiles, format, &WriteOptions::default()).unwrap();
@@ -139,7 +139,7 @@ fn many_profiles_are_not_moved_for_each() {
 #[test]
 fn ids_that_are_not_in_order_cost_one_table_each() {
     let pprof = Some(otlp_profiles::Format::PPROF);
-    let options = ReadOptions::default().limits(Limits::file()).from(pprof);
+    let options = ReadOptions::default().limits(Limits::file()).format(pprof);
     let read = |bytes: &[u8]| cost(|| otlp_profiles::read(bytes, &options).unwrap()).1;
     let (dense, sparse) = (read(&generate::pprof(1)), read(&generate::sparse_ids(1)));
     assert!(sparse.count <= dense.count + 40, "{dense:?} {sparse:?}");
@@ -147,7 +147,7 @@ fn ids_that_are_not_in_order_cost_one_table_each() {
 
 #[test]
 fn looking_takes_no_memory() {
-    let options = ReadOptions::default().limits(Limits::file()).from(Format::PPROF);
+    let options = ReadOptions::default().limits(Limits::file()).format(Format::PPROF);
     let profiles = otlp_profiles::read(&generate::pprof(1), &options).unwrap().profiles;
     let dictionary = profiles.dictionary();
     let (seen, cost) = cost(|| {

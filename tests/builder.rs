@@ -419,7 +419,7 @@ fn what_is_declared_keeps_its_order_in_every_interval() {
     let cpu = builder.profile("cpu", "nanoseconds");
     for interval in 0..3 {
         builder.sample(cpu, root_first(["main"])).value(1);
-        let profiles = builder.seal().unwrap();
+        let profiles = builder.finish_interval().unwrap();
         let attributes = profiles.resource_profiles()[0].resource().attributes().iter();
         let keys: Vec<_> = attributes.map(|pair| profiles.dictionary().text(pair.key)).collect();
         assert_eq!(keys, ["x", "y"], "interval {interval}");
@@ -433,7 +433,7 @@ fn an_original_payload_is_of_one_interval_and_said_once() {
     let said = |builder: &mut Builder| -> Vec<(String, Vec<u8>)> {
         builder.sample(cpu, root_first(["main"])).value(1);
         builder.sample(cpu, root_first(["main"])).timestamp(NOW);
-        let profiles = builder.seal().unwrap();
+        let profiles = builder.finish_interval().unwrap();
         let payloads = profiles.iter().map(Profile::original_payload);
         payloads.map(|(id, bytes)| (profiles.dictionary().text(id).into(), bytes.into())).collect()
     };
@@ -516,7 +516,7 @@ fn what_is_built_can_be_written_in_every_format_and_read_without_a_finding() {
         else {
             panic!("{}", format.name());
         };
-        let options = ReadOptions::default().from(*format);
+        let options = ReadOptions::default().format(*format);
         for payload in payloads {
             let reading = read(&payload, &options).unwrap();
             assert!(reading.profiles.iter().count() > 0, "{}", format.name());
@@ -528,7 +528,7 @@ fn what_is_built_can_be_written_in_every_format_and_read_without_a_finding() {
 fn what_is_built_comes_back_from_otlp_as_it_was() {
     let profiles = everything();
     let otlp = write(&profiles, Format::OTLP, &WriteOptions::default()).unwrap();
-    let options = ReadOptions::default().from(Format::OTLP);
+    let options = ReadOptions::default().format(Format::OTLP);
     let again = read(&otlp.payload, &options).unwrap();
     assert!(
         again.findings.iter().all(|finding| finding.severity < otlp_profiles::Severity::Warning)
@@ -593,7 +593,7 @@ fn schemas_and_entities_are_read_as_they_were_said() {
     );
     for format in Format::ALL.iter().filter(|format| format.is_whole()) {
         let written = write(&profiles, *format, &WriteOptions::default()).unwrap();
-        let options = ReadOptions::default().from(*format);
+        let options = ReadOptions::default().format(*format);
         let read = entities(&read(&written.payload, &options).unwrap().profiles);
         let lost = |code| written.losses.get(code).is_some();
         let schemas: Vec<_> =

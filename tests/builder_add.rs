@@ -217,8 +217,8 @@ fn a_builder_declares_a_hundred_thousand_resources_scopes_and_profiles() {
     let (mut all, mut other) = (self::builder(), self::builder());
     other.merge(&builder);
     other.merge(&builder);
-    assert_eq!(builder.seal().unwrap().resource_profiles().len(), 100_000);
-    assert_eq!(builder.seal().unwrap().resource_profiles().len(), 0);
+    assert_eq!(builder.finish_interval().unwrap().resource_profiles().len(), 100_000);
+    assert_eq!(builder.finish_interval().unwrap().resource_profiles().len(), 0);
     let merged = other.finish().unwrap();
     assert_eq!(merged.resource_profiles().len(), 100_000);
     assert_eq!(merged.iter().next().unwrap().samples().get(0).unwrap().values, [2]);
@@ -287,13 +287,13 @@ fn what_is_added_stands_behind_what_is_built_in_the_same_scope() {
     builder.add(&small([0, 1], "url")).unwrap();
     let cpu = builder.profile("cpu", "nanoseconds");
     builder.sample(cpu, root_first(["main"])).value(1);
-    let sealed = builder.seal().unwrap();
+    let sealed = builder.finish_interval().unwrap();
     assert_eq!(sealed.resource_profiles().len(), 1);
     let profiles: Vec<_> = sealed.iter().map(|profile| profile.samples().len()).collect();
     assert_eq!(profiles, [1, 0]);
     drop(sealed);
     // What was added is of one interval.
-    assert_eq!(*builder.seal().unwrap(), Profiles::default());
+    assert_eq!(*builder.finish_interval().unwrap(), Profiles::default());
 }
 
 #[test]

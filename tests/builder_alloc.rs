@@ -84,7 +84,10 @@ fn an_interval_like_the_one_before_takes_next_to_none() {
             let stack = builder.stack(leaf_first([leaf]));
             builder.sample(cpu, stack).value(1).timestamp(u64::from(row));
         }
-        assert_eq!(builder.seal().unwrap().iter().next().unwrap().samples().len(), 1_000);
+        assert_eq!(
+            builder.finish_interval().unwrap().iter().next().unwrap().samples().len(),
+            1_000
+        );
     };
     (0..3).for_each(|_| interval());
     let taken = cost(interval).1.count;

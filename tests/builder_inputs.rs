@@ -342,7 +342,7 @@ fn a_temporality_that_is_said_is_written_and_nothing_is_assumed() {
             let format: otlp_profiles::Format = name.parse().unwrap();
             let written = write(&profiles, format, &WriteOptions::default()).unwrap();
             assert!(written.losses.get("temporality.assumed").is_none(), "{name}");
-            let options = otlp_profiles::ReadOptions::default().from(format);
+            let options = otlp_profiles::ReadOptions::default().format(format);
             let again = read(&written.payload, &options).unwrap().profiles;
             for kind in again.iter().flat_map(|profile| profile.sample_types()) {
                 assert_eq!(kind.temporality, Some(temporality), "{name}");
@@ -452,7 +452,7 @@ fn what_is_upscaled_is_of_one_interval_and_one_sample() {
         builder.sample(events, root_first(["a"])).value(1);
         builder.sample(events, root_first(["b"])).upscaled(tenth);
         builder.sample(events, root_first(["c"])).value(3);
-        let sealed = builder.seal().unwrap();
+        let sealed = builder.finish_interval().unwrap();
         assert_eq!(values(&sealed), [[1], [10], [3]]);
     }
 }
@@ -518,7 +518,7 @@ fn return_addresses_are_brought_back_into_their_calls() {
         assert_eq!(stack, mappings.stack(&mut builder, root_first(unwound.iter().rev())));
         builder.sample(cpu, stack).value(1);
         // Mappings are rows of each interval anew.
-        assert_eq!(addresses(&builder.seal().unwrap()), expected);
+        assert_eq!(addresses(&builder.finish_interval().unwrap()), expected);
         assert_eq!(builder.dropped(), Default::default());
     }
     let unknown = mappings.stack(&mut builder, leaf_first([1, 0]));

@@ -17,7 +17,7 @@ fn a_loan_that_is_forgotten_leaves_a_new_builder() {
     let cpu = builder.profile("cpu", "nanoseconds");
     let main = builder.frame("main");
     builder.sample(cpu, root_first(["main"])).value(1).attr("thread.name", "worker-1");
-    std::mem::forget(builder.seal().unwrap());
+    std::mem::forget(builder.finish_interval().unwrap());
     builder.sample(cpu, root_first(["main"])).value(1).attr("thread.name", "worker-1");
     assert_eq!(dropped(&builder), [1, 0, 0, 0], "the key is another builder's");
     let cpu = builder.profile("cpu", "nanoseconds");
@@ -63,12 +63,12 @@ fn a_key_kept_over_seal_is_counted_and_never_booked_on_another_row() {
     let cpu = builder.profile("cpu", "nanoseconds");
     let hot = builder.stack(root_first(["main", "hot"]));
     builder.sample(cpu, hot).value(1);
-    drop(builder.seal().unwrap());
+    drop(builder.finish_interval().unwrap());
     let cold = builder.stack(root_first(["main", "cold"]));
     builder.sample(cpu, cold).value(1);
     builder.sample(cpu, hot).value(1_000_000);
     assert_eq!(builder.dropped().samples, 1);
-    let sealed = builder.seal().unwrap();
+    let sealed = builder.finish_interval().unwrap();
     assert_eq!(samples(&sealed), [("main;cold".to_owned(), vec![1])]);
     assert_eq!(sealed.dropped().samples, 1);
     drop(sealed);
@@ -188,7 +188,7 @@ fn sealing_keeps_what_was_declared_but_for_what_is_of_one_interval() {
         assert_eq!(unused, builder.profile("unused", "count"));
         let spent = builder.owned_bytes();
 
-        let profiles = builder.seal().unwrap();
+        let profiles = builder.finish_interval().unwrap();
         let dictionary = profiles.dictionary();
         let text = |id| dictionary.text(id);
         assert_eq!(resource(&profiles), ["service.name", "process.pid"]);
@@ -220,7 +220,7 @@ fn scopes_and_resources_can_be_entered_after_seal() {
     let web = builder.resource().attr("service.name", "web").key();
     let scope = builder.scope("profiler").key();
     builder.resource().attr("service.name", "db").attr("a", 1);
-    drop(builder.seal().unwrap());
+    drop(builder.finish_interval().unwrap());
     // Whatever the order of their texts in the new dictionary.
     builder.string("a");
     assert_eq!(builder.resource().attr("service.name", "web").key(), web);
@@ -232,7 +232,7 @@ fn scopes_and_resources_can_be_entered_after_seal() {
         }
         let cpu = builder.profile("cpu", "nanoseconds");
         builder.sample(cpu, root_first(["main"])).value(1);
-        assert_eq!(resource(&builder.seal().unwrap()), ["service.name"]);
+        assert_eq!(resource(&builder.finish_interval().unwrap()), ["service.name"]);
     }
     builder.reset();
     let cpu = builder.profile("cpu", "nanoseconds");
@@ -252,7 +252,7 @@ fn a_builder_that_is_full_keeps_its_declarations_over_seal() {
         builder.sample(cpu, root_first(["main"])).value(1);
         builder.sample(cpu, root_first(["too", "much"])).value(1);
         assert_eq!(builder.dropped().samples, 1);
-        let profiles = builder.seal().unwrap();
+        let profiles = builder.finish_interval().unwrap();
         assert_eq!(resource(&profiles), ["service.name"]);
         assert_eq!(samples(&profiles), [("main".to_owned(), vec![1])]);
     }

@@ -892,7 +892,7 @@ proptest! {
         for calls in intervals {
             calls.iter().for_each(|call| pair.call(call));
             let Pair { builder, samples, .. } = &mut pair;
-            assert_what_was_said(&builder.seal().unwrap(), samples);
+            assert_what_was_said(&builder.finish_interval().unwrap(), samples);
             let Pair { builder, resources, scopes, profiles, current, .. } = pair;
             pair = Pair { builder, resources, scopes, profiles, current, ..Pair::new() };
         }
@@ -906,7 +906,7 @@ mod profcheck;
 /// Every generation, and how texts that resources repeat can be said.
 #[cfg(feature = "proto-all")]
 fn assert_valid(profiles: &Profiles) {
-    use otlp_profiles::format::Refs;
+    use otlp_profiles::format::StringEncoding;
     use otlp_profiles::{Format, WriteOptions, write, write_into};
     use profcheck::{Orphans, problems};
 
@@ -918,8 +918,8 @@ fn assert_valid(profiles: &Profiles) {
         number.is_some_and(|number| number.starts_with('1'))
     });
     for format in generations {
-        for refs in [Refs::Inline, Refs::Dictionary] {
-            let options = WriteOptions::default().refs(refs);
+        for refs in [StringEncoding::Inline, StringEncoding::Dictionary] {
+            let options = WriteOptions::default().string_encoding(refs);
             let written = write(profiles, *format, &options).unwrap();
             let payload = written.payload;
             let mut buffer = vec![0; 9];
@@ -927,7 +927,7 @@ fn assert_valid(profiles: &Profiles) {
             assert_eq!(losses.is_empty(), written.losses.is_empty());
             assert_eq!(buffer, payload, "{}", format.name());
             let orphans = match refs {
-                Refs::Inline => Orphans::Profcheck,
+                StringEncoding::Inline => Orphans::Profcheck,
                 _ => Orphans::Any,
             };
             let mut problems = problems(format.name(), &payload, orphans);

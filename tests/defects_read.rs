@@ -292,7 +292,7 @@ fn a_default_of_a_scope_that_is_no_text_is_not_lost() {
 fn what_the_model_may_take_grows_with_the_payload() {
     // Resources of one profile that says how long it took: some five hundred bytes for each eight.
     let bytes = len(1, &nest(&[2, 2], &int(4, 1))).repeat(320_000);
-    let options = |limits| ReadOptions::default().from(Format::OTLP).limits(limits);
+    let options = |limits| ReadOptions::default().format(Format::OTLP).limits(limits);
     for limits in [Limits::file(), Limits::network()] {
         let error = otlp_profiles::read(&bytes, &options(limits)).map(drop).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit);

@@ -4,7 +4,7 @@
 mod support;
 
 use otlp_profiles::build::{NewValue, root_first};
-use otlp_profiles::format::{Refs, Timestamps};
+use otlp_profiles::format::{StringEncoding, Timestamps};
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::{pprof, v1_5, v1_10};
 use otlp_profiles::{Builder, Format, Losses, Profiles, WriteOptions, write_all};
@@ -425,8 +425,10 @@ fn texts_of_one_payload_are_said_in_one_way() {
     let mut columns = unreferenced_mappings();
     columns.default_sample_type = 1;
     for model in [model(&doc), read("pprof", &columns.encode_to_vec())] {
-        for (refs, expected) in [(Refs::Inline, [false, true]), (Refs::Dictionary, [true, false])] {
-            let options = WriteOptions::default().refs(refs);
+        for (refs, expected) in
+            [(StringEncoding::Inline, [false, true]), (StringEncoding::Dictionary, [true, false])]
+        {
+            let options = WriteOptions::default().string_encoding(refs);
             let written = otlp_profiles::write(&model, Format::OTLP, &options).unwrap();
             assert_eq!(ways(&written.payload), expected, "{refs:?}");
             let back = read("otlp", &written.payload);
@@ -434,7 +436,7 @@ fn texts_of_one_payload_are_said_in_one_way() {
             assert_eq!(inline(&back), inline(&read("otlp", &inline(&model))), "{refs:?}");
         }
     }
-    assert_eq!(WriteOptions::default().refs, Refs::Inline);
+    assert_eq!(WriteOptions::default().string_encoding, StringEncoding::Inline);
 }
 
 /// A label with a unit, called as an attribute that stands for a field of pprof: the key has one unit up to 1.7, and

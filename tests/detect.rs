@@ -607,7 +607,7 @@ fn found(payload: &[u8]) -> Detected {
 }
 
 fn as_format(payload: &[u8], name: &str) -> otlp_profiles::Result<Detected> {
-    detect(payload, &ReadOptions::default().from(format(name)))
+    detect(payload, &ReadOptions::default().format(format(name)))
 }
 
 /// How sure an answer is that has the truth in it and is no guess.
@@ -700,7 +700,7 @@ proptest! {
         let mut payload = ENCODERS[which].1(&input);
         if cut { payload.truncate(at.index(payload.len())) } else { let at = at.index(payload.len()); payload[at] = byte }
         for hint in [None, Some("pprof"), Some("otlp-1.10"), Some("otlp-1.3")] {
-            let _ = detect(&payload, &ReadOptions::default().from(hint.map(format)));
+            let _ = detect(&payload, &ReadOptions::default().format(hint.map(format)));
         }
     }
 }
@@ -724,7 +724,7 @@ proptest! {
 
 /// Whether two readings of one payload are the same, as far as the newest generation can say it.
 fn reads_as(payload: &[u8], name: &str) -> Option<Vec<u8>> {
-    let options = ReadOptions::default().from(format(name));
+    let options = ReadOptions::default().format(format(name));
     let profiles = otlp_profiles::read(payload, &options).ok()?.profiles;
     let written = otlp_profiles::write(&profiles, Format::OTLP, &Default::default());
     Some(written.unwrap().payload)
@@ -1048,8 +1048,8 @@ fn what_two_generations_read_differently_is_refused_unless_a_guess_is_asked_for(
     };
     let options = ReadOptions::default();
     assert_eq!(sum(options.clone().ambiguity(Ambiguity::Prefer)), 50);
-    assert_eq!(sum(options.clone().from(Format::OTLP_1_10)), 50);
-    assert_eq!(sum(options.from(Format::OTLP_1_9)), 81);
+    assert_eq!(sum(options.clone().format(Format::OTLP_1_10)), 50);
+    assert_eq!(sum(options.format(Format::OTLP_1_9)), 81);
 }
 
 /// What no generation says anything in is read, whichever of them it is: an idle interval, a filter

@@ -4,7 +4,7 @@
 
 mod support;
 
-use otlp_profiles::model::{AttributeOwner, TextOf};
+use otlp_profiles::model::{AttributeOwner, StringField};
 use otlp_profiles::proto::pprof;
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::{Format, Limits, Profiles};
@@ -129,10 +129,15 @@ const CASES: &[Case] = &[
     (
         "functions and files are renamed",
         |profiles, _| {
-            let names =
-                [TextOf::FunctionName, TextOf::FunctionSystemName, TextOf::FunctionFilename];
-            profiles.rewrite(&names, |name| Some(format!("new/{name}"))).unwrap();
-            profiles.rewrite(&[TextOf::MappingFilename], |_| Some("binary".into())).unwrap();
+            let names = [
+                StringField::FunctionName,
+                StringField::FunctionSystemName,
+                StringField::FunctionFilename,
+            ];
+            profiles.rewrite_strings(&names, |name| Some(format!("new/{name}"))).unwrap();
+            profiles
+                .rewrite_strings(&[StringField::MappingFilename], |_| Some("binary".into()))
+                .unwrap();
         },
         |doc, _| {
             let names = doc.tables.functions.iter_mut().flat_map(|function| &mut function.names);
@@ -150,9 +155,13 @@ const CASES: &[Case] = &[
         "types are renamed",
         |profiles, _| {
             let rename = |text: &str| Some(text.to_uppercase());
-            let names = [TextOf::SampleTypeName, TextOf::SampleTypeUnit, TextOf::PeriodTypeName];
-            profiles.rewrite(&names, rename).unwrap();
-            profiles.rewrite(&[TextOf::ScopeName], |_| Some(String::new())).unwrap();
+            let names = [
+                StringField::SampleTypeName,
+                StringField::SampleTypeUnit,
+                StringField::PeriodTypeName,
+            ];
+            profiles.rewrite_strings(&names, rename).unwrap();
+            profiles.rewrite_strings(&[StringField::ScopeName], |_| Some(String::new())).unwrap();
         },
         |doc, _| {
             for scope in doc.resources.iter_mut().flat_map(|resource| &mut resource.scopes) {
@@ -444,9 +453,11 @@ fn an_edit_that_changes_nothing_changes_nothing() {
                 attributes.retain(|_| true);
             });
         }
-        for texts in [TextOf::FunctionName, TextOf::SampleTypeName, TextOf::ScopeName] {
-            edited.rewrite(&[texts], |_| None).unwrap();
-            edited.rewrite(&[texts], |text| Some(text.to_owned())).unwrap();
+        for texts in
+            [StringField::FunctionName, StringField::SampleTypeName, StringField::ScopeName]
+        {
+            edited.rewrite_strings(&[texts], |_| None).unwrap();
+            edited.rewrite_strings(&[texts], |text| Some(text.to_owned())).unwrap();
         }
         edited.retain_resources(|_| true);
         edited.retain_profiles(|_| true);
@@ -513,7 +524,9 @@ fn an_edit_of_a_pprof_is_that_of_its_columns() {
             assert!(row > 0);
         }),
         ("names", |profiles| {
-            profiles.rewrite(&[TextOf::FunctionName], |name| Some(format!("{name}!"))).unwrap();
+            profiles
+                .rewrite_strings(&[StringField::FunctionName], |name| Some(format!("{name}!")))
+                .unwrap();
         }),
         ("first type", |profiles| {
             let gone = ["samples", "alloc_objects", "contentions", "sample", "objects"];
@@ -522,7 +535,9 @@ fn an_edit_of_a_pprof_is_that_of_its_columns() {
             });
         }),
         ("types", |profiles| {
-            profiles.rewrite(&[TextOf::SampleTypeName], |name| Some(format!("my_{name}"))).unwrap();
+            profiles
+                .rewrite_strings(&[StringField::SampleTypeName], |name| Some(format!("my_{name}")))
+                .unwrap();
         }),
     ];
     for (name, bytes) in testdata(&[".pb", ".pb.gz"]) {
@@ -570,8 +585,8 @@ fn what_was_hidden_is_nowhere_in_what_is_written() {
                 labels.set("endpoint", "hidden");
             }
         });
-        let names = [TextOf::FunctionName, TextOf::FunctionSystemName];
-        profiles.rewrite(&names, |name| Some(name.replace("main.", "hidden."))).unwrap();
+        let names = [StringField::FunctionName, StringField::FunctionSystemName];
+        profiles.rewrite_strings(&names, |name| Some(name.replace("main.", "hidden."))).unwrap();
         profiles.compact();
         let (written, _) = write(format.name(), &profiles);
         let holds = |text: &str| written.windows(text.len()).any(|part| part == text.as_bytes());
@@ -702,10 +717,10 @@ fn bytes_that_are_not_utf8_stay_what_they_were() {
     bytes[at + 8] = 0xff;
     let mut profiles = read("pprof", &bytes);
     assert_eq!(profiles.dictionary().strings().not_utf8().len(), 1);
-    let names = [TextOf::FunctionName, TextOf::FunctionSystemName];
+    let names = [StringField::FunctionName, StringField::FunctionSystemName];
     // What it looks like is a text of its own: taking it is not taking the bytes.
     profiles
-        .rewrite(&names, |name| (name == "runtime.main").then(|| "main.mai\u{fffd}".into()))
+        .rewrite_strings(&names, |name| (name == "runtime.main").then(|| "main.mai\u{fffd}".into()))
         .unwrap();
     let (written, _) = write("pprof", &profiles);
     let holds = |text: &[u8]| written.windows(text.len()).any(|part| part == text);
@@ -740,7 +755,9 @@ fn the_same_edit_gives_the_same_tables() {
     let model = read("otlp", &(form("otlp").lower)(&Doc { tables, ..Default::default() }));
     let edited = || {
         let mut profiles = model.clone();
-        profiles.rewrite(&[TextOf::FunctionName], |name| Some(name.replace('4', "3"))).unwrap();
+        profiles
+            .rewrite_strings(&[StringField::FunctionName], |name| Some(name.replace('4', "3")))
+            .unwrap();
         profiles
     };
     let first = edited();
@@ -817,15 +834,15 @@ fn edits_take_time_in_proportion() {
     });
     assert_eq!(asked, 2 * MANY);
     let mut asked = 0;
-    let names = [TextOf::FunctionName, TextOf::FunctionFilename];
+    let names = [StringField::FunctionName, StringField::FunctionFilename];
     profiles
-        .rewrite(&names, |name| {
+        .rewrite_strings(&names, |name| {
             asked += 1;
             Some(format!("new {name}"))
         })
         .unwrap();
     assert_eq!(asked, 2 * MANY);
-    profiles.rewrite(&[TextOf::SampleTypeName], |_| Some("wall".into())).unwrap();
+    profiles.rewrite_strings(&[StringField::SampleTypeName], |_| Some("wall".into())).unwrap();
     let mut at = 0;
     profiles.retain_samples(|_, _| {
         at += 1;

@@ -34,7 +34,7 @@ fn again(profiles: &Profiles) -> Vec<u8> {
 }
 
 fn reading(payload: &[u8]) -> Reading {
-    read(payload, &ReadOptions::default().from(Format::EVENTS)).unwrap()
+    read(payload, &ReadOptions::default().format(Format::EVENTS)).unwrap()
 }
 
 /// A profile: `main;run` and `main;wait`, a clock of 2 GHz, and types with it and without.
@@ -182,7 +182,7 @@ fn they_are_recognised_and_taken_for_nothing_else() {
     let detected = detect(&payload, &ReadOptions::default()).unwrap();
     assert_eq!((detected.format, detected.certainty), (Format::EVENTS, Certainty::Certain));
     assert!(!detected.evidence.is_empty());
-    let error = read(&payload, &ReadOptions::default().from(Format::PPROF)).unwrap_err();
+    let error = read(&payload, &ReadOptions::default().format(Format::PPROF)).unwrap_err();
     assert!(error.to_string().contains("the payload is events, not pprof ("), "{error}");
 }
 
@@ -293,7 +293,7 @@ fn every_rule_of_a_valid_profile_is_held() {
     for (change, message) in BREAKS {
         let mut profile = base();
         change(&mut profile);
-        let options = ReadOptions::default().from(Format::EVENTS);
+        let options = ReadOptions::default().format(Format::EVENTS);
         let error = read(&profile.encode_to_vec(), &options).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Malformed);
         let error = error.to_string();
@@ -317,7 +317,7 @@ fn limits_hold() {
     let events = vec![Event { time: 5, attribute_indices: vec![0], ..event(0, 1) }; 2];
     let payload = profile(events).encode_to_vec();
     for (name, set) in cases {
-        let options = ReadOptions::default().from(Format::EVENTS);
+        let options = ReadOptions::default().format(Format::EVENTS);
         let error = read(&payload, &options.limits(set(Limits::network()))).unwrap_err();
         assert_eq!(error.limit(), Some(name), "{error}");
     }
@@ -334,7 +334,7 @@ fn values_are_not_nested_without_end() {
         value = AnyValue { value: Some(any_value::Value::ArrayValue(list)) };
         let mut profile = profile(vec![Event { time: 5, ..event(0, 1) }]);
         profile.attributes[0].value = Some(value.clone());
-        let options = ReadOptions::default().from(Format::EVENTS);
+        let options = ReadOptions::default().format(Format::EVENTS);
         let result = read(&profile.encode_to_vec(), &options);
         assert_eq!(result.is_ok(), depth < 32, "{depth}");
     }
@@ -385,7 +385,7 @@ fn attributes_of_a_clock_take_no_memory_out_of_proportion() {
     many.attributes = (0..i64::from(MANY)).map(row).collect();
     many.clocks[0].attribute_indices = (0..MANY).collect();
     many.event_types = vec![many.event_types[0].clone(); MANY as usize];
-    let options = ReadOptions::default().from(Format::EVENTS).limits(Limits::file());
+    let options = ReadOptions::default().format(Format::EVENTS).limits(Limits::file());
     let error = read(&many.encode_to_vec(), &options).unwrap_err();
     assert_eq!(error.limit(), Some("max_owned_per_byte"), "{error}");
 }
@@ -394,7 +394,7 @@ fn attributes_of_a_clock_take_no_memory_out_of_proportion() {
 fn what_is_broken_is_repaired_when_asked_for() {
     let mut broken = profile(vec![Event { time: 5, ..event(0, 9) }]);
     broken.strings[0] = "x".into();
-    let options = ReadOptions::default().from(Format::EVENTS).policy(Policy::Repair);
+    let options = ReadOptions::default().format(Format::EVENTS).policy(Policy::Repair);
     let reading = read(&broken.encode_to_vec(), &options).unwrap();
     let codes: Vec<&str> = reading.findings.iter().map(|finding| finding.code).collect();
     assert_eq!(codes, ["table.row_0", "index.out_of_range", "profiles.merged"]);
@@ -762,7 +762,7 @@ fn broken_ones_are_refused_or_read() {
         let mut refused = 0;
         for bytes in files::mutants(&file, 500, change) {
             for policy in [Policy::Refuse, Policy::Repair] {
-                let options = ReadOptions::default().from(Format::EVENTS).policy(policy);
+                let options = ReadOptions::default().format(Format::EVENTS).policy(policy);
                 match read(&bytes, &options) {
                     Ok(reading) => {
                         for format in [Format::EVENTS, Format::OTLP, Format::PPROF] {
@@ -816,7 +816,7 @@ fn many_of_everything_take_time_in_proportion() {
         .chain((0..MANY).map(|at| Event { count: 2, sum: at.into(), ..event(1, at % 3) }))
         .collect();
     let payload = many.encode_to_vec();
-    let options = ReadOptions::default().from(Format::EVENTS).limits(Limits::file());
+    let options = ReadOptions::default().format(Format::EVENTS).limits(Limits::file());
     let profiles = read(&payload, &options).unwrap().profiles;
     assert_eq!(profiles.iter().count(), MANY as usize + 3);
     let written = write(&profiles, Format::EVENTS, &WriteOptions::default()).unwrap().payload;

@@ -56,7 +56,7 @@ fn sum(file: &Value) -> f64 {
 }
 
 fn folded(text: &str, source: SourceOptions) -> Profiles {
-    let options = ReadOptions::default().from(Format::FOLDED).source(source);
+    let options = ReadOptions::default().format(Format::FOLDED).source(source);
     read(text.as_bytes(), &options).unwrap().profiles
 }
 
@@ -156,7 +156,10 @@ fn it_is_only_written() {
     assert!(Format::FIREFOX.can_write() && !Format::FIREFOX.can_read());
     assert_eq!(Format::of_path("cpu.firefox.json.gz".as_ref()), Some(Format::FIREFOX));
     let by = WriteOptions::default().by_thread(true);
-    assert_eq!(write_all(&profiles, Format::FIREFOX, &by).unwrap_err().kind(), ErrorKind::Option);
+    assert_eq!(
+        write_all(&profiles, Format::FIREFOX, &by).unwrap_err().kind(),
+        ErrorKind::InvalidOption
+    );
     let little = WriteOptions::default().max_output_bytes(100);
     let error = write_all(&profiles, Format::FIREFOX, &little).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
@@ -182,7 +185,7 @@ fn many_of_everything_take_time_in_proportion() {
         let time = 1_700_000_000_000_000_000_u64 + (at as u64 * 7919) % 1_000_000;
         writeln!(text, "main;f{at} 1 thread.id={} {time}", at % 50_000).unwrap();
     }
-    let options = ReadOptions::default().from(Format::FOLDED).limits(Limits::file());
+    let options = ReadOptions::default().format(Format::FOLDED).limits(Limits::file());
     let profiles = read(text.as_bytes(), &options).unwrap().profiles;
     let payloads = write_all(&profiles, Format::FIREFOX, &WriteOptions::default()).unwrap().0;
     let file: Value = serde_json::from_slice(&payloads[0]).unwrap();
@@ -247,7 +250,7 @@ fn a_binary_that_no_frame_is_in_is_said() {
             "stackTable":[{{}}{}],"stringTable":["","/bin/x"]}}}}"#,
             if stack == 1 { r#",{"locationIndices":[1]}"# } else { "" }
         );
-        let options = ReadOptions::default().from(Format::OTLP_JSON);
+        let options = ReadOptions::default().format(Format::OTLP_JSON);
         let (_, losses) = files(&read(json.as_bytes(), &options).unwrap().profiles);
         losses.get("mapping.dropped").map_or(0, |loss| loss.count)
     };
@@ -321,7 +324,7 @@ fn a_process_and_its_only_thread_keep_their_names() {
 #[test]
 fn threads_past_the_limit_are_refused_before_they_are_made() {
     let text: String = (0..1000).map(|at| format!("a 1 thread.id={at} {at}\n")).collect();
-    let options = ReadOptions::default().from(Format::FOLDED);
+    let options = ReadOptions::default().format(Format::FOLDED);
     let profiles = read(text.as_bytes(), &options).unwrap().profiles;
     let enough = write_all(&profiles, Format::FIREFOX, &WriteOptions::default()).unwrap().0;
     let limited = |bytes| {

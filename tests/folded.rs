@@ -14,7 +14,7 @@ use otlp_profiles::{
 };
 
 fn options(source: SourceOptions) -> ReadOptions {
-    ReadOptions::default().from(Format::FOLDED).source(source)
+    ReadOptions::default().format(Format::FOLDED).source(source)
 }
 
 fn read_with(text: &[u8], source: SourceOptions) -> otlp_profiles::Result<Reading> {
@@ -145,7 +145,7 @@ x 12 k=v 5 -
     let whole = |format: &&Format| format.is_otlp();
     for format in Format::ALL.iter().filter(whole) {
         let there = write(&model, *format, &WriteOptions::default()).unwrap().payload;
-        let middle = read(&there, &ReadOptions::default().from(*format)).unwrap().profiles;
+        let middle = read(&there, &ReadOptions::default().format(*format)).unwrap().profiles;
         assert_eq!(again(&middle), text, "{format}");
     }
     // Values of their own for several timestamps have a place since 1.8.
@@ -227,10 +227,10 @@ fn options_say_what_lines_do_not() {
     // A format without lines takes none of them.
     let pprof = ReadOptions::default().source(SourceOptions::default().columns(2));
     let error = read(&support::corpus("rust-cpu.pb"), &pprof).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Option);
+    assert_eq!(error.kind(), ErrorKind::InvalidOption);
     assert_eq!(error.to_string(), "columns does not apply to pprof: it applies to folded");
     let plain = WriteOptions::default().plain(true);
-    assert_eq!(write(&model, Format::OTLP, &plain).unwrap_err().kind(), ErrorKind::Option);
+    assert_eq!(write(&model, Format::OTLP, &plain).unwrap_err().kind(), ErrorKind::InvalidOption);
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn a_dialect_that_fits_no_line_is_refused() {
         let said = format!(
             "dialect {name} matches no stack of the file: drop the option, or choose another dialect"
         );
-        assert_eq!((error.kind(), error.to_string()), (ErrorKind::Option, said));
+        assert_eq!((error.kind(), error.to_string()), (ErrorKind::InvalidOption, said));
     }
     for (text, dialect) in [
         (&b"main;run 4\nP1;T0:2 271\n"[..], Dialect::Austin),
@@ -274,7 +274,7 @@ fn what_a_scale_rounds_is_said() {
     for scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let error = read_with(b"a 1\n", SourceOptions::default().scale(scale)).unwrap_err();
         let said = format!("scale is {scale}, and must be greater than 0");
-        assert_eq!((error.kind(), error.to_string()), (ErrorKind::Option, said));
+        assert_eq!((error.kind(), error.to_string()), (ErrorKind::InvalidOption, said));
     }
 }
 

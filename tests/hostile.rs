@@ -845,7 +845,7 @@ fn messages_show_the_beginning_of_a_text() {
         (Format::OTLP, tables(&text)),
         (Format::OTLP, [len(1, b""), nest(&[2], &[len(5, b""), len(5, &text)].concat())].concat()),
     ] {
-        let options = ReadOptions::default().from(format);
+        let options = ReadOptions::default().format(format);
         let error = otlp_profiles::read(&payload, &options).unwrap_err();
         assert!(error.to_string().len() < 1_000, "{format}: {} bytes", error.to_string().len());
         let reading = otlp_profiles::read(&payload, &options.policy(Policy::Repair)).unwrap();

@@ -7,7 +7,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use otlp_profiles::format::Refs;
+use otlp_profiles::format::StringEncoding;
 use otlp_profiles::proto::{self, prost::Message};
 use otlp_profiles::{
     ErrorKind, Finding, Format, Limits, Policy, Profiles, ReadOptions, WriteOptions,
@@ -181,8 +181,8 @@ fn base64(bytes: &[u8]) -> String {
 /// What is written is what the oracle says of the binary payload, and reads as the same.
 #[track_caller]
 fn there_and_back(profiles: &Profiles) {
-    for refs in [Refs::Inline, Refs::Dictionary] {
-        let options = WriteOptions::default().refs(refs);
+    for refs in [StringEncoding::Inline, StringEncoding::Dictionary] {
+        let options = WriteOptions::default().string_encoding(refs);
         let write = |format| otlp_profiles::write(profiles, format, &options).unwrap();
         let (binary, json) = (write(Format::OTLP), write(Format::OTLP_JSON));
         assert_eq!(binary.losses, json.losses);

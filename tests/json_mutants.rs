@@ -127,7 +127,7 @@ fn survives(format: Format, file: &Value) {
         }
         let text = text(&tree);
         for policy in [Policy::Refuse, Policy::Repair] {
-            let options = ReadOptions::default().from(format).policy(policy);
+            let options = ReadOptions::default().format(format).policy(policy);
             match read(text.as_bytes(), &options) {
                 Ok(reading) => {
                     taken += 1;

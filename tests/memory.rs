@@ -9,7 +9,7 @@ mod alloc;
 mod wire;
 
 use alloc::{Counting, cost};
-use otlp_profiles::check::{Options, check};
+use otlp_profiles::check::{Options, validate};
 use otlp_profiles::{Ambiguity, Format, Limits, Policy, ReadOptions, WriteOptions};
 use wire::{int, len, nest};
 
@@ -244,7 +244,7 @@ fn bombs(fields: &Fields) -> Vec<(String, Vec<u8>)> {
 /// Reads a bomb as far as can be, which either takes in proportion to its bytes or is refused.
 fn defused(what: &str, format: Format, bytes: &[u8]) {
     let limits = Limits::file().max_owned_bytes(PER_BYTE * bytes.len() as u64);
-    let options = ReadOptions::default().limits(limits).policy(Policy::Repair).from(format);
+    let options = ReadOptions::default().limits(limits).policy(Policy::Repair).format(format);
     // What it might be otherwise is of no interest here, and takes time.
     let options = options.ambiguity(Ambiguity::Prefer);
     let (result, cost) = cost(|| otlp_profiles::read(bytes, &options).map(drop));
@@ -284,9 +284,9 @@ fn checking_a_bomb_takes_no_more_than_its_bytes_allow() {
     let told = ["otlp-1.10", "otlp-1.3", "pprof"];
     for fields in GENERATIONS.iter().filter(|fields| told.contains(&fields.name)) {
         let format: Format = fields.name.parse().unwrap();
-        let options = Options::default().limits(Limits::file()).from(format);
+        let options = Options::default().limits(Limits::file()).format(format);
         for (what, bytes) in bombs(fields) {
-            let (report, cost) = cost(|| check(&bytes, &options));
+            let (report, cost) = cost(|| validate(&bytes, &options));
             let peak = cost.peak as f64 / bytes.len() as f64;
             assert!(
                 cost.peak as u64 <= CHECKED_PER_BYTE * bytes.len() as u64 + MIB,
@@ -341,7 +341,7 @@ fn texts_that_are_said_often_are_not_written_past_the_limit() {
     let strings = [len(5, b""), len(5, text.as_bytes())].concat();
     for said in [resource, scope] {
         let payload = [said, nest(&[2], &strings)].concat();
-        let options = ReadOptions::default().from(Format::OTLP).limits(Limits::file());
+        let options = ReadOptions::default().format(Format::OTLP).limits(Limits::file());
         let profiles = otlp_profiles::read(&payload, &options).expect("readable").profiles;
         for format in ["otlp-1.10", "otlp-1.8", "otlp-json"] {
             let options = WriteOptions::default().max_output_bytes(1 << 20);

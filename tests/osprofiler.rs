@@ -43,7 +43,7 @@ fn profiles(bytes: &[u8]) -> Profiles {
 }
 
 fn with(bytes: &[u8], source: SourceOptions) -> Profiles {
-    let options = ReadOptions::default().from(Format::OSPROFILER).source(source);
+    let options = ReadOptions::default().format(Format::OSPROFILER).source(source);
     read(bytes, &options).unwrap().profiles
 }
 
@@ -263,7 +263,7 @@ fn secrets_are_kept_when_asked_for() {
     assert!(detail.contains("\"osprofiler.point\": \"db\""), "{detail}");
     let error =
         read(b"a 1\n", &ReadOptions::default().source(SourceOptions::default().secrets(true)));
-    assert_eq!(error.unwrap_err().kind(), ErrorKind::Option);
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::InvalidOption);
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn what_is_broken_is_said_with_its_place() {
     let broken = |change: &dyn Fn(&mut Vec<Value>)| {
         let mut messages = messages();
         change(&mut messages);
-        let options = ReadOptions::default().from(Format::OSPROFILER);
+        let options = ReadOptions::default().format(Format::OSPROFILER);
         read(&lines(&messages), &options).unwrap_err().to_string()
     };
     type Change<'a> = (&'a dyn Fn(&mut Vec<Value>), &'a str);
@@ -317,7 +317,7 @@ fn what_is_broken_is_said_with_its_place() {
     }
     let bytes = lines(&messages());
     let cut = &bytes[..bytes.len() / 2];
-    let error = read(cut, &ReadOptions::default().from(Format::OSPROFILER)).unwrap_err();
+    let error = read(cut, &ReadOptions::default().format(Format::OSPROFILER)).unwrap_err();
     assert!(error.to_string().starts_with("message["), "{error}");
     assert!(error.byte().is_some());
 }
@@ -327,7 +327,7 @@ fn what_is_broken_is_passed_over_when_asked_for() {
     let mut messages = messages();
     messages.push(json!({"a": 1}));
     messages.push(message("x-start", 8, 8, 20, json!({})));
-    let options = ReadOptions::default().from(Format::OSPROFILER).policy(Policy::Repair);
+    let options = ReadOptions::default().format(Format::OSPROFILER).policy(Policy::Repair);
     let reading = read(&lines(&messages), &options).unwrap();
     let codes: Vec<_> = reading.findings.iter().map(|f| (f.code, f.count)).collect();
     assert_eq!(codes, [("text.bad_line", 2), ("point.unmatched", 1), ("source.left_out", 1)]);
@@ -483,7 +483,7 @@ fn signed_headers_are_a_link() {
 fn calls_are_counted_on_request() {
     let text = lines(&messages());
     let of = |source: SourceOptions| {
-        let options = ReadOptions::default().from(Format::OSPROFILER).source(source);
+        let options = ReadOptions::default().format(Format::OSPROFILER).source(source);
         read(&text, &options).unwrap().profiles
     };
     let (without, with) = (of(SourceOptions::default()), of(SourceOptions::default().calls(true)));
@@ -517,7 +517,7 @@ fn limits_hold() {
         ("max_owned_bytes", |l| l.max_owned_bytes(1_000)),
     ];
     for (name, set) in cases {
-        let options = ReadOptions::default().from(Format::OSPROFILER);
+        let options = ReadOptions::default().format(Format::OSPROFILER);
         let options = options.limits(set(Limits::network()));
         let error = read(&lines(&messages()), &options).unwrap_err();
         assert_eq!(error.limit(), Some(name), "{error}");
@@ -538,7 +538,7 @@ fn what_is_said_once_for_many_takes_no_memory_out_of_proportion() {
     };
     let report = node("", vec![node(&long, vec![node("r", Vec::new()); 500])]);
     for text in [lines(&messages), lines(&[report])] {
-        let options = ReadOptions::default().from(Format::OSPROFILER);
+        let options = ReadOptions::default().format(Format::OSPROFILER);
         let error = read(&text, &options).unwrap_err();
         assert_eq!(error.limit(), Some("max_owned_per_byte"), "{error}");
     }
@@ -569,7 +569,7 @@ fn broken_ones_are_refused_or_read() {
         let mut refused = 0;
         for bytes in files::mutants(&file, 500, change) {
             for policy in [Policy::Refuse, Policy::Repair] {
-                let options = ReadOptions::default().from(Format::OSPROFILER).policy(policy);
+                let options = ReadOptions::default().format(Format::OSPROFILER).policy(policy);
                 match read(&bytes, &options) {
                     Ok(reading) => {
                         let _ = write(&reading.profiles, Format::OTLP, &WriteOptions::default());

@@ -306,7 +306,7 @@ fn a_given_id_is_of_one_profile() {
         assert_eq!(there.iter().next().unwrap().profile_id(), id, "{format}");
         let error = otlp_profiles::write(&two, format.parse().unwrap(), &options).unwrap_err();
         let said = "profile-id sets the id of one profile, and the payload has 2 profiles";
-        assert_eq!((error.kind(), error.message()), (ErrorKind::Option, said), "{format}");
+        assert_eq!((error.kind(), error.message()), (ErrorKind::InvalidOption, said), "{format}");
     }
     // The columns of one pprof are one profile.
     let heap = std::fs::read("testdata/go-heap.pb.gz").unwrap();

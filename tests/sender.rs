@@ -91,7 +91,7 @@ fn what_arrives_is_what_was_built() {
         otlp_profiles::compression::inflate(&request.body, &otlp_profiles::Limits::network())
             .unwrap();
     assert_eq!(inflated, payload());
-    let options = ReadOptions::default().from(Format::OTLP);
+    let options = ReadOptions::default().format(Format::OTLP);
     assert_eq!(read(&request.body, &options).unwrap().profiles.iter().count(), 1);
 }
 

@@ -7,8 +7,8 @@ mod wire;
 use std::path::PathBuf;
 
 use otlp_profiles::compression::{Level, deflate, inflate};
-use otlp_profiles::format::{Layout, Refs};
-use otlp_profiles::stream::Payloads;
+use otlp_profiles::format::{Layout, StringEncoding};
+use otlp_profiles::stream::MessageReader;
 use otlp_profiles::summary::{FieldSize, Sizes, TableSize};
 use otlp_profiles::{Ambiguity, ErrorKind, Format, Limits, ReadOptions, WriteOptions, read, write};
 
@@ -82,7 +82,7 @@ fn table<'a>(sizes: &'a Sizes, field: &str) -> &'a TableSize {
 fn the_bytes_of_every_file_are_accounted_for() {
     let (mut measured_files, mut others) = (0, 0);
     for (name, file) in files() {
-        let Ok(payloads) = Payloads::new(&file[..], Limits::file()) else { continue };
+        let Ok(payloads) = MessageReader::new(&file[..], Limits::file()) else { continue };
         for payload in payloads.map_while(Result::ok).take(20) {
             let Ok(reading) = read(&payload, &options()) else { continue };
             match Sizes::of(&payload, &options()) {
@@ -110,9 +110,9 @@ fn the_bytes_of_every_generation_are_accounted_for() {
         let deepest = profiles.dictionary().stacks();
         let deepest = (0..deepest.len()).map(|row| deepest.row(row).len()).max().unwrap() as u64;
         for format in Format::ALL.iter().filter(|format| format.can_write()) {
-            for refs in [Refs::Inline, Refs::Dictionary] {
-                let options = options().from(*format);
-                let how = WriteOptions::default().refs(refs);
+            for refs in [StringEncoding::Inline, StringEncoding::Dictionary] {
+                let options = options().format(*format);
+                let how = WriteOptions::default().string_encoding(refs);
                 let Ok(written) = write(&profiles, *format, &how) else { continue };
                 let name = format!("{file} as {format}");
                 let sizes = match Sizes::of(&written.payload, &options) {
@@ -192,7 +192,7 @@ const MANY: u64 = 100_000;
 fn sliced(profiles: u64, body: &[u8]) -> Sizes {
     let list: Vec<u8> = (0..profiles).flat_map(|_| len(2, body)).collect();
     let payload = nest(&[1, 2], &list);
-    measured("sliced", &payload, &options().from(Format::OTLP_1_7))
+    measured("sliced", &payload, &options().format(Format::OTLP_1_7))
 }
 
 /// A sample whose stack is a slice.
@@ -235,7 +235,7 @@ fn fields_that_no_version_has_are_counted_as_unknown() {
     let file = testdata("go-cpu-labels.pb.gz");
     let mut payload = inflate(&file, &Limits::file()).unwrap().into_owned();
     payload.extend(b"\xa2\x06\x03abc");
-    let sizes = measured("", &payload, &options().from(Format::PPROF));
+    let sizes = measured("", &payload, &options().format(Format::PPROF));
     let unknown = table(&sizes, "unknown");
     assert_eq!((unknown.message, unknown.rows, unknown.bytes), ("Profile", 1, 6));
 }
@@ -246,7 +246,7 @@ fn broken_payloads_are_errors_with_a_place() {
     let payload = inflate(&file, &Limits::file()).unwrap();
     let mut errors = 0;
     for end in (0..payload.len()).step_by(151) {
-        match Sizes::of(&payload[..end], &options().from(Format::PPROF)) {
+        match Sizes::of(&payload[..end], &options().format(Format::PPROF)) {
             Ok(sizes) => assert_eq!(sizes.bytes(), end as u64),
             Err(error) => {
                 errors += 1;
@@ -260,7 +260,7 @@ fn broken_payloads_are_errors_with_a_place() {
             let mut broken = payload.to_vec();
             broken[at] = byte;
             // It is no panic, and what can be walked adds up.
-            if let Ok(sizes) = Sizes::of(&broken, &options().from(Format::PPROF)) {
+            if let Ok(sizes) = Sizes::of(&broken, &options().format(Format::PPROF)) {
                 let sum: u64 = sizes.tables().iter().map(|table| table.bytes).sum();
                 assert_eq!(sum, payload.len() as u64);
             }
@@ -289,6 +289,6 @@ fn what_has_no_fields_or_no_one_reading_is_refused() {
     let ambiguous = testdata("ambiguous-1.10-or-1.9.otlp");
     let error = Sizes::of(&ambiguous, &ReadOptions::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Ambiguous);
-    let named = ReadOptions::default().from(Format::OTLP_1_9);
+    let named = ReadOptions::default().format(Format::OTLP_1_9);
     assert_eq!(Sizes::of(&ambiguous, &named).unwrap().detected().format, Format::OTLP_1_9);
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use otlp_profiles::build::root_first;
 use otlp_profiles::compression::{Level, deflate};
 use otlp_profiles::framing::{Framing, frame};
-use otlp_profiles::stream::Payloads;
+use otlp_profiles::stream::MessageReader;
 use otlp_profiles::{Builder, ErrorKind, Format, Limits, ReadOptions, Reader, write};
 
 /// A payload of OTLP whose one profile has a sample of `value`, and a name of `size` bytes.
@@ -55,7 +55,7 @@ fn zstd_is_read_as_gzip_is() {
             let (head, tail) = file.split_at(file.len() / 2);
             let file = [pack(head), pack(tail)].concat();
             assert_eq!(values(&file[..], framing), wanted, "{framing} {sizes:?}");
-            let payloads = Payloads::new(&file[..], Limits::file()).unwrap();
+            let payloads = MessageReader::new(&file[..], Limits::file()).unwrap();
             assert!(payloads.is_zstd() && !payloads.is_gzip());
             // A frame that is skipped may come first.
             let file = [&b"\x5a\x2a\x4d\x18\x03\0\0\0abc"[..], &file].concat();
@@ -77,7 +77,7 @@ fn zstd_is_read_as_gzip_is() {
 
 #[cfg(feature = "zstd")]
 fn values_of_broken(file: &[u8]) -> String {
-    Payloads::new(file, Limits::file()).map(|_| ()).unwrap_err().to_string()
+    MessageReader::new(file, Limits::file()).map(|_| ()).unwrap_err().to_string()
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn a_file_that_was_cut_off_gives_what_is_whole() {
                 error.contains("exceeds the remaining") || error.contains("ends inside"),
                 "{error}"
             );
-            let report = otlp_profiles::check::check(file, &Default::default());
+            let report = otlp_profiles::check::validate(file, &Default::default());
             let mut found = report.findings().filter(|found| found.rule.id() == "OP1009");
             assert!(found.next().is_some_and(|found| found.path.starts_with("message[1]")));
             assert_eq!(found.count(), 0, "{report:?}");
@@ -177,13 +177,13 @@ fn a_stream_without_end_is_read_as_it_comes() {
 fn limits_hold_for_each_message() {
     let file = frame(Framing::Grpc, [payload(1, 10), payload(2, 90_000)]).unwrap();
     let limits = Limits::network().max_input_bytes(80_000);
-    let mut payloads = Payloads::new(&file[..], limits).unwrap();
+    let mut payloads = MessageReader::new(&file[..], limits).unwrap();
     assert!(payloads.next().unwrap().is_ok());
     let error = payloads.next().unwrap().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(error.to_string().contains("more than max_input_bytes allows (80000)"), "{error}");
     assert!(payloads.next().is_none());
-    let error = Payloads::new(&payload(1, 90_000)[..], limits).unwrap_err();
+    let error = MessageReader::new(&payload(1, 90_000)[..], limits).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
 }
 
@@ -219,10 +219,10 @@ fn members_and_the_zeros_behind_them_are_those_of_a_file_without_frames() {
         let padded = [&two[..], &[0; 70_000]].concat();
         for file in [&two, &padded] {
             assert_eq!(values(&file[..], framing), [Ok(1), Ok(2)], "{framing}");
-            assert_eq!(Payloads::new(&file[..], limits).unwrap().count(), 2);
+            assert_eq!(MessageReader::new(&file[..], limits).unwrap().count(), 2);
         }
         let three = pack(&[head, b"", tail]);
-        let error = Payloads::new(&three[..], limits).and_then(|all| all.last().unwrap());
+        let error = MessageReader::new(&three[..], limits).and_then(|all| all.last().unwrap());
         let error = error.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit, "{framing}: {error}");
         assert!(error.to_string().contains("max_gzip_members"), "{framing}: {error}");
@@ -232,7 +232,7 @@ fn members_and_the_zeros_behind_them_are_those_of_a_file_without_frames() {
 #[test]
 fn an_error_of_the_system_is_kept_as_the_source() {
     for after in [0, 100, 1 << 20] {
-        let error = Payloads::new(Failing(after), Limits::network()).unwrap_err();
+        let error = MessageReader::new(Failing(after), Limits::network()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Io);
         assert_eq!(error.to_string(), "the input cannot be read: the disk is gone");
         let source = std::error::Error::source(&error).unwrap();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use otlp_profiles::compression::inflate;
 use otlp_profiles::model::{KeyValue, ValueType};
-use otlp_profiles::stream::Payloads;
+use otlp_profiles::stream::MessageReader;
 use otlp_profiles::{
     Ambiguity, ErrorKind, Format, Limits, Policy, ReadOptions, Summary, WriteOptions, read, write,
 };
@@ -159,7 +159,7 @@ fn every_file_is_summed_up_as_a_full_reading_would() {
     for path in files() {
         let name = path.display().to_string();
         let file = std::fs::read(&path).unwrap();
-        let Ok(payloads) = Payloads::new(&file[..], Limits::file()) else { continue };
+        let Ok(payloads) = MessageReader::new(&file[..], Limits::file()) else { continue };
         for payload in payloads.map_while(Result::ok) {
             let is_walked = compare(&name, &payload, &options());
             let read = read(&payload, &options());
@@ -187,13 +187,14 @@ fn every_generation_is_summed_up_as_a_full_reading_would() {
         let file = std::fs::read(&path).unwrap();
         let Ok(reading) = read(&file, &options()) else { continue };
         for format in Format::ALL.iter().filter(|format| format.can_write()) {
-            let refs = WriteOptions::default().refs(otlp_profiles::format::Refs::Dictionary);
+            let refs = WriteOptions::default()
+                .string_encoding(otlp_profiles::format::StringEncoding::Dictionary);
             for write_options in [WriteOptions::default(), refs] {
                 let Ok(written) = write(&reading.profiles, *format, &write_options) else {
                     continue;
                 };
                 let name = format!("{} as {format}", path.display());
-                walked += usize::from(compare(&name, &written.payload, &options().from(*format)));
+                walked += usize::from(compare(&name, &written.payload, &options().format(*format)));
             }
         }
     }
@@ -242,11 +243,13 @@ fn broken_payloads_are_refused_as_a_full_reading_would() {
         let payload = write(&profiles, format, &WriteOptions::default()).unwrap().payload;
         let step = payload.len() / 300 + 1;
         for at in (0..payload.len()).step_by(step) {
-            compare("cut", &payload[..at], &options().from(format));
+            compare("cut", &payload[..at], &options().format(format));
             let mut bent = payload.clone();
             bent[at] ^= 1 << (at % 8);
-            let (full, summary) =
-                (read(&bent, &options().from(format)), Summary::of(&bent, &options().from(format)));
+            let (full, summary) = (
+                read(&bent, &options().format(format)),
+                Summary::of(&bent, &options().format(format)),
+            );
             match (full, summary) {
                 (Ok(full), Ok(summary)) => {
                     assert_eq!(said(&summary), said(&Summary::of_reading(full)), "{format} {at}")

@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use alloc::{Counting, cost};
 use otlp_profiles::compression::{Level, deflate};
 use otlp_profiles::format::{Dialect, SourceOptions};
-use otlp_profiles::stream::Payloads;
+use otlp_profiles::stream::MessageReader;
 use otlp_profiles::{
     ErrorKind, Format, Limits, Policy, ReadOptions, Reader, Reading, read, read_text, write,
 };
@@ -53,7 +53,7 @@ fn alike(text: &[u8], options: &ReadOptions) -> String {
     files.push(otlp_profiles::compression::zstd(text, Level::FAST));
     for file in files {
         for size in [1, 7, 64 << 10] {
-            let mut payloads = Payloads::new(Slow(&file, size), options.limits).unwrap();
+            let mut payloads = MessageReader::new(Slow(&file, size), options.limits).unwrap();
             let reading = read_text(&mut payloads, options).expect("it is read by lines");
             assert!(said(reading) == wanted, "{size} bytes at once");
             assert!(payloads.next().is_none());
@@ -111,7 +111,7 @@ fn folded_stacks_are_the_same_however_they_come() {
     alike(two.as_bytes(), &options().source(source.clone().columns(2)));
     alike(two.as_bytes(), &options().source(source.clone().annotations(true)));
     let sampled = testdata("pyspy.folded").repeat(40);
-    let with = |dialect| options().from(Format::FOLDED).source(source.clone().dialect(dialect));
+    let with = |dialect| options().format(Format::FOLDED).source(source.clone().dialect(dialect));
     alike(sampled.as_bytes(), &with(Dialect::PySpy));
     let austin = format!("# mode: cpu\n# interval: 100\n\n{}", "P1;T2;a.py:f:3 5\n".repeat(9_000));
     alike(austin.as_bytes(), &with(Dialect::Austin));
@@ -204,7 +204,7 @@ fn limits_and_broken_files_are_errors_as_of_files_in_memory() {
 fn what_has_no_lines_is_read_whole() {
     let heap = testdata("go-heap.txt");
     let heap = format!("{heap}{}", "\n".repeat(100_000));
-    let mut payloads = Payloads::new(heap.as_bytes(), Limits::file()).unwrap();
+    let mut payloads = MessageReader::new(heap.as_bytes(), Limits::file()).unwrap();
     assert!(payloads.text().is_some());
     assert!(read_text(&mut payloads, &options()).is_none());
     assert_eq!(payloads.next().unwrap().unwrap(), heap.as_bytes());
@@ -213,7 +213,7 @@ fn what_has_no_lines_is_read_whole() {
     assert_eq!(reading.detected.format, Format::PPROF_LEGACY);
     // One that nobody reads by lines is there whole, too.
     let text = folded(2_500);
-    let mut payloads = Payloads::new(text.as_bytes(), Limits::file()).unwrap();
+    let mut payloads = MessageReader::new(text.as_bytes(), Limits::file()).unwrap();
     assert_eq!(payloads.next().unwrap().unwrap(), text.as_bytes());
 }
 

@@ -526,7 +526,7 @@ fn values_of_speedscope_are_brought_to_the_unit_that_is_asked_for() {
     assert_eq!(with("milliseconds").unwrap(), (vec![3], 4_000_000));
     for (unit, said) in [("seconds", "milliseconds"), ("bytes", "milliseconds")] {
         let error = with(unit).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Option);
+        assert_eq!(error.kind(), ErrorKind::InvalidOption);
         assert!(error.to_string().contains(said), "{error}");
     }
 }
@@ -748,7 +748,7 @@ fn what_is_broken_is_said_with_its_place() {
             good if good == perf => Format::PERF_SCRIPT,
             _ => Format::PPROF_LEGACY,
         };
-        let options = ReadOptions::default().from(format);
+        let options = ReadOptions::default().format(format);
         let error = read(broken.as_bytes(), &options).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Malformed, "{broken}");
         assert_eq!(error.place(), place, "{broken}: {error}");
@@ -822,7 +822,7 @@ fn broken_variants_are_survived() {
     for (format, bytes) in files {
         let try_read = |bytes: &[u8]| {
             for policy in [Policy::Refuse, Policy::Repair] {
-                let options = ReadOptions::default().from(format).policy(policy);
+                let options = ReadOptions::default().format(format).policy(policy);
                 if let Ok(reading) = read(bytes, &options) {
                     for to in [Format::SPEEDSCOPE, Format::FOLDED, Format::OTLP] {
                         drop(otlp_profiles::write_all(&reading.profiles, to, &Default::default()));
@@ -876,7 +876,7 @@ fn broken_files_are_refused_or_read() {
                 _ => drop(broken.splice(at..at, [next() as u8, next() as u8])),
             }
             for policy in [Policy::Refuse, Policy::Repair] {
-                let options = ReadOptions::default().from(format).policy(policy);
+                let options = ReadOptions::default().format(format).policy(policy);
                 match read(&broken, &options) {
                     Ok(reading) => assert!(reading.profiles.iter().count() < 100),
                     Err(error) => {
@@ -899,7 +899,7 @@ fn broken_files_are_refused_or_read() {
 fn the_command_that_was_recorded_is_kept_when_asked_for() {
     let text = b"# cmdline : /usr/bin/perf record -p 7 --token hush\n# hostname : h\na 7/7 1.5: 3 c:\n\t12 f (b)\n";
     let resource = |source: SourceOptions| {
-        let options = ReadOptions::default().from(Format::PERF_SCRIPT).source(source);
+        let options = ReadOptions::default().format(Format::PERF_SCRIPT).source(source);
         let profiles = read(text, &options).unwrap().profiles;
         let entry = profiles.entries().next().unwrap();
         format!("{:?}", entry.resource_attributes())

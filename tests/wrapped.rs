@@ -2,7 +2,7 @@
 
 mod support;
 
-use otlp_profiles::check::{Options, check};
+use otlp_profiles::check::{Options, validate};
 use otlp_profiles::{ErrorKind, Format, Policy, ReadOptions};
 use support::{options, try_read};
 
@@ -18,8 +18,8 @@ fn refused(text: &str) -> String {
     let [error, ..] = &errors;
     assert_eq!(error.kind(), ErrorKind::Unrecognised);
     assert!(errors.iter().all(|other| other.to_string() == error.to_string()), "{errors:?}");
-    for options in [Options::default(), Options::default().from(Format::OTLP_JSON)] {
-        let report = check(text.as_bytes(), &options);
+    for options in [Options::default(), Options::default().format(Format::OTLP_JSON)] {
+        let report = validate(text.as_bytes(), &options);
         let [finding] = &*report.findings().collect::<Vec<_>>() else { panic!("{report:?}") };
         assert_eq!((finding.rule.id(), &*finding.value), ("OP0004", error.message()), "{text}");
     }

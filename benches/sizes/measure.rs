@@ -32,7 +32,7 @@ pub fn size(bytes: &[u8]) -> Size {
 }
 
 fn options(format: Format) -> ReadOptions {
-    ReadOptions::default().limits(Limits::file()).from(format)
+    ReadOptions::default().limits(Limits::file()).format(format)
 }
 
 pub fn read(bytes: &[u8], format: Format) -> Profiles {

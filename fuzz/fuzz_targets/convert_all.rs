@@ -6,7 +6,7 @@ use otlp_profiles::{Format, Limits, Policy, ReadOptions, WriteOptions, read, wri
 
 fuzz_target!(|input: (u8, &[u8])| {
     let from = Some(Format::ALL[input.0 as usize % Format::ALL.len()]);
-    let options = ReadOptions::default().policy(Policy::Repair).from(from);
+    let options = ReadOptions::default().policy(Policy::Repair).format(from);
     let Ok(reading) = read(input.1, &options) else {
         return;
     };
@@ -15,7 +15,7 @@ fuzz_target!(|input: (u8, &[u8])| {
         else {
             continue;
         };
-        let options = ReadOptions::default().from(format).limits(Limits::unlimited());
+        let options = ReadOptions::default().format(format).limits(Limits::unlimited());
         payloads
             .iter()
             .for_each(|payload| _ = read(payload, &options).expect("what is written is read"));

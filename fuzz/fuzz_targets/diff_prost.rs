@@ -45,7 +45,7 @@ fuzz_target!(|input: (u8, &[u8])| {
     if !bare(input.1) || input.1.starts_with(b"\x1f\x8b") {
         return;
     }
-    let options = ReadOptions::default().from(format);
+    let options = ReadOptions::default().format(format);
     let Ok(reading) = read(input.1, &options) else {
         return;
     };

@@ -8,7 +8,7 @@ fuzz_target!(|input: (u8, &[u8])| {
     let from = Some(Format::ALL[input.0 as usize % Format::ALL.len()]);
     let limits = Limits::network().max_owned_bytes(64 << 20);
     for policy in [Policy::Refuse, Policy::Repair] {
-        let options = ReadOptions::default().limits(limits).policy(policy).from(from);
+        let options = ReadOptions::default().limits(limits).policy(policy).format(from);
         if let Ok(reader) = Reader::new(input.1, &options) {
             reader.for_each(drop);
         }

@@ -6,7 +6,7 @@ use otlp_profiles::{Format, ReadOptions, WriteOptions, read, write};
 
 fuzz_target!(|input: (u8, &[u8])| {
     let format = Format::ALL[input.0 as usize % Format::ALL.len()];
-    let options = ReadOptions::default().from(format);
+    let options = ReadOptions::default().format(format);
     let again = |bytes: &[u8]| {
         Some(
             write(&read(bytes, &options).ok()?.profiles, format, &WriteOptions::default())

@@ -67,7 +67,7 @@ use crate::model::id::{AttributeId, LocationId};
 ///
 /// # Profiling without end
 ///
-/// [`seal`](Self::seal) lends out an interval, and the next one begins in the same memory, with the
+/// [`finish_interval`](Self::finish_interval) lends out an interval, and the next one begins in the same memory, with the
 /// same resources, scopes and profiles. A builder is [`Send`]: let every thread have its own and
 /// [`merge`](Self::merge) them. A clone of a builder is another builder: keys of the first mean
 /// nothing to it.
@@ -220,7 +220,7 @@ impl Builder {
         }
     }
 
-    /// What was left out since the interval began. [`Sealed::dropped`](crate::build::Sealed::dropped) says it of a sealed one.
+    /// What was left out since the interval began. [`Interval::dropped`](crate::build::Interval::dropped) says it of a sealed one.
     ///
     /// ```
     /// use otlp_profiles::{Builder, build::root_first};

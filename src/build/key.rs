@@ -18,7 +18,7 @@ use crate::model::id::Id;
 /// | keys of | are valid until |
 /// |---|---|
 /// | resources, scopes and profiles | [`finish`](crate::Builder::finish) or [`reset`](crate::Builder::reset) |
-/// | everything else: strings, functions, mappings, locations, stacks, links, attributes | these, or [`seal`](crate::Builder::seal) |
+/// | everything else: strings, functions, mappings, locations, stacks, links, attributes | these, or [`finish_interval`](crate::Builder::finish_interval) |
 ///
 /// ```
 /// use otlp_profiles::model::{LocationId};
@@ -31,7 +31,7 @@ use crate::model::id::Id;
 /// assert_ne!(serve, Key::<LocationId>::NONE);
 ///
 /// builder.sample(cpu, leaf_first([serve])).value(1);
-/// drop(builder.seal()?);
+/// drop(builder.finish_interval()?);
 /// // The next generation: the profile is still declared, the location is forgotten.
 /// builder.sample(cpu, leaf_first([serve])).value(1);
 /// assert_eq!(builder.dropped().samples, 1);

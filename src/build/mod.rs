@@ -38,7 +38,7 @@
 //! | rows of the dictionary | [`frame`](Builder::frame), [`address`](Builder::address), [`location`](Builder::location), [`function`](Builder::function), [`mapping`](Builder::mapping), [`stack`](Builder::stack), [`attribute`](Builder::attribute), [`link`](Builder::link), [`string`](Builder::string) |
 //! | addresses of a process | [`ProcessMappings`] |
 //! | sampled heap profiles | [`Upscaling`] |
-//! | the end, or the end of an interval | [`finish`](Builder::finish), [`seal`](Builder::seal) |
+//! | the end, or the end of an interval | [`finish`](Builder::finish), [`finish_interval`](Builder::finish_interval) |
 //! | other builders, and profiles that were read | [`merge`](Builder::merge), [`add`](Builder::add) |
 
 mod add;
@@ -82,9 +82,9 @@ pub use crate::build::number::{Nanos, SampleValue};
 pub use crate::build::parts::{Frame, NewEntity, NewFunction, NewLine, NewLocation, NewMapping};
 pub use crate::build::process::{ProcessMapping, ProcessMappings};
 pub use crate::build::profile::ProfileMut;
-pub use crate::build::resource::{Enter, ResourceMut, ScopeMut};
+pub use crate::build::resource::{ResourceMut, ResourceOrScope, ScopeMut};
 pub use crate::build::sample::NewSample;
-pub use crate::build::seal::Sealed;
-pub use crate::build::stack::{IntoFrame, IntoStack, Ordered, leaf_first, root_first};
+pub use crate::build::seal::Interval;
+pub use crate::build::stack::{IntoFrame, IntoStack, OrderedFrames, leaf_first, root_first};
 pub use crate::build::upscaling::Upscaling;
 pub use crate::build::value::{NewValue, StringRef, ValueAndUnit};

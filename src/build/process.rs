@@ -6,7 +6,7 @@ use std::io;
 use crate::build::builder::Builder;
 use crate::build::key::Key;
 use crate::build::parts::NewMapping;
-use crate::build::stack::{Order, Ordered};
+use crate::build::stack::{Order, OrderedFrames};
 use crate::error::{Error, Result};
 use crate::model::id::{MappingId, StackId};
 
@@ -14,7 +14,7 @@ use crate::model::id::{MappingId, StackId};
 /// address lies in, by binary search.
 ///
 /// A mapping becomes a row of a builder when an address in it is met first, again in each interval
-/// after [`seal`](Builder::seal). Read the mappings anew when libraries were loaded.
+/// after [`finish_interval`](Builder::finish_interval). Read the mappings anew when libraries were loaded.
 ///
 /// ```
 /// use otlp_profiles::build::{ProcessMappings, leaf_first};
@@ -223,9 +223,9 @@ impl ProcessMappings {
     pub fn stack<I: IntoIterator<Item: Borrow<u64>>>(
         &mut self,
         builder: &mut Builder,
-        addresses: Ordered<I>,
+        addresses: OrderedFrames<I>,
     ) -> Key<StackId> {
-        let Ordered { frames, order } = addresses;
+        let OrderedFrames { frames, order } = addresses;
         let mut addresses = frames.into_iter().peekable();
         let mut first = true;
         let addresses = std::iter::from_fn(|| {

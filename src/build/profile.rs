@@ -12,7 +12,7 @@ use crate::model::profile::{AggregationTemporality, Profile, ProfileId, ValueTyp
 
 /// What there is to say of a profile beside its samples.
 ///
-/// [`seal`](Builder::seal) keeps all of it but the time, the duration, the id and the original payload, which
+/// [`finish_interval`](Builder::finish_interval) keeps all of it but the time, the duration, the id and the original payload, which
 /// are of one interval.
 ///
 /// ```

@@ -78,7 +78,7 @@ impl Builder {
     /// let of_web = builder.profile("cpu", "nanoseconds");
     /// # let _ = (database, of_web);
     /// ```
-    pub fn enter(&mut self, place: impl Enter) {
+    pub fn enter(&mut self, place: impl ResourceOrScope) {
         place.enter(self);
     }
 
@@ -118,7 +118,7 @@ impl Builder {
 
 /// What can be entered: the key of a resource or of a scope.
 /// [`Builder::enter`] takes it; no other type can be one.
-pub trait Enter: sealed::Sealed {
+pub trait ResourceOrScope: sealed::Sealed {
     #[doc(hidden)]
     fn enter(self, builder: &mut Builder);
 }
@@ -188,7 +188,7 @@ pub struct ScopeMut<'a> {
 macro_rules! described {
     ($($description:ident, |$place:ident| $level:expr, $part:ident: $of:ident;)*) => {$(
         impl sealed::Sealed for Key<$of> {}
-        impl Enter for Key<$of> {
+        impl ResourceOrScope for Key<$of> {
             fn enter(self, builder: &mut Builder) {
                 builder.tree.place = builder.tree.generation.row(self);
             }

@@ -156,7 +156,7 @@ impl NewSample<'_> {
     /// Multiplies values to undo sampling; other values stay. Rules for different values can be
     /// combined, before or after the values are given. See [`Upscaling`].
     ///
-    /// Totals are rounded once, when [`finish`](Builder::finish) or [`seal`](Builder::seal) hands
+    /// Totals are rounded once, when [`finish`](Builder::finish) or [`finish_interval`](Builder::finish_interval) hands
     /// them out; values with timestamps are rounded one by one.
     ///
     /// ```

@@ -31,7 +31,7 @@ use crate::model::{Profiles, ResourceProfiles};
 /// let cpu = builder.profile("cpu", "nanoseconds");
 /// for _interval in 0..3 {
 ///     builder.sample(cpu, root_first(["main", "serve"])).value(10_000_000);
-///     let profiles = builder.seal()?;
+///     let profiles = builder.finish_interval()?;
 ///     assert_eq!(profiles.iter().next().unwrap().samples().len(), 1);
 ///     assert_eq!(profiles.resource_profiles()[0].resource().attributes().len(), 1);
 /// }
@@ -41,7 +41,7 @@ use crate::model::{Profiles, ResourceProfiles};
 /// One that is never dropped (`std::mem::forget`) is never given back: the builder goes on as a new
 /// one, to which every key is foreign.
 #[derive(Debug)]
-pub struct Sealed<'a> {
+pub struct Interval<'a> {
     /// A new one in the place of the one that was sealed.
     builder: &'a mut Builder,
     /// The one that was sealed.
@@ -52,7 +52,7 @@ pub struct Sealed<'a> {
     declared: Dictionary,
 }
 
-impl Sealed<'_> {
+impl Interval<'_> {
     /// What did not fit into this interval.
     /// Of the sealed interval; [`Builder::dropped`] is of the one that is under way.
     pub fn dropped(&self) -> Dropped {
@@ -60,7 +60,7 @@ impl Sealed<'_> {
     }
 }
 
-impl Deref for Sealed<'_> {
+impl Deref for Interval<'_> {
     type Target = Profiles;
 
     fn deref(&self) -> &Profiles {
@@ -68,7 +68,7 @@ impl Deref for Sealed<'_> {
     }
 }
 
-impl Drop for Sealed<'_> {
+impl Drop for Interval<'_> {
     fn drop(&mut self) {
         self.lent.next_interval(&mut self.profiles, &self.declared);
         swap(self.builder, &mut self.lent);
@@ -125,18 +125,18 @@ impl Builder {
     /// let mut body = Vec::new();
     /// for _minute in 0..2 {
     ///     builder.sample(cpu, root_first(["main"])).value(10_000_000);
-    ///     let losses = write_into(&*builder.seal()?, Format::OTLP, &WriteOptions::default(), &mut body)?;
+    ///     let losses = write_into(&*builder.finish_interval()?, Format::OTLP, &WriteOptions::default(), &mut body)?;
     ///     assert!(losses.is_empty() && !body.is_empty());
     /// }
     /// # Ok::<(), otlp_profiles::Error>(())
     /// ```
-    pub fn seal(&mut self) -> Result<Sealed<'_>> {
+    pub fn finish_interval(&mut self) -> Result<Interval<'_>> {
         self.check()?;
         let resources = self.tree.take_resources();
         let declared = self.declared();
         let profiles = self.assemble(resources);
         let anew = Self::with_limits(self.interner.room.limits, self.when_full);
-        Ok(Sealed { lent: replace(self, anew), builder: self, profiles, declared })
+        Ok(Interval { lent: replace(self, anew), builder: self, profiles, declared })
     }
 
     /// What was built and added, without rows that nothing needs.

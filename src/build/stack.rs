@@ -30,8 +30,8 @@ use crate::model::id::{LocationId, StackId};
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 #[inline]
-pub fn root_first<I: IntoIterator>(frames: I) -> Ordered<I> {
-    Ordered { frames, order: Order::RootFirst }
+pub fn root_first<I: IntoIterator>(frames: I) -> OrderedFrames<I> {
+    OrderedFrames { frames, order: Order::RootFirst }
 }
 
 /// A stack whose frames are listed from the leaf to the root, as OTLP and unwinders do: `main` last.
@@ -45,15 +45,15 @@ pub fn root_first<I: IntoIterator>(frames: I) -> Ordered<I> {
 /// assert_eq!(builder.stack(leaf_first(["parse", "main"])), builder.stack(root_first(["main", "parse"])));
 /// ```
 #[inline]
-pub fn leaf_first<I: IntoIterator>(frames: I) -> Ordered<I> {
-    Ordered { frames, order: Order::LeafFirst }
+pub fn leaf_first<I: IntoIterator>(frames: I) -> OrderedFrames<I> {
+    OrderedFrames { frames, order: Order::LeafFirst }
 }
 
 /// Frames in one of the two orders a stack can be listed in: what [`root_first`] and [`leaf_first`]
 /// return.
 /// The frames are walked once, when the stack is built.
 #[derive(Clone, Copy, Debug)]
-pub struct Ordered<I> {
+pub struct OrderedFrames<I> {
     pub(crate) frames: I,
     pub(crate) order: Order,
 }
@@ -113,8 +113,8 @@ impl IntoStack for Key<StackId> {
     }
 }
 
-impl<I> sealed::Stack for Ordered<I> {}
-impl<I: IntoIterator<Item: IntoFrame>> IntoStack for Ordered<I> {
+impl<I> sealed::Stack for OrderedFrames<I> {}
+impl<I: IntoIterator<Item: IntoFrame>> IntoStack for OrderedFrames<I> {
     #[inline]
     fn into_stack(self, builder: &mut Builder) -> Key<StackId> {
         let frames = self.frames.into_iter();

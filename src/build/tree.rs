@@ -5,7 +5,7 @@
 //! profiles    0, 1 …                    each with the row of its place; three lanes of samples
 //! ```
 //!
-//! Declarations stay through [`seal`](crate::Builder::seal), samples do not. A profile is found by
+//! Declarations stay through [`finish_interval`](crate::Builder::finish_interval), samples do not. A profile is found by
 //! its place and its sample types, temporality aside: it may be said by a later declaration.
 
 use crate::build::key::{Generation, Key};

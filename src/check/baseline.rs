@@ -24,10 +24,10 @@ const SCHEMA: &str = "otlp-profiles/baseline/1";
 /// Its [`Display`](fmt::Display) is the JSON that [`parse`](Self::parse) reads: sorted, one entry a line.
 ///
 /// ```
-/// use otlp_profiles::check::{Baseline, Options, check};
+/// use otlp_profiles::check::{Baseline, Options, validate};
 ///
 /// # fn main() -> otlp_profiles::Result<()> {
-/// let mut report = check(b"", &Options::default());
+/// let mut report = validate(b"", &Options::default());
 /// let mut baseline = Baseline::default();
 /// baseline.add("empty.pb", &report);
 /// let baseline = Baseline::parse(baseline.to_string().as_bytes())?;

@@ -39,7 +39,7 @@ const CHECKED: &str = "pprof or OTLP profiles, which `otlp-profiles convert` mak
 
 /// Checks a file.
 ///
-/// The one way into the room: [`check`](super::check()) is this function.
+/// The one way into the room: [`validate`](super::validate()) is this function.
 pub(crate) fn file(bytes: &[u8], options: &Options) -> Report {
     let findings = Findings::new(Rc::new(options.clone()), None);
     let mut checking = Checking { options, format: None, lines: None, findings };
@@ -71,7 +71,7 @@ impl Checking<'_> {
         if let Some(asked) = self.options.compat {
             return self.profcheck(bytes, asked);
         }
-        let is_otlp = self.options.from.is_some_and(|format| format.schema().is_some());
+        let is_otlp = self.options.format.is_some_and(|format| format.schema().is_some());
         if bytes.is_empty() && !is_otlp {
             return self.findings.raise(&OP0001, Spot::nowhere(), "no bytes", "a payload");
         }
@@ -194,7 +194,7 @@ impl Checking<'_> {
             self.findings.raise(&OP0032, Spot::nowhere(), "", "");
         }
         self.message(payload, format);
-        if let Some(asked) = self.options.from {
+        if let Some(asked) = self.options.format {
             self.mismatch(payload, asked);
         }
         self.findings.set_version(None);
@@ -238,7 +238,7 @@ impl Checking<'_> {
     /// which no grammar of protobuf should be tried on. The empty payload is the empty OTLP
     /// message.
     fn format_of(&mut self, payload: &[u8]) -> Option<Format> {
-        match self.options.from {
+        match self.options.format {
             Some(format) if format.is_whole() => return Some(format),
             Some(format) => {
                 let found = format_args!("{format} was asked for, which no rules are for");

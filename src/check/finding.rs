@@ -8,9 +8,9 @@ use crate::error::Severity;
 /// Something a payload breaks, and where.
 ///
 /// ```
-/// use otlp_profiles::check::{Options, check};
+/// use otlp_profiles::check::{Options, validate};
 ///
-/// let report = check(b"\x0a\x00", &Options::default());
+/// let report = validate(b"\x0a\x00", &Options::default());
 /// let finding = report.findings().find(|finding| finding.rule.id() == "OP2002").unwrap();
 /// assert_eq!(finding.path, "resource_profiles[0].scope_profiles");
 /// ```
@@ -67,9 +67,9 @@ impl Finding {
     /// The sentence alone, without the place, the severity and the rule.
     ///
     /// ```
-    /// use otlp_profiles::check::{Options, check};
+    /// use otlp_profiles::check::{Options, validate};
     ///
-    /// let report = check(b"", &Options::default());
+    /// let report = validate(b"", &Options::default());
     /// assert_eq!(report.findings().next().unwrap().message(), "no bytes, wanted a payload");
     /// ```
     pub fn message(&self) -> String {
@@ -92,15 +92,15 @@ impl Finding {
 /// How often a rule was broken, listed or not.
 ///
 /// ```
-/// use otlp_profiles::check::{Options, check};
+/// use otlp_profiles::check::{Options, validate};
 ///
-/// let report = check(b"", &Options::default());
-/// let tally = report.tallies().next().unwrap();
+/// let report = validate(b"", &Options::default());
+/// let tally = report.rule_counts().next().unwrap();
 /// assert_eq!((tally.rule.id(), tally.count), ("OP0001", 1));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Tally {
+pub struct RuleCount {
     /// The rule.
     pub rule: &'static Rule,
     /// How much the worst of them matters.

@@ -4,7 +4,7 @@ use std::fmt::{Display, Write};
 use std::rc::Rc;
 
 use super::catalogue::OP9008;
-pub(crate) use super::finding::{Finding, Tally};
+pub(crate) use super::finding::{Finding, RuleCount};
 use super::options::Options;
 use super::report::Report;
 use super::rule::Rule;
@@ -310,14 +310,14 @@ impl Findings {
         let counts = |count: &&Count| *count.rule != OP9008 || count.worst > Severity::Info;
         self.counts.sort_by_key(|count| count.rule.id);
         let counts = self.counts.iter().filter(|count| count.tally > 0).filter(counts);
-        let (mut tallies, mut places) = (Vec::new(), Vec::new());
+        let (mut rule_counts, mut places) = (Vec::new(), Vec::new());
         for count in counts {
             let (rule, severity) = (count.rule, count.worst);
-            tallies.push(Tally { rule, severity, count: count.tally });
+            rule_counts.push(RuleCount { rule, severity, count: count.tally });
             let of_rule = count.places.iter();
             places.extend(of_rule.map(|(names, count)| (rule, names.join("."), *count)));
         }
-        Report { format: None, findings: self.listed, tallies, places }
+        Report { format: None, findings: self.listed, rule_counts, places }
     }
 }
 

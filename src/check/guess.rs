@@ -143,7 +143,7 @@ pub(super) fn broken_as(payload: &[u8], limits: Limits) -> Option<Format> {
         walk::walk(&mut cx);
         let furthest = cx.findings.first(is_breaking);
         let found = cx.findings.finish();
-        let odd = found.tallies().filter(|tally| tally.rule.id != "OP9008");
+        let odd = found.rule_counts().filter(|tally| tally.rule.id != "OP9008");
         let odd = u64::MAX - odd.map(|tally| tally.count).sum::<u64>();
         if best.is_none_or(|(far, few, _)| (odd, furthest) > (few, far)) {
             best = Some((furthest, odd, *format));
@@ -163,8 +163,8 @@ pub(super) fn broken(payload: &[u8], format: Format, limits: Limits) -> Vec<(&'s
     let found = cx.findings.finish();
     let breaks =
         |rule: &Rule| *rule == OP1019 || rule.level(Some(version)) == Some(Severity::Error);
-    let tallies = found.tallies().filter(|tally| breaks(tally.rule));
-    tallies.map(|tally| (tally.rule, tally.count)).collect()
+    let rule_counts = found.rule_counts().filter(|tally| breaks(tally.rule));
+    rule_counts.map(|tally| (tally.rule, tally.count)).collect()
 }
 
 /// Whether some rule is broken more often in the first of two lists.

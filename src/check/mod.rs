@@ -1,14 +1,14 @@
 //! Checks payloads against the rules of their generation: every finding, at its place.
 //!
 //! The [catalogue](Rule::all) has a rule for each sentence of the specifications that can be checked,
-//! with an id that never changes. [`check()`] walks the bytes of a payload once, whatever generation of
+//! with an id that never changes. [`validate()`] walks the bytes of a payload once, whatever generation of
 //! OTLP it is, or pprof, and says all that is wrong in one [`Report`].
 //!
 //! ```
-//! use otlp_profiles::check::{Options, check};
+//! use otlp_profiles::check::{Options, validate};
 //!
 //! let file = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
-//! let report = check(&file, &Options::default());
+//! let report = validate(&file, &Options::default());
 //! for finding in report.findings() {
 //!     println!("{finding}");
 //! }
@@ -23,7 +23,7 @@ mod fast;
 mod fields;
 mod finding;
 mod findings;
-pub mod fix;
+mod fix;
 mod guess;
 mod json;
 mod lists;
@@ -53,7 +53,8 @@ mod varint;
 mod walk;
 
 pub use baseline::{Baseline, Known};
-pub use finding::{Finding, Tally};
+pub use finding::{Finding, RuleCount};
+pub use fix::{Change, Fixed, NotFixed, fix};
 pub use options::{Options, Profcheck};
 pub use report::Report;
 pub use rule::Rule;
@@ -64,12 +65,12 @@ pub use rule::Rule;
 /// with the bytes, and memory of a few times as many.
 ///
 /// ```
-/// use otlp_profiles::check::{Options, check};
+/// use otlp_profiles::check::{Options, validate};
 ///
-/// let report = check(b"", &Options::default());
+/// let report = validate(b"", &Options::default());
 /// assert_eq!(report.findings().next().unwrap().to_string(),
 ///     "error OP0001 input-empty: no bytes, wanted a payload");
 /// ```
-pub fn check(bytes: &[u8], options: &Options) -> Report {
+pub fn validate(bytes: &[u8], options: &Options) -> Report {
     container::file(bytes, options)
 }

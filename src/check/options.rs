@@ -11,11 +11,11 @@ use crate::schema::Version;
 /// What to ask of a payload, and how much may be said.
 ///
 /// ```
-/// use otlp_profiles::check::{Options, Rule, check};
+/// use otlp_profiles::check::{Options, Rule, validate};
 ///
 /// let mut options = Options::default();
 /// options.ignore = vec![Rule::find("OP2001").unwrap()];
-/// assert!(check(b"", &options).findings().all(|finding| finding.rule.id() != "OP2001"));
+/// assert!(validate(b"", &options).findings().all(|finding| finding.rule.id() != "OP2001"));
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -24,7 +24,7 @@ pub struct Options {
     /// [`Report::is_limited`](super::Report::is_limited) tells.
     pub limits: Limits,
     /// The format, where it is known; otherwise the bytes decide. OTLP/JSON is checked only if it is named.
-    pub from: Option<Format>,
+    pub format: Option<Format>,
     /// The rules to ask, and no others; all, where it is empty. Naming a rule asks it even if it is
     /// [off](Rule::is_on).
     pub only: Vec<&'static Rule>,
@@ -50,7 +50,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             limits: Limits::network(),
-            from: None,
+            format: None,
             only: Vec::new(),
             ignore: Vec::new(),
             deny: Vec::new(),
@@ -65,7 +65,7 @@ impl Default for Options {
 
 setters! { Options {
     limits: Limits,
-    from: impl Into<Option<Format>>,
+    format: impl Into<Option<Format>>,
     only: Vec<&'static Rule>,
     ignore: Vec<&'static Rule>,
     deny: Vec<&'static Rule>,
@@ -79,10 +79,10 @@ setters! { Options {
 /// Which of its checks profcheck is asked for; its flags have these names.
 ///
 /// ```
-/// use otlp_profiles::check::{Options, Profcheck, check};
+/// use otlp_profiles::check::{Options, Profcheck, validate};
 ///
 /// let profcheck = Profcheck::default().check_orphans(true);
-/// let report = check(b"", &Options::default().compat(profcheck));
+/// let report = validate(b"", &Options::default().compat(profcheck));
 /// assert_eq!(report.findings().next().unwrap().rule.id(), "OP2001");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@
 //! ProfilesData ─► … ─► the message of the field, in it the index 9999     every table has one empty row
 //! ```
 
-use crate::check::{Options, check};
+use crate::check::{Options, validate};
 use crate::format::{Encoding, Format};
 use crate::reader::{ReadOptions, read};
 use crate::schema::{self, Field, Kind, MessageType, Role, Version};
@@ -91,10 +91,10 @@ fn every_reference_past_its_table_is_refused_and_found() {
         for (path, message, field) in references(schema.version) {
             let what = format!("{format} {}.{}", message.name, field.name);
             let payload = payload(schema.version, &path, field);
-            let error = read(&payload, &ReadOptions::default().from(*format)).expect_err(&what);
+            let error = read(&payload, &ReadOptions::default().format(*format)).expect_err(&what);
             assert!(error.to_string().contains("index 9999 is out of range"), "{what}: {error}");
-            let options = Options { from: Some(*format), ..Options::default() };
-            let report = check(&payload, &options);
+            let options = Options { format: Some(*format), ..Options::default() };
+            let report = validate(&payload, &options);
             let mut found = report.findings().map(|finding| finding.to_string());
             let index = |finding: &String| {
                 finding.contains(field.name)

@@ -1,7 +1,7 @@
 //! The result of a check: the listed findings, and how often each rule was broken.
 
 use super::catalogue;
-use super::finding::{Finding, Tally};
+use super::finding::{Finding, RuleCount};
 use super::rule::Rule;
 use crate::error::Severity;
 use crate::format::Format;
@@ -10,9 +10,9 @@ use crate::format::Format;
 ///
 /// ```
 /// use otlp_profiles::Severity;
-/// use otlp_profiles::check::{Options, check};
+/// use otlp_profiles::check::{Options, validate};
 ///
-/// let report = check(b"{}", &Options::default());
+/// let report = validate(b"{}", &Options::default());
 /// assert_eq!(report.worst(), Some(Severity::Error));
 /// assert_eq!(report.findings().next().unwrap().rule.id(), "OP0008");
 /// ```
@@ -22,7 +22,7 @@ pub struct Report {
     /// The format of the payload; of the last one if the file has several. `None` if it was not recognised.
     pub format: Option<Format>,
     pub(crate) findings: Vec<Finding>,
-    pub(crate) tallies: Vec<Tally>,
+    pub(crate) rule_counts: Vec<RuleCount>,
     /// How many findings of a rule are at each place, listed or not: by the names of their paths, without rows.
     pub(crate) places: Vec<(&'static Rule, String, u64)>,
 }
@@ -46,35 +46,35 @@ impl Report {
     /// How often each rule was broken, listed or not, by id.
     ///
     /// ```
-    /// use otlp_profiles::check::{Options, check};
+    /// use otlp_profiles::check::{Options, validate};
     ///
     /// let file = std::fs::read("testdata/go-heap.pb.gz").unwrap();
-    /// for tally in check(&file, &Options::default().max_findings(1)).tallies() {
+    /// for tally in validate(&file, &Options::default().max_findings(1)).rule_counts() {
     ///     println!("{} {} {} times", tally.severity, tally.rule.id(), tally.count);
     /// }
     /// ```
-    pub fn tallies(&self) -> impl ExactSizeIterator<Item = &Tally> {
-        self.tallies.iter()
+    pub fn rule_counts(&self) -> impl ExactSizeIterator<Item = &RuleCount> {
+        self.rule_counts.iter()
     }
 
     /// The number of findings of a severity, listed or not.
     ///
     /// ```
     /// use otlp_profiles::Severity;
-    /// use otlp_profiles::check::{Options, check};
+    /// use otlp_profiles::check::{Options, validate};
     ///
-    /// let report = check(b"garbage text", &Options::default());
+    /// let report = validate(b"garbage text", &Options::default());
     /// assert_eq!(report.count(Severity::Error), 1);
     /// assert!(!report.is_readable());
     /// ```
     pub fn count(&self, severity: Severity) -> u64 {
-        let same = self.tallies.iter().filter(|tally| tally.severity == severity);
+        let same = self.rule_counts.iter().filter(|tally| tally.severity == severity);
         same.map(|tally| tally.count).sum()
     }
 
     /// How much the worst finding matters.
     pub fn worst(&self) -> Option<Severity> {
-        self.tallies.iter().map(|tally| tally.severity).max()
+        self.rule_counts.iter().map(|tally| tally.severity).max()
     }
 
     /// Whether the bytes could be taken apart: an error about a file, its compression, its framing or the
@@ -90,7 +90,7 @@ impl Report {
 
     /// The rules that were broken as errors.
     fn errors(&self) -> impl Iterator<Item = &'static Rule> {
-        let errors = self.tallies.iter().filter(|tally| tally.severity == Severity::Error);
+        let errors = self.rule_counts.iter().filter(|tally| tally.severity == Severity::Error);
         errors.map(|tally| tally.rule)
     }
 
@@ -118,12 +118,12 @@ impl Report {
             *left -= finding.count;
         }
         self.findings.retain(|finding| finding.count > 0);
-        for tally in &mut self.tallies {
+        for tally in &mut self.rule_counts {
             let of_rule = self.places.iter().filter(|(rule, ..)| *rule == tally.rule);
             tally.count = of_rule.map(|(.., count)| count).sum();
             let listed = self.findings.iter().filter(|finding| finding.rule == tally.rule);
             tally.severity = listed.map(|finding| finding.severity).max().unwrap_or(tally.severity);
         }
-        self.tallies.retain(|tally| tally.count > 0);
+        self.rule_counts.retain(|tally| tally.count > 0);
     }
 }

@@ -18,7 +18,7 @@ pub enum ErrorKind {
     /// [endpoint](crate::ReadOptions::endpoint), anything but OTLP.
     Unrecognised,
     /// Formats that read the payload differently fit as well, and none was asked for.
-    /// [`ReadOptions::from`](crate::ReadOptions::from) names the format, [`Ambiguity`](crate::Ambiguity) allows a guess.
+    /// [`ReadOptions::format`](crate::ReadOptions::format) names the format, [`Ambiguity`](crate::Ambiguity) allows a guess.
     Ambiguous,
     /// A file holds several messages where one is wanted; [`Reader`](crate::Reader) reads them.
     SeveralMessages,
@@ -30,7 +30,7 @@ pub enum ErrorKind {
     Unrepresentable,
     /// An option was given that the format does not take, or that does not fit the data.
     /// [`Format::options`](crate::Format::options) has those it takes.
-    Option,
+    InvalidOption,
     /// The operating system failed to read or write; the error's source says how.
     Io,
 }
@@ -44,7 +44,7 @@ impl fmt::Display for ErrorKind {
             Self::SeveralMessages => "several messages",
             Self::Limit => "limit reached",
             Self::Unrepresentable => "unrepresentable",
-            Self::Option => "wrong option",
+            Self::InvalidOption => "wrong option",
             Self::Io => "input or output",
         })
     }

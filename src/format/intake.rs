@@ -13,7 +13,7 @@ use crate::schema::Table;
 ///
 /// // A pprof whose one sample names location 9, which does not exist.
 /// let payload = b"\x0a\x00\x12\x05\x0a\x01\x09\x12\x00\x32\x00";
-/// let options = ReadOptions::default().from(otlp_profiles::Format::PPROF);
+/// let options = ReadOptions::default().format(otlp_profiles::Format::PPROF);
 /// assert_eq!(read(payload, &options).unwrap_err().kind(), ErrorKind::Malformed);
 ///
 /// let repaired = read(payload, &options.policy(Policy::Repair))?;

@@ -45,7 +45,7 @@ mod unsaid;
 mod view;
 
 pub(crate) use codec::{Codec, Encoding, Read, ReadLines};
-pub use options::{Layout, Refs, Timestamps};
+pub use options::{Layout, StringEncoding, Timestamps};
 #[cfg(feature = "osprofiler-headers")]
 pub use osprofiler::headers::OsProfilerHeaders;
 pub use receiver::Receiver;
@@ -278,7 +278,7 @@ impl Format {
                 format!("{self} can be written, not read"),
             ));
         };
-        self.check_taken(intake.source.given(), Self::can_read)?;
+        self.check_taken(intake.source.specified(), Self::can_read)?;
         match read {
             Read::Bytes(read) => read(payload, intake),
             Read::Lines(read) => read(&mut Text::of(payload), intake),
@@ -302,7 +302,7 @@ impl Format {
     ) -> Result<Vec<Vec<u8>>> {
         match self.0.write {
             Some(write) => {
-                self.check_taken(options.given(), Self::can_write)?;
+                self.check_taken(options.specified(), Self::can_write)?;
                 if !self.has_event_form() {
                     events::unsaid(profiles, losses);
                 }
@@ -354,7 +354,7 @@ impl Format {
         let takers: Vec<_> = Self::ALL.iter().filter(takes).map(|format| format.name()).collect();
         let takers = takers.join(", ");
         let message = format!("{name} does not apply to {self}: it applies to {takers}");
-        Error::new(ErrorKind::Option, message)
+        Error::new(ErrorKind::InvalidOption, message)
     }
 }
 

@@ -7,17 +7,17 @@ use crate::model::profile::ProfileId;
 ///
 /// ```
 /// use otlp_profiles::WriteOptions;
-/// use otlp_profiles::format::Refs;
+/// use otlp_profiles::format::StringEncoding;
 ///
-/// let options = WriteOptions::default().refs(Refs::Dictionary).max_output_bytes(4 << 20);
-/// assert_eq!(options.refs, Refs::Dictionary);
+/// let options = WriteOptions::default().string_encoding(StringEncoding::Dictionary).max_output_bytes(4 << 20);
+/// assert_eq!(options.string_encoding, StringEncoding::Dictionary);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WriteOptions {
     /// How OTLP 1.10 says the texts of resources, scopes and values.
     /// Readers of 1.10 differ in what they understand: see [`Receiver`](crate::format::Receiver).
-    pub refs: Refs,
+    pub string_encoding: StringEncoding,
     /// In which order rows and samples are written.
     pub layout: Layout,
     /// Whether OTLP has `resource`, `scope` and `period_type` even where they are empty, for receivers
@@ -49,7 +49,7 @@ pub struct WriteOptions {
 impl Default for WriteOptions {
     fn default() -> Self {
         Self {
-            refs: Refs::Inline,
+            string_encoding: StringEncoding::Inline,
             layout: Layout::Default,
             empty_messages: false,
             timestamps: Timestamps::Label,
@@ -71,13 +71,13 @@ impl WriteOptions {
     /// use otlp_profiles::{ErrorKind, Format, WriteOptions, read, write};
     /// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
     /// let options = WriteOptions::default().plain(true);
-    /// assert!(options.given().eq(["plain"]));
+    /// assert!(options.specified().eq(["plain"]));
     /// let profiles = read(&bytes, &Default::default())?.profiles;
     /// // pprof does not take it.
-    /// assert_eq!(write(&profiles, Format::PPROF, &options).unwrap_err().kind(), ErrorKind::Option);
+    /// assert_eq!(write(&profiles, Format::PPROF, &options).unwrap_err().kind(), ErrorKind::InvalidOption);
     /// # Ok::<(), otlp_profiles::Error>(())
     /// ```
-    pub fn given(&self) -> impl Iterator<Item = &'static str> + use<> {
+    pub fn specified(&self) -> impl Iterator<Item = &'static str> + use<> {
         let given = [
             ("plain", self.plain),
             ("by", self.by_thread),
@@ -89,7 +89,7 @@ impl WriteOptions {
 }
 
 crate::limits::setters! { WriteOptions {
-    refs: Refs,
+    string_encoding: StringEncoding,
     layout: Layout,
     empty_messages: bool,
     timestamps: Timestamps,
@@ -107,11 +107,11 @@ crate::limits::setters! { WriteOptions {
 /// ([what changed](https://github.com/open-telemetry/opentelemetry-proto/releases/tag/v1.10.0)).
 ///
 /// ```
-/// use otlp_profiles::format::Refs;
+/// use otlp_profiles::format::StringEncoding;
 /// use otlp_profiles::{Format, WriteOptions, read, write};
 /// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
 /// let profiles = read(&bytes, &Default::default())?.profiles;
-/// let options = WriteOptions::default().refs(Refs::Dictionary);
+/// let options = WriteOptions::default().string_encoding(StringEncoding::Dictionary);
 /// let written = write(&profiles, Format::OTLP, &options)?;
 /// // Read back, both ways say the same: a profile for each of the four sample types.
 /// assert_eq!(read(&written.payload, &Default::default())?.profiles.iter().count(), 4);
@@ -119,7 +119,7 @@ crate::limits::setters! { WriteOptions {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Refs {
+pub enum StringEncoding {
     /// In place, as every generation can.
     /// Readers of every kind understand it.
     #[default]

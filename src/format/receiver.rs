@@ -4,14 +4,14 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::options::{Refs, WriteOptions};
+use crate::format::options::{StringEncoding, WriteOptions};
 
 /// A receiver of OTLP profiles, and what its released versions take, as of 20 November 2026.
 ///
 /// All of them read OTLP 1.10, where a text may stand in place or be a reference into the
 /// dictionary, and all of them understand texts in place when they come by OTLP:
 ///
-/// | receiver | texts [in place](Refs::Inline) | [by reference](Refs::Dictionary) |
+/// | receiver | texts [in place](StringEncoding::Inline) | [by reference](StringEncoding::Dictionary) |
 /// |---|---|---|
 /// | [`Collector`](Self::Collector) 0.148 – 0.160 | by OTLP; read from files, keys are erased ([#15793]) | from files; by OTLP, processors see empty keys |
 /// | [`Collector`](Self::Collector) 0.161 and later | yes | yes |
@@ -66,18 +66,18 @@ impl Receiver {
     }
 
     /// How it takes them from files: a Collector before 0.161 erases keys in place there.
-    /// By OTLP it is [`refs`](Self::refs).
+    /// By OTLP it is [`string_encoding`](Self::string_encoding).
     ///
     /// ```
-    /// use otlp_profiles::format::{Receiver, Refs};
+    /// use otlp_profiles::format::{Receiver, StringEncoding};
     ///
-    /// assert_eq!(Receiver::Collector.refs(), Refs::Inline);
-    /// assert_eq!(Receiver::Collector.refs_in_files(), Refs::Dictionary);
+    /// assert_eq!(Receiver::Collector.string_encoding(), StringEncoding::Inline);
+    /// assert_eq!(Receiver::Collector.string_encoding_in_files(), StringEncoding::Dictionary);
     /// ```
-    pub fn refs_in_files(self) -> Refs {
+    pub fn string_encoding_in_files(self) -> StringEncoding {
         match self {
-            Self::Collector => Refs::Dictionary,
-            Self::Parca | Self::Pyroscope => Refs::Inline,
+            Self::Collector => StringEncoding::Dictionary,
+            Self::Parca | Self::Pyroscope => StringEncoding::Inline,
         }
     }
 
@@ -89,9 +89,9 @@ impl Receiver {
     }
 
     /// How it takes the texts of resources, scopes and values when they come by OTLP.
-    pub fn refs(self) -> Refs {
+    pub fn string_encoding(self) -> StringEncoding {
         match self {
-            Self::Collector | Self::Parca | Self::Pyroscope => Refs::Inline,
+            Self::Collector | Self::Parca | Self::Pyroscope => StringEncoding::Inline,
         }
     }
 }
@@ -101,13 +101,15 @@ impl WriteOptions {
     ///
     /// ```
     /// use otlp_profiles::WriteOptions;
-    /// use otlp_profiles::format::{Receiver, Refs};
+    /// use otlp_profiles::format::{Receiver, StringEncoding};
     ///
     /// let options = WriteOptions::for_receiver(Receiver::Pyroscope);
-    /// assert_eq!(options.refs, Refs::Inline);
+    /// assert_eq!(options.string_encoding, StringEncoding::Inline);
     /// ```
     pub fn for_receiver(receiver: Receiver) -> Self {
-        Self::default().refs(receiver.refs()).empty_messages(receiver.needs_empty_messages())
+        Self::default()
+            .string_encoding(receiver.string_encoding())
+            .empty_messages(receiver.needs_empty_messages())
     }
 }
 

@@ -5,7 +5,7 @@ use crate::limits::setters;
 /// What the formats of other tools leave to be said: what values measure, which dialect it is.
 ///
 /// Each option is taken by some formats ([`Format::options`](crate::Format::options) says which), and is an error of kind
-/// [`ErrorKind::Option`](crate::ErrorKind::Option) where another is read.
+/// [`ErrorKind::InvalidOption`](crate::ErrorKind::InvalidOption) where another is read.
 ///
 /// ```
 /// use otlp_profiles::format::SourceOptions;
@@ -92,9 +92,9 @@ impl SourceOptions {
     ///
     /// ```
     /// use otlp_profiles::format::SourceOptions;
-    /// assert!(SourceOptions::default().columns(2).given().eq(["columns"]));
+    /// assert!(SourceOptions::default().columns(2).specified().eq(["columns"]));
     /// ```
-    pub fn given(&self) -> impl Iterator<Item = &'static str> + use<> {
+    pub fn specified(&self) -> impl Iterator<Item = &'static str> + use<> {
         let Self { sample_types, columns, dialect, annotations, timestamp_unit, scale, .. } = self;
         [
             ("type", !sample_types.is_empty()),
@@ -131,7 +131,7 @@ impl SourceOptions {
 /// use otlp_profiles::{Format, ReadOptions, read};
 ///
 /// let options = ReadOptions::default()
-///     .from(Format::FOLDED)
+///     .format(Format::FOLDED)
 ///     .source(SourceOptions::default().dialect(Dialect::PySpy));
 /// let profiles = read(b"main (app.py:3);work (app.py:28) 7\n", &options)?.profiles;
 /// let dictionary = profiles.dictionary();
@@ -166,7 +166,7 @@ impl Dialect {
 /// ```
 /// use otlp_profiles::format::{EventTime, SourceOptions};
 /// let source = SourceOptions::default().event_time(EventTime::End);
-/// assert!(source.given().eq(["event-time"]));
+/// assert!(source.specified().eq(["event-time"]));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

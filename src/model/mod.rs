@@ -34,7 +34,7 @@
 //! |---|---|
 //! | leaving out | [`Profiles::retain_resources`], [`retain_profiles`](Profiles::retain_profiles), [`retain_sample_types`](Profiles::retain_sample_types), [`retain_samples`](Profiles::retain_samples) |
 //! | attributes | [`Profiles::edit_attributes`]: set, renamed, removed |
-//! | names | [`Profiles::rewrite`]: of functions, files, sample types, scopes |
+//! | names | [`Profiles::rewrite_strings`]: of functions, files, sample types, scopes |
 //!
 //! An edit changes what it says and nothing else, and takes time in proportion to the profiles.
 //! The rows that nothing refers to any longer stay in the tables, and are written, until
@@ -46,14 +46,14 @@
 //! ```
 //! # fn main() -> otlp_profiles::Result<()> {
 //! # let bytes = std::fs::read("testdata/otlp-1.11-aggregated-cpu.binpb").unwrap();
-//! use otlp_profiles::model::{AttributeOwner, TextOf};
+//! use otlp_profiles::model::{AttributeOwner, StringField};
 //!
 //! let mut profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
 //! profiles.retain_resources(|resource| resource.get_str("service.name") == Some("checkout"));
 //! profiles.edit_attributes(AttributeOwner::Sample, |labels| {
 //!     labels.remove("session.id");
 //! })?;
-//! profiles.rewrite(&[TextOf::FunctionName], |name| Some(name.split("::h").next()?.to_owned()))?;
+//! profiles.rewrite_strings(&[StringField::FunctionName], |name| Some(name.split("::h").next()?.to_owned()))?;
 //! profiles.compact();
 //! # Ok(()) }
 //! ```
@@ -81,7 +81,7 @@ mod value_ref;
 
 pub use attributes::{AttributeList, Attributes};
 pub use dictionary::{Attribute, Dictionary, Function, Line, Link, Locations, Mapping, Mappings};
-pub use edit::{AttributeOwner, AttributesMut, Scalar, TextOf};
+pub use edit::{AttributeOwner, AttributesMut, Scalar, StringField};
 pub use entries::{Entry, ProfileIter, SampleIter};
 pub use frames::FrameRef;
 pub use id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};

@@ -15,8 +15,8 @@ use crate::limits::{Limits, setters};
 /// use otlp_profiles::{Format, Limits, Policy, ReadOptions};
 ///
 /// let options = ReadOptions::default().limits(Limits::file()).policy(Policy::Repair);
-/// let as_pprof = options.from(Format::PPROF);
-/// assert_eq!(as_pprof.from, Some(Format::PPROF));
+/// let as_pprof = options.format(Format::PPROF);
+/// assert_eq!(as_pprof.format, Some(Format::PPROF));
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -29,9 +29,9 @@ pub struct ReadOptions {
     pub policy: Policy,
     /// The format, where it is known; it decides between readings that are equally good, and is
     /// taken at its word when no other was found.
-    pub from: Option<Format>,
+    pub format: Option<Format>,
     /// What happens where formats fit that read something else.
-    /// [`Ambiguity::Refuse`] unless a guess is asked for. It has no say where [`from`](Self::from) is given.
+    /// [`Ambiguity::Refuse`] unless a guess is asked for. It has no say where [`format`](Self::format) is given.
     pub ambiguity: Ambiguity,
     /// The path or gRPC service that received the payload. Only OTLP, as protobuf or JSON, is accepted then: anything
     /// else is [`Unrecognised`](crate::ErrorKind::Unrecognised). Among generations that fit equally well, those that
@@ -53,7 +53,7 @@ impl Default for ReadOptions {
         Self {
             limits: Limits::network(),
             policy: Policy::Refuse,
-            from: None,
+            format: None,
             ambiguity: Ambiguity::Refuse,
             endpoint: None,
             links: true,
@@ -66,7 +66,7 @@ impl Default for ReadOptions {
 setters! { ReadOptions {
     limits: Limits,
     policy: Policy,
-    from: impl Into<Option<Format>>,
+    format: impl Into<Option<Format>>,
     ambiguity: Ambiguity,
     endpoint: impl Into<Option<Endpoint>>,
     links: bool,

@@ -19,7 +19,7 @@ mod samples;
 mod shapes;
 mod sizes;
 
-pub use sizes::{Compacted, FieldSize, Sizes, StackSize, StringSize, TableSize};
+pub use sizes::{CompactSize, FieldSize, Sizes, StackSize, StringSize, TableSize};
 
 use crate::error::{Finding, Result};
 use crate::format::detect::{Depth, Detected, detect_payload};
@@ -248,9 +248,9 @@ fn quick(payload: &[u8], options: &ReadOptions) -> Result<Option<Summary>> {
     if asks_more || payload.len() >= u32::MAX as usize - 16 {
         return Ok(None);
     }
-    let refuse = options.ambiguity == Ambiguity::Refuse && options.from.is_none();
+    let refuse = options.ambiguity == Ambiguity::Refuse && options.format.is_none();
     let depth = if refuse { Depth::Whole } else { Depth::Bounded };
-    let detected = detect_payload(payload, options.from, options.endpoint, depth)?;
+    let detected = detect_payload(payload, options.format, options.endpoint, depth)?;
     if refuse && detected.certainty.is_guess() {
         return Ok(None);
     }

@@ -1,6 +1,6 @@
 //! Baselines: known findings are not reported, new ones are.
 
-use otlp_profiles::check::{Baseline, Options, Report, check};
+use otlp_profiles::check::{Baseline, Options, Report, validate};
 use otlp_profiles::framing::{Framing, frame};
 use otlp_profiles::{Format, Severity};
 
@@ -14,18 +14,18 @@ fn payload(samples: &[u8]) -> Vec<u8> {
 }
 
 fn options() -> Options {
-    Options::default().from(Format::OTLP_1_10).only(
+    Options::default().format(Format::OTLP_1_10).only(
         ["OP3101", "OP3301"].iter().filter_map(|id| otlp_profiles::check::Rule::find(id)).collect(),
     )
 }
 
 fn counts(report: &Report) -> Vec<(&str, u64)> {
-    report.tallies().map(|tally| (tally.rule.id(), tally.count)).collect()
+    report.rule_counts().map(|tally| (tally.rule.id(), tally.count)).collect()
 }
 
 fn baseline(bytes: &[u8]) -> Baseline {
     let mut baseline = Baseline::default();
-    baseline.add("./a.otlp", &check(bytes, &options()));
+    baseline.add("./a.otlp", &validate(bytes, &options()));
     baseline
 }
 
@@ -46,7 +46,7 @@ fn known_findings_are_not_reported_wherever_they_move() {
     );
     let baseline = Baseline::parse(json.as_bytes()).unwrap();
     // Other rows and bytes, and a third sample: the last is new.
-    let mut report = check(&payload(&[0, 9, 0, 8, 7]), &options());
+    let mut report = validate(&payload(&[0, 9, 0, 8, 7]), &options());
     let known = baseline.apply("a.otlp", &mut report);
     assert_eq!((known.known, known.gone, counts(&report)), (3, 0, vec![("OP3101", 1)]));
     let paths: Vec<_> = report.findings().map(|finding| finding.path.as_str()).collect();
@@ -56,11 +56,11 @@ fn known_findings_are_not_reported_wherever_they_move() {
     );
     assert_eq!(report.worst(), Some(Severity::Error));
     // One sample is repaired.
-    let mut report = check(&payload(&[0, 8]), &options());
+    let mut report = validate(&payload(&[0, 8]), &options());
     let known = baseline.apply("a.otlp", &mut report);
     assert_eq!((known.known, known.gone, report.worst()), (2, 1, None));
     // The entries of one file do not apply to another.
-    let mut report = check(&before, &options());
+    let mut report = validate(&before, &options());
     let known = baseline.apply("b.otlp", &mut report);
     assert_eq!((known.known, known.gone, counts(&report).len()), (0, 0, 2));
 }
@@ -70,12 +70,12 @@ fn findings_that_are_not_listed_are_known_too() {
     let bytes = payload(&[7, 8, 9]);
     let few = options().max_findings(1);
     let mut baseline = Baseline::default();
-    baseline.add("a", &check(&bytes, &few));
-    let mut report = check(&bytes, &options());
+    baseline.add("a", &validate(&bytes, &few));
+    let mut report = validate(&bytes, &options());
     assert_eq!(baseline.apply("a", &mut report).known, 4);
     assert_eq!(report.findings().count(), 0);
     // One more than is known: the only one that is listed stands for it.
-    let mut report = check(&payload(&[7, 8, 9, 6]), &few);
+    let mut report = validate(&payload(&[7, 8, 9, 6]), &few);
     baseline.apply("a", &mut report);
     assert_eq!((counts(&report), report.findings().count()), (vec![("OP3101", 1)], 1));
 }
@@ -103,13 +103,13 @@ fn other_json_is_rejected() {
 
 #[test]
 fn findings_below_a_severity_are_neither_listed_nor_counted() {
-    let report = check(&payload(&[7]), &Options::default().from(Format::OTLP_1_10));
+    let report = validate(&payload(&[7]), &Options::default().format(Format::OTLP_1_10));
     assert!(report.count(Severity::Info) > 0 && report.count(Severity::Warning) > 0);
     for (least, warnings) in
         [(Severity::Warning, report.count(Severity::Warning)), (Severity::Error, 0)]
     {
-        let options = Options::default().from(Format::OTLP_1_10).min_severity(least);
-        let fewer = check(&payload(&[7]), &options);
+        let options = Options::default().format(Format::OTLP_1_10).min_severity(least);
+        let fewer = validate(&payload(&[7]), &options);
         assert_eq!(fewer.count(Severity::Info), 0);
         assert_eq!(fewer.count(Severity::Warning), warnings);
         assert_eq!(fewer.count(Severity::Error), report.count(Severity::Error));

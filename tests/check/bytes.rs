@@ -1,6 +1,6 @@
 //! Rules about bytes: the file, its compression, its frames, the wire format. What the payload is nobody says.
 
-use otlp_profiles::check::{Options, Report, check};
+use otlp_profiles::check::{Options, Report, validate};
 use otlp_profiles::compression::{Level, deflate};
 use otlp_profiles::framing::{Framing, frame};
 use otlp_profiles::{Format, Limits, Severity};
@@ -30,7 +30,7 @@ fn found(report: &Report) -> Vec<&'static str> {
 
 #[track_caller]
 fn is(bytes: &[u8], wanted: &[&str]) {
-    let report = check(bytes, &Options::default());
+    let report = validate(bytes, &Options::default());
     let all: Vec<String> = report.findings().map(|found| found.to_string()).collect();
     assert_eq!(found(&report), wanted, "{:?} {all:#?}", report.format);
 }
@@ -44,15 +44,15 @@ fn what_is_wrong_with_the_wire_format_is_found_in_every_generation() {
             let mut payload = whole.clone();
             payload.extend_from_slice(bytes);
             let format: Format = name.parse().unwrap();
-            for options in [Options::default(), Options::default().from(format)] {
-                let report = check(&payload, &options);
+            for options in [Options::default(), Options::default().format(format)] {
+                let report = validate(&payload, &options);
                 let all: Vec<String> = report.findings().map(|found| found.to_string()).collect();
                 assert_eq!(found(&report), [*wanted], "{name} {bytes:x?} {all:#?}");
-                let named = options.from.is_some();
+                let named = options.format.is_some();
                 assert!(!named || report.format == Some(format), "{name} {:?}", report.format);
             }
         }
-        let empty = check(&whole, &Options::default());
+        let empty = validate(&whole, &Options::default());
         assert!(found(&empty).iter().all(|id| *id == "OP0005"), "{name}: {:?}", found(&empty));
     }
 }
@@ -98,7 +98,7 @@ fn what_is_wrong_inside_is_found_there() {
         let resource = [&[0x12, scope.len() as u8], &scope[..]].concat();
         let mut payload = [&[0x0a, resource.len() as u8], &resource[..]].concat();
         payload.extend(newest());
-        let report = check(&payload, &Options::default().from(Format::OTLP));
+        let report = validate(&payload, &Options::default().format(Format::OTLP));
         let finding = report.findings().find(|found| found.rule.id() == rule).expect(rule);
         let place =
             format!("resource_profiles[0].scope_profiles[0].profiles[0].samples[0].{field}");
@@ -113,7 +113,7 @@ fn an_id_of_a_wrong_length_is_no_list_of_comments() {
     for length in [15, 17] {
         let (schema, mut payload) = base("6");
         schema.edit(&mut payload, &in_full("6", &format!("$P.profile_id=x7f*{length}")));
-        let report = check(&payload.encode(), &Options::default());
+        let report = validate(&payload.encode(), &Options::default());
         assert_eq!(report.format, Some(Format::OTLP_1_9), "{report:?}");
         assert!(report.findings().any(|finding| finding.rule.id() == "OP6002"), "{report:?}");
     }
@@ -126,7 +126,7 @@ fn a_number_of_a_list_is_found_at_its_own_byte() {
     let edits = "$S.attribute_indices[1]=1; $S.timestamps_unix_nano[1]=7; $S.values[1]=8";
     schema.edit(&mut payload, &in_full("7", edits));
     let payload = payload.encode();
-    let report = check(&payload, &Options::default());
+    let report = validate(&payload, &Options::default());
     let byte = |rule: &str| {
         let finding = report.findings().find(|finding| finding.rule.id() == rule);
         finding.and_then(|finding| finding.byte).expect("a byte") as usize
@@ -148,7 +148,7 @@ fn each_key_that_comes_twice_is_found() {
         let labels: String = (0..4).zip([5, 4, 5, 4]).map(|(row, key)| label(row, key)).collect();
         schema.edit(&mut payload, &in_full(generation, &labels));
         let format: Format = super::bases::format(generation).parse().unwrap();
-        let report = check(&payload.encode(), &Options::default().from(format));
+        let report = validate(&payload.encode(), &Options::default().format(format));
         let found = report.findings().filter(|found| found.rule.id() == rule);
         let found: Vec<_> = found.map(|found| (found.path.clone(), &*found.bound)).collect();
         let place = |row: usize| in_full(generation, &format!("{sample}.label[{row}]"));
@@ -166,7 +166,7 @@ fn a_function_whose_names_are_empty_has_none() {
             $D.function_table[1].filename_strindex=-"
         );
         schema.edit(&mut payload, &in_full("7", &edits));
-        let report = check(&payload.encode(), &Options::default());
+        let report = validate(&payload.encode(), &Options::default());
         report.findings().any(|finding| finding.rule.id() == "OP7008")
     };
     assert!(found("9") && found("-") && !found("3"));
@@ -182,7 +182,7 @@ fn fields_that_come_twice_are_found() {
             inner = [&[tag, inner.len() as u8], &inner[..]].concat();
         }
         payload.extend(inner);
-        let report = check(&payload, &Options::default().from(Format::OTLP));
+        let report = validate(&payload, &Options::default().format(Format::OTLP));
         report.findings().map(|found| found.rule.id()).collect::<Vec<_>>()
     };
     assert!(sample(b"\x08\x01\x08\x01\x22\x01\x01").contains(&"OP1021"));
@@ -192,7 +192,7 @@ fn fields_that_come_twice_are_found() {
     let twice = |field: &[u8]| {
         let mut payload = newest();
         payload.extend_from_slice(field);
-        check(&payload, &Options::default().from(Format::OTLP))
+        validate(&payload, &Options::default().format(Format::OTLP))
             .findings()
             .map(|found| found.rule.id())
             .collect::<Vec<_>>()
@@ -211,19 +211,20 @@ fn fields_of_a_later_generation_are_found() {
     // 1.9 with a key by reference.
     let mut payload = base("6").1.encode();
     payload.extend(b"\x0a\x08\x0a\x06\x0a\x04\x12\x00\x18\x06");
-    let report = check(&payload, &Options::default().from(Format::OTLP_1_9));
+    let report = validate(&payload, &Options::default().format(Format::OTLP_1_9));
     assert!(report.findings().any(|found| found.rule.id() == "OP5017"));
     // 1.9 named as 1.10.
-    let report = check(&base("6").1.encode(), &Options::default().from(Format::OTLP));
-    assert!(report.tallies().any(|tally| tally.rule.id() == "OP0007"), "{report:#?}");
+    let report = validate(&base("6").1.encode(), &Options::default().format(Format::OTLP));
+    assert!(report.rule_counts().any(|tally| tally.rule.id() == "OP0007"), "{report:#?}");
 }
 
 /// A pipeline that says what it expects is not told that something else is right.
 #[test]
 fn a_format_without_rules_is_not_checked_as_another() {
     for name in ["folded", "speedscope", "perf-script", "pprof-legacy", "osprofiler", "events"] {
-        let report = check(&newest(), &Options::default().from(name.parse::<Format>().unwrap()));
-        let codes: Vec<_> = report.tallies().map(|tally| tally.rule.id()).collect();
+        let report =
+            validate(&newest(), &Options::default().format(name.parse::<Format>().unwrap()));
+        let codes: Vec<_> = report.rule_counts().map(|tally| tally.rule.id()).collect();
         assert_eq!(codes, ["OP0004"], "{name}");
     }
 }
@@ -295,9 +296,9 @@ fn what_contains_a_payload_is_checked() {
     );
     let bomb = gzip(&vec![0; 1 << 20]);
     let limits = Limits::network().max_decompressed_bytes(1 << 16).max_input_bytes(1 << 11);
-    let report = check(&bomb, &Options::default().limits(limits));
+    let report = validate(&bomb, &Options::default().limits(limits));
     assert_eq!(found(&report), ["OP0003"]);
-    let report = check(&[0x0a; 1 << 12], &Options::default().limits(limits));
+    let report = validate(&[0x0a; 1 << 12], &Options::default().limits(limits));
     assert_eq!(found(&report), ["OP0002"]);
     assert!(report.is_limited());
 }
@@ -305,9 +306,9 @@ fn what_contains_a_payload_is_checked() {
 #[test]
 fn a_payload_that_reads_otherwise_as_well_is_a_warning() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/ambiguous-1.10-or-1.9.otlp");
-    let report = check(&std::fs::read(path).unwrap(), &Options::default());
+    let report = validate(&std::fs::read(path).unwrap(), &Options::default());
     assert!(found(&report).contains(&"OP0005"), "{:?}", found(&report));
-    let nothing = |payload: &[u8]| found(&check(payload, &Options::default()));
+    let nothing = |payload: &[u8]| found(&validate(payload, &Options::default()));
     assert!(nothing(b"\x0a\0\x0a\0").contains(&"OP0005"));
     assert!(!nothing(b"\x0a\x02\x0a\0").contains(&"OP0005"));
 }
@@ -320,7 +321,7 @@ fn labels_have_a_limit() {
     for (format, path) in [(Format::PPROF, &[][..]), (Format::OTLP_1_3, &[1, 2, 2, 8])] {
         for (labels, wanted) in [(2, false), (3, true)] {
             let payload = nest(path, &sample(labels));
-            let report = check(&payload, &Options::default().limits(limits).from(format));
+            let report = validate(&payload, &Options::default().limits(limits).format(format));
             assert_eq!(found(&report).contains(&"OP9010"), wanted, "{format}: {labels}");
         }
     }
@@ -329,7 +330,8 @@ fn labels_have_a_limit() {
 /// A text is checked where it is said to be one, and what is found has the path of the message.
 #[test]
 fn json_is_checked_by_the_bytes_it_says() {
-    let json = |text: &str| check(text.as_bytes(), &Options::default().from(Format::OTLP_JSON));
+    let json =
+        |text: &str| validate(text.as_bytes(), &Options::default().format(Format::OTLP_JSON));
     let report = json(
         r#"{"resourceProfiles":[{"scopeProfiles":[{"profiles":[{"samples":[{"stackIndex":9}]}]}]}],"dictionary":{"stackTable":[{}]}}"#,
     );
@@ -351,11 +353,11 @@ fn json_is_checked_by_the_bytes_it_says() {
 #[test]
 fn files_of_every_generation_are_checked() {
     let ids = |bytes: &[u8], options: Options| -> Vec<&'static str> {
-        check(bytes, &options).findings().map(|found| found.rule.id()).collect()
+        validate(bytes, &options).findings().map(|found| found.rule.id()).collect()
     };
     for (generation, name) in GENERATIONS {
         let format: Format = name.parse().unwrap();
-        let options = Options::default().from(format);
+        let options = Options::default().format(format);
         let whole = base(generation).1.encode();
         // Up to 1.7 a file on disk was to be compressed.
         let told = ids(&whole, options.clone()).contains(&"OP0032");
@@ -397,9 +399,9 @@ fn locations_that_are_written_one_by_one_tell_samples_apart() {
         let locations = b"\x22\x04\x08\x01\x18\x01\x22\x04\x08\x02\x18\x02\x22\x04\x08\x03\x18\x03";
         let strings = b"\x32\x00\x32\x03cpu\x32\x02ns";
         let payload = [&b"\x0a\x04\x08\x01\x10\x02"[..], samples, locations, strings].concat();
-        let report = check(&payload, &Options::default().from(Format::PPROF));
+        let report = validate(&payload, &Options::default().format(Format::PPROF));
         assert!(report.is_ok(), "{report:?}");
-        report.tallies().any(|tally| tally.rule.id() == "PP1032")
+        report.rule_counts().any(|tally| tally.rule.id() == "PP1032")
     };
     // Stacks of two frames that share the last one, and then one stack in both forms.
     assert!(!of(b"\x12\x06\x08\x01\x08\x03\x10\x07\x12\x06\x08\x02\x08\x03\x10\x07"));
@@ -420,8 +422,8 @@ fn limits_are_findings() {
         (limits().max_attributes_per_item(0), "OP9010"),
         (limits().max_nesting(3), "OP1017"),
     ] {
-        let options = Options::default().limits(limits).from(Format::OTLP);
-        let report = check(&newest(), &options);
+        let options = Options::default().limits(limits).format(Format::OTLP);
+        let report = validate(&newest(), &options);
         assert!(
             report.is_limited() && found(&report).contains(&rule),
             "{rule}: {:?}",
@@ -452,8 +454,8 @@ fn values_are_as_deep_as_readers_take_them() {
             let value = (0..depth).fold(b"\x18\x07".to_vec(), |value, _| around(value));
             let mut payload = newest();
             payload.splice(0..0, field(1, field(1, field(1, key(value)))));
-            let report = check(&payload, &Options::default().from(Format::OTLP));
-            let options = otlp_profiles::ReadOptions::default().from(Format::OTLP);
+            let report = validate(&payload, &Options::default().format(Format::OTLP));
+            let options = otlp_profiles::ReadOptions::default().format(Format::OTLP);
             let read = otlp_profiles::read(&payload, &options).map(|_| ());
             assert_eq!(read.is_ok(), depth <= deepest, "{depth}: {read:?}");
             assert_eq!(report.is_limited(), read.is_err(), "{depth}: {report:?}");
@@ -473,7 +475,7 @@ fn rows_of_a_pprof_are_found_at_their_bytes() {
         schema.edit(&mut node, edit);
         let bytes = node.encode();
         let at = bytes.windows(8).rposition(|part| part == b"odd text").map(|at| at as u64);
-        let report = check(&bytes, &Options::default().from(Format::PPROF));
+        let report = validate(&bytes, &Options::default().format(Format::PPROF));
         let found = report.findings().find(|found| found.rule.id() == rule).unwrap();
         assert_eq!(found.byte, at, "{found}");
     }
@@ -484,9 +486,10 @@ fn rows_of_a_pprof_are_found_at_their_bytes() {
 fn findings_are_counted() {
     let mut payload = nest(&[1, 2, 2], &b"\x12\x02\x08\x09".repeat(32_000));
     payload.extend(b"\x12\x0e\x0a\x00\x12\x00\x1a\x00\x22\x00\x2a\x00\x32\x00\x3a\x00");
-    let report = check(&payload, &Options::default().from(Format::OTLP));
-    let count =
-        |id: &str| report.tallies().find(|tally| tally.rule.id() == id).map(|tally| tally.count);
+    let report = validate(&payload, &Options::default().format(Format::OTLP));
+    let count = |id: &str| {
+        report.rule_counts().find(|tally| tally.rule.id() == id).map(|tally| tally.count)
+    };
     assert_eq!((count("OP3101"), count("OP4001")), (Some(32_000), Some(32_000)));
     assert!(report.findings().len() < 1_000);
     assert!(report.findings().any(|found| found.value == "31900 more of OP3101"));
@@ -500,7 +503,7 @@ fn findings_know_whose_byte_they_have() {
         [&with_sample[..], b"\x12\x0e\x0a\x00\x12\x00\x1a\x00\x22\x00\x2a\x00\x32\x00\x3a\x00"];
     let payload = payload.concat();
     let of = |file: &[u8], rule: &str| {
-        let report = check(file, &Options::default().from(Format::OTLP));
+        let report = validate(file, &Options::default().format(Format::OTLP));
         let found = report.findings().find(|found| found.rule.id() == rule).expect("a finding");
         (found.byte.is_some(), found.in_file)
     };
@@ -517,7 +520,7 @@ fn findings_know_whose_byte_they_have() {
 #[test]
 fn a_message_that_is_cut_off_is_named_once() {
     let framed = frame(Framing::LengthPrefixed, [newest(), newest()]).unwrap();
-    let report = check(&framed[..framed.len() - 3], &Options::default().from(Format::OTLP));
+    let report = validate(&framed[..framed.len() - 3], &Options::default().format(Format::OTLP));
     let cut = report.findings().find(|found| found.rule.id() == "OP1009").expect("it is cut off");
     assert_eq!(cut.path, "message[1]");
 }
@@ -528,7 +531,7 @@ fn traces_are_no_broken_profiles() {
     let times = [&[0x39][..], &1u64.to_le_bytes(), &[0x41], &2u64.to_le_bytes()].concat();
     let ids = [&b"\x0a\x10"[..], &[1; 16], b"\x12\x08", &[2; 8], b"\x2a\x04span\x30\x01"].concat();
     let traces = nest(&[1, 2, 2], &[ids, times].concat());
-    let report = check(&traces, &Options::default());
+    let report = validate(&traces, &Options::default());
     assert_eq!(found(&report), ["OP0004"], "{report:?}");
     assert!(report.findings().next().is_some_and(|found| found.value.contains("traces")));
 }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use otlp_profiles::check::{Options, Report, Rule, check};
+use otlp_profiles::check::{Options, Report, Rule, validate};
 use otlp_profiles::{Format, Severity};
 
 use super::bases::{GENERATIONS, base, expand, format};
 
 fn of(generation: &str, payload: &[u8]) -> Report {
     let format: Format = format(generation).parse().expect("a format");
-    check(payload, &Options::default().from(format))
+    validate(payload, &Options::default().format(format))
 }
 
 /// The findings that matter, in a line each.

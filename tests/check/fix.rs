@@ -1,8 +1,8 @@
 //! What is fixed: nothing of it is found any more, nothing else is broken by it, and the payload means what
 //! it did.
 
-use otlp_profiles::check::fix::fix;
-use otlp_profiles::check::{Options, Report, check};
+use otlp_profiles::check::fix;
+use otlp_profiles::check::{Options, Report, validate};
 use otlp_profiles::compression::{Level, deflate, inflate};
 use otlp_profiles::format::Receiver;
 use otlp_profiles::framing::{Framing, frame};
@@ -198,11 +198,11 @@ fn bent(generation: &str, edits: &str) -> Vec<u8> {
 }
 
 fn options(generation: &str) -> Options {
-    Options::default().from(format(generation).parse::<Format>().expect("a format"))
+    Options::default().format(format(generation).parse::<Format>().expect("a format"))
 }
 
 fn count(report: &Report, id: &str) -> u64 {
-    report.tallies().find(|tally| tally.rule.id() == id).map_or(0, |tally| tally.count)
+    report.rule_counts().find(|tally| tally.rule.id() == id).map_or(0, |tally| tally.count)
 }
 
 /// What a payload says, as prost reads it; nothing, where its references cannot be followed.
@@ -226,7 +226,7 @@ fn what_has_one_right_answer_is_fixed_and_means_the_same() {
         for generation in generations(of) {
             let payload = bent(generation, edits);
             let fixed = fix(&payload, &options(generation));
-            let before = check(&payload, &options(generation));
+            let before = validate(&payload, &options(generation));
             let mut fail =
                 |what: String| wrong.push(format!("{rule} {generation} {edits}: {what}"));
             if count(&before, rule) == 0 {
@@ -234,10 +234,10 @@ fn what_has_one_right_answer_is_fixed_and_means_the_same() {
             }
             if count(&fixed.report, rule) > 0 || !fixed.changes.iter().any(|c| c.rule.id() == *rule)
             {
-                fail(format!("stays: {:?} {:?}", fixed.left, fixed.changes));
+                fail(format!("stays: {:?} {:?}", fixed.not_fixed, fixed.changes));
                 continue;
             }
-            let worse = fixed.report.tallies().find(|tally| {
+            let worse = fixed.report.rule_counts().find(|tally| {
                 tally.severity > Severity::Info && tally.count > count(&before, tally.rule.id())
             });
             if let Some(worse) = worse {
@@ -304,7 +304,7 @@ fn what_reads_otherwise_as_well_stays_though_both_readings_break_a_rule() {
         "$D.attribute_table[2].key_strindex=-",
     ] {
         let payload = bent("6", &format!("{either}; {oddity}"));
-        let report = check(&payload, &Options::default());
+        let report = validate(&payload, &Options::default());
         assert_eq!(report.worst(), Some(Severity::Error), "{oddity}");
         assert_eq!(
             (count(&report, "OP0005"), count(&report, "OP0006")),
@@ -313,7 +313,7 @@ fn what_reads_otherwise_as_well_stays_though_both_readings_break_a_rule() {
         );
         let fixed = fix(&payload, &Options::default());
         assert!(fixed.changes.is_empty() && *fixed.bytes == payload[..], "{oddity}: {fixed:?}");
-        assert!(fixed.left[0].why.starts_with("OP0005"), "{oddity}: {:?}", fixed.left);
+        assert!(fixed.not_fixed[0].why.starts_with("OP0005"), "{oddity}: {:?}", fixed.not_fixed);
     }
 }
 
@@ -336,9 +336,9 @@ fn an_attribute_that_says_nothing_stays_one() {
 fn times_of_old_generations_are_sorted() {
     for generation in ["1", "2", "3", "4"] {
         let payload = bent(generation, "$S.timestamps_unix_nano[1]=1700000000000000000");
-        assert_eq!(count(&check(&payload, &options(generation)), "OP4013"), 1, "{generation}");
+        assert_eq!(count(&validate(&payload, &options(generation)), "OP4013"), 1, "{generation}");
         let fixed = fix(&payload, &options(generation));
-        assert!(fixed.left.is_empty(), "{generation}: {:?}", fixed.left);
+        assert!(fixed.not_fixed.is_empty(), "{generation}: {:?}", fixed.not_fixed);
         assert_eq!(fixed.changes[0].rule.id(), "OP4013", "{generation}");
         assert_eq!(count(&fixed.report, "OP4013"), 0, "{generation}");
     }
@@ -350,18 +350,18 @@ fn times_of_old_generations_are_sorted() {
 fn what_stays_when_it_is_written_anew_is_said() {
     let mapping = "mapping[1].id=2; mapping[1].memory_start=4096; mapping[1].memory_limit=8192";
     let payload = bent("P", &format!("{mapping}; string_table[7]=\"spare\""));
-    let found = count(&check(&payload, &options("P")), "PP1038");
+    let found = count(&validate(&payload, &options("P")), "PP1038");
     let fixed = fix(&payload, &options("P"));
     let told: Vec<String> = fixed.changes.iter().map(|change| change.to_string()).collect();
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].starts_with("fixed PP1038 ") && !told[0].contains("(byte"), "{told:?}");
     assert_eq!(count(&fixed.report, "PP1038"), found - 1);
-    let left: Vec<&str> = fixed.left.iter().map(|left| &left.why[..6]).collect();
+    let left: Vec<&str> = fixed.not_fixed.iter().map(|left| &left.why[..6]).collect();
     assert_eq!(left, ["PP1038"]);
     // Nothing else is to be done, which is said as well.
     let again = fix(&fixed.bytes, &options("P"));
     assert!(again.changes.is_empty() && again.bytes == fixed.bytes, "{again:?}");
-    assert_eq!(again.left, fixed.left);
+    assert_eq!(again.not_fixed, fixed.not_fixed);
 }
 
 /// What can be said in two ways stays as the sender said it, for who reads but one of them.
@@ -372,7 +372,7 @@ fn empty_messages_and_texts_in_place_stay() {
     let edits = empty.replace("$K", "$R.scope_profiles[0]");
     let payload = bent("7", &edits);
     let parca = || options("7").receiver(Receiver::Parca);
-    assert_eq!(count(&check(&payload, &parca()), "OP9209"), 0);
+    assert_eq!(count(&validate(&payload, &parca()), "OP9209"), 0);
     let fixed = fix(&payload, &parca());
     assert_eq!(fixed.changes.len(), 1, "{fixed:?}");
     assert_eq!(fixed.changes[0].rule.id(), "OP3301");
@@ -419,7 +419,7 @@ fn resources_and_scopes_that_are_put_together_are_told() {
         ("$R.resource.attributes[0].key=\"b\"", &[]),
     ] {
         let payload = resource(edits);
-        let before = check(&payload, &options("7"));
+        let before = validate(&payload, &options("7"));
         let found = (count(&before, "OP5021"), count(&before, "OP5022"));
         assert_eq!(found, (u64::from(!rules.is_empty()), 0), "{edits}");
         let fixed = fix(&payload, &options("7"));
@@ -458,7 +458,7 @@ fn framing_and_compression_stay() {
         cut.pop();
         let fixed = fix(&cut, &options("7"));
         assert!(fixed.changes.is_empty() && *fixed.bytes == cut, "{framing}");
-        let left: Vec<&str> = fixed.left.iter().map(|left| &left.path[..]).collect();
+        let left: Vec<&str> = fixed.not_fixed.iter().map(|left| &left.path[..]).collect();
         assert_eq!(left, ["message[1]"], "{framing}");
     }
     // What is wrong with the file alone leaves the payload as it is.
@@ -514,21 +514,21 @@ fn what_would_be_lost_stays_and_is_said() {
             "{edits}: {:?}",
             fixed.changes
         );
-        assert_eq!(fixed.left.len(), 1, "{edits}: {:?}", fixed.report);
-        assert!(fixed.left[0].why.contains(why), "{edits}: {:?}", fixed.left);
+        assert_eq!(fixed.not_fixed.len(), 1, "{edits}: {:?}", fixed.report);
+        assert!(fixed.not_fixed[0].why.contains(why), "{edits}: {:?}", fixed.not_fixed);
     }
     // Of OTLP 1.3 an address may lie outside the first mapping, which index 0 is all the same.
     let payload = bent("1", "$P.location[0].address=1; $P.string_table[6]=\"spare\"");
     let fixed = fix(&payload, &options("1"));
-    assert!(fixed.left.iter().any(|left| left.why.contains("g1.no_mapping")), "{fixed:?}");
+    assert!(fixed.not_fixed.iter().any(|left| left.why.contains("g1.no_mapping")), "{fixed:?}");
     assert!(*fixed.bytes == payload[..]);
     // A pprof without a type of values would get an empty one.
-    let fixed = fix(b"\x32\x00\x32\x02zz", &Options::default().from(Format::PPROF));
-    assert!(fixed.left.iter().any(|left| left.why.contains("PP1021")), "{fixed:?}");
+    let fixed = fix(b"\x32\x00\x32\x02zz", &Options::default().format(Format::PPROF));
+    assert!(fixed.not_fixed.iter().any(|left| left.why.contains("PP1021")), "{fixed:?}");
     // A field that nobody knows.
     let payload = [&with_sample(b"\x08\x00\x22\x01\x05")[..], b"\xf8\x01\x01"].concat();
     let fixed = fix(&payload, &options("7"));
-    assert!(fixed.left[0].why.contains("field.unknown"), "{:?}", fixed.left);
+    assert!(fixed.not_fixed[0].why.contains("field.unknown"), "{:?}", fixed.not_fixed);
     assert!(*fixed.bytes == payload[..]);
 }
 
@@ -537,7 +537,7 @@ fn where_nothing_can_be_fixed_the_bytes_stay() {
     for (generation, _) in GENERATIONS {
         let payload = bent(generation, "");
         let fixed = fix(&payload, &options(generation));
-        assert!(fixed.changes.is_empty() && fixed.left.is_empty(), "{generation} {fixed:?}");
+        assert!(fixed.changes.is_empty() && fixed.not_fixed.is_empty(), "{generation} {fixed:?}");
         assert!(matches!(fixed.bytes, std::borrow::Cow::Borrowed(_)), "{generation}");
     }
     for bytes in [&b""[..], b"{}", b"garbage text", b"\x0a\x05\x00", b"\x1f\x8b"] {

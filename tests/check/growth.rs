@@ -1,7 +1,7 @@
 //! What many rows or samples refer to is looked at once: each of these payloads takes minutes where it is looked at by
 //! every reference.
 
-use otlp_profiles::check::{Options, Profcheck, check};
+use otlp_profiles::check::{Options, Profcheck, validate};
 use otlp_profiles::format::Receiver;
 use otlp_profiles::{Format, Limits};
 
@@ -25,9 +25,9 @@ fn broken(
     let rest = [len(6, b""), attributes, len(7, b"")].concat();
     let tables = [rows, functions, len(4, b""), strings, rest].concat();
     let payload = [nest(&[1, 2, 2], &profile), len(2, &tables)].concat();
-    let options = options.from(Format::OTLP_1_10).limits(Limits::file());
-    let report = check(&payload, &options);
-    report.tallies().map(|tally| (tally.rule.id().to_owned(), tally.count)).collect()
+    let options = options.format(Format::OTLP_1_10).limits(Limits::file());
+    let report = validate(&payload, &options);
+    report.rule_counts().map(|tally| (tally.rule.id().to_owned(), tally.count)).collect()
 }
 
 /// How often a rule was broken.
@@ -60,10 +60,10 @@ fn a_list_with_one_attribute_many_times_finds_its_key_once() {
     let profile = nest(&[1, 2, 2, 2], &sample);
     let tables = [len(5, b""), len(5, &vec![b'k'; MANY]), len(6, b""), row].concat();
     let payload = [profile, len(2, &tables)].concat();
-    let options = Options::default().from(Format::OTLP_1_10).limits(Limits::file());
+    let options = Options::default().format(Format::OTLP_1_10).limits(Limits::file());
     for options in [options.clone(), options.compat(Profcheck::default())] {
-        let report = check(&payload, &options);
-        let tally = report.tallies().find(|tally| tally.rule.id() == "OP5002");
+        let report = validate(&payload, &options);
+        let tally = report.rule_counts().find(|tally| tally.rule.id() == "OP5002");
         assert_eq!(tally.map(|tally| tally.count), Some(MANY as u64 - 1), "{report:?}");
     }
 }
@@ -81,9 +81,9 @@ fn a_sample_with_one_key_many_times_is_walked_once() {
     for (payload, format, rule, wanted) in
         [(payload, Format::OTLP_1_10, "OP9204", MANY), (file, Format::PPROF, "PP1018", MANY - 1)]
     {
-        let options = Options::default().from(format).receiver(Receiver::Parca);
-        let report = check(&payload, &options.limits(Limits::file()));
-        let tally = report.tallies().find(|tally| tally.rule.id() == rule);
+        let options = Options::default().format(format).receiver(Receiver::Parca);
+        let report = validate(&payload, &options.limits(Limits::file()));
+        let tally = report.rule_counts().find(|tally| tally.rule.id() == rule);
         assert_eq!(tally.map(|tally| tally.count), Some(wanted as u64), "{report:?}");
     }
 }
@@ -126,21 +126,21 @@ fn a_long_text_that_many_attributes_have_is_read_once() {
 #[test]
 fn a_long_key_that_many_labels_and_pairs_have_is_read_once() {
     let text = vec![b'k'; 10 * MANY];
-    let options = |format| Options::default().from(format).limits(Limits::file());
+    let options = |format| Options::default().format(format).limits(Limits::file());
     let label = |key| len(3, &[int(1, key), int(2, 3)].concat());
     let sample = len(2, &[len(2, &[1]), label(1), label(2)].concat()).repeat(MANY);
     let strings = [len(6, b""), len(6, &text), len(6, &text), len(6, b"v")].concat();
     let file = [len(1, b"\x08\x03\x10\x03"), sample, strings].concat();
-    let report = check(&file, &options(Format::PPROF));
-    let tally = report.tallies().find(|tally| tally.rule.id() == "PP1018");
+    let report = validate(&file, &options(Format::PPROF));
+    let tally = report.rule_counts().find(|tally| tally.rule.id() == "PP1018");
     assert_eq!(tally.map(|tally| tally.count), Some(MANY as u64), "{report:?}");
 
     let pairs = len(1, &[int(3, 1), len(2, &len(1, b"a"))].concat()).repeat(MANY);
     let tables = [len(5, b""), len(5, &text)].concat();
     let entity = len(3, &[len(2, b"t"), len(3, b"k")].concat());
     let payload = [nest(&[1, 1], &[pairs, entity].concat()), len(2, &tables)].concat();
-    let report = check(&payload, &options(Format::OTLP_1_10));
-    let tally = report.tallies().find(|tally| tally.rule.id() == "OP5001");
+    let report = validate(&payload, &options(Format::OTLP_1_10));
+    let tally = report.rule_counts().find(|tally| tally.rule.id() == "OP5001");
     assert_eq!(tally.map(|tally| tally.count), Some(MANY as u64 - 1), "{report:?}");
 }
 
@@ -151,7 +151,7 @@ fn long_names_of_sample_types_are_compared_once() {
     let kinds = [kind(1), kind(2)].concat().repeat(MANY / 2);
     let strings = [len(6, b""), len(6, &text), len(6, &text)].concat();
     let file = [kinds, strings, int(14, 2)].concat();
-    let report = check(&file, &Options::default().from(Format::PPROF).limits(Limits::file()));
-    let tally = report.tallies().find(|tally| tally.rule.id() == "PP1022");
+    let report = validate(&file, &Options::default().format(Format::PPROF).limits(Limits::file()));
+    let tally = report.rule_counts().find(|tally| tally.rule.id() == "PP1022");
     assert_eq!(tally.map(|tally| tally.count), Some(MANY as u64 - 1), "{report:?}");
 }

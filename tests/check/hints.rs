@@ -1,6 +1,6 @@
 //! Hints, which are given only to who asks for them, lists too long to write down, and how bytes could be fewer.
 
-use otlp_profiles::check::{Options, Report, Rule, check};
+use otlp_profiles::check::{Options, Report, Rule, validate};
 use otlp_profiles::{Format, Severity};
 
 use super::bases::{GENERATIONS, base};
@@ -10,7 +10,7 @@ fn asked(rule: &str, generation: &str, payload: &[u8]) -> Report {
     let (_, format) = GENERATIONS.iter().find(|(name, _)| *name == generation).expect("one");
     let format: Format = format.parse().expect("a format");
     let rule = Rule::find(rule).expect("a rule");
-    check(payload, &Options::default().from(format).only(vec![rule]))
+    validate(payload, &Options::default().format(format).only(vec![rule]))
 }
 
 fn edited(generation: &str, edits: &str) -> Vec<u8> {
@@ -37,8 +37,8 @@ fn hints_are_given_to_who_asks() {
         assert_eq!(paths("OP9103", generation, &ones), [profile(generation)]);
         let others = edited(generation, "$S.values[0]=2");
         assert!(paths("OP9103", generation, &others).is_empty(), "{generation}");
-        let usual = check(&ones, &Options::default());
-        assert!(usual.tallies().all(|tally| tally.rule.id() != "OP9103"), "nobody asked");
+        let usual = validate(&ones, &Options::default());
+        assert!(usual.rule_counts().all(|tally| tally.rule.id() != "OP9103"), "nobody asked");
     }
     for generation in OTLP {
         let key =
@@ -173,28 +173,29 @@ fn what_is_not_listed_is_counted() {
         let payload = edited(generation, &format!("{first}{many}"));
         let (_, format) = GENERATIONS.iter().find(|(name, _)| *name == generation).expect("one");
         let format: Format = format.parse().expect("a format");
-        let report = check(&payload, &Options::default().from(format));
+        let report = validate(&payload, &Options::default().format(format));
         let rest = report.findings().filter(|found| found.rule.id() == "OP9008");
         let rest: Vec<_> = rest.map(|found| found.value.clone()).collect();
         let rule = if generation == "P" { "49 more of PP1033" } else { "50 more of OP4019" };
         assert!(rest.iter().any(|value| value == rule || value == "49 more of OP4019"), "{rest:?}");
         // Who asks for one rule is told how many more of it there are.
         let asked = rest[0].rsplit(' ').next().expect("a rule");
-        let only = Options::default().from(format).only(vec![Rule::find(asked).expect("one")]);
-        let only = check(&payload, &only.max_findings(7));
+        let only = Options::default().format(format).only(vec![Rule::find(asked).expect("one")]);
+        let only = validate(&payload, &only.max_findings(7));
         let found: Vec<_> = only.findings().map(|found| found.rule.id()).collect();
         assert_eq!(found[..7], [asked; 7], "{generation}");
         assert_eq!(found[7..], ["OP9008"], "{generation}");
         // Where none is listed, what is counted is the same, and all of it is said.
-        let none = check(&payload, &Options::default().from(format).max_findings(0));
-        let all = check(&payload, &Options::default().from(format).max_findings(u64::MAX));
+        let none = validate(&payload, &Options::default().format(format).max_findings(0));
+        let all = validate(&payload, &Options::default().format(format).max_findings(u64::MAX));
         for severity in [Severity::Info, Severity::Warning, Severity::Error] {
             assert_eq!(none.count(severity), all.count(severity), "{generation}");
             assert_eq!(report.count(severity), all.count(severity), "{generation}");
         }
         assert!(none.findings().all(|found| found.rule.id() == "OP9008"));
-        assert_eq!(none.findings().count(), all.tallies().count(), "{generation}");
-        let denied = Options::default().from(format).deny(vec![Rule::find("OP9008").expect("one")]);
-        assert!(!check(&payload, &denied).is_ok(), "who asks for it is told by the verdict");
+        assert_eq!(none.findings().count(), all.rule_counts().count(), "{generation}");
+        let denied =
+            Options::default().format(format).deny(vec![Rule::find("OP9008").expect("one")]);
+        assert!(!validate(&payload, &denied).is_ok(), "who asks for it is told by the verdict");
     }
 }

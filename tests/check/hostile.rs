@@ -1,6 +1,6 @@
 //! Bent and swollen payloads: no panic, and time and memory that grow with the bytes.
 
-use otlp_profiles::check::{Options, check};
+use otlp_profiles::check::{Options, validate};
 use otlp_profiles::{Format, Limits};
 
 use super::bases::{GENERATIONS, base};
@@ -16,11 +16,11 @@ fn bent_payloads_make_findings_and_nothing_else() {
         for round in 0..1_500 {
             let bent = bend(&whole, &mut numbers);
             let options = Options::default();
-            let options = if round % 3 == 0 { options } else { options.from(format) };
-            let report = check(&bent, &options);
+            let options = if round % 3 == 0 { options } else { options.format(format) };
+            let report = validate(&bent, &options);
             // Whatever the checker takes for sound, the reader reads.
             if round % 3 > 0 && report.is_ok() && !bent.is_empty() {
-                let options = otlp_profiles::ReadOptions::default().from(format);
+                let options = otlp_profiles::ReadOptions::default().format(format);
                 let read = otlp_profiles::read(&bent, &options);
                 let kind = read.as_ref().err().map(otlp_profiles::Error::kind);
                 let malformed = kind == Some(otlp_profiles::ErrorKind::Malformed);
@@ -47,26 +47,26 @@ fn swollen_payloads_are_checked_in_time() {
             b"\x3a\x00",
             b"\xf8\x01\x01",
         ] {
-            check(&many(field), &options.clone().from(format));
+            validate(&many(field), &options.clone().format(format));
         }
     }
     // The same inside a dictionary.
     for tag in [0x0a, 0x12, 0x1a, 0x22, 0x2a, 0x32, 0x3a] {
         let rows = many(&[tag, 2, 8, 1]);
         let payload = [vec![0x12], overlong(rows.len() as u64, 4), rows].concat();
-        let report = check(&payload, &options.clone().from(Format::OTLP));
+        let report = validate(&payload, &options.clone().format(Format::OTLP));
         assert!(report.findings().len() < 2_000);
     }
     // Groups and values inside one another.
     let deep = [b"\xfb\x01".repeat(100_000), b"\xfc\x01".repeat(100_000)].concat();
-    assert!(!check(&deep, &options.clone().from(Format::OTLP)).is_ok());
+    assert!(!validate(&deep, &options.clone().format(Format::OTLP)).is_ok());
     let mut value = vec![0x18, 1];
     for _ in 0..2_000 {
         value = nest(&[5, 1], &value);
     }
     let value = nest(&[1, 1, 1, 2], &value);
-    let report = check(&value, &options.from(Format::OTLP));
+    let report = validate(&value, &options.format(Format::OTLP));
     for rule in ["OP1017", "OP5010"] {
-        assert!(report.tallies().any(|tally| tally.rule.id() == rule), "{rule}: {report:?}");
+        assert!(report.rule_counts().any(|tally| tally.rule.id() == rule), "{rule}: {report:?}");
     }
 }

@@ -1,15 +1,15 @@
 //! OTLP/JSON: what a text says in another form than OTLP has, at its place, and what receivers answer in it.
 
-use otlp_profiles::check::{Finding, Options, Report, check};
+use otlp_profiles::check::{Finding, Options, Report, validate};
 use otlp_profiles::{Format, Severity};
 
 /// The rules that are broken, by id.
 fn found(report: &Report) -> Vec<&'static str> {
-    report.tallies().map(|tally| tally.rule.id()).collect()
+    report.rule_counts().map(|tally| tally.rule.id()).collect()
 }
 
 fn json(text: &str) -> Report {
-    check(text.as_bytes(), &Options::default().from(Format::OTLP_JSON))
+    validate(text.as_bytes(), &Options::default().format(Format::OTLP_JSON))
 }
 
 /// A profile with a sample type, a sample of it and the members of a 1.7 payload that these need.
@@ -142,7 +142,7 @@ fn answers_of_receivers_in_json_are_checked() {
     ];
     for (text, rules, worst) in cases {
         for from in [None, Some(Format::OTLP_JSON)] {
-            let report = check(text.as_bytes(), &Options::default().from(from));
+            let report = validate(text.as_bytes(), &Options::default().format(from));
             assert_eq!((&found(&report)[..], report.worst()), (rules, worst), "{text} {from:?}");
         }
     }
@@ -152,20 +152,20 @@ fn answers_of_receivers_in_json_are_checked() {
     // As for its bytes, whatever else is asked.
     let only = Options::default().only(vec![otlp_profiles::check::Rule::find("OP2030").unwrap()]);
     let text = answer(r#"{"rejectedProfiles":"-1"}"#);
-    assert_eq!(found(&check(text.as_bytes(), &only.from(Format::OTLP_JSON))), ["OP2030"]);
+    assert_eq!(found(&validate(text.as_bytes(), &only.format(Format::OTLP_JSON))), ["OP2030"]);
 }
 
 /// Each line of JSON Lines is a message, and the lines are those of the file.
 #[test]
 fn findings_in_a_text_have_a_line_and_a_column() {
     let places = |bytes: &[u8]| -> Vec<(Option<u64>, Option<u64>)> {
-        let report = check(bytes, &Options::default().from(Format::OTLP_JSON));
+        let report = validate(bytes, &Options::default().format(Format::OTLP_JSON));
         of(&report, "OP1019").iter().map(|it| (it.line, it.column)).collect()
     };
     let text = "{\n  \"dictionary\": {},\n  \"ä\": 1, \"neu\": 2,\r\n\"alt\": 3}";
     let wanted = [(Some(3), Some(3)), (Some(3), Some(11)), (Some(4), Some(1))];
     assert_eq!(places(text.as_bytes()), wanted);
-    let shown = check(text.as_bytes(), &Options::default().from(Format::OTLP_JSON));
+    let shown = validate(text.as_bytes(), &Options::default().format(Format::OTLP_JSON));
     assert!(of(&shown, "OP1019")[1].to_string().ends_with(" (line 3, column 11)"));
     let line = "{\"dictionary\": {}, \"neu\": 1}\n";
     assert_eq!(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use otlp_profiles::build::WhenFull;
-use otlp_profiles::check::{Options, check};
+use otlp_profiles::check::{Options, validate};
 use otlp_profiles::{Builder, Format, Limits, Policy, ReadOptions, Severity, WriteOptions};
 
 /// Warnings about what a profile says, or does not say, in whatever format it is.
@@ -58,11 +58,11 @@ fn what_is_written_of_real_profiles_breaks_nothing_of_its_own() {
         let Ok(reading) = otlp_profiles::read(&bytes, &options) else { continue };
         read += 1;
         // What the profile breaks itself it says again.
-        let own = check(&bytes, &Options::default().limits(Limits::file()));
-        let own: Vec<&str> = own.tallies().map(|tally| tally.rule.id()).collect();
+        let own = validate(&bytes, &Options::default().limits(Limits::file()));
+        let own: Vec<&str> = own.rule_counts().map(|tally| tally.rule.id()).collect();
         let mut look = |how: &str, format: Format, payload: &[u8]| {
-            let options = Options::default().limits(Limits::file()).from(format);
-            for found in check(payload, &options).findings() {
+            let options = Options::default().limits(Limits::file()).format(format);
+            for found in validate(payload, &options).findings() {
                 let id = found.rule.id();
                 let warns = DESERVED.contains(&id) && found.severity < Severity::Error;
                 let deserved = warns || own.contains(&id);

@@ -1,7 +1,7 @@
 //! `--compat profcheck`: its cases by their names, and its verdict on bent payloads.
 
 use otlp_profiles::Severity;
-use otlp_profiles::check::{Options, Profcheck, Report, check};
+use otlp_profiles::check::{Options, Profcheck, Report, validate};
 
 use super::bases::{base, expand};
 use super::bend::{Numbers, bend};
@@ -144,7 +144,7 @@ fn verdict(bytes: &[u8], flags: Flags) -> Report {
         .check_dupes(flags.dupes)
         .check_orphans(flags.orphans)
         .check_sample_shapes(flags.shapes);
-    check(bytes, &Options::default().compat(checks))
+    validate(bytes, &Options::default().compat(checks))
 }
 
 #[test]

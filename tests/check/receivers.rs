@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use otlp_profiles::check::{Options, Report, check};
+use otlp_profiles::check::{Options, Report, validate};
 use otlp_profiles::format::Receiver;
 use otlp_profiles::{Format, Limits, ReadOptions, Severity, WriteOptions};
 
@@ -13,7 +13,7 @@ fn report(edits: &str, receiver: Option<Receiver>) -> Report {
     let (schema, mut node) = base("7");
     schema.edit(&mut node, &in_full("7", edits));
     let payload = node.encode();
-    let report = check(&payload, &Options::default().from(Format::OTLP).receiver(receiver));
+    let report = validate(&payload, &Options::default().format(Format::OTLP).receiver(receiver));
     assert_eq!(misplaced("7", &payload, &report), [""; 0]);
     report
 }
@@ -127,8 +127,8 @@ fn limits_of_a_receiver_are_its_own() {
     assert_eq!(found(&report(&frames(1_001), Some(Receiver::Parca)), "OP9210"), None);
     let samples = |many: usize| {
         let payload = super::wire::nest(&[1, 2, 2], &b"\x12\x00".repeat(many));
-        let options = Options::default().from(Format::OTLP).receiver(Receiver::Pyroscope);
-        found(&check(&payload, &options), "OP9210")
+        let options = Options::default().format(Format::OTLP).receiver(Receiver::Pyroscope);
+        found(&validate(&payload, &options), "OP9210")
     };
     let place = in_full("7", "$P.samples");
     assert_eq!((samples(16_000), samples(16_001)), (None, Some((Severity::Error, place))));
@@ -139,8 +139,8 @@ fn receivers_read_the_newest_generation() {
     for receiver in Receiver::ALL.iter().copied() {
         for (generation, format) in super::bases::GENERATIONS {
             let format: Format = format.parse().expect("a format");
-            let options = Options::default().from(format).receiver(receiver);
-            let report = check(&base(generation).1.encode(), &options);
+            let options = Options::default().format(format).receiver(receiver);
+            let report = validate(&base(generation).1.encode(), &options);
             let old = format != Format::OTLP && format != Format::PPROF;
             let told = found(&report, "OP9201").map(|(severity, _)| severity);
             assert_eq!(told, old.then_some(Severity::Error), "{receiver} {generation}");
@@ -158,10 +158,11 @@ fn what_is_written_for_a_receiver_is_taken() {
         let options = ReadOptions::default().limits(Limits::file());
         let profiles = otlp_profiles::read(&bytes, &options).expect(name).profiles;
         for receiver in Receiver::ALL.iter().copied() {
-            let options = WriteOptions::for_receiver(receiver).refs(receiver.refs_in_files());
+            let options = WriteOptions::for_receiver(receiver)
+                .string_encoding(receiver.string_encoding_in_files());
             let payload =
                 otlp_profiles::write(&profiles, Format::OTLP, &options).expect(name).payload;
-            let report = check(&payload, &Options::default().receiver(receiver));
+            let report = validate(&payload, &Options::default().receiver(receiver));
             let errors: Vec<_> =
                 report.findings().filter(|found| found.severity == Severity::Error).collect();
             assert!(errors.is_empty(), "{name} for {receiver}: {errors:#?}");
@@ -205,8 +206,8 @@ fn a_receiver_makes_errors_of_what_it_refuses() {
         let (schema, mut node) = base("7");
         schema.edit(&mut node, &expand("7", edits));
         let severities = [None, Some(receiver)].map(|receiver| {
-            let options = Options::default().from(Format::OTLP).receiver(receiver);
-            let report = check(&node.encode(), &options);
+            let options = Options::default().format(Format::OTLP).receiver(receiver);
+            let report = validate(&node.encode(), &options);
             let found = report.findings().find(|found| found.rule.id() == rule).map(|f| f.severity);
             found.expect(rule)
         });

@@ -1,6 +1,6 @@
 //! A message in pieces is one message, and of a number said twice the last one counts, as decoders have it.
 
-use otlp_profiles::check::{Options, Rule, check};
+use otlp_profiles::check::{Options, Rule, validate};
 use otlp_profiles::framing::{Framing, frame};
 use otlp_profiles::proto::v1_10::ProfilesData;
 use otlp_profiles::{Format, Severity};
@@ -67,7 +67,7 @@ fn edited(bytes: &[u8], path: &[u64], edit: &dyn Fn(u64, &[u8]) -> Vec<u8>) -> O
 
 /// What is found beside the pieces themselves.
 fn found(payload: &[u8], format: Format) -> Vec<(&'static str, String)> {
-    let report = check(payload, &Options::default().from(format));
+    let report = validate(payload, &Options::default().format(format));
     let told = report.findings().filter(|found| {
         let is_piece = ["OP1003", "OP1021", "OP1022", "OP2006"].contains(&found.rule.id());
         !is_piece && found.rule.id() != "OP9008"
@@ -113,7 +113,7 @@ fn what_pieces_have_together_is_found_at_its_byte() {
     // Two pieces of a resource, each with an attribute of the same key.
     let pair = field(1, b"\x0a\x01k\x12\x02\x18\x01");
     let payload = field(1, &[field(1, &pair), field(1, &pair)].concat());
-    let report = check(&payload, &Options::default().from(Format::OTLP));
+    let report = validate(&payload, &Options::default().format(Format::OTLP));
     let twice = report.findings().find(|found| found.rule.id() == "OP5001").expect("a key twice");
     assert_eq!(twice.path, "resource_profiles[0].resource.attributes[1]");
     let second = payload.windows(7).rposition(|bytes| bytes[..2] == b"\x0a\x01"[..]);
@@ -139,16 +139,16 @@ fn what_cannot_be_read_is_told_whatever_is_asked() {
     let mut payload = base("7").1.encode();
     payload.pop();
     let rule = |id: &str| vec![Rule::find(id).expect("a rule")];
-    let options = Options::default().from(Format::OTLP);
+    let options = Options::default().format(Format::OTLP);
     for options in [
         options.clone().only(rule("OP4003")),
         options.clone().ignore(rule("OP1009")),
         options.clone().allow(rule("OP1009")),
     ] {
-        let report = check(&payload, &options);
+        let report = validate(&payload, &options);
         assert!(!report.is_readable() && report.count(Severity::Error) == 1, "{report:?}");
     }
-    let empty = check(b"", &Options::default().only(rule("OP4003")));
+    let empty = validate(b"", &Options::default().only(rule("OP4003")));
     assert!(!empty.is_readable());
 }
 
@@ -161,7 +161,7 @@ fn messages_of_a_file_are_judged_each_by_itself() {
     let mut cut = payload.clone();
     cut.pop();
     let file = frame(Framing::LengthPrefixed, [&bad, &cut, &bad]).expect("frames");
-    let report = check(&file, &Options::default().from(Format::OTLP));
+    let report = validate(&file, &Options::default().format(Format::OTLP));
     let of = |rule: &str| -> Vec<String> {
         let found = report.findings().filter(|found| found.rule.id() == rule);
         found.map(|found| found.path.split('.').next().unwrap_or("").to_owned()).collect()
@@ -172,7 +172,7 @@ fn messages_of_a_file_are_judged_each_by_itself() {
     // One that the file ends within is named once.
     let mut file = frame(Framing::LengthPrefixed, [&payload, &payload]).expect("frames");
     file.pop();
-    let report = check(&file, &Options::default().from(Format::OTLP));
+    let report = validate(&file, &Options::default().format(Format::OTLP));
     let cut = report.findings().find(|found| found.rule.id() == "OP1009").expect("a cut message");
     assert_eq!(cut.path, "message[1]");
 }
@@ -187,8 +187,8 @@ fn very_many_pieces_are_one_message() {
         let length = resource.len() as u32;
         let varint = [0, 7, 14, 21].map(|shift| (length >> shift) as u8 | 0x80);
         let payload = [&[0x0a], &varint[..], &[0], &resource].concat();
-        let report = check(&payload, &Options::default().from(Format::OTLP).max_findings(2));
-        let twice = report.tallies().find(|tally| tally.rule.id() == "OP5001");
+        let report = validate(&payload, &Options::default().format(Format::OTLP).max_findings(2));
+        let twice = report.rule_counts().find(|tally| tally.rule.id() == "OP5001");
         assert_eq!(twice.map_or(0, |tally| tally.count), keys, "{report:?}");
     }
     // The last piece is empty, and its tag longer than it has to be: the length has room all the same.

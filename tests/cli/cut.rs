@@ -3,7 +3,7 @@
 use std::fs;
 
 use otlp_profiles::build::{NewFunction, NewLine, NewLocation, NewValue, root_first};
-use otlp_profiles::format::Refs;
+use otlp_profiles::format::StringEncoding;
 use otlp_profiles::{Builder, Format, WriteOptions, write};
 
 use crate::*;
@@ -15,7 +15,7 @@ const LONG: usize = 100_000;
 /// Writes the profiles with their texts by reference.
 fn file(room: &Path, mut builder: Builder) {
     let profiles = builder.finish().unwrap();
-    let options = WriteOptions::default().refs(Refs::Dictionary);
+    let options = WriteOptions::default().string_encoding(StringEncoding::Dictionary);
     fs::write(room.join("a.otlp"), write(&profiles, Format::OTLP_1_10, &options).unwrap().payload)
         .unwrap();
     assert!(fs::metadata(room.join("a.otlp")).unwrap().len() < 10 * LONG as u64);

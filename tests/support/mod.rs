@@ -38,7 +38,7 @@ pub fn read_all(bytes: &[u8], options: &ReadOptions) -> otlp_profiles::Result<Ve
 }
 
 pub fn options(name: &str) -> ReadOptions {
-    ReadOptions::default().from(format(name))
+    ReadOptions::default().format(format(name))
 }
 
 /// Writes one payload of a format, which must work.

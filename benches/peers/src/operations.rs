@@ -111,7 +111,7 @@ impl Operation {
 }
 
 fn read(bytes: &[u8], format: Format) -> Profiles {
-    let options = ReadOptions::default().limits(Limits::file()).from(format);
+    let options = ReadOptions::default().limits(Limits::file()).format(format);
     otlp_profiles::read(bytes, &options).expect("readable").profiles
 }
 

@@ -28,7 +28,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use otlp_profiles::compression::Level;
-use otlp_profiles::format::{Layout, Receiver, Refs, Timestamps};
+use otlp_profiles::format::{Layout, Receiver, StringEncoding, Timestamps};
 use otlp_profiles::model::ProfileId;
 use otlp_profiles::{Ambiguity, Format, Limits, ReadOptions, WriteOptions};
 
@@ -133,7 +133,7 @@ Examples:
   otlp-profiles convert 'profiles/**/*.pb.gz' --to otlp -o converted/
   curl -s host:6060/debug/pprof/heap | otlp-profiles convert - --to otlp > heap.otlp";
 
-/// `Refs` of the library for clap, without its variants' documentation in the help.
+/// `StringEncoding` of the library for clap, without its variants' documentation in the help.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum RefsArg {
     Inline,
@@ -249,7 +249,8 @@ impl Args {
             TimestampsArg::Drop => Timestamps::Drop,
         };
         let options = match self.receiver {
-            Some(receiver) => WriteOptions::for_receiver(receiver).refs(receiver.refs_in_files()),
+            Some(receiver) => WriteOptions::for_receiver(receiver)
+                .string_encoding(receiver.string_encoding_in_files()),
             None => WriteOptions::default(),
         };
         let options = options
@@ -261,8 +262,8 @@ impl Args {
             .by_thread(self.by.is_some())
             .max_output_bytes(Limits::file().max_output_bytes);
         let options = match self.refs {
-            Some(RefsArg::Inline) => options.refs(Refs::Inline),
-            Some(RefsArg::Dictionary) => options.refs(Refs::Dictionary),
+            Some(RefsArg::Inline) => options.string_encoding(StringEncoding::Inline),
+            Some(RefsArg::Dictionary) => options.string_encoding(StringEncoding::Dictionary),
             None => options,
         };
         self.limits.set(options)

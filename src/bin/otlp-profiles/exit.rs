@@ -103,12 +103,12 @@ impl Failure {
         let exit = match error.kind() {
             ErrorKind::Limit => Exit::Limit,
             ErrorKind::Ambiguous => Exit::Ambiguous,
-            ErrorKind::Option => Exit::Usage,
+            ErrorKind::InvalidOption => Exit::Usage,
             _ => otherwise,
         };
         let message = match error.limit() {
             Some(limit) => format!("{}; {} raises it", error.message(), limits::flag(limit)),
-            None if error.kind() == ErrorKind::Option => format!("--{}", error.message()),
+            None if error.kind() == ErrorKind::InvalidOption => format!("--{}", error.message()),
             None => error.message().to_owned(),
         };
         let (place, byte) = (error.place(), error.byte());

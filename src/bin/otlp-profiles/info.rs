@@ -303,7 +303,8 @@ impl<'a> Run<'a> {
         let step = self.console.step("info", "measure", "the message");
         let limits = self.options.limits.max_input_bytes(u64::MAX);
         let format = message.reading.detected().format;
-        let sizes = Sizes::of(&message.payload, &self.options.clone().limits(limits).from(format));
+        let sizes =
+            Sizes::of(&message.payload, &self.options.clone().limits(limits).format(format));
         drop(step);
         sizes
     }

@@ -1,7 +1,7 @@
 //! From an input to its messages: what both subcommands do first.
 //!
 //! ```text
-//! Input ─► File or stdin ─► Counted ─► Payloads (gzip, zstd, frames) ─► one message ─► Known ─► f
+//! Input ─► File or stdin ─► Counted ─► MessageReader (gzip, zstd, frames) ─► one message ─► Known ─► f
 //! ```
 //!
 //! `info` wants a summary and the others the profiles; [`Known`] is what they have in
@@ -20,7 +20,7 @@ use std::rc::Rc;
 
 use otlp_profiles::detect::Endpoint;
 use otlp_profiles::framing::Framing;
-use otlp_profiles::stream::Payloads;
+use otlp_profiles::stream::MessageReader;
 use otlp_profiles::{
     Ambiguity, Detected, ErrorKind, Format, Limits, Policy, Profiles, ReadOptions, Reading,
 };
@@ -69,7 +69,7 @@ impl ReadArgs {
         ReadOptions::default()
             .limits(self.limits.set(Limits::file()))
             .policy(policy)
-            .from(self.from)
+            .format(self.from)
             .endpoint(self.endpoint)
             .source(self.source.options())
             .ambiguity(Ambiguity::Prefer)
@@ -88,8 +88,8 @@ pub(crate) struct Content<'a> {
     /// Its name, which may hold anything.
     pub(crate) name: String,
     /// Inflates and takes frames apart; the memory is that of the largest message.
-    payloads: Payloads<Counted<Box<dyn Read>>>,
-    /// Shared with the counting reader, which [`Payloads`] owns.
+    payloads: MessageReader<Counted<Box<dyn Read>>>,
+    /// Shared with the counting reader, which [`MessageReader`] owns.
     stored: Rc<Cell<u64>>,
     /// What the message that could not be read seems to be.
     pub(crate) seems: Option<Detected>,
@@ -117,7 +117,7 @@ impl<'a> Content<'a> {
         let stored = Rc::new(Cell::new(0));
         let progress = console.progress().clone();
         let counted = Counted { reader, read: Rc::clone(&stored), progress };
-        let payloads = Payloads::with_size(counted, input.size(), *limits)
+        let payloads = MessageReader::with_size(counted, input.size(), *limits)
             .map_err(|error| Failure::reading(&error, input, false))?;
         drop(step);
         Ok(Self { input, name, payloads, stored, seems: None, types_may_choose: false })
@@ -350,7 +350,7 @@ pub(crate) struct Message<'a, T = Reading> {
 impl<T: Known> Message<'_, T> {
     /// Whether formats that fit as well read something else, and none was named.
     pub(crate) fn is_guess(&self) -> bool {
-        self.options.from.is_none() && self.reading.detected().certainty.is_guess()
+        self.options.format.is_none() && self.reading.detected().certainty.is_guess()
     }
 
     /// The message as the other formats that fit read it, if this reading is a guess.
@@ -361,7 +361,7 @@ impl<T: Known> Message<'_, T> {
     pub(crate) fn other_readings(&self) -> Vec<T> {
         let others = self.reading.detected().certainty.others();
         let guesses = if self.is_guess() { others } else { &[] };
-        let read = |other: &Format| T::read(&self.payload, &self.options.clone().from(*other));
+        let read = |other: &Format| T::read(&self.payload, &self.options.clone().format(*other));
         guesses.iter().filter_map(|other| read(other).ok()).collect()
     }
 }
@@ -372,7 +372,7 @@ impl<T: Known> Message<'_, T> {
 /// the total of.
 struct Counted<R> {
     reader: R,
-    /// Shared with [`Content`], which asks for the count while the reader belongs to [`Payloads`].
+    /// Shared with [`Content`], which asks for the count while the reader belongs to [`MessageReader`].
     read: Rc<Cell<u64>>,
     progress: Progress,
 }

@@ -25,7 +25,7 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use otlp_profiles::check::{Options, Profcheck, Report, Rule, check};
+use otlp_profiles::check::{Options, Profcheck, Report, Rule, validate};
 use otlp_profiles::format::Receiver;
 use otlp_profiles::{Format, Limits, ReadOptions, Severity, detect};
 
@@ -280,7 +280,7 @@ fn file(args: &Args, input: &Input, console: &Console) -> Result<Checked, Failur
     let step = console.step("validate", if args.fix { "fix" } else { "check" }, &name);
     let checked = match args.fix {
         true => fix::file(input, &bytes, &options, args),
-        false => Checked { name, report: Ok(check(&bytes, &options)), fixed: None },
+        false => Checked { name, report: Ok(validate(&bytes, &options)), fixed: None },
     };
     drop(step);
     let format = checked.report.as_ref().ok().and_then(|report| report.format);
@@ -292,7 +292,7 @@ fn file(args: &Args, input: &Input, console: &Console) -> Result<Checked, Failur
     if !input.found || checked.report.as_ref().is_ok_and(Report::is_ok) {
         return Ok(checked);
     }
-    let read = ReadOptions::default().limits(options.limits).from(args.from);
+    let read = ReadOptions::default().limits(options.limits).format(args.from);
     match detect(&bytes, &read).map_err(|error| Failure::reading(&error, input, false)) {
         Err(failure) if input.may_be_skipped(&failure) => Err(failure),
         _ => Ok(checked),
@@ -319,7 +319,7 @@ impl Args {
     fn options(&self) -> Options {
         Options::default()
             .limits(self.limits.set(Limits::file()))
-            .from(self.from)
+            .format(self.from)
             .only(self.only.clone())
             .ignore(self.ignore.clone())
             .deny(self.deny.clone())

@@ -57,7 +57,7 @@ rules! {
         source "limits API"
         example ""
         fix "raise --max-lines-per-location";
-    /// Keeps the report bounded by the number of rules, not of mistakes. Not counted in the tallies
+    /// Keeps the report bounded by the number of rules, not of mistakes. Not counted in the rule_counts
     /// unless the caller raised its severity.
     OP9008 "limit-diagnostics" ["I" "1-7,P"] "report"
         "further findings of a rule were counted, not listed (100 each by default)"

@@ -1,13 +1,13 @@
 //! What is shown to be fine is fine: with and without this room, payloads have the same findings.
 //!
-//! The walk without proofs is the oracle of the walk with them. Payloads are those of real
+//! The walk without proofs is the oracle of the walk with them. MessageReader are those of real
 //! profilers in each version, bent at random bytes from a fixed seed, so that both the proofs and
 //! their refusals are exercised.
 
 use std::rc::Rc;
 
 use crate::check::cx::Cx;
-use crate::check::findings::{Finding, Findings, Tally};
+use crate::check::findings::{Finding, Findings, RuleCount};
 use crate::check::options::Options;
 use crate::check::walk;
 use crate::format::Format;
@@ -23,7 +23,7 @@ fn walked(
     version: Version,
     options: &Rc<Options>,
     fast: bool,
-) -> (Vec<Finding>, Vec<Tally>, u64) {
+) -> (Vec<Finding>, Vec<RuleCount>, u64) {
     let findings = Findings::new(Rc::clone(options), Some(version));
     let mut cx = Cx::new(bytes, version, options.limits, findings);
     assert!(cx.fast, "{version:?} is known here");
@@ -31,7 +31,7 @@ fn walked(
     walk::walk(&mut cx);
     let owned = cx.payload.owned;
     let report = cx.findings.finish();
-    (report.findings, report.tallies, owned)
+    (report.findings, report.rule_counts, owned)
 }
 
 /// From the files of `testdata`, each written as every version.
@@ -101,7 +101,7 @@ fn bent_payloads_have_the_same_findings_either_way() {
             for options in [&every, &usual] {
                 let slow = walked(&bent, version, options, false);
                 let fast = walked(&bent, version, options, true);
-                let told = |found: &(Vec<Finding>, Vec<Tally>, u64)| {
+                let told = |found: &(Vec<Finding>, Vec<RuleCount>, u64)| {
                     found.0.iter().map(|finding| finding.to_string()).collect::<Vec<_>>()
                 };
                 let (one, other) = (told(&slow), told(&fast));

@@ -13,9 +13,9 @@ use std::fmt;
 
 use self::rewrite::Rewritten;
 use super::catalogue::{OP5021, OP5022};
-use super::findings::Tally;
+use super::findings::RuleCount;
 use super::rule::Rule;
-use super::{Options, Report, check};
+use super::{Options, Report, validate};
 use crate::compression;
 use crate::error::{Result, Severity};
 use crate::format::Format;
@@ -27,7 +27,7 @@ use crate::limits::Limits;
 /// A file after [`fix`].
 ///
 /// ```
-/// use otlp_profiles::check::{Options, fix::fix};
+/// use otlp_profiles::check::{Options, fix};
 ///
 /// let file = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
 /// let fixed = fix(&file, &Options::default());
@@ -41,7 +41,7 @@ pub struct Fixed<'a> {
     /// What was done, payload by payload, in the order of the bytes of each.
     pub changes: Vec<Change>,
     /// The payloads, and rules of a payload, that were left though something could be fixed.
-    pub left: Vec<Left>,
+    pub not_fixed: Vec<NotFixed>,
     /// What is found in the file as it is now.
     pub report: Report,
 }
@@ -82,7 +82,7 @@ impl fmt::Display for Change {
 /// A payload that was left as it is, or something in it that was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Left {
+pub struct NotFixed {
     /// Which of several payloads it is, such as `message[3]`; empty of one.
     pub path: String,
     /// Why: what it would lose if it were written anew, what stands in the way, or which rule finds the same.
@@ -100,34 +100,34 @@ const WITH_IT: &str = "it went with what was fixed";
 /// any more, means the same, and stays as it is when it is fixed again. What is left is in the
 /// [report](Fixed::report).
 ///
-/// A payload is left alone, and [`Fixed::left`] says why, where it cannot be read, or where something
+/// A payload is left alone, and [`Fixed::not_fixed`] says why, where it cannot be read, or where something
 /// that has no single right answer would be lost: a field that nobody knows, a stack that is not there,
 /// a text that is not UTF-8.
 ///
 /// ```
-/// use otlp_profiles::check::{Options, fix::fix};
+/// use otlp_profiles::check::{Options, fix};
 /// use otlp_profiles::Format;
 ///
 /// // A profile with a sample of 7, and a dictionary with a string that nothing refers to.
 /// let payload = b"\x0a\x09\x12\x07\x12\x05\x12\x03\x22\x01\x07\
 ///     \x12\x11\x0a\x00\x12\x00\x1a\x00\x22\x00\x2a\x00\x2a\x01a\x32\x00\x3a\x00";
-/// let fixed = fix(payload, &Options::default().from(Format::OTLP));
+/// let fixed = fix(payload, &Options::default().format(Format::OTLP));
 /// assert_eq!(fixed.changes[0].to_string(),
 ///     "dictionary.string_table[1]: fixed OP3301 orphan-string: the unused row was left out (byte 25)");
 /// assert!(fixed.bytes.len() < payload.len());
 /// ```
 pub fn fix<'a>(bytes: &'a [u8], options: &Options) -> Fixed<'a> {
-    let before = check(bytes, options);
-    let mut fixing = Fixing { options, changes: Vec::new(), left: Vec::new() };
+    let before = validate(bytes, options);
+    let mut fixing = Fixing { options, changes: Vec::new(), not_fixed: Vec::new() };
     match fixing.file(bytes, &before) {
         Some(fixed) => {
-            let report = check(&fixed, options);
-            let Fixing { changes, left, .. } = fixing;
-            Fixed { bytes: Cow::Owned(fixed), changes, left, report }
+            let report = validate(&fixed, options);
+            let Fixing { changes, not_fixed, .. } = fixing;
+            Fixed { bytes: Cow::Owned(fixed), changes, not_fixed, report }
         }
         None => {
             let (bytes, changes) = (Cow::Borrowed(bytes), Vec::new());
-            Fixed { bytes, changes, left: fixing.left, report: before }
+            Fixed { bytes, changes, not_fixed: fixing.not_fixed, report: before }
         }
     }
 }
@@ -137,13 +137,13 @@ struct Fixing<'a> {
     /// What is asked decides whether anything is done; what was done is told of all rules.
     options: &'a Options,
     changes: Vec<Change>,
-    left: Vec<Left>,
+    not_fixed: Vec<NotFixed>,
 }
 
 impl Fixing<'_> {
     /// The file with its payloads fixed, if anything was done.
     fn file(&mut self, bytes: &[u8], before: &Report) -> Option<Vec<u8>> {
-        if !before.tallies().any(|tally| tally.rule.fixed_by().is_some()) {
+        if !before.rule_counts().any(|tally| tally.rule.fixed_by().is_some()) {
             return None;
         }
         let limits = &self.options.limits;
@@ -153,7 +153,7 @@ impl Fixing<'_> {
             Ok(framed) => framed,
             Err(error) => {
                 let (path, why) = (error.place(), error.message().to_owned());
-                self.left.push(Left { path, why });
+                self.not_fixed.push(NotFixed { path, why });
                 return None;
             }
         };
@@ -188,7 +188,7 @@ impl Fixing<'_> {
             Ok(Some(payload)) => Cow::Owned(inner.again(payload)),
             Ok(None) => Cow::Borrowed(message),
             Err(why) => {
-                self.left.push(Left { path, why });
+                self.not_fixed.push(NotFixed { path, why });
                 Cow::Borrowed(message)
             }
         }
@@ -196,28 +196,29 @@ impl Fixing<'_> {
 
     /// A payload, fixed; `None` where there is nothing to do, and the reason where it cannot be done.
     fn payload(&mut self, payload: &[u8], path: &str) -> Result<Option<Vec<u8>>, String> {
-        let asked = check(payload, self.options);
-        if !asked.tallies().any(|tally| is_fixed_in_payload(tally.rule)) {
+        let asked = validate(payload, self.options);
+        if !asked.rule_counts().any(|tally| is_fixed_in_payload(tally.rule)) {
             return Ok(None);
         }
         let all = Options::default()
             .limits(self.options.limits)
-            .from(self.options.from)
+            .format(self.options.format)
             .max_findings(self.options.max_findings);
-        let before = check(payload, &all);
+        let before = validate(payload, &all);
         let format = writable(&before)?;
         let fixed = rewritten(payload, format, &before, &self.options.limits)?;
         let Rewritten { payload: fixed, joined, .. } = fixed;
         same_format(payload, &fixed, format)?;
-        let after = check(&fixed, &all.from(format));
+        let after = validate(&fixed, &all.format(format));
         if let Some(worse) = first_worse(&before, &after) {
             return Err(format!("written anew it would break {} {}", worse.id(), worse.name()));
         }
         let fewer = changes(&before, &after, path);
-        let stays = asked.tallies().map(|tally| tally.rule);
+        let stays = asked.rule_counts().map(|tally| tally.rule);
         let stays = stays.filter(|rule| is_fixed_in_payload(rule) && count(&after, rule) > 0);
-        self.left
-            .extend(stays.map(|rule| Left { path: path.to_owned(), why: stays_the_same(rule) }));
+        self.not_fixed.extend(
+            stays.map(|rule| NotFixed { path: path.to_owned(), why: stays_the_same(rule) }),
+        );
         if !fewer.iter().any(|change| change.rule.fixed_by().is_some()) {
             return Ok(None);
         }
@@ -252,7 +253,7 @@ fn stays_the_same(rule: &Rule) -> String {
 
 /// The format of a payload that can be written anew, or why it cannot.
 fn writable(report: &Report) -> Result<Format, String> {
-    let mut ways = report.tallies().map(|tally| (tally.rule, rules::in_the_way(tally)));
+    let mut ways = report.rule_counts().map(|tally| (tally.rule, rules::in_the_way(tally)));
     if let Some((rule, why)) = ways.find_map(|(rule, why)| Some((rule, why?))) {
         return Err(format!("{} {}: {why}", rule.id(), rule.name()));
     }
@@ -269,7 +270,7 @@ fn rewritten(
 ) -> Result<Rewritten, String> {
     let rewritten = rewrite::rewrite(payload, format, limits).map_err(|error| error.to_string())?;
     // A reference that is lost is one that a finding is about.
-    let dangling = before.tallies().filter(|tally| tally.rule.id().starts_with("OP31"));
+    let dangling = before.rule_counts().filter(|tally| tally.rule.id().starts_with("OP31"));
     let dangling: u64 = dangling.map(|tally| tally.count).sum();
     let is_lost = |repair: &&crate::error::Finding| {
         let more = repair.code == INDEX_OUT_OF_RANGE.as_str() && repair.count > dangling;
@@ -308,13 +309,13 @@ fn same_format(before: &[u8], after: &[u8], format: Format) -> Result<(), String
 
 /// The first rule that matters and is broken more often than before.
 fn first_worse(before: &Report, after: &Report) -> Option<&'static Rule> {
-    let matters = after.tallies().filter(|tally| tally.severity > Severity::Info);
+    let matters = after.rule_counts().filter(|tally| tally.severity > Severity::Info);
     matters.filter(|tally| count(before, tally.rule) < tally.count).map(|tally| tally.rule).next()
 }
 
 /// How often a rule was broken, listed or not.
 fn count(report: &Report, rule: &'static Rule) -> u64 {
-    report.tallies().find(|tally| tally.rule == rule).map_or(0, |tally| tally.count)
+    report.rule_counts().find(|tally| tally.rule == rule).map_or(0, |tally| tally.count)
 }
 
 /// What is found less often than before: each place; or how many, where some are left and nothing tells which, or the
@@ -323,8 +324,8 @@ fn count(report: &Report, rule: &'static Rule) -> u64 {
 /// Which format was assumed is asked no more, as a payload is written in the one it has.
 fn changes(before: &Report, after: &Report, path: &str) -> Vec<Change> {
     let mut changes = Vec::new();
-    let asked = |tally: &&Tally| !["OP0006", "OP9008"].contains(&tally.rule.id());
-    for tally in before.tallies().filter(asked) {
+    let asked = |tally: &&RuleCount| !["OP0006", "OP9008"].contains(&tally.rule.id());
+    for tally in before.rule_counts().filter(asked) {
         let fewer = tally.count.saturating_sub(count(after, tally.rule));
         if fewer == 0 {
             continue;

@@ -14,7 +14,7 @@ use crate::error::{Error, Finding, Result};
 use crate::format::intake::{Intake, Policy};
 use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
-use crate::format::{Encoding, Format, Refs};
+use crate::format::{Encoding, Format, StringEncoding};
 use crate::limits::{Limits, within};
 use crate::model::Profiles;
 use crate::model::id::{Id, MappingId};
@@ -54,7 +54,7 @@ pub(super) fn rewrite(payload: &[u8], format: Format, limits: &Limits) -> Result
     compact::compact(&mut profiles, &kept);
     let forms = Forms::of(payload, format, limits);
     let options = WriteOptions::default()
-        .refs(forms.refs())
+        .string_encoding(forms.refs())
         .empty_messages(forms.empty_messages)
         .links(false)
         .max_output_bytes(limits.max_output_bytes);
@@ -126,8 +126,12 @@ impl Forms {
     }
 
     /// By reference only where all keys are: every reader knows texts in their place.
-    fn refs(&self) -> Refs {
-        if self.by_reference && !self.in_place { Refs::Dictionary } else { Refs::Inline }
+    fn refs(&self) -> StringEncoding {
+        if self.by_reference && !self.in_place {
+            StringEncoding::Dictionary
+        } else {
+            StringEncoding::Inline
+        }
     }
 
     /// `levels` ends the recursion.

@@ -5,7 +5,7 @@
 //! and stands in the way where it is not.
 
 use crate::check::catalogue::{is_limit, is_unreadable};
-use crate::check::findings::Tally;
+use crate::check::findings::RuleCount;
 use crate::check::rule::Rule;
 use crate::error::Severity;
 use crate::format::losses::LossCode;
@@ -128,7 +128,7 @@ pub(super) fn is_tolerated(code: &str) -> bool {
 /// Errors of files and limits, references without an answer, and rules whose findings mean that
 /// bytes were dropped or guessed. Of ids of other lengths the reader says what would be lost: of a link without any
 /// nothing, as it is none.
-pub(super) fn in_the_way(tally: &Tally) -> Option<&'static str> {
+pub(super) fn in_the_way(tally: &RuleCount) -> Option<&'static str> {
     const RULES: [&str; 8] =
         ["OP0005", "OP0007", "OP1013", "OP2006", "PP1010", "PP1014", "PP1021", "PP1035"];
     let rule = tally.rule;
@@ -167,7 +167,7 @@ mod tests {
     fn what_is_fixed_is_a_rule_that_does_not_stand_in_the_way() {
         for (id, done) in FIXES {
             let rule = Rule::find(id).unwrap_or_else(|| panic!("{id} is no rule"));
-            let tally = Tally { rule, severity: rule.worst(), count: 1 };
+            let tally = RuleCount { rule, severity: rule.worst(), count: 1 };
             assert_eq!(in_the_way(&tally), None, "{id}: {done}");
             assert_eq!(rule.fixed_by(), Some(*done), "{id} is there twice");
         }

@@ -178,7 +178,7 @@ pub(crate) fn check(dialect: Option<Dialect>, fits: bool) -> Result<()> {
     let message = format!(
         "dialect {name} matches no stack of the file: drop the option, or choose another dialect"
     );
-    Err(Error::new(ErrorKind::Option, message))
+    Err(Error::new(ErrorKind::InvalidOption, message))
 }
 
 /// The number of a line, of digits alone.

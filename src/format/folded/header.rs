@@ -91,7 +91,7 @@ fn decimal(scale: f64) -> Result<Decimal> {
     let scale_of = Decimal::of(&format!("{scale:e}")).filter(|_| is_scale);
     scale_of.ok_or_else(|| {
         let message = format!("scale is {scale}, and must be greater than 0");
-        Error::new(ErrorKind::Option, message)
+        Error::new(ErrorKind::InvalidOption, message)
     })
 }
 

@@ -45,7 +45,7 @@ use crate::schema::{EXPORT_PROFILES_SERVICE_RESPONSE, PROFILES_DATA};
 /// # fn main() -> otlp_profiles::Result<()> {
 /// use otlp_profiles::{Format, ReadOptions, read, write};
 ///
-/// let options = |format: Format| ReadOptions::default().from(format);
+/// let options = |format: Format| ReadOptions::default().format(format);
 /// let json = |profiles| write(profiles, Format::OTLP_JSON, &Default::default());
 ///
 /// let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();

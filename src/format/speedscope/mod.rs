@@ -76,7 +76,7 @@ fn scale(measure: &Unit, given: &str) -> Result<i64> {
         None => Ok(1),
         Some((.., other, one)) if *other == kind && *one <= nanos => Ok(nanos / one),
         Some(_) => Err(Error::new(
-            ErrorKind::Option,
+            ErrorKind::InvalidOption,
             format!("values in {unit} cannot be converted to {given}, the unit in sample_types"),
         )),
     }

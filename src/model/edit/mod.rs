@@ -12,4 +12,4 @@ mod walk;
 
 pub use crate::model::edit::attributes::{AttributesMut, Scalar};
 pub use crate::model::edit::owners::AttributeOwner;
-pub use crate::model::edit::rewrite::TextOf;
+pub use crate::model::edit::rewrite::StringField;

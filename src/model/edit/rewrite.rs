@@ -11,21 +11,21 @@ use crate::model::strings::Strings;
 use crate::model::value::Value;
 use crate::semconv::{PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE};
 
-/// Which texts to [rewrite](Profiles::rewrite).
+/// Which texts to [rewrite](Profiles::rewrite_strings).
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
 /// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
-/// use otlp_profiles::model::TextOf;
+/// use otlp_profiles::model::StringField;
 ///
 /// let mut profiles = otlp_profiles::read(&profile, &Default::default())?.profiles;
-/// let files = [TextOf::FunctionFilename, TextOf::MappingFilename];
-/// profiles.rewrite(&files, |path| Some(path.replace("/home/build/", "")))?;
+/// let files = [StringField::FunctionFilename, StringField::MappingFilename];
+/// profiles.rewrite_strings(&files, |path| Some(path.replace("/home/build/", "")))?;
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum TextOf {
+pub enum StringField {
     /// The names of functions, as people read them.
     FunctionName,
     /// The names of functions as the system knows them.
@@ -59,10 +59,10 @@ impl Profiles {
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
     /// # let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
-    /// use otlp_profiles::model::TextOf;
+    /// use otlp_profiles::model::StringField;
     ///
     /// let mut profiles = otlp_profiles::read(&profile, &Default::default())?.profiles;
-    /// profiles.rewrite(&[TextOf::FunctionName, TextOf::FunctionSystemName], |name| {
+    /// profiles.rewrite_strings(&[StringField::FunctionName, StringField::FunctionSystemName], |name| {
     ///     name.strip_prefix("main.").map(|rest| format!("checkout.{rest}"))
     /// })?;
     /// profiles.compact(); // The old names go as well.
@@ -75,9 +75,9 @@ impl Profiles {
     ///
     /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) where the table of texts would grow past 4 GiB
     /// or 2³¹ rows. Part of the texts is rewritten then.
-    pub fn rewrite(
+    pub fn rewrite_strings(
         &mut self,
-        texts: &[TextOf],
+        texts: &[StringField],
         mut rewrite: impl FnMut(&str) -> Option<String>,
     ) -> Result<()> {
         let mut strings = std::mem::take(&mut self.dictionary.strings);
@@ -90,32 +90,36 @@ impl Profiles {
         result
     }
 
-    fn rewrite_one(&mut self, texts: TextOf, rewriter: &mut Rewriter<'_>) -> Result<()> {
+    fn rewrite_one(&mut self, texts: StringField, rewriter: &mut Rewriter<'_>) -> Result<()> {
         let Self { dictionary: Dictionary { functions, mappings, .. }, resources } = self;
         let functions = functions.iter_mut();
         match texts {
-            TextOf::FunctionName => rewriter.all(functions.map(|one| &mut one.name)),
-            TextOf::FunctionSystemName => rewriter.all(functions.map(|one| &mut one.system_name)),
-            TextOf::FunctionFilename => rewriter.all(functions.map(|one| &mut one.filename)),
-            TextOf::MappingFilename => {
+            StringField::FunctionName => rewriter.all(functions.map(|one| &mut one.name)),
+            StringField::FunctionSystemName => {
+                rewriter.all(functions.map(|one| &mut one.system_name))
+            }
+            StringField::FunctionFilename => rewriter.all(functions.map(|one| &mut one.filename)),
+            StringField::MappingFilename => {
                 rewriter.all(mappings.rows.iter_mut().map(|one| &mut one.filename))
             }
-            TextOf::SampleTypeName => {
+            StringField::SampleTypeName => {
                 rewriter.all(profiles_of(resources).flat_map(sample_type_names))?;
                 self.rewrite_defaults(rewriter)
             }
-            TextOf::SampleTypeUnit => {
+            StringField::SampleTypeUnit => {
                 let types = profiles_of(resources).flat_map(|one| &mut one.sample_types);
                 rewriter.all(types.map(|one| &mut one.unit))
             }
-            TextOf::PeriodTypeName => {
+            StringField::PeriodTypeName => {
                 rewriter.all(profiles_of(resources).map(|one| &mut one.period_type.name))
             }
-            TextOf::PeriodTypeUnit => {
+            StringField::PeriodTypeUnit => {
                 rewriter.all(profiles_of(resources).map(|one| &mut one.period_type.unit))
             }
-            TextOf::ScopeName => rewriter.all(scopes_of(resources).map(|one| &mut one.scope.name)),
-            TextOf::ScopeVersion => {
+            StringField::ScopeName => {
+                rewriter.all(scopes_of(resources).map(|one| &mut one.scope.name))
+            }
+            StringField::ScopeVersion => {
                 rewriter.all(scopes_of(resources).map(|one| &mut one.scope.version))
             }
         }

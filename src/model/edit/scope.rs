@@ -8,7 +8,7 @@ use crate::model::profiles::Profiles;
 impl Profiles {
     /// Gives every scope this name, and this version if there is one. Their attributes stay.
     ///
-    /// [`rewrite`](Self::rewrite) changes names that are there; this also names the scope of a pprof,
+    /// [`rewrite_strings`](Self::rewrite_strings) changes names that are there; this also names the scope of a pprof,
     /// which has none.
     ///
     /// ```

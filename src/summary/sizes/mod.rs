@@ -54,7 +54,7 @@ pub struct Sizes {
     tables: Vec<TableSize>,
     strings: Vec<StringSize>,
     stacks: Vec<StackSize>,
-    compact: Result<Compacted>,
+    compact: Result<CompactSize>,
 }
 
 /// The bytes of a table: all rows of a field that holds rows, or a field beside the tables.
@@ -169,7 +169,7 @@ pub struct StackSize {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Compacted {
+pub struct CompactSize {
     /// Its bytes.
     pub bytes: u64,
     /// Its bytes as gzip of level 9, as the command's `--compact` writes it.
@@ -236,16 +236,16 @@ impl Sizes {
     /// # Errors
     ///
     /// The payload cannot be read in full, or its format has an order of its own.
-    pub fn compact(&self) -> std::result::Result<&Compacted, &Error> {
+    pub fn compact(&self) -> std::result::Result<&CompactSize, &Error> {
         self.compact.as_ref()
     }
 }
 
 /// Which format a payload is, as [`read`] would have it.
 fn detected(payload: &[u8], options: &ReadOptions) -> Result<Detected> {
-    let refuse = options.ambiguity == Ambiguity::Refuse && options.from.is_none();
+    let refuse = options.ambiguity == Ambiguity::Refuse && options.format.is_none();
     let depth = if refuse { Depth::Whole } else { Depth::Bounded };
-    let detected = detect_payload(payload, options.from, options.endpoint, depth)?;
+    let detected = detect_payload(payload, options.format, options.endpoint, depth)?;
     if refuse && detected.certainty.is_guess() {
         return Ok(read(payload, options)?.detected);
     }
@@ -384,7 +384,7 @@ fn named(payload: &[u8], tree: &Tree, largest: Largest) -> (Vec<StringSize>, Vec
 /// # Errors
 ///
 /// As reading and writing the payload; then the rest of the sizes is there all the same.
-fn compacted(payload: &[u8], detected: &Detected, options: &ReadOptions) -> Result<Compacted> {
+fn compacted(payload: &[u8], detected: &Detected, options: &ReadOptions) -> Result<CompactSize> {
     let format = detected.format;
     if let Encoding::Events = format.encoding() {
         let message = format!("{format} has an order of its own: a layout is for OTLP and pprof");
@@ -396,5 +396,5 @@ fn compacted(payload: &[u8], detected: &Detected, options: &ReadOptions) -> Resu
         .max_output_bytes(options.limits.max_output_bytes);
     let written = write(&profiles, format, &layout)?;
     let gzipped = deflated_length(&written.payload, Level::BEST);
-    Ok(Compacted { bytes: written.payload.len() as u64, gzipped, losses: written.losses })
+    Ok(CompactSize { bytes: written.payload.len() as u64, gzipped, losses: written.losses })
 }

@@ -86,7 +86,7 @@ impl Plan {
         if !format.can_write() {
             return Err(format!("{format} is only read: give --to FORMAT"));
         }
-        let options = args.write_options().given();
+        let options = args.write_options().specified();
         let not_taken = |name: &&str| !format.options().contains(name);
         if let Some(name) = options.into_iter().find(not_taken) {
             return Err(format!("--{name} does not apply to writing {format}"));

@@ -11,7 +11,7 @@
 
 use std::fmt::Write;
 
-use otlp_profiles::summary::{Compacted, FieldSize, Sizes, StackSize, StringSize, TableSize};
+use otlp_profiles::summary::{CompactSize, FieldSize, Sizes, StackSize, StringSize, TableSize};
 use otlp_profiles::{Error, Losses, Result};
 use serde_json::{Value as Json, json};
 
@@ -98,7 +98,7 @@ fn row(page: &mut String, all: u64, name: &str, (times, bytes, gzip): (u64, u64,
 
 /// Both numbers with the difference, since `--compact` may also make a message larger, and losses,
 /// as it may write less than there was.
-fn compact_text(sizes: &Sizes, compact: &Compacted) -> String {
+fn compact_text(sizes: &Sizes, compact: &CompactSize) -> String {
     let of = |before: u64, after: u64| {
         let saved = i128::from(before) - i128::from(after);
         let word = if saved < 0 { "more" } else { "less" };
@@ -145,7 +145,7 @@ fn said(error: &Error) -> Failure {
 }
 
 /// `losses` is a list of codes, as in the line for people.
-fn compact_json(compact: &Compacted) -> Json {
+fn compact_json(compact: &CompactSize) -> Json {
     json!({
         "bytes": compact.bytes,
         "gzipped_bytes": compact.gzipped,

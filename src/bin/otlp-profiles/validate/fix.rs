@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use otlp_profiles::check::Options;
-use otlp_profiles::check::fix::{Change, Left, fix};
+use otlp_profiles::check::{Change, NotFixed, fix};
 
 use super::{Args, Checked};
 use crate::exit::Failure;
@@ -20,7 +20,7 @@ pub(super) struct Mended {
     /// input.
     pub(super) changes: Vec<Change>,
     /// What has no one right answer, and why: it is the person's to decide.
-    pub(super) left: Vec<Left>,
+    pub(super) not_fixed: Vec<NotFixed>,
 }
 
 /// Why the arguments make no sense together, if they do not.
@@ -61,7 +61,7 @@ pub(super) fn file(input: &Input, bytes: &[u8], options: &Options, args: &Args) 
         (None, Some(path)) if !fixed.changes.is_empty() => write(path, &fixed.bytes, None, true),
         (None, _) => Ok(()),
     };
-    let mended = Mended { changes: fixed.changes, left: fixed.left };
+    let mended = Mended { changes: fixed.changes, not_fixed: fixed.not_fixed };
     match written {
         Ok(()) => Checked { name, report: Ok(fixed.report), fixed: Some(mended) },
         Err(failure) => Checked { name, report: Err(failure), fixed: None },

@@ -11,7 +11,7 @@
 //! ```
 
 use otlp_profiles::Severity;
-use otlp_profiles::check::fix::Change;
+use otlp_profiles::check::Change;
 use otlp_profiles::check::{Finding, Report};
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn file(file: &Checked, deny: Severity) -> Value {
     let mut value = checked(file, deny);
     if let Some(fixed) = &file.fixed {
         value["fixed"] = fixed.changes.iter().map(change).collect();
-        let left = fixed.left.iter().map(|left| json!({ "path": left.path, "why": left.why }));
+        let left = fixed.not_fixed.iter().map(|left| json!({ "path": left.path, "why": left.why }));
         value["not_fixed"] = left.collect();
     }
     value
@@ -61,7 +61,7 @@ fn checked(file: &Checked, deny: Severity) -> Value {
             "warnings": report.count(Severity::Warning),
             "infos": report.count(Severity::Info),
             "findings": report.findings().map(finding).collect::<Vec<_>>(),
-            "rules": report.tallies().map(|tally| json!({
+            "rules": report.rule_counts().map(|tally| json!({
                 "rule": tally.rule.id(),
                 "severity": tally.severity.to_string(),
                 "count": tally.count,

@@ -53,7 +53,7 @@ fn case(page: &mut String, file: &Checked, deny: Severity) {
             };
             let (bad, other) = (lines(true), lines(false));
             // All of them, listed or not: the test has failed without a line, too.
-            let tallies = report.tallies().filter(|tally| denied(tally.severity));
+            let tallies = report.rule_counts().filter(|tally| denied(tally.severity));
             let count: u64 = tallies.map(|tally| tally.count).sum();
             if count > 0 {
                 let count = counted(count, "finding");

@@ -25,7 +25,7 @@ pub(super) fn page(files: &[Checked], inputs: &Inputs) -> String {
         for change in file.fixed.iter().flat_map(|fixed| &fixed.changes) {
             let _ = writeln!(page, "{name}: {change}");
         }
-        for left in file.fixed.iter().flat_map(|fixed| &fixed.left) {
+        for left in file.fixed.iter().flat_map(|fixed| &fixed.not_fixed) {
             let colon = if left.path.is_empty() { "" } else { ": " };
             let why = shown(&left.why);
             let _ = writeln!(page, "{name}: {}{colon}not fixed: {why}", left.path);
@@ -59,7 +59,7 @@ fn summary(page: &mut String, files: &[Checked], single: bool) {
     };
     let fixed = files.iter().filter_map(|file| file.fixed.as_ref());
     let fixes = fixed.clone().flat_map(|fixed| &fixed.changes).map(|change| change.count).sum();
-    let left = fixed.clone().any(|fixed| !fixed.left.is_empty());
+    let left = fixed.clone().any(|fixed| !fixed.not_fixed.is_empty());
     let fixed = match (fixed.count(), fixes) {
         (0, _) => String::new(),
         (_, 0) if left => "; nothing fixed".to_owned(),

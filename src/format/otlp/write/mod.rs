@@ -62,7 +62,7 @@ use crate::wire::write::{field_bytes_nonempty, field_large, field_message};
 ///
 /// [`Limit`](crate::ErrorKind::Limit) past `max_output_bytes` or `max_expanded_samples`;
 /// [`Unrepresentable`](crate::ErrorKind::Unrepresentable) for a table of more rows than an `int32` counts;
-/// [`Option`](crate::ErrorKind::Option) for one id of several profiles.
+/// [`Option`](crate::ErrorKind::InvalidOption) for one id of several profiles.
 pub(crate) fn write<G: Generation>(
     profiles: &Profiles,
     options: &WriteOptions,
@@ -118,7 +118,7 @@ fn check_id(scopes: &[ScopeParts], options: &WriteOptions) -> Result<()> {
     }
     let message =
         format!("profile-id sets the id of one profile, and the payload has {having} profiles");
-    Err(Error::new(ErrorKind::Option, message))
+    Err(Error::new(ErrorKind::InvalidOption, message))
 }
 
 /// Whether rows and samples are brought into another order while they are written.

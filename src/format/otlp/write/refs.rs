@@ -10,7 +10,7 @@
 use hashbrown::HashMap;
 
 use crate::format::columns::DefaultSaid;
-use crate::format::options::{Refs, WriteOptions};
+use crate::format::options::{StringEncoding, WriteOptions};
 use crate::format::otlp::schema::Generation;
 use crate::format::otlp::write::own_texts::OwnTexts;
 use crate::format::otlp::write::parts::ScopeParts;
@@ -40,7 +40,9 @@ impl TextRefs {
         scopes: &[ScopeParts],
         options: &WriteOptions,
     ) -> Self {
-        if G::SCHEMA.any_value.string_strindex == 0 || options.refs == Refs::Inline {
+        if G::SCHEMA.any_value.string_strindex == 0
+            || options.string_encoding == StringEncoding::Inline
+        {
             return Self::default();
         }
         let strings = &profiles.dictionary.strings;
