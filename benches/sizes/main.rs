@@ -1,8 +1,7 @@
-//! How many bytes profiles take in each form: the tables of docs/SIZES.md.
+//! Measures the size of profiles in each form, and writes the tables of docs/SIZES.md.
 //!
-//! `cargo bench --features proto,zstd --bench sizes` prints them; with `-- --write FILE` they go to a file.
-//! What is outside the repository is read through `OTLP_PROFILES_CORPUS`, and left out, with a message,
-//! where it is not there.
+//! `cargo bench --features proto,zstd --bench sizes` prints the page; `-- --write FILE` writes it to a file. Profiles
+//! outside the repository are read from `OTLP_PROFILES_CORPUS`. Missing ones are skipped with a message.
 
 #[path = "../../tests/support/alloc.rs"]
 mod alloc;
@@ -32,24 +31,24 @@ fn main() {
             text += &report::forms("`average` with timestamps", &rows, Some(true));
             text += report::DROPPED;
         }
-        None => eprintln!("skipped: the OTEP's average.pprof is in the corpus only"),
+        None => eprintln!("skipped: the OTEP's average.pprof is only in the corpus"),
     }
     for (path, title) in [
         ("made/standins/ruby-like.pb.gz", "Ruby-like"),
         ("made/standins/large-like.pb.gz", "Large"),
     ] {
         let Some(input) = inputs::one(path) else {
-            eprintln!("skipped: {path} is in the corpus only");
+            eprintln!("skipped: {path} is only in the corpus");
             continue;
         };
         if title == "Ruby-like" {
-            text += "## Stand-ins\n\nThe OTEP's `ruby` and `large` were never published. These are made to have their counts: for trends, not for figures beside the OTEP's.\n\n";
+            text += "## Stand-ins\n\nThe OTEP never published its `ruby` and `large`. These profiles have the same counts: use them for trends, not for comparison with the OTEP.\n\n";
         }
         let rows = measure::all_forms(&input.bytes, &input.profile);
         text += &report::forms(title, &rows, None);
     }
     if inputs::corpus().is_none() {
-        eprintln!("OTLP_PROFILES_CORPUS is not set: testdata/ alone is measured");
+        eprintln!("OTLP_PROFILES_CORPUS is not set: measuring testdata/ only");
     }
     let recorded: Vec<_> = inputs::recorded().iter().map(measure::compared).collect();
     text += &report::recorded(&recorded);

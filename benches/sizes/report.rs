@@ -1,10 +1,10 @@
-//! docs/SIZES.md.
+//! The text and tables of docs/SIZES.md.
 
 use std::fmt::Write as _;
 
 use crate::measure::{Compared, LAYOUTS, Row, Size};
 
-/// A number with commas.
+/// Formats a number with thousands separators.
 fn n(number: usize) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> =
@@ -12,53 +12,60 @@ fn n(number: usize) -> String {
     groups.join(",")
 }
 
-fn sizes(size: Size) -> String {
-    format!("{} / {} / {}", n(size.raw), n(size.gzip), n(size.zstd))
-}
-
 pub const HEAD: &str = "\
 # Sizes
 
-How many bytes profiles take: in the forms that OTEP 0239 was decided by, in the form that the
-Collector's contrib translator gives them, and here, by generation and [layout](#layouts). All of it is
-made by one command:
+How large is a profile in each format, generation and [layout](#layouts)? This page compares this library's output with
+pprof, with the forms that OTEP 0239 measured, and with the Collector's contrib translator. To regenerate it, run:
 
 ```sh
-OTLP_PROFILES_CORPUS=../shared/corpus benches/sizes.sh
+OTLP_PROFILES_CORPUS=DIR benches/sizes.sh
 ```
 
-It runs `cargo bench --features proto,zstd --bench sizes`; the encoders of the other forms are in
-`benches/sizes/`. Without a corpus it measures `testdata/` and prints what is left out.
+Without a corpus, the benchmark measures `testdata/` only and prints what it skips.
 
-*gzip* is zlib-rs at level 6 (flate2, this library's `deflate`). zlib itself is up to 5 % smaller on
-files of some kB; *Go* is Go's `compress/gzip` at its default level, 6, which the OTEP's own figures are
-of: its choices are made again in `benches/sizes/go.rs`, and only the length is counted. *zstd* is at level
-3, its own default. *Objects* are the messages, texts and lists a program holds that has a struct for each
-message; *allocations* are what this library makes to read the payload into its model.
+In short: with the same information, default OTLP 1.3 is smaller than the OTEP's own form for every recorded profile, raw and
+compressed. OTLP 1.10 is about 2 % smaller than the contrib translator's output; `compact` saves 8 to 10 %.
+
+The columns:
+
+* *gzip*: zlib-rs at level 6, as this library compresses. zlib itself is up to 5 % smaller on files of some kB.
+* *Go*: Go's `compress/gzip` at level 6, which the OTEP used. `benches/sizes/go.rs` computes the length.
+* *zstd*: level 3, its default.
+* *objects*: messages, strings and lists in a program with one struct per message.
+* *allocations*: what this library allocates to read the payload.
 
 ## Layouts
 
-`WriteOptions::layout`, and `convert --layout` and `--compact`, which also compresses at level 9. No
-layout loses anything: what is read of each is the same, and the tests compare all of them with what
-was read, in every generation.
+Choose a layout with `WriteOptions::layout` or `convert --layout`. `convert --compact` selects `compact` and also
+compresses at level 9. No layout loses data: tests read every layout of every generation and compare the profiles.
 
 | | `default` | `keep` | `compact` |
 |---|---|---|---|
-| samples | in their order; OTLP 1.3 to 1.7 by their attributes, then the longest stacks first | in their order | by their attributes, then by stack |
-| stacks | in their order | in their order | as the tree of calls has them; in OTLP 1.3 to 1.7, where they are slices of one list, the longest come first in every layout; a caller's stack is part of that of what it calls, in every layout |
-| locations | in their order; OTLP 1.3 to 1.7 as `compact` | the most used ones first | by binary, function and line; the 127 most used ones before the others, as their index takes one byte, then those of two bytes |
-| functions, strings | the same | in their order | by file, first line and name; as they are first used |
-| rows that nothing refers to | stay, but for strings | go (`orphan.dropped`), but for mappings | go (`orphan.dropped`), but for mappings |
-| OTLP 1.8 and later, which have a profile for each sample type: samples that are 0 | stay | stay | go from all but one profile; writing a pprof or OTLP up to 1.7 puts them back |
-| lists of one number in samples | packed | packed | not packed, a byte less, but for the first of each profile, by which generations are told apart; parsers of protobuf have to take both |
+| samples | original order (1) | original order | by attributes, then by stack |
+| stacks | original order (2) | original order (2) | by call tree (2) |
+| locations | original order; OTLP 1.3 to 1.7 as `compact` | most used first | by binary, function and line (3) |
+| functions | original order; OTLP 1.3 to 1.7 as `compact` | original order | by file, first line and name |
+| strings | original order; OTLP 1.3 to 1.7 as `compact` | original order | by first use |
+| unreferenced rows | kept, except strings | dropped, except mappings | dropped, except mappings |
+| samples with value 0 (4) | kept | kept | kept in one profile only |
+| lists of one number in samples | packed | packed | not packed (5) |
 
-A reader could notice the order of samples and of rows, which means nothing in any generation, and by
-`compact` that the profiles of one pprof have not all as many samples: who pairs them by position,
-not by stack and attributes, has to use another layout.
+1. OTLP 1.3 to 1.7: by attributes, then the longest stacks first.
+2. In OTLP 1.3 to 1.7, stacks are slices of one list. Every layout puts the longest first, and a caller's stack shares
+   the slice of its callee.
+3. The 127 most used locations come first, since their index takes one byte, then those with two bytes.
+4. OTLP 1.8 and later has one profile per sample type. Writing pprof or OTLP up to 1.7 restores the samples.
+5. This saves a byte. The first list of each profile stays packed, because it distinguishes generations. Protobuf
+   parsers must accept both.
+
+Dropped rows are reported as `orphan.dropped`. The order of samples and rows has no meaning in any generation. With
+`compact`, the profiles of one pprof may differ in their number of samples. If you pair samples by position instead of
+by stack and attributes, use another layout.
 
 ";
 
-/// The OTEP's own figures: bytes, gzip.
+/// The OTEP's published figures: bytes, gzip.
 const AVERAGE: [(&str, &str); 5] = [
     ("7,974", "3,772"),
     ("83,204", "3,844"),
@@ -74,13 +81,13 @@ const TIMED: [(&str, &str); 5] = [
     ("8,863", "3,387"),
 ];
 
-/// A table of all forms; with the OTEP's figures where they are known.
+/// A table of all forms, with the OTEP's published figures if `published` is set.
 pub fn forms(title: &str, rows: &[Row], published: Option<bool>) -> String {
     let mut out = format!(
         "### {title}\n\n| form | bytes | gzip | gzip -9 | Go | zstd | objects | allocations |"
     );
     let figures = published.map(|timed| if timed { TIMED } else { AVERAGE });
-    out += if figures.is_some() { " the OTEP says |\n" } else { "\n" };
+    out += if figures.is_some() { " published |\n" } else { "\n" };
     out += "|---|---|---|---|---|---|---|---|";
     out += if figures.is_some() { "---|\n" } else { "\n" };
     let mut published = figures.into_iter().flatten();
@@ -98,11 +105,11 @@ pub fn forms(title: &str, rows: &[Row], published: Option<bool>) -> String {
             n(row.objects)
         );
         if figures.is_some() {
-            let said = if row.name.starts_with("OTEP") { published.next() } else { None };
+            let figure = if row.name.starts_with("OTEP") { published.next() } else { None };
             let _ = write!(
                 out,
                 " {} |",
-                said.map_or(String::new(), |(raw, gz)| format!("{raw} / {gz}"))
+                figure.map_or(String::new(), |(raw, gz)| format!("{raw} / {gz}"))
             );
         }
         out.push('\n');
@@ -111,24 +118,22 @@ pub fn forms(title: &str, rows: &[Row], published: Option<bool>) -> String {
 }
 
 pub const DROPPED: &str = "\
-The OTEP's figures come out to the byte, raw and by Go's compressor. What its conversions leave out,
-which is why they are not this library's sizes:
+The OTEP's figures are reproduced to the byte, raw and with Go's compressor. Its conversions omit data, so its sizes are
+not comparable with the others:
 
-* all of them: sample types, time, duration, period, comments, drop and keep frames, the default sample
-  type; units of labels and numeric labels. `denormalized` has neither mappings nor addresses, and takes
-  ids for positions, so that every frame is the next one; `arrays` has the value of the first type for
-  every type.
-* `pprofextended`: ids, `has_functions` and its like, `is_folded`, and **all labels**: the flavour behind
-  the name has its attributes commented out. Its indices are pprof's ids, which count from 1 where the
-  OTEP's text counts from 0, so that who reads it by the text misreads every frame. On `average` no stack
-  is part of another: what it saves on the pprof are the ids.
-* `average` with timestamps: every observation is a sample with the second it was taken in, though the
-  benchmark means milliseconds; there are one or two seconds. It ran at an unknown one: here it is one of
-  30 October 2023 with which all five gzip sizes are the published ones.
+* All: sample types, time, duration, period, comments, drop and keep frames, the default sample type, label units and
+  numeric labels. `denormalized` has neither mappings nor addresses, and uses ids as positions, so every frame is the
+  next one. `arrays` stores the value of the first type for every type.
+* `pprofextended`: ids, flags such as `has_functions`, `is_folded`, and **all labels**, because the attributes are
+  commented out. Its indices are pprof ids, which start at 1; the text of the OTEP starts at 0. On `average` no stack is
+  part of another, so the saving over pprof is the ids.
+* `average` with timestamps: every observation is a sample with a timestamp in seconds, where the benchmark means
+  milliseconds. The time of the original run is unknown. Here it is a second of 30 October 2023 that reproduces
+  all five gzip sizes.
 
 ";
 
-/// The ratio of two sizes over some profiles: the geometric mean and the worst.
+/// Ratios of two sizes over several profiles: geometric mean, worst, and how many are above 1.
 struct Ratio {
     mean: f64,
     worst: f64,
@@ -145,45 +150,43 @@ fn ratio(all: &[Compared], of: impl Fn(&Compared) -> (usize, usize)) -> Ratio {
     }
 }
 
-/// The profiles of the corpus, and what they come to.
+/// The tables of recorded profiles.
 pub fn recorded(all: &[Compared]) -> String {
     let mut out = format!(
-        "## Recorded profiles\n\nGeometric means over {} profiles; *worst* is the profile where the ratio is the highest, and then how many are above 1. Both sides by gzip at level 6, but where it says level 9 (of gzip alone), and by zstd at level 3.\n\n",
+        "## Recorded profiles\n\nRatios over {} profiles: the geometric mean, the worst profile, and in parentheses the number of profiles above 1. Compressed with gzip level 6 (level 9 where the row says so) and zstd level 3.\n\n",
         all.len()
     );
     out += "| | raw | worst | gzip | worst | zstd | worst |\n|---|---|---|---|---|---|---|\n";
     let mut line = |name: &str, of: &dyn Fn(&Compared) -> (Size, Size)| {
-        let said = |size: fn(Size) -> usize| {
+        let cell = |size: fn(Size) -> usize| {
             let Ratio { mean, worst, above } = ratio(all, |one| {
                 let (ours, theirs) = of(one);
                 (size(ours), size(theirs))
             });
             format!("{mean:.3} | {worst:.3} ({above})")
         };
-        let (raw, gzip, zstd) = (said(|of| of.raw), said(|of| of.gzip), said(|of| of.zstd));
+        let (raw, gzip, zstd) = (cell(|of| of.raw), cell(|of| of.gzip), cell(|of| of.zstd));
         let _ = writeln!(out, "| {name} | {raw} | {gzip} | {zstd} |");
     };
     for (at, (name, _)) in LAYOUTS.iter().enumerate() {
-        let name = format!("otlp-1.3 {name}, the same information, to the OTEP's pprofextended");
+        let name = format!("otlp-1.3 {name} / OTEP pprofextended, same information");
         line(&name, &|c| (c.same[at], c.otep));
     }
     for (at, (name, _)) in LAYOUTS.iter().enumerate() {
-        line(&format!("otlp-1.3 {name}, everything, to the pprof"), &|c| (c.full[at], c.pprof));
+        line(&format!("otlp-1.3 {name} / pprof"), &|c| (c.full[at], c.pprof));
     }
     for (at, (name, _)) in LAYOUTS.iter().enumerate() {
-        line(&format!("otlp-1.10 {name} to contrib-style"), &|c| (c.newest[at], c.contrib));
+        line(&format!("otlp-1.10 {name} / contrib-style"), &|c| (c.newest[at], c.contrib));
     }
     let best = |size: Size| Size { gzip: size.best, ..size };
-    line("`--compact`: otlp-1.3 at level 9, everything, to the pprof", &|c| {
-        (best(c.full[2]), c.pprof)
-    });
-    line("`--compact`: otlp-1.10 at level 9 to contrib-style", &|c| (best(c.newest[2]), c.contrib));
-    out += "\nBytes, raw / gzip / zstd; *same* has what the OTEP's conversion keeps, and is what stands beside it.\n\n";
+    line("`--compact`, level 9: otlp-1.3 / pprof", &|c| (best(c.full[2]), c.pprof));
+    line("`--compact`, level 9: otlp-1.10 / contrib-style", &|c| (best(c.newest[2]), c.contrib));
+    out += "\nBytes after gzip. *Same* means: only the information that the OTEP's conversion keeps.\n\n";
     out += "| profile | pprof | OTEP pprofextended | 1.3 default, same | 1.3 compact, same | 1.3 default | 1.3 keep | 1.3 compact | contrib-style | 1.10 default | 1.10 keep | 1.10 compact |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n";
     for c in all {
         let cells = [c.pprof, c.otep, c.same[0], c.same[2], c.full[0], c.full[1], c.full[2]];
         let cells = cells.into_iter().chain([c.contrib, c.newest[0], c.newest[1], c.newest[2]]);
-        let cells: Vec<String> = cells.map(sizes).collect();
+        let cells: Vec<String> = cells.map(|size| n(size.gzip)).collect();
         let _ = writeln!(out, "| {} | {} |", c.name, cells.join(" | "));
     }
     out
