@@ -1,7 +1,7 @@
 #!/bin/sh
-# How long reading 100 MB of text takes, and how much memory, beside inferno's collapsers with one thread
-# (cargo install inferno). Needs python3 and GNU time. The files are made in the folder that is given, or
-# else in /tmp, and stay there.
+# Measures time and memory for reading 100 MB of text, compared with inferno's collapsers on one thread
+# (cargo install inferno). Needs python3 and GNU time.
+# usage: text.sh [DIRECTORY]   The generated files stay in DIRECTORY (default: /tmp).
 set -eu
 cd "$(dirname "$0")/.."
 folder="${1:-/tmp}"
@@ -12,7 +12,7 @@ import pathlib, random, re, sys
 random.seed(1)
 folder, size = pathlib.Path(sys.argv[1]), 100_000_000
 
-# Folded stacks: each of some 56,000 three times, of 20 frames that are called by some of 4,000 functions.
+# Folded stacks: some 56,000 stacks, each three times, with 20 frames from 4,000 function names.
 folded, written = folder / "100MB.folded", 0
 def frame():
     number = random.randrange(4000)
@@ -24,7 +24,7 @@ with folded.open("w") as out:
             random.shuffle(stacks)
             written += sum(out.write(f"{stack} {random.randrange(1, 1000)}\n") for stack in stacks)
 
-# The text of perf script: the events of a real one again and again, each a millisecond later.
+# perf script text: repeats the events of a real recording, each a millisecond later.
 events = pathlib.Path("testdata/linux-perf-script.txt").read_text().strip().split("\n\n")
 script, written, at = folder / "100MB.script.txt", 0, 0
 with script.open("w") as out:
