@@ -15,6 +15,7 @@ mod many;
 mod origin;
 #[cfg(unix)]
 mod pieces;
+mod release;
 mod sizes;
 mod validate;
 
