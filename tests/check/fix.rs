@@ -112,19 +112,6 @@ const CASES: &[(&str, &str, &str, Option<&str>)] = &[
     ("OP3208", "5-7", "$D.function_table[2]={}", None),
     ("OP3301", "1-4", "$T.string_table[6]=\"spare\"", None),
     ("OP3301", "5-7", "$D.string_table[9]=\"spare\"", None),
-    (
-        "OP3302",
-        "5-7",
-        "$D.mapping_table[2].memory_start=1; $D.mapping_table[2].memory_limit=2; $D.mapping_table[2].attribute_indices[0]=2",
-        None,
-    ),
-    (
-        "OP3303",
-        "5-7",
-        "$D.location_table[2].address=4101; $D.location_table[2].mapping_index=1",
-        None,
-    ),
-    ("OP3304", "5-7", "$D.function_table[2].name_strindex=4", None),
     ("OP3305", "5-7", "$D.link_table[2].trace_id=x01*16; $D.link_table[2].span_id=x03*8", None),
     (
         "OP3306",
@@ -174,7 +161,6 @@ const CASES: &[(&str, &str, &str, Option<&str>)] = &[
     ("PP1008", "P", "location[0].mapping_id=9", Some("location[0].mapping_id=-")),
     ("PP1026", "P", "location[0].id=7; sample[0].location_id[0]=7", None),
     ("PP1031", "P", "string_table[7]=\"main\"", None),
-    ("PP1038", "P", "function[1].id=2; function[1].name=4", None),
 ];
 
 /// Generations such as `2-4`.
@@ -344,24 +330,34 @@ fn times_of_old_generations_are_sorted() {
     }
 }
 
-/// Of two rows that nothing refers to the mapping stays, as it says what was mapped. Which of them is gone cannot be told
-/// by the findings, so no place is said.
+/// Profilers list what was mapped and what they know of the code, so these rows are a hint and not a mistake.
 #[test]
-fn what_stays_when_it_is_written_anew_is_said() {
+fn unused_mappings_locations_and_functions_stay() {
+    let function = "$D.function_table[2].name_strindex=4";
+    let location = "$D.location_table[2].address=4101; $D.location_table[2].mapping_index=2";
+    let mapping = "$D.mapping_table[2].memory_start=1; $D.mapping_table[2].memory_limit=8192; $D.mapping_table[2].attribute_indices[0]=2";
+    let all = format!("{function}; {location}; {mapping}");
+    for generation in ["5", "6", "7"] {
+        let payload = bent(generation, &all);
+        let report = validate(&payload, &options(generation));
+        for (rule, found) in [("OP3302", 0), ("OP3303", 1), ("OP3304", 1), ("OP3308", 0)] {
+            assert_eq!(count(&report, rule), found, "{generation}: {rule}");
+        }
+        let fixed = fix(&payload, &options(generation));
+        assert!(fixed.changes.is_empty() && fixed.not_fixed.is_empty(), "{generation}: {fixed:?}");
+        // They stay as well where something else is mended.
+        let payload = bent(generation, &format!("{all}; $D.string_table[9]=\"spare\""));
+        let fixed = fix(&payload, &options(generation));
+        assert_eq!(fixed.changes.len(), 1, "{generation}: {fixed:?}");
+        assert_eq!(count(&fixed.report, "OP3303"), 1, "{generation}");
+        assert_eq!(count(&fixed.report, "OP3304"), 1, "{generation}");
+    }
     let mapping = "mapping[1].id=2; mapping[1].memory_start=4096; mapping[1].memory_limit=8192";
-    let payload = bent("P", &format!("{mapping}; string_table[7]=\"spare\""));
-    let found = count(&validate(&payload, &options("P")), "PP1038");
+    let payload = bent("P", mapping);
+    let report = validate(&payload, &options("P"));
+    assert!(count(&report, "PP1038") > 0);
     let fixed = fix(&payload, &options("P"));
-    let told: Vec<String> = fixed.changes.iter().map(|change| change.to_string()).collect();
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("fixed PP1038 ") && !told[0].contains("(byte"), "{told:?}");
-    assert_eq!(count(&fixed.report, "PP1038"), found - 1);
-    let left: Vec<&str> = fixed.not_fixed.iter().map(|left| &left.why[..6]).collect();
-    assert_eq!(left, ["PP1038"]);
-    // Nothing else is to be done, which is said as well.
-    let again = fix(&fixed.bytes, &options("P"));
-    assert!(again.changes.is_empty() && again.bytes == fixed.bytes, "{again:?}");
-    assert_eq!(again.not_fixed, fixed.not_fixed);
+    assert!(fixed.changes.is_empty() && fixed.not_fixed.is_empty(), "{fixed:?}");
 }
 
 /// What can be said in two ways stays as the sender said it, for who reads but one of them.
@@ -496,18 +492,13 @@ fn what_would_be_lost_stays_and_is_said() {
         ("P", "sample[0].label[0].str=99", "PP1010 pprof-string-index"),
         ("P", "sample[0].location_id[1]=9", "pprof.dangling_location"),
     ] {
-        let table = if generation == "P" { TWICE.replace("$T.", "") } else { TWICE.to_owned() };
-        let table = if generation == "7" {
-            table.replace("[6]", "[9]").replace("[7]", "[10]")
-        } else {
-            table
+        let twice = match generation {
+            "P" => "string_table[7]=\"main\"".to_owned(),
+            "7" => TWICE.replace("[6]", "[9]").replace("[7]", "[10]"),
+            _ => TWICE.to_owned(),
         };
-        let table = if generation == "P" {
-            table.replace("[6]", "[8]").replace("[8]", "[7]")
-        } else {
-            table
-        };
-        let payload = bent(generation, &format!("{edits}; {}", table.split(';').next().unwrap()));
+        let twice = twice.split(';').next().unwrap();
+        let payload = bent(generation, &format!("{edits}; {twice}"));
         let fixed = fix(&payload, &options(generation));
         assert!(
             fixed.changes.is_empty() && *fixed.bytes == payload[..],
@@ -523,7 +514,7 @@ fn what_would_be_lost_stays_and_is_said() {
     assert!(fixed.not_fixed.iter().any(|left| left.why.contains("g1.no_mapping")), "{fixed:?}");
     assert!(*fixed.bytes == payload[..]);
     // A pprof without a type of values would get an empty one.
-    let fixed = fix(b"\x32\x00\x32\x02zz", &Options::default().format(Format::PPROF));
+    let fixed = fix(b"\x32\x00\x32\x00", &Options::default().format(Format::PPROF));
     assert!(fixed.not_fixed.iter().any(|left| left.why.contains("PP1021")), "{fixed:?}");
     // A field that nobody knows.
     let payload = [&with_sample(b"\x08\x00\x22\x01\x05")[..], b"\xf8\x01\x01"].concat();
@@ -613,5 +604,5 @@ fn files_that_are_fixed_mean_the_same() {
             panic!("{path:?}: {difference}");
         }
     }
-    assert!(changed >= 5 && whole > 5, "{changed} fixed, {whole} as they were");
+    assert!(changed >= 2 && whole > 5, "{changed} fixed, {whole} as they were");
 }

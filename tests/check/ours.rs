@@ -4,21 +4,19 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use otlp_profiles::build::WhenFull;
-use otlp_profiles::check::{Options, validate};
+use otlp_profiles::check::{Options, fix, validate};
 use otlp_profiles::{Builder, Format, Limits, Policy, ReadOptions, Severity, WriteOptions};
 
 /// Warnings about what a profile says, or does not say, in whatever format it is.
 const DESERVED: &[&str] = &[
-    // No duration, so nobody can tell delta from cumulative.
-    "OP2012", // Rows that are equal, or that nothing refers to, are kept as they were.
-    "OP3202", "OP3203", "OP3204", "OP3206", "OP3207", "OP3302", "OP3303", "OP3304", "OP3306",
+    // Attributes that are equal, or that no row refers to, are kept as they were.
+    "OP3206", "OP3306",
     // Samples of one stack and labels, of several shapes, at times that are outside or coarse.
-    "OP4003", "OP4004", "OP4006", "OP4012",
-    "OP4014", // Values of bytes; schema URLs without a version.
+    "OP4003", "OP4004", "OP4012", "OP4014", // Values of bytes; schema URLs without a version.
     "OP5006", "OP5024", // No time, or one that is not in nanoseconds.
-    "OP6010", "OP6011", "OP6014", "OP6015",
-    "PP1029", // A function without a name; mappings without a build id, or with an odd one.
-    "OP7008", "OP7009", "OP7010", "OP8001", "OP8003", "OP8012",
+    "OP6011", "OP6014", "OP6015",
+    "PP1029", // Functions without a name, and frames without a function.
+    "OP7008", "OP7009", "OP7010", "OP8003", "OP8012",
     // What pprof says of the same.
     "PP1017", "PP1018", "PP1020", "PP1022", "PP1023", "PP1025", "PP1027", "PP1028", "PP1036",
     "PP1039",
@@ -87,4 +85,68 @@ fn what_is_written_of_real_profiles_breaks_nothing_of_its_own() {
     }
     assert!(read > 10, "{read} files were read");
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// What is written of the pprofs among `files`: `validate --strict` passes, and `--fix` has nothing to do.
+///
+/// `nameless` holds files with functions without a name, which equal the empty row of a table.
+fn pprofs_pass_a_strict_check(files: &[PathBuf], formats: &[Format], nameless: &[&str]) -> usize {
+    let mut pprofs = 0;
+    for path in files {
+        let Ok(bytes) = std::fs::read(path) else { continue };
+        let options = ReadOptions::default().limits(Limits::file());
+        let Ok(reading) = otlp_profiles::read(&bytes, &options) else { continue };
+        let own = validate(&bytes, &Options::default().limits(Limits::file()));
+        let clean = own.worst() <= Some(Severity::Info);
+        if own.format != Some(Format::PPROF) || !clean {
+            continue;
+        }
+        pprofs += 1;
+        for format in formats {
+            let written =
+                otlp_profiles::write(&reading.profiles, *format, &WriteOptions::default());
+            let written = written.expect("a pprof fits all formats").payload;
+            let options = Options::default().limits(Limits::file()).format(*format);
+            let fixed = fix(&written, &options);
+            let report =
+                if fixed.changes.is_empty() { fixed.report } else { validate(&written, &options) };
+            let place = format!("{} as {}", path.display(), format.name());
+            assert!(
+                report.worst() <= Some(Severity::Info),
+                "{place}: {:#?}",
+                report.rule_counts().collect::<Vec<_>>()
+            );
+            if !nameless.iter().any(|name| path.ends_with(name)) {
+                assert!(
+                    fixed.changes.is_empty() && fixed.not_fixed.is_empty(),
+                    "{place}: {:#?} {:#?}",
+                    fixed.changes,
+                    fixed.not_fixed
+                );
+            }
+        }
+    }
+    pprofs
+}
+
+#[test]
+fn converted_pprofs_pass_a_strict_check() {
+    let mut all = Vec::new();
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"), &mut all);
+    assert!(pprofs_pass_a_strict_check(&all, &[Format::OTLP, Format::PPROF], &[]) >= 13);
+}
+
+#[test]
+#[ignore = "takes minutes: every generation, and the files of OTLP_PROFILES_CORPUS"]
+fn converted_pprofs_pass_a_strict_check_in_every_generation() {
+    let mut all = Vec::new();
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"), &mut all);
+    if let Some(corpus) = std::env::var_os("OTLP_PROFILES_CORPUS") {
+        files(Path::new(&corpus), &mut all);
+    }
+    let of_otlp = |format: &&Format| format.name().starts_with("otlp-") && format.can_write();
+    let mut formats: Vec<Format> = Format::ALL.iter().filter(of_otlp).copied().collect();
+    formats.push(Format::PPROF);
+    let nameless = ["parca/profile-with-labels.pb.gz"];
+    assert!(pprofs_pass_a_strict_check(&all, &formats, &nameless) >= 13);
 }

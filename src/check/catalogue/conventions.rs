@@ -12,7 +12,7 @@ use crate::check::rule::rules;
 rules! {
     /// Symbolization servers find debug information by build id: a mapping without one cannot be
     /// symbolized later, on another machine.
-    OP8001 "mapping-build-id" ["W" "5-7"] "Mapping.attribute_indices"
+    OP8001 "mapping-build-id" ["I" "5-7"] "Mapping.attribute_indices"
         "none of process.executable.build_id.{gnu,go,htlhash} at index > 0, zero entries excepted (\"MUST have at least one\"; Alpha document, so a warning; --strict makes it an error)"
         source "specification/profiles/mappings.md"
         example "no build id"

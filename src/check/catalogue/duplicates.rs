@@ -18,19 +18,19 @@ rules! {
         example "[\"\", \"a\", \"a\"]"
         fix "intern strings";
     /// By value means that two rows whose `filename_strindex` differ are equal if the strings are.
-    OP3202 "duplicate-mapping" ["W6-7/I1-5" "1-7"] "mapping_table"
+    OP3202 "duplicate-mapping" ["I" "1-7"] "mapping_table"
         "equal by value, attributes as a set (profcheck compares indices and sorts the caller's slice in place)"
         source "1.9 \"There SHOULD NOT be duplicate items\"; profcheck -check-dupes"
         example "two equal mappings, attributes [1,2] and [2,1]"
         fix "intern mappings";
     /// A location is compared with its lines, in their order: the last one is the outermost caller.
-    OP3203 "duplicate-location" ["W6-7/I1-5" "1-7"] "location_table"
+    OP3203 "duplicate-location" ["I" "1-7"] "location_table"
         "equal by value, recursively"
         source "1.9 proto; profcheck PR 191 (open)"
         example "same mapping, address, lines"
         fix "intern locations";
     /// Compared by all names and the start line. Equal names in two files are two functions.
-    OP3204 "duplicate-function" ["W6-7/I1-5" "1-7"] "function_table"
+    OP3204 "duplicate-function" ["I" "1-7"] "function_table"
         "equal by value"
         source "1.9 proto; profcheck PR 191 (open)"
         example "same names and line"
@@ -49,7 +49,7 @@ rules! {
         fix "intern attributes";
     /// Costliest of all duplicates, as stacks are most of a payload; a writer that interns stacks
     /// per thread makes them.
-    OP3207 "duplicate-stack" ["W6-7/I1-5" "5-7"] "stack_table"
+    OP3207 "duplicate-stack" ["I" "5-7"] "stack_table"
         "same list of (canonical) locations"
         source "1.9 proto"
         example "[1,2] twice"

@@ -59,7 +59,7 @@ rules! {
         fix "set the line";
     /// A function without any name is a row that a viewer can only show as blank. An error from
     /// 1.11's MUST, which the schema of 1.10 and 1.11 shares.
-    OP7008 "function-nameless" ["E7/W1-6" "1-7"] "Function"
+    OP7008 "function-nameless" ["E7/I1-6" "1-7"] "Function"
         "name, system_name and filename all unset at index > 0 (1-4: any; zero entries excepted: OP3208) (\"At least one ... MUST be present\", 1.11)"
         source "1.11 proto"
         example "Function{start_line:3}"

@@ -51,7 +51,7 @@ rules! {
         example "00*16"
         fix "refer to link 0 where there is no span";
     /// A profile without a time cannot be placed on a time axis.
-    OP6010 "time-missing" ["W1/I2-7" "1-7"] "start/end_time_unix_nano (1), time_unix_nano"
+    OP6010 "time-missing" ["I" "1-7"] "start/end_time_unix_nano (1), time_unix_nano"
         "0 (\"semantically required\" in 1)"
         source "OTEP 0239"
         example "start=0"

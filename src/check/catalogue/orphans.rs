@@ -19,19 +19,19 @@ rules! {
         example "\"unreferenced\""
         fix "drop the entry";
     /// Mapping 0 is the main binary by pprof's convention, also where no sample hit it.
-    OP3302 "orphan-mapping" ["W6-7/I1-5" "1-7"] "mapping_table"
+    OP3302 "orphan-mapping" ["I" "1-7"] "mapping_table"
         "index > 0 used by no location (not raised for mapping[0], the main binary)"
         source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
         example "mapping_table [{},{}]"
         fix "drop the entry";
     /// Up to 1.7 "used" is membership in `location_indices`, of which samples have slices.
-    OP3303 "orphan-location" ["W6-7/I1-5" "1-7"] "location_table"
+    OP3303 "orphan-location" ["I" "1-7"] "location_table"
         "index > 0 (1-4: any) used by no stack/slice"
         source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
         example "location 1 unused"
         fix "drop the entry";
     /// Lines are the only messages that refer to functions.
-    OP3304 "orphan-function" ["W6-7/I1-5" "1-7"] "function_table"
+    OP3304 "orphan-function" ["I" "1-7"] "function_table"
         "used by no line"
         source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
         example "function 1 unused"

@@ -9,15 +9,16 @@
 //! before.
 
 use crate::build::merge::Remap;
+use crate::build::reach::Reach;
 use crate::build::{Builder, WhenFull, compact};
 use crate::error::{Error, Finding, Result};
 use crate::format::intake::{Intake, Policy};
 use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
-use crate::format::{Encoding, Format, StringEncoding};
+use crate::format::{Format, StringEncoding};
 use crate::limits::{Limits, within};
 use crate::model::Profiles;
-use crate::model::id::{Id, MappingId};
+use crate::model::id::{FunctionId, Id, LocationId, MappingId, StackId};
 use crate::schema::{ANY_VALUE, KEY_VALUE, Kind, MessageType, PROFILES_DATA, Version};
 use crate::wire::LEN;
 use crate::wire::read::Reader;
@@ -50,8 +51,8 @@ pub(super) fn rewrite(payload: &[u8], format: Format, limits: &Limits) -> Result
     drop(read);
     mend::leave_out_empty(&mut profiles);
     mend::sort_timestamps(&mut profiles, format);
-    let kept = kept(&profiles, format);
-    compact::compact(&mut profiles, &kept);
+    let kept = kept(&profiles);
+    compact::compact(&mut profiles, &[kept]);
     let forms = Forms::of(payload, format, limits);
     let options = WriteOptions::default()
         .string_encoding(forms.refs())
@@ -89,17 +90,19 @@ fn joined(before: &Profiles, after: &Profiles) -> [u64; 2] {
     [resources - after[0], scopes - after[1]]
 }
 
-/// Rows that stay though nothing refers to them: the mappings of a pprof, which tell what was mapped, and of
-/// which the first is the main binary.
-///
-/// `PP1038` tells of those; dropping them would lose what was mapped.
-fn kept(profiles: &Profiles, format: Format) -> Vec<Remap> {
-    if !matches!(format.encoding(), Encoding::Pprof) {
-        return Vec::new();
-    }
+/// The mappings, locations and functions that no stack reaches. They stay: a profiler lists what was mapped, and the first
+/// mapping is the main binary.
+fn kept(profiles: &Profiles) -> Remap {
+    let dictionary = profiles.dictionary();
+    let mut reach = Reach::of(dictionary);
+    (0..dictionary.stacks().len() as u32).for_each(|row| reach.mark(StackId(row)));
+    reach.finish(dictionary);
     let mut kept = Remap::default();
-    kept.0[MappingId::TABLE].extend(0..profiles.dictionary().mappings().rows().len() as u32);
-    vec![kept]
+    for table in [MappingId::TABLE, LocationId::TABLE, FunctionId::TABLE] {
+        let rows = (0..).zip(&reach.new.0[table]);
+        kept.0[table] = rows.filter(|(_, new)| **new == 0).map(|(row, _)| row).collect();
+    }
+    kept
 }
 
 /// How a payload says what can be said in two ways. Readers are of two minds about them (`OP9202`, `OP9203`, `OP9209`),

@@ -69,9 +69,6 @@ static FIXES: &[(&str, &str)] = &[
     ("OP3207", "the equal rows became one"),
     ("OP3208", "row 0 took its place"),
     ("OP3301", "the unused row was left out"),
-    ("OP3302", "the unused row was left out"),
-    ("OP3303", "the unused row was left out"),
-    ("OP3304", "the unused row was left out"),
     ("OP3305", "the unused row was left out"),
     ("OP3306", "the unused row was left out"),
     ("OP3307", "the unused row was left out"),
@@ -94,7 +91,6 @@ static FIXES: &[(&str, &str)] = &[
     ("PP1008", "the reference to nothing was left out"),
     ("PP1026", "the rows were numbered anew"),
     ("PP1031", "the equal rows became one"),
-    ("PP1038", "the unused row was left out, or of a mapping one that equals another"),
 ];
 
 /// What reading may repair, and writing may say, of a payload that means the same when it is written

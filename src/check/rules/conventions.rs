@@ -135,7 +135,9 @@ fn known(cx: &mut Cx<'_>, key: &[u8], body: Range<usize>) {
         b"process.executable.build_id.gnu"
             if !text.is_some_and(|text| cx.memo.is(text, is_hex)) =>
         {
-            cx.findings.raise(&OP8003, spot, shown, "an even number of hex digits");
+            // pprof has one field for build ids of any kind, which converters keep under this key.
+            let severity = text.map(|_| Severity::Info);
+            cx.findings.raise_as(&OP8003, severity, spot, shown, "an even number of hex digits");
         }
         b"process.executable.build_id.go" if text.is_none() => {
             cx.findings.raise(&OP8003, spot, shown, "a string");

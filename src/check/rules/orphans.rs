@@ -66,7 +66,8 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
                 }
                 _ => cx.findings.raise(rule, spot, "", ""),
             }
-            if let Some(shape) = cx.table_shape(table).filter(|_| counted) {
+            let kept = is_kept(table) && !left[table as usize].contains(&(row as u64));
+            if let Some(shape) = cx.table_shape(table).filter(|_| counted && !kept) {
                 release(cx, shape, (start, end), 0, &mut left);
             }
         }
@@ -81,6 +82,12 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
 pub(crate) fn asked(cx: &mut Cx<'_>) -> bool {
     let transitive = [&OP3308, &OP7010];
     TABLES.iter().map(|(_, rule)| *rule).chain(transitive).any(|rule| cx.findings.asks(rule))
+}
+
+/// Whether [`fix`](crate::check::fix) keeps rows of a table that no row refers to: profilers list what was mapped and
+/// what they know of the code, so their rows use what they refer to.
+fn is_kept(table: Table) -> bool {
+    matches!(table, Table::Mapping | Table::Location | Table::Function)
 }
 
 /// The first row that has to be referred to.

@@ -157,7 +157,7 @@ fn temporality(cx: &mut Cx<'_>, lasted: bool, row: Option<usize>, body: (usize, 
     match record.number(TEMPORALITY) {
         0 => {
             // Of what was measured over no known time nobody can tell whether it is a change.
-            let unknown = (!lasted).then_some(Severity::Warning);
+            let unknown = (!lasted).then_some(Severity::Info);
             cx.findings.raise_as(&OP2012, unknown, spot, 0, "1 (delta) or 2 (cumulative)");
         }
         2 => cx.findings.raise(&OP2013, spot, 2, ""),
