@@ -1,6 +1,6 @@
-//! With feature `proto`: turns `proto/` into the prost types of `src/proto.rs`.
-//! Each dialect goes into its own folder of `OUT_DIR`, because every generation uses the same
-//! package names. `protox` is the compiler, so nobody needs `protoc`.
+//! Generates the prost types of `src/proto.rs` from `proto/` (feature `proto`). Each generation gets its own
+//! directory in `OUT_DIR`, because all of them use the same package names. `protox` compiles the files, so
+//! `protoc` is not needed.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -17,7 +17,7 @@ mod proto {
     use std::path::{Path, PathBuf};
     use std::{env, fs};
 
-    /// Folder below `proto/` of each older generation, with the package stage it lived in.
+    /// Directory in `proto/` of each older generation, with its package stage.
     const OLDER: [(&str, &str); 7] = [
         ("v1_3", "v1experimental"),
         ("v1_4", "v1development"),
@@ -40,12 +40,12 @@ mod proto {
         Ok(())
     }
 
-    /// The file that imports, directly or not, all others of its generation.
+    /// The file that imports all others of its generation, directly or not.
     fn service(stage: &str) -> String {
         format!("opentelemetry/proto/collector/profiles/{stage}/profiles_service.proto")
     }
 
-    /// Writes `types.rs` (the tree of modules) and `descriptors.bin` (a `FileDescriptorSet`).
+    /// Writes `types.rs` (the module tree) and `descriptors.bin` (a `FileDescriptorSet`).
     fn compile(folder: &str, root: &str) -> Result<(), Box<dyn Error>> {
         let out = PathBuf::from(env::var("OUT_DIR")?).join(folder);
         fs::create_dir_all(&out)?;
@@ -54,7 +54,7 @@ mod proto {
         compiler.include_imports(true).open_file(root)?;
         fs::write(out.join("descriptors.bin"), compiler.encode_file_descriptor_set())?;
 
-        // The comments are part of the source info and become the documentation.
+        // The source info contains the comments, which become the documentation.
         compiler.include_source_info(true);
         prost_build::Config::new()
             .bytes(["."])

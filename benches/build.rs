@@ -1,9 +1,9 @@
-//! Building: the samples of a profile replayed frame by frame, as a profiler would say them.
+//! Builds profiles: replays the samples of a profile frame by frame, like a profiler.
 //!
-//! `strings` gives the names of every frame of every sample, `keys` the keys of its locations,
-//! `otlp` and `pprof` write what was built as well. Each replays 20,000 samples of a synthetic
-//! profile and of every pprof file of `testdata/` with more than 200 samples, a stack being the
-//! likelier the earlier it stands (Zipf), with two labels of 64 pairs and two values.
+//! `strings` passes the names of every frame of every sample, `keys` the keys of its locations. `otlp` and
+//! `pprof` also write the result. Each replays 20,000 samples of a synthetic profile and of every pprof in
+//! `testdata/` with more than 200 samples. Stacks follow Zipf's law: earlier ones are more frequent. Each
+//! sample has two labels of 64 pairs and two values.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -20,8 +20,8 @@ mod generate;
 const SAMPLES: usize = 20_000;
 const LABELS: usize = 64;
 
-/// What a profiler would see: frames by name, stacks of frames (leaf first), and which stack and
-/// which labels each sample has.
+/// The input of a profiler: frames by name, stacks of frames (leaf first), and the stack and labels of
+/// each sample.
 struct Replay<'a> {
     names: Vec<(&'a str, &'a str, u32)>,
     stacks: Vec<Vec<usize>>,
@@ -104,7 +104,7 @@ impl Keys {
     }
 }
 
-/// Which of `stacks` and which labels each sample has; the same every time.
+/// The stack and labels of each sample. Deterministic.
 fn order(stacks: usize) -> Vec<(usize, usize)> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = || {
@@ -186,7 +186,7 @@ fn build(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The cost of a sample, whatever their number: ten frames by name and a label.
+/// The cost per sample for different numbers of samples: ten named frames and a label.
 fn flat(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("flat");
     group.sample_size(10);

@@ -1,4 +1,4 @@
-//! Checking payloads of the newest generation, beside prost's decoding with the same checks made on its structs.
+//! Compares checking payloads of the newest generation with decoding by prost and checking its structs.
 //!
 //! `cargo bench --features proto --bench check`
 
@@ -41,8 +41,7 @@ fn inputs() -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
-/// What is asked of prost's structs by `asked::basic`: the wire format, UTF-8, every reference, first rows,
-/// shapes, ranges, keys.
+/// The checks of `asked::basic`: wire format, UTF-8, every reference, first rows, shapes, ranges, keys.
 fn is_basic(rule: &Rule) -> bool {
     let id = rule.id();
     let families = ["OP10", "OP20", "OP30", "OP31", "OP70"];
@@ -51,7 +50,7 @@ fn is_basic(rule: &Rule) -> bool {
             .contains(&id)
 }
 
-/// Equal rows, rows that nothing refers to, and samples of the same.
+/// Duplicate rows, unused rows and duplicate samples.
 fn is_of_rows(rule: &Rule) -> bool {
     let id = rule.id();
     ("OP3201"..="OP3207").contains(&id) || ("OP3301"..="OP3307").contains(&id) || id == "OP4006"
@@ -62,7 +61,7 @@ fn asking(asked: impl Fn(&Rule) -> bool) -> Options {
     Options::default().limits(Limits::file()).format(Format::OTLP).only(rules)
 }
 
-/// How many findings there are, listed or not.
+/// The number of findings, listed or not.
 fn count(payload: &[u8], options: &Options) -> usize {
     validate(payload, options).rule_counts().map(|tally| tally.count as usize).sum()
 }

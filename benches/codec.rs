@@ -1,5 +1,5 @@
-//! Reading, writing and converting, each beside prost's way of doing it, on real profiles and on
-//! generated ones. Every pair is checked to give the same answer before it is timed.
+//! Compares reading, writing and converting with prost, on real and generated profiles. Checks that both
+//! sides give the same result before timing them.
 //!
 //! `cargo bench --features proto-all --bench codec`
 
@@ -16,7 +16,7 @@ use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::{pprof, v1_3, v1_10};
 use otlp_profiles::{Format, Limits, Profiles, ReadOptions, WriteOptions};
 
-/// The profiles measured: name and pprof bytes, inflated.
+/// The measured profiles: name and inflated pprof bytes.
 fn inputs() -> Vec<(String, Vec<u8>)> {
     let mut files =
         vec!["testdata/go-cpu-labels.pb.gz".to_owned(), "testdata/rust-heap.pb.gz".to_owned()];

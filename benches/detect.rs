@@ -1,5 +1,5 @@
-//! What detection costs beside reading: a quarter at most for large payloads that their beginnings do
-//! not tell the generation of, and next to nothing for others.
+//! Compares detection with reading. The goal is at most a quarter for large payloads that their beginnings
+//! leave ambiguous, and almost no cost for others.
 
 use std::hint::black_box;
 
@@ -32,7 +32,7 @@ fn detection(criterion: &mut Criterion) {
     }
 }
 
-/// Payloads of 1.10 that two generations read, by what is in each of their samples.
+/// Payloads of 1.10 that fit two generations, by the content of their samples.
 fn undecided(criterion: &mut Criterion) {
     let options = ReadOptions::default().limits(Limits::file()).policy(Policy::Repair);
     let hinted = options.clone().format(Format::OTLP_1_10);
@@ -64,7 +64,7 @@ fn undecided(criterion: &mut Criterion) {
         group.bench_function("read", |bencher| {
             bencher.iter(|| read(black_box(&payload), &hinted).unwrap())
         });
-        // All of it is looked at, and read only if no other format reads something else.
+        // Looks at every message, and reads only if no other format gives a different result.
         group.bench_function("read, not named", |bencher| {
             bencher.iter(|| read(black_box(&payload), &options).is_ok())
         });

@@ -1,4 +1,4 @@
-//! Drops a label from every sample of a profile, in whatever format the profile is.
+//! Drops a label from every sample of a profile, in any format.
 //!
 //! ```sh
 //! cargo run --example drop_label in.otlp out.otlp endpoint

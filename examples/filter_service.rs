@@ -1,4 +1,4 @@
-//! Keeps the profiles of one service, and of the rest not even the names.
+//! Keeps the profiles of one service and removes everything else, including names.
 //!
 //! ```sh
 //! cargo run --example filter_service in.otlp out.otlp checkout

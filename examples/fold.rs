@@ -1,4 +1,4 @@
-//! Prints a profile as folded stacks, one line a stack, as flame graphs are made of:
+//! Prints a profile as folded stacks for flame graphs, one line per stack:
 //! `main;serve;parse 10000000`.
 //!
 //! ```sh
@@ -20,7 +20,7 @@ pub fn fold(payload: &[u8]) -> otlp_profiles::Result<String> {
         for sample in profile.samples() {
             let frames = profiles.dictionary().frames(sample.stack).rev();
             let names: Vec<String> = frames.map(|frame| frame.to_string()).collect();
-            // What pprof shows first unless it is told otherwise: the last sample type.
+            // pprof shows the last sample type by default.
             *stacks.entry(names.join(";")).or_default() +=
                 profile.totals(sample).last().unwrap_or(0);
         }

@@ -1,12 +1,12 @@
-//! Sends a profile to an OpenTelemetry Collector over OTLP/HTTP, with nothing but the standard
-//! library for a client:
+//! Sends a profile to an OpenTelemetry Collector over OTLP/HTTP. The HTTP client uses only the
+//! standard library:
 //!
 //! ```sh
 //! cargo run --example otlp_http_sender [http://localhost:4318/v1development/profiles [file]]
 //! ```
 //!
-//! The file may be anything this crate reads; without one a small profile is built. An export
-//! request is the same bytes as `ProfilesData`, so what `write` gives is the body.
+//! The file can have any format that this crate reads. Without one, the example builds a small profile.
+//! An export request has the same bytes as `ProfilesData`, so the output of `write` is the body.
 
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -18,7 +18,7 @@ use otlp_profiles::build::root_first;
 use otlp_profiles::compression::{Level, deflate};
 use otlp_profiles::{Builder, Format, Profiles, ReadOptions, WriteOptions, read, write};
 
-/// The most of a response that is read.
+/// The maximum size of a response.
 const MAX_RESPONSE: u64 = 4 << 20;
 
 fn main() -> ExitCode {
@@ -61,7 +61,7 @@ fn example() -> otlp_profiles::Result<Profiles> {
     builder.finish()
 }
 
-/// Where a collector listens.
+/// The address of a collector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     pub authority: String,
@@ -69,7 +69,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Takes `http://host:port/path` apart.
+    /// Parses `http://host:port/path`.
     pub fn parse(url: &str) -> Result<Self, String> {
         let rest = url
             .strip_prefix("http://")
@@ -81,7 +81,7 @@ impl Endpoint {
     }
 }
 
-/// How often and how long to wait where the collector does not say.
+/// Retry count and delays, used if the collector sends no `Retry-After`.
 #[derive(Clone, Debug)]
 pub struct Backoff {
     pub attempts: u32,
@@ -95,19 +95,19 @@ impl Default for Backoff {
     }
 }
 
-/// What the collector said in the end.
+/// The final answer of the collector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Everything was accepted.
+    /// All profiles were accepted.
     Accepted,
-    /// Some profiles were not; sending them again would not help.
+    /// Some profiles were rejected; sending them again would not help.
     Partial { rejected: i64, message: String },
-    /// Nothing was.
+    /// All profiles were rejected.
     Refused { status: u16, message: String, retry_after: Option<Duration> },
 }
 
-/// Sends until the collector accepts, refuses for good, or the attempts are used up; says in `log` what
-/// it waits for.
+/// Sends until the collector accepts or rejects for good, or until the attempts are used up. Logs the
+/// reason for each wait to `log`.
 pub fn send(
     to: &Endpoint,
     payload: &[u8],
@@ -119,7 +119,7 @@ pub fn send(
     for attempt in 1.. {
         let answer = post(to, &body);
         let (wait, why) = match &answer {
-            // Nobody there, or gone before the answer: worth another try, as those statuses are.
+            // The connection failed or ended early: retry, as for the retryable statuses.
             Err(error) => (None, error.to_string()),
             Ok(Answer::Refused { status: status @ (429 | 502..=504), retry_after, .. }) => {
                 (*retry_after, format!("{} answers {status}", to.authority))
@@ -137,7 +137,7 @@ pub fn send(
     unreachable!("the loop ends by returning")
 }
 
-/// Sends once; errors name the address.
+/// Sends once. Errors name the address.
 fn post(to: &Endpoint, body: &[u8]) -> io::Result<Answer> {
     let named =
         |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", to.authority));
@@ -183,14 +183,14 @@ fn connect(authority: &str) -> io::Result<TcpStream> {
     Err(last)
 }
 
-/// Header names in lower case, and their values.
+/// Header names in lower case, with their values.
 type Headers = Vec<(String, String)>;
 
 fn header<'a>(headers: &'a Headers, name: &str) -> Option<&'a str> {
     headers.iter().find(|(there, _)| there == name).map(|(_, value)| value.as_str())
 }
 
-/// Reads a response: its status, its headers, its body.
+/// Reads a response: status, headers, body.
 fn response(from: &mut impl BufRead) -> io::Result<(u16, Headers, Vec<u8>)> {
     let first = line(from)?;
     let status = first.split(' ').nth(1).and_then(|status| status.parse().ok());
@@ -240,13 +240,13 @@ fn invalid(message: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
-/// Seconds to wait; a date, which is allowed too, leaves it to the backoff.
+/// Seconds to wait. A date is also valid; then the backoff applies.
 fn retry_after(headers: &Headers) -> Option<Duration> {
     header(headers, "retry-after")?.parse().ok().map(Duration::from_secs)
 }
 
-/// An `ExportProfilesServiceResponse`: field 1 is the partial success, of which field 1 is how many
-/// profiles were rejected and field 2 why.
+/// An `ExportProfilesServiceResponse`. Field 1 is the partial success: its field 1 is the number of
+/// rejected profiles, its field 2 the reason.
 fn accepted(body: &[u8]) -> io::Result<Answer> {
     let mut answer = Answer::Accepted;
     for field in fields(body) {
@@ -267,7 +267,7 @@ fn accepted(body: &[u8]) -> io::Result<Answer> {
     Ok(answer)
 }
 
-/// The message of a `google.rpc.Status`, its field 2; or the text that came in its place.
+/// The message of a `google.rpc.Status` (field 2), or the body if it is plain text.
 fn status_message(body: &[u8]) -> String {
     let message = fields(body).find_map(|field| match field {
         Ok((2, Field::Bytes(text))) => Some(text),

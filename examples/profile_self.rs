@@ -1,5 +1,5 @@
-//! Profiles this very process for a second and writes what it saw twice: `cpu.otlp`, for anything
-//! that reads OTLP, and `cpu.pb.gz`, for `go tool pprof` and its like.
+//! Profiles its own process for a second and writes two files: `cpu.otlp` for OTLP readers, and
+//! `cpu.pb.gz` for `go tool pprof`.
 //!
 //! ```sh
 //! cargo run --release --features pprof --example profile_self [folder]
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Something to see: counts how often numbers share their digits.
+/// Work to profile: counts how often numbers share digits.
 fn work(time: Duration) {
     let start = Instant::now();
     let mut seen = BTreeMap::<String, u32>::new();

@@ -1,4 +1,4 @@
-//! Takes the hashes off the names of Rust's functions, so that two builds can be compared:
+//! Removes the hashes from Rust function names, so that two builds can be compared:
 //! `app::serve::h0123456789abcdef` becomes `app::serve`.
 //!
 //! ```sh

@@ -1,8 +1,8 @@
-//! OTLP 1.10 as the Collector's contrib translator makes it of a pprof: a profile for each sample type
-//! with all samples, rows in the order they are met, attributes that say nothing as well.
+//! Converts pprof to OTLP 1.10 like the Collector's contrib translator: one profile per sample type with
+//! all samples, rows in order of first use, and attributes without information.
 //!
-//! It numbers the names of functions in the random order of a Go map; here they are in the order of the
-//! functions. It sorts the inlined lines of a location; here they stay.
+//! The translator numbers function names in the random order of a Go map; here they have the order of the
+//! functions. It sorts the inlined lines of a location; here they keep their order.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -13,7 +13,7 @@ use crate::message::Message;
 
 const SCHEMA_URL: &str = "https://opentelemetry.io/schemas/1.39.0";
 
-/// A table whose rows are numbered from 1 as they are met; row 0 is the empty one.
+/// A table with rows numbered from 1 in order of first use. Row 0 is the empty row.
 struct Table<K, R> {
     index: HashMap<K, u64>,
     rows: Vec<R>,
@@ -32,7 +32,7 @@ impl<K: Hash + Eq, R> Table<K, R> {
     }
 }
 
-/// A value of an attribute.
+/// The value of an attribute.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Value<'a> {
     Text(&'a str),
@@ -51,7 +51,7 @@ impl Value<'_> {
     }
 }
 
-/// A location: its mapping, its address, its lines, and whether it is folded.
+/// A location: mapping, address, lines, and whether it is folded.
 type Spot = (u64, u64, Vec<(u64, i64, i64)>, bool);
 
 struct Translator<'a> {

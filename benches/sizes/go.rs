@@ -1,8 +1,8 @@
-//! What Go's standard library does where the OTEP's figures depend on it: the order that `sort.Slice`
-//! of Go 1.19 leaves, and the length of what `compress/gzip` writes at level 6, its default. Only the
-//! length: the choices are those of Go's compressor, no bits are written.
+//! Reproduces Go's standard library where the OTEP's figures depend on it: the order of `sort.Slice` in
+//! Go 1.19, and the output length of `compress/gzip` at level 6, its default. It makes the same choices as
+//! Go's compressor, but writes no bits.
 
-/// The rows of some lengths, the longest first, in the order of an unstable sort.
+/// The rows sorted by length, longest first, in the order of Go's unstable sort.
 pub fn sorted_as_go(lengths: &[usize]) -> Vec<usize> {
     let mut rows = Rows { lengths, order: (0..lengths.len()).collect() };
     let depth = usize::BITS - lengths.len().leading_zeros();
@@ -10,7 +10,7 @@ pub fn sorted_as_go(lengths: &[usize]) -> Vec<usize> {
     rows.order
 }
 
-/// Pattern-defeating quicksort as Go has it.
+/// Go's pattern-defeating quicksort.
 struct Rows<'a> {
     lengths: &'a [usize],
     order: Vec<usize>,
@@ -73,7 +73,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Moves a row down to its place.
+    /// Moves a row down the heap to its place.
     fn sink(&mut self, from: usize, mut at: usize) {
         while at > from && self.less(at, at - 1) {
             self.order.swap(at, at - 1);
@@ -172,7 +172,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Whether up to five moves sort what is nearly sorted.
+    /// Tries to sort nearly sorted rows with up to five moves; returns whether it succeeded.
     fn nearly(&mut self, from: usize, to: usize) -> bool {
         let mut at = from + 1;
         for _ in 0..5 {
@@ -220,7 +220,7 @@ const WINDOW: usize = 1 << 15;
 const MOST: usize = 258;
 const LEAST: usize = 4;
 
-/// The bytes that `compress/gzip` makes of some bytes at its default level, 6.
+/// The length of the output of `compress/gzip` at level 6.
 pub fn gzip_len(bytes: &[u8]) -> usize {
     let mut deflate = Deflate {
         bytes,
@@ -231,7 +231,7 @@ pub fn gzip_len(bytes: &[u8]) -> usize {
         bits: 0,
     };
     deflate.run();
-    // The last block is an empty stored one; before all is a header of 10 bytes, after it 8 bytes.
+    // 10 bytes of header, 8 bytes of trailer. The last block is an empty stored one.
     let bits = (deflate.bits + 3).div_ceil(8) + 4;
     10 + bits + 8
 }
@@ -240,13 +240,13 @@ struct Deflate<'a> {
     bytes: &'a [u8],
     heads: Vec<usize>,
     before: Vec<usize>,
-    /// Where the window begins: it moves by half of it.
+    /// The start of the window, which moves by half its size.
     base: usize,
     block: Block,
     bits: usize,
 }
 
-/// The tokens of a block, by their symbols.
+/// The tokens of a block, by symbol.
 struct Block {
     start: usize,
     tokens: usize,
@@ -267,7 +267,7 @@ impl Deflate<'_> {
         (word.wrapping_mul(0x1e35_a7bd) >> 15) as usize
     }
 
-    /// Adds a place to its chain; says the one before.
+    /// Adds a position to its chain; returns the previous one.
     fn insert(&mut self, at: usize) -> usize {
         let hash = self.hash(at);
         let head = std::mem::replace(&mut self.heads[hash], at);
@@ -322,7 +322,7 @@ impl Deflate<'_> {
         }
     }
 
-    /// The longest match before a place that is found in 128 steps.
+    /// The longest match before a position, found in at most 128 steps.
     fn longest(&self, at: usize, head: usize, end: usize) -> (usize, usize) {
         let bytes = self.bytes;
         let most = MOST.min(end - at);
@@ -378,7 +378,7 @@ impl Deflate<'_> {
         let huffman = dynamic_bits(&mut block).min(fixed_bits(&block));
         let size = at - block.start;
         let stored = (size + 5) * 8;
-        // Bytes that left the window cannot be stored.
+        // Bytes outside the window cannot be stored.
         if block.start >= self.base && size <= 65_535 && stored < huffman {
             self.bits = ((self.bits + 3).div_ceil(8) + 4 + size) * 8;
         } else {
@@ -446,7 +446,7 @@ fn cost(counts: &[u32], lengths: &[usize]) -> usize {
     counts.iter().zip(lengths).map(|(count, length)| *count as usize * length).sum()
 }
 
-/// The lengths of codes as runs: how often each of the 19 symbols is used, and their extra bits.
+/// Run-length encodes code lengths: how often each of the 19 symbols is used, and their extra bits.
 fn runs(lengths: &[usize]) -> ([u32; 19], usize) {
     let (mut counts, mut extra) = ([0; 19], 0);
     for run in lengths.chunk_by(|a, b| a == b) {
@@ -477,8 +477,8 @@ fn runs(lengths: &[usize]) -> ([u32; 19], usize) {
     (counts, extra)
 }
 
-/// The lengths of the best codes of at most `most` bits, by merging packages; of a symbol and a package
-/// of one weight the package comes first.
+/// The optimal code lengths of at most `most` bits, by package-merge. At equal weight, a package comes
+/// before a symbol.
 fn code_lengths(counts: &[u32], most: usize) -> Vec<usize> {
     let mut leaves: Vec<(u32, usize)> = counts.iter().copied().zip(0..).collect();
     leaves.retain(|(count, _)| *count != 0);
@@ -489,7 +489,7 @@ fn code_lengths(counts: &[u32], most: usize) -> Vec<usize> {
     }
     leaves.sort_unstable();
     let levels = most.min(leaves.len() - 1);
-    // Of each level its items, lightest first: a weight, and whether it is a symbol.
+    // The items of each level, lightest first: weight, and whether it is a symbol.
     let mut items: Vec<Vec<(u64, bool)>> = Vec::new();
     for level in 0..levels {
         let pairs: Vec<u64> = match level {

@@ -1,4 +1,4 @@
-//! The profiles that are measured: of the corpus that `OTLP_PROFILES_CORPUS` names, and of `testdata`.
+//! The measured profiles, from `OTLP_PROFILES_CORPUS` and `testdata`.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use otlp_profiles::Limits;
 use otlp_profiles::proto::pprof::Profile;
 use otlp_profiles::proto::prost::Message as _;
 
-/// A profile, and the pprof it is.
+/// A profile and its pprof message.
 pub struct Input {
     pub name: String,
     pub bytes: Vec<u8>,
@@ -19,7 +19,7 @@ impl Input {
         let bytes = std::fs::read(path).ok()?;
         let bytes = otlp_profiles::compression::inflate(&bytes, &Limits::file()).ok()?.into_owned();
         let profile = Profile::decode(&bytes[..]).ok().filter(|p| !p.sample.is_empty())?;
-        // What is no pprof may decode as one, with ids that lead nowhere.
+        // Other formats may decode as pprof, with ids out of range.
         let texts = profile.string_table.len() as i64;
         let names = profile.function.iter().map(|row| row.name);
         let fits = names.chain(profile.sample_type.iter().map(|row| row.r#type));
@@ -28,7 +28,7 @@ impl Input {
     }
 }
 
-/// The folder of the corpus, if it is there.
+/// The directory of the corpus, if it exists.
 pub fn corpus() -> Option<PathBuf> {
     std::env::var_os("OTLP_PROFILES_CORPUS").map(PathBuf::from).filter(|path| path.is_dir())
 }
@@ -39,8 +39,8 @@ pub fn one(path: &str) -> Option<Input> {
     Input::read(&path, path.file_name()?.to_string_lossy().into_owned())
 }
 
-/// All recorded pprofs, by their path, each content once: none of below 1,000 bytes, which are nothing
-/// but envelope, and no stand-ins.
+/// All recorded pprofs, sorted by path, without duplicates and stand-ins. Files below 1,000 bytes are
+/// skipped: they are mostly overhead.
 pub fn recorded() -> Vec<Input> {
     let mut paths = Vec::new();
     let root = match corpus() {
@@ -71,8 +71,8 @@ fn files(folder: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// The profile without what the OTEP's conversion to pprofextended leaves out: the same information. It
-/// keeps an unnamed type for each value.
+/// The profile without the data that the OTEP's conversion to pprofextended omits. Keeps an unnamed type
+/// for each value.
 pub fn same_information(profile: &Profile) -> Profile {
     let mut said = Profile {
         sample: profile.sample.clone(),

@@ -1,4 +1,4 @@
-//! The bytes of a profile in each form.
+//! Measures the size of a profile in each form.
 
 use otlp_profiles::compression::{Level, deflate, zstd};
 use otlp_profiles::format::Layout;
@@ -16,7 +16,7 @@ use crate::{contrib, go};
 pub const LAYOUTS: [(&str, Layout); 3] =
     [("default", Layout::Default), ("keep", Layout::Keep), ("compact", Layout::Compact)];
 
-/// Bytes as they are, by gzip of level 6 and 9, and by zstd at its usual level.
+/// Size raw, with gzip at level 6 and 9, and with zstd at its default level.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     pub raw: usize,
@@ -49,14 +49,14 @@ pub fn write(
     otlp_profiles::write(profiles, format, &options).expect("writable").payload
 }
 
-/// One profile in one form, with everything there is to say of it.
+/// One profile in one form, with all measurements.
 pub struct Row {
     pub name: String,
     pub size: Size,
-    /// By Go's compressor at level 6.
+    /// Go's compressor at level 6.
     pub go: usize,
     pub objects: usize,
-    /// What this library allocates to read it.
+    /// Allocations of this library when reading it.
     pub allocations: Option<u64>,
 }
 
@@ -103,13 +103,13 @@ pub fn all_forms(bytes: &[u8], profile: &Profile) -> Vec<Row> {
     rows
 }
 
-/// A recorded profile in the forms that are compared.
+/// A recorded profile in the compared forms.
 pub struct Compared {
     pub name: String,
     pub pprof: Size,
     pub otep: Size,
     pub contrib: Size,
-    /// By layout: OTLP 1.3 of what the OTEP's conversion keeps, and of everything; and 1.10.
+    /// By layout: OTLP 1.3 with the information that the OTEP keeps, OTLP 1.3 with everything, and OTLP 1.10.
     pub same: [Size; 3],
     pub full: [Size; 3],
     pub newest: [Size; 3],
@@ -121,7 +121,7 @@ pub fn compared(input: &Input) -> Compared {
     let by_layout = |model: &Profiles, format, id: Option<ProfileId>| {
         LAYOUTS.map(|(_, layout)| size(&write(model, format, layout, id)))
     };
-    // The same information is the same id as well.
+    // The same information has the same id.
     let id = ProfileId(otep::ID);
     Compared {
         name: input.name.clone(),

@@ -1,7 +1,7 @@
-//! Protobuf messages by hand, for forms that no `.proto` of this repository has: fields in ascending
-//! order, proto3's defaults left out, numbers packed, as gogo's encoder writes them.
+//! Writes protobuf messages by hand, for forms that no `.proto` of this repository defines. Like gogo's
+//! encoder: fields in ascending order, proto3 defaults omitted, numbers packed.
 
-/// A message being written.
+/// A message under construction.
 #[derive(Clone, Debug, Default)]
 pub struct Message(pub Vec<u8>);
 
@@ -18,7 +18,7 @@ impl Message {
         varint(&mut self.0, u64::from(number << 3 | kind));
     }
 
-    /// A number; 0 is left out.
+    /// Writes a number; omits 0.
     pub fn int(mut self, number: u32, value: u64) -> Self {
         if value != 0 {
             self.tag(number, 0);
@@ -27,7 +27,7 @@ impl Message {
         self
     }
 
-    /// A number of eight bytes; 0 is left out.
+    /// Writes a number of eight bytes; omits 0.
     pub fn fixed(mut self, number: u32, value: u64) -> Self {
         if value != 0 {
             self.tag(number, 1);
@@ -36,7 +36,7 @@ impl Message {
         self
     }
 
-    /// Bytes, empty ones too: members of a oneof, rows of a table.
+    /// Writes bytes, also empty ones: members of a oneof, rows of a table.
     pub fn bytes(mut self, number: u32, value: &[u8]) -> Self {
         self.tag(number, 2);
         varint(&mut self.0, value.len() as u64);
@@ -44,29 +44,29 @@ impl Message {
         self
     }
 
-    /// A text; the empty one is left out.
+    /// Writes a string; omits an empty one.
     pub fn text(self, number: u32, value: &str) -> Self {
         if value.is_empty() { self } else { self.bytes(number, value.as_bytes()) }
     }
 
-    /// A message, empty ones too.
+    /// Writes a message, also an empty one.
     pub fn message(self, number: u32, value: &Self) -> Self {
         self.bytes(number, &value.0)
     }
 
-    /// The rows of a table.
+    /// Writes the rows of a table.
     pub fn rows<T>(self, number: u32, rows: &[T], row: impl Fn(&T) -> Self) -> Self {
         rows.iter().fold(self, |message, value| message.message(number, &row(value)))
     }
 
-    /// Packed numbers; none are left out.
+    /// Writes packed numbers; omits an empty list.
     pub fn packed(self, number: u32, values: impl IntoIterator<Item = u64>) -> Self {
         let mut body = Vec::new();
         values.into_iter().for_each(|value| varint(&mut body, value));
         if body.is_empty() { self } else { self.bytes(number, &body) }
     }
 
-    /// Packed numbers of eight bytes; none are left out.
+    /// Writes packed numbers of eight bytes; omits an empty list.
     pub fn packed_fixed(self, number: u32, values: impl IntoIterator<Item = u64>) -> Self {
         let body: Vec<u8> = values.into_iter().flat_map(u64::to_le_bytes).collect();
         if body.is_empty() { self } else { self.bytes(number, &body) }

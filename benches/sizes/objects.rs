@@ -1,7 +1,7 @@
-//! How many objects a message is to a program that has a struct for each message, as the OTEP counted
-//! retained objects: every message, text, byte string and list of numbers is one.
+//! Counts the objects of a message, as the OTEP counted retained objects: every message, string, byte
+//! string and list of numbers is one, in a program with one struct per message.
 
-/// A message: its fields that are messages, and those that are lists of numbers.
+/// A message: its message fields and its lists of numbers.
 pub struct Shape {
     messages: &'static [(u32, &'static Shape)],
     lists: &'static [u32],
@@ -94,7 +94,7 @@ in_an_envelope! {
     OTEP_EXTENDED 105 EXTENDED;
 }
 
-/// The objects of a message.
+/// The number of objects in a message.
 pub fn objects(bytes: &[u8], shape: &Shape) -> usize {
     let (mut at, mut count) = (0, 1);
     while at < bytes.len() {
@@ -103,7 +103,7 @@ pub fn objects(bytes: &[u8], shape: &Shape) -> usize {
         match tag & 7 {
             0 => {
                 varint(bytes, &mut at);
-                // A list of one that is not packed.
+                // An unpacked list of one number.
                 count += usize::from(shape.lists.contains(&number));
             }
             1 => at += 8,

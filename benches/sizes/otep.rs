@@ -1,5 +1,5 @@
-//! The forms that OTEP 0239 compared, as its benchmark of 1 November 2023 wrote them: what that
-//! conversion leaves out is left out here too, and where its ids are off by one, so are these.
+//! The forms that OTEP 0239 compared, as its benchmark of 1 November 2023 wrote them. They omit the same
+//! data, and have the same ids that are off by one.
 
 use std::collections::HashMap;
 
@@ -37,7 +37,7 @@ impl Form {
 /// The id of every profile.
 pub const ID: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
 
-/// The payload of a form: a container of an id and the profile, in an envelope.
+/// The payload of a form: a container with an id and the profile, in an envelope.
 pub fn payload(profile: &Profile, form: Form) -> Vec<u8> {
     let (number, message) = match form {
         Form::Pprof => (101, pprof(profile)),
@@ -52,12 +52,12 @@ pub fn payload(profile: &Profile, form: Form) -> Vec<u8> {
     Message::default().message(1, &resource).0
 }
 
-/// When the timestamped variant is taken: the benchmark ran at an unknown second, and of this one the gzip
-/// sizes are those it published.
+/// The time of the timestamped variant. The original run had an unknown time; this second reproduces the
+/// published gzip sizes.
 pub const SECOND: u64 = 1_698_627_941_000_000_000;
 
-/// Every observation of a sample a sample of its own, with its second: the "timestamps" variant. The
-/// benchmark adds milliseconds to the time it runs at and keeps the seconds.
+/// The variant with timestamps: every observation becomes a sample with its second. The benchmark adds
+/// milliseconds to its current time and keeps the seconds.
 pub fn with_timestamps(profile: &Profile, start_nanos: u64) -> Profile {
     let mut timed = profile.clone();
     let key = timed.string_table.len() as i64;
@@ -75,7 +75,7 @@ pub fn with_timestamps(profile: &Profile, start_nanos: u64) -> Profile {
     timed
 }
 
-/// A string table in the order of first use; strings are told apart by their old index.
+/// A string table in order of first use. Strings are identified by their old index.
 struct Strings<'a> {
     old: &'a [String],
     new: Vec<&'a str>,
@@ -101,14 +101,14 @@ impl<'a> Strings<'a> {
     }
 }
 
-/// What the labels of a sample say beside attributes.
+/// The labels of a sample that are not attributes.
 #[derive(Default)]
 struct Special<'a> {
     timestamp: u64,
     span_id: &'a str,
     trace_id: &'a str,
     attributes: Vec<(&'a str, &'a str)>,
-    /// What tells sets of attributes apart.
+    /// The key of a set of attributes.
     key: Vec<(i64, i64)>,
 }
 
@@ -130,7 +130,7 @@ fn special<'a>(sample: &Sample, strings: &'a [String]) -> Special<'a> {
 }
 
 impl Special<'_> {
-    /// A link, where both ids are said: hexadecimal after two letters.
+    /// A link, if both ids are set: hexadecimal after two letters.
     fn link(&self, first: u32) -> Option<Message> {
         let id = |text: &str, length: usize| -> Vec<u8> {
             let digits = text.get(2..).unwrap_or_default().as_bytes().chunks(2);
@@ -251,7 +251,7 @@ fn denormalized(profile: &Profile) -> Message {
     })
 }
 
-/// Rows that are numbered as they are met.
+/// Rows numbered in order of first use.
 struct Rows<K> {
     index: HashMap<K, u64>,
     rows: Vec<Message>,
@@ -314,7 +314,7 @@ fn arrays(profile: &Profile) -> Message {
             });
             let set = sets.index(said.key.clone(), || said.attributes(Message::default(), 1));
             let stack = stacks.index(&row.location_id, || stack(&row.location_id));
-            // Of every type the value of the first.
+            // Uses the value of the first type for every type.
             let value = row.value.first().copied().map_or(0, int);
             let row = [stack, link, set, value, said.timestamp];
             columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
@@ -361,21 +361,21 @@ fn pprofextended(profile: &Profile) -> Message {
     strings.table(message, 6).packed(15, runs.cells)
 }
 
-/// The array of locations, in which every stack is a run: the last that is equal, but for one at the
-/// very end, or a new one. Stacks come longest first.
+/// The array of locations, in which every stack is a slice. A stack reuses the last equal slice, except
+/// one at the very end, or appends a new one. Stacks arrive longest first.
 ///
-/// The benchmark compares every sample with every place; the hash of a run that moves on by one says
-/// the same in linear time for each length.
+/// The benchmark compares every sample with every position. A rolling hash gives the same result in
+/// linear time per length.
 #[derive(Default)]
 struct Runs {
     cells: Vec<u64>,
-    /// The length of the stacks that are looked for.
+    /// The current stack length.
     length: usize,
-    /// By hash of these stacks: the last place of a run that is equal.
+    /// The last position of an equal slice, by the hash of the stack.
     places: HashMap<u64, Option<usize>>,
-    /// The low bits of these hashes: most runs are none of them.
+    /// The low bits of these hashes, as a filter: most slices match no stack.
     bits: Vec<u64>,
-    /// Up to which place runs were compared, the hash of the next one, and the base's last power.
+    /// The first position not yet compared, its hash, and the last power of the base.
     compared: usize,
     hash: u64,
     power: u64,
@@ -383,7 +383,7 @@ struct Runs {
 
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A cell's part of a hash.
+/// The contribution of a cell to a hash.
 fn part(cell: u64) -> u64 {
     let mixed = (cell ^ cell >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed ^ mixed >> 32
@@ -408,7 +408,7 @@ impl Runs {
         self.power = (1..self.length).fold(1, |power, _| power.wrapping_mul(BASE));
     }
 
-    /// Compares the runs that begin before the last.
+    /// Compares the slices that begin before the last one.
     fn compare(&mut self) {
         while self.compared + self.length < self.cells.len() {
             let hash = self.hash;

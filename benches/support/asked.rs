@@ -1,4 +1,4 @@
-//! What a check asks, asked of prost's structs: the rest of a validator that decodes first.
+//! The baseline for `check`: decodes with prost, then performs the same checks on its structs.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -6,14 +6,14 @@ use std::hash::Hash;
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::v1_10::{Profile, ProfilesData, ProfilesDictionary, Sample};
 
-/// The wire format, UTF-8, every reference, first rows, shapes, ranges, keys; how many findings there are.
+/// Counts findings on the wire format, UTF-8, every reference, first rows, shapes, ranges and keys.
 pub fn basic(payload: &[u8]) -> usize {
     let Ok(data) = ProfilesData::decode(payload) else { return 1 };
     let Some(tables) = &data.dictionary else { return 1 };
     dictionary(tables) + profiles(&data).map(|one| profile(one, tables)).sum::<usize>()
 }
 
-/// The same, and which rows are equal, which nothing refers to, and which samples are of the same.
+/// The same, plus duplicate rows, unused rows and duplicate samples.
 pub fn with_duplicates_and_orphans(payload: &[u8]) -> usize {
     let Ok(data) = ProfilesData::decode(payload) else { return 1 };
     let Some(tables) = &data.dictionary else { return 1 };
@@ -112,7 +112,7 @@ fn set(indices: &[i32]) -> Vec<i32> {
     set
 }
 
-/// Rows that are equal as they are: a row that refers to another of two equal rows is not.
+/// Duplicate rows, compared as stored: rows that refer to two equal rows differ.
 fn duplicates(tables: &ProfilesDictionary) -> usize {
     let mappings = tables.mapping_table.iter().map(|row| {
         (
@@ -124,7 +124,7 @@ fn duplicates(tables: &ProfilesDictionary) -> usize {
         .location_table
         .iter()
         .map(|row| (row.mapping_index, row.address, &row.lines, set(&row.attribute_indices)));
-    // A value may be a float, which has no hash.
+    // A value may contain a float, which has no hash.
     let attributes = tables.attribute_table.iter().map(Message::encode_to_vec);
     equal(tables.string_table.iter())
         + equal(tables.function_table.iter())
@@ -144,7 +144,7 @@ fn equal_samples(profile: &Profile) -> usize {
     )
 }
 
-/// The rows of a table that were met.
+/// The rows of a table that were visited.
 struct Used(Vec<bool>);
 
 impl Used {

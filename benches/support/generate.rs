@@ -1,8 +1,8 @@
 //! A synthetic pprof profile, the same bytes on every machine.
 //!
-//! It stands in for a large real profile where a benchmark or a test needs a size no file in
-//! `testdata/` has. `scale` multiplies the samples; the tables grow more slowly, as they do when a
-//! program simply runs longer. Include it with `#[path]`; it needs nothing but `std`.
+//! It replaces a large real profile where a benchmark or a test needs a size that no file in `testdata/`
+//! has. `scale` multiplies the samples; the tables grow more slowly, as in a program that runs longer.
+//! Include it with `#[path]`. It needs only `std`.
 //!
 //! | scale |      bytes | samples | locations | functions | strings | mappings |
 //! |------:|-----------:|--------:|----------:|----------:|--------:|---------:|
@@ -10,35 +10,35 @@
 //! |     4 |  6,234,543 |  43,200 |    28,167 |     9,389 |  19,256 |        7 |
 //! |    16 | 25,051,522 | 172,800 |    77,478 |    25,826 |  52,050 |       12 |
 //!
-//! What it has in common with what profilers write:
+//! Properties that match real profiles:
 //!
 //! * two value types, `samples/count` and `cpu/nanoseconds`, one value being a multiple of the other;
-//! * stacks of 20 to 60 frames, 31 on average. A new stack leaves an earlier one at a random height,
-//!   so together they form a call tree; three samples in five repeat an earlier stack, and how often
-//!   a stack is repeated follows Zipf's law;
+//! * stacks of 20 to 60 frames, 31 on average. A new stack branches off an earlier one at a random height,
+//!   so together they form a call tree. Three samples in five repeat an earlier stack, and repetitions
+//!   follow Zipf's law;
 //! * three locations per function, one location in ten with two to four lines (inlined frames);
-//! * names as C++ (with a mangled `system_name`), Go, Java and C write them, 2.4 functions per file;
-//! * on each sample the labels `thread.name` (text) and `request.size` (a number in bytes), on one
-//!   in five `endpoint` as well;
+//! * names in the style of C++ (with a mangled `system_name`), Go, Java and C, 2.4 functions per file;
+//! * on each sample the labels `thread.name` (string) and `request.size` (number in bytes), on one in five
+//!   also `endpoint`;
 //! * 4 to 12 mappings with build ids;
-//! * ids 1..n in the order of their tables, which is not the order of use; fields in ascending
-//!   order; repeated integers packed. From 16 384 locations on (scale 4) the location ids of a stack
-//!   mix two and three bytes.
+//! * ids 1..n in table order, which differs from the order of use; fields in ascending order; repeated
+//!   integers packed. From 16 384 locations on (scale 4), the location ids of a stack mix two and three
+//!   bytes.
 
 #![allow(dead_code, reason = "not every target that includes this file needs all of it")]
 
-/// The profile at `scale` (1, 4 and 16 are the sizes the benchmarks use), not compressed.
+/// The uncompressed profile at `scale` (the benchmarks use 1, 4 and 16).
 pub fn pprof(scale: u32) -> Vec<u8> {
     write_profile(u64::from(scale.max(1)), Ids { first: 1, step: 1 })
 }
 
-/// The same profile with the ids 5, 12, 19, … in place of 1, 2, 3, …: readers that take an id for
-/// a row number have to look it up.
+/// The same profile with the ids 5, 12, 19, … instead of 1, 2, 3, …: readers that use an id as a row
+/// number must look it up.
 pub fn sparse_ids(scale: u32) -> Vec<u8> {
     write_profile(u64::from(scale.max(1)), Ids { first: 5, step: 7 })
 }
 
-/// How the rows of a table, counted from 0, are numbered.
+/// How the rows of a table are numbered; rows count from 0.
 #[derive(Clone, Copy)]
 struct Ids {
     first: u64,
@@ -51,7 +51,7 @@ impl Ids {
     }
 }
 
-/// How many rows each table gets.
+/// The number of rows in each table.
 struct Shape {
     samples: u64,
     functions: u64,
@@ -63,7 +63,7 @@ struct Shape {
 
 impl Shape {
     fn new(scale: u64) -> Self {
-        // Square roots are exact to the last bit everywhere, powers are not.
+        // Square roots are exact to the last bit on every machine, powers are not.
         let root = (scale as f64).sqrt();
         let functions = (400.0 + 3178.25 * root * root.sqrt()) as u64;
         Self {
@@ -76,14 +76,14 @@ impl Shape {
         }
     }
 
-    /// Where in its table the `nth` location reached stands: anywhere, as if the table were in the
-    /// order of addresses. The factor is a prime above any length, so no two share a row.
+    /// The row of the `nth` location in use: spread over the table, as if it were sorted by address. The
+    /// factor is a prime above any length, so no two share a row.
     fn location_row(&self, nth: u64) -> u64 {
         nth * 15_485_863 % self.locations
     }
 }
 
-/// The strings the profile itself needs; a constant below is a row of this list.
+/// The strings of the profile itself. A constant below is a row of this list.
 const WORDS: [&str; 9] = [
     "",
     "samples",
@@ -152,10 +152,10 @@ fn write_samples(
 
     let mut tree = CallTree::default();
     for n in 0..shape.samples {
-        // Two samples in five bring a new stack, evenly spread.
+        // Two samples in five have a new stack, evenly spread.
         let is_new = (n + 1) * 2 / 5 > n * 2 / 5 || tree.stacks.is_empty();
         if is_new {
-            // A sixteenth of the locations is reached at once, all of them before the end.
+            // A sixteenth of the locations is used from the start, all of them before the end.
             let wanted = shape.locations * (n + shape.samples / 16) / shape.samples;
             tree.grow(wanted.min(shape.locations), random);
         }
@@ -186,8 +186,8 @@ fn write_label(sample: &mut Message, key: u64, text: u64) {
     });
 }
 
-/// Stacks of locations, root first, in the order they were first seen. Locations are counted in
-/// the order they were first reached.
+/// Stacks of locations, root first, in order of first use. Locations are counted in order of first
+/// use.
 #[derive(Default)]
 struct CallTree {
     stacks: Vec<Vec<u64>>,
@@ -195,8 +195,8 @@ struct CallTree {
 }
 
 impl CallTree {
-    /// Adds a stack that leaves an earlier one at a random height; on the way up it reaches new
-    /// locations until `wanted` are in use.
+    /// Adds a stack that branches off an earlier one at a random height. Above it, it uses new locations
+    /// until `wanted` are in use.
     fn grow(&mut self, wanted: u64, random: &mut Random) {
         let depth = 20 + random.below(41).min(random.below(41));
         let depth = if random.below(3) == 0 { depth.min(20 + random.below(41)) } else { depth };
@@ -225,7 +225,7 @@ impl CallTree {
     }
 }
 
-/// The program itself lies low in memory, libraries lie high and 4 GiB apart.
+/// The program has low addresses, libraries high ones, 4 GiB apart.
 fn mapping_start(row: u64) -> u64 {
     if row == 0 { 0x40_0000 } else { 0x7F00_0000_0000 + (row << 32) }
 }
@@ -260,7 +260,7 @@ fn write_mappings(
 
 fn write_locations(out: &mut Message, shape: &Shape, ids: Ids, random: &mut Random) {
     for row in 0..shape.locations {
-        // Every third location is the first one of its function.
+        // Every third location is the first of its function.
         let known = row / 3 + 1;
         let function = if row % 3 == 0 { row / 3 } else { random.below(known) };
         let mapping = random.zipf(shape.mappings);
@@ -293,7 +293,7 @@ fn write_functions(
 ) {
     let mut file = 0;
     for row in 0..shape.functions {
-        // Twelve functions that follow each other are of one language and share five files.
+        // Twelve consecutive functions have one language and share five files.
         let language = pick(LANGUAGES, random.hash(row / 12));
         if row == 0 || row * 5 / 12 != (row - 1) * 5 / 12 {
             file = strings.len() as u64;
@@ -358,7 +358,7 @@ impl Language {
         }
     }
 
-    /// The number at the end makes each name the only one of its kind.
+    /// The number at the end makes each name unique.
     fn name(self, n: u64) -> String {
         let (noun, verb) = (pick(NOUNS, n / 12), pick(VERBS, n));
         let module = noun.to_lowercase();
@@ -393,20 +393,20 @@ impl Random {
         self.hash(self.0)
     }
 
-    /// The same number for the same `n`, wherever the generator stands.
+    /// The same number for the same `n`, whatever the state of the generator.
     fn hash(&self, n: u64) -> u64 {
         let n = (n ^ (n >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let n = (n ^ (n >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         n ^ (n >> 31)
     }
 
-    /// One of 0..`n`, each as likely.
+    /// A uniform number in 0..`n`.
     fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
     }
 
-    /// One of 0..`n`, rank `r` about 1 / (r + 1) as likely as rank 0: each octave of ranks is as
-    /// likely as any other. Integers only, so that no machine rounds differently.
+    /// A number in 0..`n`; rank `r` is about 1 / (r + 1) as likely as rank 0: each octave of ranks is
+    /// equally likely. Integers only, so that rounding is the same on every machine.
     fn zipf(&mut self, n: u64) -> u64 {
         let first = 1 << self.below(u64::from(n.ilog2()) + 1);
         first - 1 + self.below(u64::min(first, n + 1 - first))
@@ -426,7 +426,7 @@ impl Message {
         self.0.push(n as u8);
     }
 
-    /// As proto3 wants it, zero is not written.
+    /// Skips zero, as proto3 requires.
     fn number(&mut self, field: u32, n: u64) {
         if n != 0 {
             self.varint(u64::from(field) << 3);

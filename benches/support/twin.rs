@@ -1,12 +1,12 @@
-//! The same work the obvious way: prost's structs, and hash maps to intern with. What the library
-//! is measured against, in the same run.
+//! The baseline: the same conversions in straightforward code, with prost's structs and hash maps for
+//! interning.
 
 use std::collections::HashMap;
 
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::{pprof, v1_10 as otlp};
 
-/// The current generation from pprof: every sample type a profile, tables deduplicated.
+/// Converts pprof to the current generation: one profile per sample type, deduplicated tables.
 pub fn pprof_to_otlp(bytes: &[u8]) -> Vec<u8> {
     let source = pprof::Profile::decode(bytes).expect("pprof");
     Interner::new(&source).convert(&source).encode_to_vec()
@@ -198,8 +198,8 @@ impl<'a> Interner<'a> {
     }
 }
 
-/// pprof from the current generation: the profiles of the first scope are its columns. The
-/// dictionary is that of all profiles of a payload, so what these use is interned, as receivers do.
+/// Converts the current generation to pprof: the profiles of the first scope become columns. The
+/// dictionary serves all profiles of a payload, so the rows in use are interned, as receivers do.
 pub fn otlp_to_pprof(bytes: &[u8]) -> Vec<u8> {
     let source = otlp::ProfilesData::decode(bytes).expect("otlp");
     let dictionary = source.dictionary.as_ref().expect("dictionary");
@@ -207,7 +207,7 @@ pub fn otlp_to_pprof(bytes: &[u8]) -> Vec<u8> {
     Collected::new(dictionary).convert(&scope.profiles).encode_to_vec()
 }
 
-/// What one pprof uses of a dictionary.
+/// The part of a dictionary that one pprof uses.
 struct Collected<'a> {
     dictionary: &'a otlp::ProfilesDictionary,
     strings: HashMap<&'a str, i64>,

@@ -1,4 +1,4 @@
-//! Whatever is read is written in every format or refused, and what is written is read.
+//! Every writer accepts or rejects any readable profile, and its output is readable.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -18,6 +18,6 @@ fuzz_target!(|input: (u8, &[u8])| {
         let options = ReadOptions::default().format(format).limits(Limits::unlimited());
         payloads
             .iter()
-            .for_each(|payload| _ = read(payload, &options).expect("what is written is read"));
+            .for_each(|payload| _ = read(payload, &options).expect("the output is readable"));
     }
 });

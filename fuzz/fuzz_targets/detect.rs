@@ -1,4 +1,4 @@
-//! Detection never panics, says the same twice, and tells why.
+//! Detection never panics and is deterministic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

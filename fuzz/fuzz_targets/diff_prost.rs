@@ -1,5 +1,5 @@
-//! What we write prost decodes and encodes to the same bytes; what we read prost can decode, but
-//! for strings of pprof that are not UTF-8, and what it understood we read as the same.
+//! Compares the codec with prost. prost must decode our output and encode it to the same bytes. It must decode
+//! every payload that we read, except pprof with invalid UTF-8, and the profiles must be equal.
 #![no_main]
 
 use std::fmt::Debug;
@@ -24,7 +24,7 @@ const ALL: [Prost; 6] = [
     (Format::OTLP_1_10, again::<v1_10::ProfilesData>),
 ];
 
-/// All that does not depend on the order of fields: texts and attributes that are in place do.
+/// The data that does not depend on the order of fields, unlike strings and attributes in place.
 fn rows(profiles: &Profiles) -> impl PartialEq + Debug {
     let dictionary = profiles.dictionary();
     (

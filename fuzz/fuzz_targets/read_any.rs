@@ -1,4 +1,4 @@
-//! No reader panics on any bytes, under either policy; the first byte picks the format.
+//! No reader panics on any input, with either policy. The first byte selects the format.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! What is read is written, and read again it is written as the same bytes.
+//! Reading and writing a payload twice gives the same bytes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -14,8 +14,8 @@ fuzz_target!(|input: (u8, &[u8])| {
                 .payload,
         )
     };
-    // The first time brings the tables into their order, the second the strings.
+    // The first pass puts the tables in order, the second the strings.
     let Some(first) = again(input.1) else { return };
-    let second = again(&first).expect("what was written is read and written");
+    let second = again(&first).expect("the output is readable and writable");
     assert_eq!(again(&second).as_ref(), Some(&second));
 });

@@ -1,6 +1,6 @@
-//! Converting with prost as an able author would do it for files as they usually are: ids that count from
-//! 1 are rows, tables are kept whole, and only stacks and labels are interned, by a cheap hash. It fails on
-//! files that are not so, which the library may not.
+//! Converts with prost, tuned for common files: ids that count from 1 are rows, tables are copied whole,
+//! and only stacks and labels are interned, with a cheap hash. It rejects other files, which the library
+//! must support.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -9,7 +9,7 @@ use otlp::any_value::Value;
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::{pprof, v1_10 as otlp};
 
-/// A multiplication for each word.
+/// One multiplication per word.
 #[derive(Default)]
 struct Cheap(u64);
 
@@ -92,7 +92,7 @@ pub fn pprof_to_otlp(bytes: &[u8]) -> Vec<u8> {
         .encode_to_vec()
 }
 
-/// The attribute of a label.
+/// The attribute for a label.
 fn attribute(
     label: &pprof::Label,
     labels: &mut Map<(i64, i64, i64, i64), i32>,
@@ -112,7 +112,7 @@ fn attribute(
     })
 }
 
-/// The tables, whose ids have to count from 1.
+/// The tables. Their ids must count from 1.
 fn tables(source: &mut pprof::Profile) -> otlp::ProfilesDictionary {
     let mut strings = std::mem::take(&mut source.string_table);
     let names = strings.len() as i32;

@@ -1,4 +1,4 @@
-//! What is measured: real profiles, a generated one in three sizes, and one of deep stacks.
+//! The inputs: real profiles, a generated one in three sizes, and one with deep stacks.
 
 use otlp_profiles::Limits;
 use otlp_profiles::proto::pprof;
@@ -6,7 +6,7 @@ use otlp_profiles::proto::prost::Message;
 
 use crate::generate;
 
-/// The inputs where none is named.
+/// The default inputs.
 pub fn default() -> Vec<String> {
     let mut files = Vec::new();
     if let Ok(corpus) = std::env::var("OTLP_PROFILES_CORPUS") {
@@ -23,7 +23,7 @@ pub fn default() -> Vec<String> {
     files
 }
 
-/// What an input is called in a table.
+/// The name of an input in a table.
 pub fn name(input: &str) -> String {
     input.rsplit('/').next().unwrap_or(input).split('.').next().unwrap_or(input).to_owned()
 }
@@ -41,7 +41,7 @@ pub fn pprof(input: &str) -> Vec<u8> {
     otlp_profiles::compression::inflate(&bytes, &Limits::file()).expect("gzip").into_owned()
 }
 
-/// Stacks of 61 to 80 frames, as Ruby's, each of which leaves the one before at a random height.
+/// Stacks of 61 to 80 frames, like Ruby's. Each branches off the previous one at a random height.
 fn deep(samples: u32) -> Vec<u8> {
     const FUNCTIONS: u64 = 2000;
     let mut state = 0x5eed_u64;

@@ -1,13 +1,13 @@
-//! The library beside prost, in the way an opponent would measure it.
+//! Compares the library with prost, on terms an opponent would choose.
 //!
 //! ```sh
 //! cargo run --release --manifest-path benches/peers/Cargo.toml [ROUNDS] [FILE…]
 //! ```
 //!
-//! Every operation on every file runs in a process of its own, one side at a time, so that neither finds
-//! memory that the other or an operation before has warmed; sides take turns, and a cell is the median of
-//! the rounds' ratios. Both sides are measured with the system's allocator and with mimalloc. Converting
-//! is set beside two ways of using prost: an obvious one (`twin`, hash maps of all it meets), and an able one.
+//! Every operation on every file runs in its own process, one side at a time, so that neither benefits
+//! from memory that the other or an earlier operation has warmed up. The sides alternate, and a cell is the
+//! median of the rounds' ratios. Both sides run with the system allocator and with mimalloc. Conversions
+//! have two opponents: straightforward code with hash maps (`twin`), and tuned code (`able`).
 
 #[path = "../../support/generate.rs"]
 mod generate;
@@ -22,7 +22,7 @@ use std::process::Command;
 
 use operations::{OPERATIONS, Operation, Side};
 
-/// Measures one side where the arguments name one, and everything otherwise.
+/// Measures one side if the arguments name one, otherwise everything.
 pub fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -88,13 +88,13 @@ fn ratio(
             .args(["one", side.name(), operation.name, file])
             .output()
             .expect("the program runs again");
-        // An able converter takes no file whose ids do not count from 1.
+        // `able` rejects files whose ids do not count from 1.
         String::from_utf8_lossy(&output.stdout).trim().parse().unwrap_or(f64::NAN)
     };
     median((0..rounds).map(|_| time(other) / time(Side::Ours)).collect())
 }
 
-/// A ratio in a table; a dash where a side could not do it.
+/// A ratio in a table, or a dash if a side does not support the operation.
 fn cell(ratio: f64) -> String {
     if ratio.is_nan() { "–".to_owned() } else { format!("{ratio:.1}") }
 }

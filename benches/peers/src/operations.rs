@@ -1,4 +1,4 @@
-//! The operations, and each side's way of doing them.
+//! The operations, and how each side performs them.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -9,14 +9,14 @@ use otlp_profiles::{Format, Limits, Profiles, ReadOptions, WriteOptions};
 
 use crate::{able, twin};
 
-/// Who does it.
+/// A side of the comparison.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// The library.
     Ours,
-    /// prost; where it converts, with hash maps of all that it meets.
+    /// prost, with hash maps for conversions.
     Prost,
-    /// prost, and a converter that a careful author would write for the most usual files.
+    /// prost, with a converter tuned for common files.
     Able,
 }
 
@@ -32,7 +32,7 @@ impl Side {
     }
 }
 
-/// An operation, and what the project wants it to be beside prost.
+/// An operation, and the project's goal compared with prost.
 pub struct Operation {
     pub name: &'static str,
     pub goal: f64,
@@ -47,7 +47,7 @@ enum What {
     Back,
 }
 
-/// What prost has types for.
+/// The formats for which prost has types.
 #[derive(Clone, Copy)]
 enum Wire {
     Pprof,
@@ -79,11 +79,11 @@ pub const OPERATIONS: &[Operation] = &[
     Operation { name: "1.10-to-pprof", goal: 5.0, beside: CONVERTERS, what: What::Back },
 ];
 
-/// At least so long is measured, and so often.
+/// The minimum time and number of runs per measurement.
 const LEAST: (Duration, usize) = (Duration::from_millis(300), 5);
 
 impl Operation {
-    /// The seconds it takes a side, at best; nothing where the side has no way.
+    /// The least time of a side in seconds, or `None` if the side does not support the operation.
     pub fn measure(&self, side: Side, source: &[u8]) -> Option<f64> {
         match (&self.what, side) {
             (What::Read(_) | What::Write(_), Side::Able) => None,
@@ -153,7 +153,7 @@ fn write_by(side: Side, payload: &[u8], wire: Wire) -> f64 {
     }
 }
 
-/// The least time of one call, what it gives dropped within it.
+/// The least time of one call, including dropping its result.
 fn least<T>(mut f: impl FnMut() -> T) -> f64 {
     let (begun, mut least, mut times) = (Instant::now(), f64::MAX, 0);
     while begun.elapsed() < LEAST.0 || times < LEAST.1 {

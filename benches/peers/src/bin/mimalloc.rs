@@ -1,4 +1,4 @@
-//! With mimalloc, for both sides.
+//! Measures with mimalloc on both sides.
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

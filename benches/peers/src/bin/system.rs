@@ -1,4 +1,4 @@
-//! With the allocator of the system; without arguments, what measures both.
+//! Measures with the system allocator. Without arguments, measures with both allocators.
 
 fn main() {
     otlp_profiles_peers::main();
