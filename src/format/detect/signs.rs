@@ -7,7 +7,7 @@
 //! cut. A sign has to be sure rather than complete: what is not recognised is an error that asks
 //! for the format's name, what is recognised wrongly is read as something else.
 
-use crate::format::folded::line::is_extended;
+use crate::format::folded::line::{is_comment, is_extended};
 use crate::format::perf::event::{Event, is_record};
 use crate::format::perf::frame::Frame;
 
@@ -168,7 +168,7 @@ fn counted(line: &str) -> Option<&str> {
 /// at it ends.
 fn stacks(text: &str) -> impl Iterator<Item = &str> {
     let whole = text.rfind('\n').map_or(text, |end| text.get(..end).unwrap_or(text));
-    lines(whole).filter(|line| !line.starts_with('#'))
+    lines(whole).filter(|line| !is_comment(line.trim_end().as_bytes()))
 }
 
 /// Lines with something in them.

@@ -11,7 +11,10 @@
 
 use std::borrow::Cow;
 
+use crate::format::intake::Intake;
 use crate::format::json::scalars::hex_bytes;
+use crate::format::losses::{LINK_AS_ATTRIBUTE, LINK_INVALID};
+use crate::model::dictionary::Link;
 use crate::model::value::Value;
 
 /// A value as it is written: one in quotes is a text whatever is in it.
@@ -139,6 +142,29 @@ pub(crate) fn word(bytes: &[u8]) -> Word {
 pub(crate) fn id<const N: usize>(written: &Written) -> Option<[u8; N]> {
     let text = std::str::from_utf8(written).ok()?;
     hex_bytes(text.strip_prefix("0x").unwrap_or(text))?.try_into().ok()
+}
+
+/// Takes the link out of the attributes of a line. Ids of other lengths stay attributes, and are reported.
+pub(super) fn take_link(pairs: &mut Pairs, intake: &mut Intake) -> Option<Link> {
+    let of = |name: &str| pairs.iter().find(|(key, _)| &key[..] == name.as_bytes());
+    let (trace, span) = (of("trace_id"), of("span_id"));
+    if !intake.links || trace.is_none() && span.is_none() {
+        return None;
+    }
+    let trace_id = trace.and_then(|(_, value)| id::<16>(value));
+    let span_id = span.and_then(|(_, value)| id::<8>(value));
+    let (Some(trace_id), Some(span_id)) = (trace_id, span_id) else {
+        intake.note(LINK_AS_ATTRIBUTE, String::new, || {
+            "a link needs a trace_id of 32 and a span_id of 16 hexadecimal digits".to_owned()
+        });
+        return None;
+    };
+    pairs.retain(|(key, _)| &key[..] != b"trace_id" && &key[..] != b"span_id");
+    if trace_id == [0; 16] && span_id == [0; 8] {
+        intake.note(LINK_INVALID, String::new, || "dropped a link whose ids are zero".to_owned());
+        return None;
+    }
+    Some(Link { trace_id, span_id })
 }
 
 /// A decimal number with a point or an exponent.

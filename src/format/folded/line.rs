@@ -13,7 +13,9 @@
 
 use super::attributes::{self, Pairs};
 use crate::error::{Error, Result};
+use crate::format::intake::Intake;
 use crate::format::lines::{Lines, find, is_int, shown};
+use crate::format::losses::{COLUMNS_UNREAD, LEFT_OUT};
 use crate::format::source::TimeUnit;
 
 /// A line taken apart.
@@ -67,14 +69,83 @@ pub(crate) fn has_extended(lines: &Lines<'_>) -> bool {
     may_be_extended(lines.rest) && lines.clone().filter_map(row_of).any(|(_, row)| is_extended(row))
 }
 
-/// A line that is neither empty nor a comment.
+/// A line that is neither empty nor a [comment](is_comment).
 ///
-/// Comments are flame graph tools' and austin's. Only the end is trimmed: a name may begin with a
-/// blank.
+/// Only the end is trimmed: a name may begin with a blank.
 #[inline]
 pub(crate) fn row_of((number, line): (usize, &[u8])) -> Option<(usize, &[u8])> {
     let line = line.trim_ascii_end();
-    (!matches!(line, [] | [b'#', ..])).then_some((number, line))
+    (!line.is_empty() && !is_comment(line)).then_some((number, line))
+}
+
+/// Whether a line is a comment, as austin and flame graph tools write them: `# KEY: VALUE`, or a `#` and no count.
+///
+/// Frames may begin with a `#`, too: `#<Thread:0x1 app.rb:3 run>;work 7`.
+#[inline]
+pub(crate) fn is_comment(line: &[u8]) -> bool {
+    line.first() == Some(&b'#') && !is_stack(line)
+}
+
+/// Whether a line that begins with a `#` holds a stack, with its count or broken.
+#[cold]
+fn is_stack(line: &[u8]) -> bool {
+    let (is_prose, has_frames) = (line.starts_with(b"# "), line.contains(&b';'));
+    let has_count = || split_last(line).is_ok_and(|(_, word)| is_count(word));
+    match (is_prose, has_frames) {
+        (true, false) => false,
+        (false, true) => true,
+        _ => has_count() || is_extended(line),
+    }
+}
+
+/// Whether a word is a number, or several with commas between them.
+fn is_count(word: &[u8]) -> bool {
+    let numbers = std::str::from_utf8(word).unwrap_or_default().split(',');
+    let is_number = |text: &str| text.parse().is_ok_and(f64::is_finite);
+    numbers.into_iter().all(is_number)
+}
+
+/// The [row](row_of) that a line is. Reports a comment that may be a stack: it ends with a number, without a key before.
+#[inline]
+pub(super) fn row<'a>(line: &'a [u8], number: usize, intake: &mut Intake) -> Option<&'a [u8]> {
+    let row = row_of((number, line));
+    if row.is_none() && !line.windows(2).any(|pair| pair == b": ") {
+        let line = line.trim_ascii_end();
+        if split_last(line).is_ok_and(|(stack, word)| stack.len() > 1 && is_count(word)) {
+            let message = || format!("{} was skipped as a comment", shown(line));
+            intake.note(LEFT_OUT, || format!("line {number}"), message);
+        }
+    }
+    row.map(|(_, line)| line)
+}
+
+/// How many numbers end a stack, where a line may have more columns than were read.
+pub(super) fn numbers_behind(mut stack: &[u8]) -> usize {
+    let mut numbers = 0;
+    while let Ok((before, word)) = split_last(stack)
+        && is_count(word)
+        && !before.is_empty()
+    {
+        (stack, numbers) = (before, numbers + 1);
+    }
+    numbers
+}
+
+/// Reports columns that became part of names: of so many stacks most end with numbers, each with so many at least.
+pub(super) fn report_columns(
+    (unread, numbers): (usize, usize),
+    stacks: usize,
+    intake: &mut Intake,
+) {
+    if unread * 2 > stacks {
+        let all = numbers + 1;
+        let message = || {
+            format!(
+                "lines end with {all} numbers and the last was read as the value: --columns {all} reads all"
+            )
+        };
+        intake.note(COLUMNS_UNREAD, String::new, message);
+    }
 }
 
 /// Whether a line, or any of several, may have attributes: seldom said of one that has none.

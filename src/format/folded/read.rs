@@ -3,18 +3,19 @@
 use crate::build::samples::Identity;
 use crate::error::{Error, Result};
 use crate::format::assembly::{Assembly, Group, Met, Rows};
-use crate::format::folded::attributes::{Pairs, Word, id, word};
+use crate::format::folded::attributes::{Pairs, Word, take_link, word};
 use crate::format::folded::dialect::{self, Origin, frame, origin};
 use crate::format::folded::header::Header;
-use crate::format::folded::line::{Line, has_extended, is_extended, row_of, split_last, time};
+use crate::format::folded::line::{
+    Line, has_extended, is_extended, numbers_behind, report_columns, row, split_last, time,
+};
 use crate::format::folded::met::StackTexts;
 use crate::format::intake::Intake;
 use crate::format::lines::{Lines, find, int, kept, lines, scaled, shown};
-use crate::format::losses::{LINK_AS_ATTRIBUTE, LINK_INVALID, VALUE_NEGATIVE};
+use crate::format::losses::VALUE_NEGATIVE;
 use crate::format::source::{Dialect, SourceOptions};
 use crate::format::text::Text;
 use crate::model::Profiles;
-use crate::model::dictionary::Link;
 use crate::model::id::{AttributeId, LinkId, LocationId, StackId};
 use crate::model::profile::Profile;
 use crate::model::ragged::Ragged;
@@ -57,6 +58,8 @@ struct Reader<'h> {
     origins: Ragged<AttributeId>,
     /// Whether equal stacks are one sample.
     plain: bool,
+    /// How many stacks end with numbers, and with how many at least: columns that were not asked for.
+    unread: (usize, usize),
     /// Whether anything was of the dialect that is said.
     fits: bool,
     values: Vec<i64>,
@@ -77,6 +80,7 @@ impl<'h> Reader<'h> {
             frames: Vec::new(),
             origins: Ragged::default(),
             plain,
+            unread: (0, usize::MAX),
             fits: false,
             values: Vec::new(),
             times: Vec::new(),
@@ -88,7 +92,8 @@ impl<'h> Reader<'h> {
     /// Takes all of some lines.
     fn lines(&mut self, lines: &mut Lines<'_>, intake: &mut Intake) -> Result<()> {
         let may_turn = self.plain && self.header.types.len() == 1 && has_extended(lines);
-        for (number, line) in lines.filter_map(row_of) {
+        for (number, line) in lines {
+            let Some(line) = row(line, number, intake) else { continue };
             if may_turn && self.plain && is_extended(line) {
                 self.plain = false;
                 self.groups.iter_mut().for_each(|(_, rows)| rows.set_apart());
@@ -232,7 +237,8 @@ impl<'h> Reader<'h> {
                 shown(twice[0])
             )));
         }
-        let link = self.link(&mut pairs, intake)?;
+        let link = take_link(&mut pairs, intake);
+        let link = link.map_or(Ok(LinkId::NONE), |link| self.assembly.link(link))?;
         let mut ids = Vec::with_capacity(pairs.len());
         for (key, written) in &pairs {
             let value = match word(written) {
@@ -245,36 +251,16 @@ impl<'h> Reader<'h> {
         Ok((ids, link))
     }
 
-    /// Takes the link out of a line's pairs. What looks like one and is none stays an attribute, and is reported.
-    fn link(&mut self, pairs: &mut Pairs, intake: &mut Intake) -> Result<LinkId> {
-        let of = |name: &str| pairs.iter().find(|(key, _)| &key[..] == name.as_bytes());
-        let (trace, span) = (of("trace_id"), of("span_id"));
-        if !intake.links || trace.is_none() && span.is_none() {
-            return Ok(LinkId::NONE);
-        }
-        let trace_id = trace.and_then(|(_, value)| id::<16>(value));
-        let span_id = span.and_then(|(_, value)| id::<8>(value));
-        let (Some(trace_id), Some(span_id)) = (trace_id, span_id) else {
-            intake.note(LINK_AS_ATTRIBUTE, String::new, || {
-                "a link needs a trace_id of 32 and a span_id of 16 hexadecimal digits".to_owned()
-            });
-            return Ok(LinkId::NONE);
-        };
-        pairs.retain(|(key, _)| &key[..] != b"trace_id" && &key[..] != b"span_id");
-        if trace_id == [0; 16] && span_id == [0; 8] {
-            intake
-                .note(LINK_INVALID, String::new, || "dropped a link whose ids are zero".to_owned());
-            return Ok(LinkId::NONE);
-        }
-        self.assembly.link(Link { trace_id, span_id })
-    }
-
     /// The number of a stack among those that were met.
     fn stack(&mut self, text: &[u8], intake: &mut Intake) -> Result<usize> {
         if let Some(at) = self.texts.find(text) {
             return Ok(at);
         }
         let stack = self.new_stack(text, intake)?;
+        let numbers = if self.plain { numbers_behind(text) } else { 0 };
+        if numbers > 0 {
+            self.unread = (self.unread.0 + 1, self.unread.1.min(numbers));
+        }
         self.assembly.settle(intake)?;
         intake.budget.take::<u8>(64)?;
         intake.budget.take::<u32>(self.parts.len())?;
@@ -388,6 +374,9 @@ impl<'h> Reader<'h> {
     /// A profile for each process, in the order in which they were met; an error where no line is of the dialect.
     fn finish(mut self, intake: &mut Intake) -> Result<Profiles> {
         dialect::check(self.header.source.dialect, self.fits || self.stacks.is_empty())?;
+        if self.header.source.columns == 0 && self.header.source.sample_types.is_empty() {
+            report_columns(self.unread, self.stacks.len(), intake);
+        }
         let mut groups = Vec::with_capacity(self.groups.len());
         for (resource, rows) in std::mem::take(&mut self.groups) {
             let mut profile = Profile::default();

@@ -177,6 +177,7 @@ codes! {
         UNIT_KEY_CONFLICT = "unit.key_conflict": "a key has several units, and the generation has one unit for each key";
         UNIT_DUPLICATE = "unit.duplicate": "a key has two units: the first one was kept";
         COLUMNS_ZERO_FILLED = "columns.zero_filled": "a sample without a value got the value 0";
+        COLUMNS_UNREAD = "columns.unread": "most lines end with several numbers and only the last was read: `--columns 2` reads two";
         LINK_HALF = "link.half": "a link has only a trace id or only a span id: the other was set to zero";
         PROFILES_MERGED = "profiles.merged": "the samples of several profiles were merged, or a profile without samples was dropped";
         FRAME_TEXT = "frame.text": "a separator of frames or lines in a name was replaced";
