@@ -14,7 +14,7 @@
 
 use std::collections::BTreeSet;
 
-use super::refs::{Refs, Rows};
+use super::refs::{Refs, Rows, begin_empty};
 use super::samples::{Samples, Tally};
 use crate::schema::{
     ATTRIBUTE_UNIT, KEY_VALUE, KEY_VALUE_AND_UNIT, Kind, MessageType, PROFILE, PROFILE_CONTAINER,
@@ -158,6 +158,7 @@ pub(super) fn outline(payload: &[u8], version: Version, levels: u64) -> Option<O
     } else {
         let tables = walk.message(&PROFILES_DATA, reader)?;
         match walk.dictionary.take() {
+            Some((_, t)) if !begin_empty(&t.rows, version, payload, t.end, levels) => return None,
             Some((tag, tables)) => {
                 let start = walk.open(tag);
                 walk.tables(&tables)?;

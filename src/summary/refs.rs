@@ -114,3 +114,18 @@ impl Rows {
         })
     }
 }
+
+/// Whether row 0 of each table is empty, or a link of zeros, as since 1.8. The reader decides what any other row 0 means.
+pub(super) fn begin_empty(
+    tables: &[Rows],
+    version: Version,
+    payload: &[u8],
+    end: usize,
+    levels: u64,
+) -> bool {
+    const ZERO_LINK: [u8; 28] =
+        *b"\x0a\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x12\x08\0\0\0\0\0\0\0\0";
+    let is_empty = |row: Reader<'_>| row.is_empty() || row.rest() == ZERO_LINK;
+    let mut first = tables.iter().filter_map(|rows| rows.all(payload, end, levels).next());
+    version < Version::V1_8 || first.all(|row| row.is_some_and(is_empty))
+}

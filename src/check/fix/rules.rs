@@ -12,7 +12,7 @@ use crate::format::losses::LossCode;
 use crate::format::losses::{
     ATTR_ROW_0, BUILD_ID_GUESS, DANGLING_MAPPING, DEDUP_FUNCTION, DEDUP_LOCATION, DEDUP_MAPPING,
     DEFAULT_NO_MATCH, G1_ZERO_MAPPING, IDS_RENUMBERED, INDEX_OUT_OF_RANGE, ORPHAN_DROPPED,
-    PROFILE_ID_SYNTHESIZED, ROW_0, VALUE_NEGATIVE,
+    PROFILE_ID_SYNTHESIZED, ROW_0, ROW_0_UNUSED, VALUE_NEGATIVE,
 };
 
 /// What is done where a rule is broken that has one right answer.
@@ -109,6 +109,7 @@ static TOLERATED: &[LossCode] = &[
     ORPHAN_DROPPED,
     PROFILE_ID_SYNTHESIZED,
     ROW_0,
+    ROW_0_UNUSED,
     VALUE_NEGATIVE,
 ];
 

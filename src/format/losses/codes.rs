@@ -150,6 +150,7 @@ codes! {
         FRAME_UNCLOSED = "frame.unclosed": "a frame without an end was closed at the end of its profile";
         LABEL_PAIRS = "label.pairs": "an attribute with a list of pairs was written as several labels";
         LABEL_ZERO = "label.zero_or_empty": "a label is the number 0 or an empty string: pprof cannot represent the difference";
+        ROW_0_UNUSED = "table.row_0_unused": "the first row of a table, to which nothing refers, was not empty: it was emptied";
     }
     Approximated {
         INVALID_UTF8 = "string.invalid_utf8": "invalid UTF-8 was replaced by U+FFFD";

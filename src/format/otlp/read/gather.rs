@@ -70,6 +70,17 @@ impl Users<'_> {
         }
     }
 
+    /// Whether a test holds for any of the profiles.
+    fn any(&self, test: fn(&Profile) -> bool) -> bool {
+        match self {
+            Self::One(profile, _) => test(profile),
+            Self::All(resources, _) => {
+                let scopes = resources.iter().flat_map(|resource| &resource.scopes);
+                scopes.flat_map(|scope| &scope.profiles).any(test)
+            }
+        }
+    }
+
     /// By stack: the profile of the first sample that has it, and that sample.
     ///
     /// Up to 1.7 stacks are no rows of the wire, so an error in one must name a sample. It is asked
@@ -260,7 +271,8 @@ pub(crate) fn unit<G: Generation>(
         Home::Data | Home::Profile => error,
     };
     tables.stacks.settle();
-    let mut targets = tables.settle::<G>(intake).map_err(of_tables)?;
+    let uses = |test: fn(&Profile) -> bool| users.any(test);
+    let mut targets = tables.settle::<G>(&uses, intake).map_err(of_tables)?;
     tables.resolve_ids::<G>(&mut targets, intake).map_err(of_tables)?;
     users.each(intake, |profile, said, intake| {
         said.lift::<G>(profile, &mut tables, &targets, intake)

@@ -28,8 +28,10 @@ use crate::format::otlp::read::tables::{MappingPprof, Tables};
 use crate::format::otlp::read::targets::{Targets, one_less};
 use crate::format::otlp::schema::{Generation, Rows};
 use crate::model::dictionary::{Attribute, Function, Link, Mapping};
-use crate::model::id::StringId;
+use crate::model::id::{AttributeId, FunctionId, LinkId, StackId, StringId};
+use crate::model::profile::Profile;
 use crate::model::ragged::Ragged;
+use crate::schema::Table;
 
 impl Tables {
     /// Brings every table to the model's form of row 0, and says how its indices change.
@@ -38,13 +40,19 @@ impl Tables {
     ///
     /// A row 0 that is not empty where it must be, unless repairs are asked for: then it is
     /// emptied.
-    pub(crate) fn settle<G: Generation>(&mut self, intake: &mut Intake) -> Result<Targets> {
+    ///
+    /// `uses` is whether a test holds for any profile that uses the tables.
+    pub(crate) fn settle<G: Generation>(
+        &mut self,
+        uses: &dyn Fn(fn(&Profile) -> bool) -> bool,
+        intake: &mut Intake,
+    ) -> Result<Targets> {
         self.check_strings(intake)?;
         let units = self.units_by_key(intake)?;
         let rows = G::SCHEMA.rows;
         let (mut mapping_row_0, mut function_row_0, mut link_row_0) = (true, true, true);
         if rows == Rows::NullFirst {
-            self.check_row_0(intake)?;
+            self.check_row_0(uses, intake)?;
         } else {
             // Where presence tells a reference from none, one into a table without rows leads nowhere.
             let leads = |len: usize| rows == Rows::FromZero || len > 1;
@@ -106,36 +114,88 @@ impl Tables {
     ///
     /// # Errors
     ///
-    /// A first row that says anything, unless repairs are asked for: then it is emptied.
-    fn check_row_0(&mut self, intake: &mut Intake) -> Result<()> {
+    /// A first row that is not empty and that something refers to, unless repairs are asked for: then it is emptied.
+    fn check_row_0(
+        &mut self,
+        uses: &dyn Fn(fn(&Profile) -> bool) -> bool,
+        intake: &mut Intake,
+    ) -> Result<()> {
         let location = self.addresses.first().is_some_and(|&address| {
             let has = !self.lines.row(0).is_empty() || !self.location_attributes.row(0).is_empty();
             address != 0 || self.location_mappings[0] != 0 || has
         });
         let bad = [
             (
+                Table::Mapping,
                 "mapping_table",
                 self.mappings.first().is_some_and(|row| *row != Mapping::default())
                     || !self.mapping_attributes.row(0).is_empty(),
             ),
-            ("location_table", location),
+            (Table::Location, "location_table", location),
             (
+                Table::Function,
                 "function_table",
                 self.functions.first().is_some_and(|row| *row != Function::default()),
             ),
-            ("link_table", self.links.first().is_some_and(|row| *row != Link::default())),
             (
+                Table::Link,
+                "link_table",
+                self.links.first().is_some_and(|row| *row != Link::default()),
+            ),
+            (
+                Table::Attribute,
                 "attribute_table",
                 self.attributes.first().is_some_and(|row| *row != Attribute::default()),
             ),
-            ("stack_table", !self.stacks.rows.row(0).is_empty()),
+            (Table::Stack, "stack_table", !self.stacks.rows.row(0).is_empty()),
         ];
-        for (table, _) in bad.into_iter().filter(|(_, bad)| *bad) {
-            let error = Error::malformed("row 0 must be empty: references to it mean no value");
-            intake.repair(losses::ROW_0, error.within_row(table, 0))?;
+        for (table, name, _) in bad.into_iter().filter(|(.., bad)| *bad) {
+            if self.uses_row_0(table, uses) {
+                let error = Error::malformed("row 0 must be empty: references to it mean no value");
+                intake.repair(losses::ROW_0, error.within_row(name, 0))?;
+            } else {
+                let message = || "row 0 must be empty: nothing refers to it, so it was emptied";
+                let place = || format!("dictionary.{name}[0]");
+                intake.row_0_unused |= 1 << table as u32;
+                intake.note(losses::ROW_0_UNUSED, place, || message().to_owned());
+            }
         }
         self.empty_row_0();
         Ok(())
+    }
+
+    /// Whether a sample, a profile or a row of another table refers to row 0 of `table`. A row 0 to which nothing
+    /// refers does not count.
+    fn uses_row_0(&self, table: Table, uses: &dyn Fn(fn(&Profile) -> bool) -> bool) -> bool {
+        let first = |of: Table| usize::from(!self.uses_row_0(of, uses));
+        let in_rows = |of: Table, lists: &Ragged<u32>| {
+            lists.items.contains(&0) && lists.rows().skip(first(of)).any(|row| row.contains(&0))
+        };
+        match table {
+            Table::Mapping => {
+                let mut mappings = self.location_mappings.iter().skip(first(Table::Location));
+                mappings.any(|mapping| *mapping == 0)
+            }
+            Table::Location => in_rows(Table::Stack, &self.stacks.rows),
+            Table::Function => {
+                let mut lines = self.lines.rows().skip(first(Table::Location)).flatten();
+                lines.any(|line| line.function == FunctionId::NONE)
+            }
+            Table::Link => uses(|profile| {
+                let links = &profile.samples.links;
+                links.len() < profile.samples.stacks.len() || links.contains(&LinkId::NONE)
+            }),
+            Table::Attribute => {
+                in_rows(Table::Location, &self.location_attributes)
+                    || in_rows(Table::Mapping, &self.mapping_attributes)
+                    || uses(|profile| {
+                        let samples = &profile.samples.attributes.items;
+                        samples.contains(&AttributeId::NONE)
+                            || profile.attributes.contains(&AttributeId::NONE)
+                    })
+            }
+            _ => uses(|profile| profile.samples.stacks.contains(&StackId::NONE)),
+        }
     }
 
     /// Has row 0 of every table be the empty one: puts it in, or empties what is there.
