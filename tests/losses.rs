@@ -954,8 +954,32 @@ type Current = (&'static str, bool, fn(&mut v1_10::ProfilesDictionary, &mut v1_1
 /// What breaks a rule of the current generation, and whether it is an error unless repairs are allowed.
 const CURRENT: &[Current] = &[
     ("table.row_0", true, |d, _| d.string_table[0] = "x".into()),
-    ("table.row_0", true, |d, _| d.stack_table[0].location_indices.push(1)),
-    ("table.row_0", true, |d, _| d.function_table[0].start_line = 1),
+    ("table.row_0_unused", false, |d, _| d.mapping_table[0].memory_start = 1),
+    ("table.row_0_unused", false, |d, _| d.location_table[0].lines.push(Default::default())),
+    ("table.row_0_unused", false, |d, _| d.function_table[0].start_line = 1),
+    ("table.row_0_unused", false, |d, _| d.attribute_table[0].key_strindex = 1),
+    ("table.row_0_unused", false, |d, _| d.stack_table[0].location_indices.push(1)),
+    // Only rows 0 to which nothing refers lead from one to the next.
+    ("table.row_0_unused", false, |d, _| {
+        d.stack_table[0].location_indices.push(0);
+        d.location_table[0].address = 7;
+    }),
+    ("table.row_0", true, |d, _| {
+        d.mapping_table[0].memory_start = 1;
+        d.location_table[1].mapping_index = 0;
+    }),
+    ("table.row_0", true, |d, _| {
+        d.function_table[0].start_line = 1;
+        d.location_table[1].lines[0].function_index = 0;
+    }),
+    ("table.row_0", true, |d, _| {
+        d.link_table =
+            vec![v1_10::Link { trace_id: vec![1; 16].into(), span_id: vec![1; 8].into() }];
+    }),
+    ("table.row_0", true, |d, p| {
+        d.stack_table[0].location_indices.push(1);
+        p.samples[0].stack_index = 0;
+    }),
     ("index.out_of_range", true, |_, p| p.samples[0].stack_index = 99),
     ("index.out_of_range", true, |_, p| p.samples[0].stack_index = -1),
     ("index.out_of_range", true, |_, p| p.samples[0].attribute_indices.push(i32::MAX)),

@@ -74,7 +74,12 @@ fn json_of_other_keys_is_not_read_as_a_message_without_profiles() {
         );
     }
     // Empty messages have no profiles to lose.
-    for empty in ["{}", r#"{"resourceProfiles":[]}"#, r#"{"resourceProfiles":[],"later":1}"#] {
+    for empty in [
+        "{}",
+        r#"{"resourceProfiles":[]}"#,
+        r#"{"resourceProfiles":[],"later":[1]}"#,
+        r#"{"later":1}"#,
+    ] {
         assert_eq!(try_read("otlp-json", empty.as_bytes()).unwrap().iter().count(), 0);
     }
 }

@@ -42,7 +42,9 @@ fn other_keys(mut text: Text<'_>, version: Version, max_nesting: u64) -> Option<
         if is_known && PROFILES.contains(&&*key) {
             return None;
         }
-        other = other.or((!is_known).then_some(key));
+        // A number or a string of a newer generation loses no profiles.
+        let is_large = matches!(text.peek(), Some(b'{' | b'['));
+        other = other.or((!is_known && is_large).then_some(key));
         text.skip(max_nesting).ok()?;
     }
     let key = other?;
