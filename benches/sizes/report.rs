@@ -153,7 +153,7 @@ fn ratio(all: &[Compared], of: impl Fn(&Compared) -> (usize, usize)) -> Ratio {
 /// The tables of recorded profiles.
 pub fn recorded(all: &[Compared]) -> String {
     let mut out = format!(
-        "## Recorded profiles\n\nRatios over {} profiles: the geometric mean, the worst profile, and in parentheses the number of profiles above 1. Compressed with gzip level 6 (level 9 where the row says so) and zstd level 3.\n\n",
+        "## Recorded profiles\n\nRatios over {} profiles: the geometric mean, the worst profile, and in parentheses the number of profiles above 1. Compressed with gzip level 6 (level 9 in rows marked so) and zstd level 3.\n\n",
         all.len()
     );
     out += "| | raw | worst | gzip | worst | zstd | worst |\n|---|---|---|---|---|---|---|\n";

@@ -39,7 +39,7 @@ fn rows(profiles: &Profiles) -> impl PartialEq + Debug {
 
 fuzz_target!(|input: (u8, &[u8])| {
     let (format, prost) = ALL[input.0 as usize % ALL.len()];
-    // prost knows nothing of frames and gzip.
+    // prost reads neither frames nor gzip.
     let bare =
         |bytes| messages(bytes, &Limits::network()).is_ok_and(|m| m.framing() == Framing::None);
     if !bare(input.1) || input.1.starts_with(b"\x1f\x8b") {
@@ -55,12 +55,12 @@ fuzz_target!(|input: (u8, &[u8])| {
     if reading.profiles.dictionary().strings().not_utf8().len() == 0 {
         let plain = match prost(input.1) {
             Ok(plain) => plain,
-            // A text that nothing refers to is not read, whatever bytes it has.
+            // Unreferenced strings are not read, so they may be invalid UTF-8.
             Err(error) if format == Format::PPROF && error.to_string().contains("UTF-8") => return,
-            Err(error) => panic!("prost decodes what we read: {error}"),
+            Err(error) => panic!("prost must decode what we read: {error}"),
         };
-        let again = read(&plain, &options).expect("we read what prost understood");
+        let again = read(&plain, &options).expect("prost's output is readable");
         assert_eq!(rows(&again.profiles), rows(&reading.profiles));
-        assert_eq!(prost(&written.payload).expect("prost decodes what we write"), written.payload);
+        assert_eq!(prost(&written.payload).expect("prost decodes our output"), written.payload);
     }
 });
