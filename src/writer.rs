@@ -67,7 +67,7 @@ fn only(mut payloads: Vec<Vec<u8>>, format: Format) -> Result<Vec<u8>> {
         (Some(payload), 0) => return Ok(payload),
         (None, _) => format!("there is no profile to write: {format} needs one"),
         (_, more) => format!(
-            "{format} says one profile a payload, and these need {}: write_all writes them all",
+            "{format} holds one profile per payload, and these profiles need {} payloads: write_all writes all of them",
             more + 1
         ),
     };

@@ -148,5 +148,5 @@ const RESPONSE: Answer = Other(
 );
 const EVENTS: Answer = Other(
     "an export request for timestamped events, which their proposal does not have",
-    "take the profiles out of it: one stands alone",
+    "extract the profiles: each of them can be read",
 );

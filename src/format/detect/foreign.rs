@@ -94,7 +94,7 @@ macro_rules! folded_by {
 /// What has no first bytes that something else has: it is looked for before protobuf.
 pub(super) fn of_bytes(payload: &[u8]) -> Option<Foreign> {
     let compressed =
-        |name| profile(name, Compression, "decompress it first; gzip alone is inflated here, once");
+        |name| profile(name, Compression, "decompress it first: one layer of gzip is supported");
     let named = || {
         FOREIGN.iter().copied().find(|foreign| match foreign.sign {
             Magic(magics) => magics.iter().any(|magic| payload.starts_with(magic)),
@@ -303,7 +303,7 @@ static FOREIGN: &[Foreign] = &[
         Format::PERF_SCRIPT,
         "text of perf script",
         Text(signs::is_perf_script),
-        "its first line begins an event: a command, a thread, a time, what was counted",
+        "its first line has a command, a thread id, a time and an event name",
     ),
     profile(
         "output of bpftrace",
@@ -349,13 +349,13 @@ static FOREIGN: &[Foreign] = &[
         Format::FOLDED,
         "folded stacks with attributes, as OTEP 0239 shows them",
         Text(signs::is_extended_folded),
-        "its first lines are stacks, each with a number and attributes behind it",
+        "its first lines are stacks followed by a number and attributes",
     ),
     read(
         Format::FOLDED,
         "folded stacks",
         Text(signs::is_folded),
-        "its first lines are stacks, each with a number behind it",
+        "its first lines are stacks followed by a number",
     ),
     no_profile(
         "plain text",

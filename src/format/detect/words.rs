@@ -175,7 +175,7 @@ fn says(grammar: &Grammar, clash: &Clash) -> String {
         Why::Kind => format!("be {}", field.map_or("absent", expected)),
         Why::Past(table) => format!("point past the {}", table.name()),
         Why::RowZero(table) => {
-            format!("begin the {} with a row that is not empty", table.name())
+            format!("start the {} with a row that is not empty", table.name())
         }
         Why::Broken => "be broken".to_owned(),
         Why::Repeated => "occur twice".to_owned(),

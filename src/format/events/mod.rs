@@ -58,7 +58,7 @@ use crate::model::event_form::EventClock;
 pub(crate) static EVENTS: Codec = Codec {
     name: "events",
     aliases: &[],
-    about: "timestamped events, a proposal (opentelemetry-proto 594) that was never released",
+    about: "timestamped events, proposed in opentelemetry-proto 594 and never released",
     extensions: &["events"],
     gzip_on_disk: false,
     deprecated: None,

@@ -180,7 +180,7 @@ impl Resolver {
                 let said = || "the type has no events".to_owned();
                 intake.note(losses::PROFILES_MERGED, place, said);
             } else if kind.default_value > 0 && !kind.uses_default {
-                let said = || "every event of the type has a value of its own".to_owned();
+                let said = || "no event of the type uses the default value".to_owned();
                 intake.note(losses::EVENT_DEFAULT_UNUSED, place, said);
             }
         }

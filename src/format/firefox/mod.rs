@@ -38,7 +38,7 @@ use crate::format::{Codec, Encoding};
 pub(crate) static FIREFOX: Codec = Codec {
     name: "firefox",
     aliases: &[],
-    about: "the Firefox Profiler's files (profiler.firefox.com): a viewer with time lines",
+    about: "files of the Firefox Profiler (profiler.firefox.com), a viewer with timelines",
     extensions: &["firefox.json"],
     gzip_on_disk: false,
     deprecated: None,

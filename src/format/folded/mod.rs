@@ -60,7 +60,7 @@ use crate::format::{Codec, Encoding, Read};
 pub(crate) static FOLDED: Codec = Codec {
     name: "folded",
     aliases: &["collapsed"],
-    about: "folded stacks, as flame graphs take them; with attributes as in OTEP 0239",
+    about: "folded stacks for flame graph tools, or with attributes (OTEP 0239)",
     extensions: &["folded", "collapsed"],
     gzip_on_disk: false,
     deprecated: None,

@@ -60,7 +60,7 @@ use crate::schema::{EXPORT_PROFILES_SERVICE_RESPONSE, PROFILES_DATA};
 pub(crate) static OTLP_JSON: Codec = Codec {
     name: "otlp-json",
     aliases: &["json"],
-    about: "OTLP/JSON: the current generation; older ones are read",
+    about: "OTLP/JSON: writes the current generation, reads all of them",
     extensions: &["json"],
     gzip_on_disk: false,
     deprecated: None,

@@ -36,7 +36,7 @@ use crate::format::{Codec, Encoding, Read};
 pub(crate) static OSPROFILER: Codec = Codec {
     name: "osprofiler",
     aliases: &[],
-    about: "OSProfiler's messages and reports, of OpenStack's services",
+    about: "messages and reports of OpenStack's OSProfiler",
     extensions: &[],
     gzip_on_disk: false,
     deprecated: None,

@@ -40,7 +40,7 @@ use crate::format::{Codec, Encoding, Read};
 pub(crate) static PERF_SCRIPT: Codec = Codec {
     name: "perf-script",
     aliases: &["perf"],
-    about: "the text that Linux's perf script prints",
+    about: "output of Linux `perf script`",
     extensions: &[],
     gzip_on_disk: false,
     deprecated: None,

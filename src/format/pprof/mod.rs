@@ -45,7 +45,7 @@ use crate::format::{Codec, Encoding, Read};
 pub(crate) static PPROF: Codec = Codec {
     name: "pprof",
     aliases: &[],
-    about: "pprof's profile.proto, as Go and most profilers write it",
+    about: "pprof (profile.proto), which Go and most profilers write",
     extensions: &["pb", "pprof", "prof"],
     gzip_on_disk: true,
     deprecated: None,

@@ -32,7 +32,7 @@ use crate::format::{Codec, Encoding, Read};
 pub(crate) static SPEEDSCOPE: Codec = Codec {
     name: "speedscope",
     aliases: &[],
-    about: "speedscope.app's files: the viewer that needs no server",
+    about: "files of speedscope.app, a flame graph viewer in the browser",
     extensions: &["speedscope.json", "speedscope"],
     gzip_on_disk: false,
     deprecated: None,

@@ -259,7 +259,7 @@ fn version_of(format: Format) -> Result<Version> {
         Encoding::Events => Ok(Version::Events),
         Encoding::OtlpJson | Encoding::Own { .. } => {
             let message = format!(
-                "{format} has no fields whose bytes could be told apart: convert it to otlp or pprof, and look at that"
+                "{format} has no fields to measure: convert it to otlp or pprof, and measure that"
             );
             Err(Error::new(ErrorKind::Unrepresentable, message))
         }
@@ -387,7 +387,7 @@ fn named(payload: &[u8], tree: &Tree, largest: Largest) -> (Vec<StringSize>, Vec
 fn compacted(payload: &[u8], detected: &Detected, options: &ReadOptions) -> Result<CompactSize> {
     let format = detected.format;
     if let Encoding::Events = format.encoding() {
-        let message = format!("{format} has an order of its own: a layout is for OTLP and pprof");
+        let message = format!("a layout applies to OTLP and pprof, not to {format}");
         return Err(Error::new(ErrorKind::Unrepresentable, message));
     }
     let profiles = read_detected(payload, detected.clone(), options)?.profiles;
