@@ -32,6 +32,7 @@ mod merged;
 mod message;
 mod odd;
 mod options;
+pub mod output;
 mod packed;
 mod plain;
 mod profcheck;

@@ -173,6 +173,17 @@ impl Rule {
         self.fix
     }
 
+    /// The page that documents the rule.
+    ///
+    /// ```
+    /// let rule = otlp_profiles::check::Rule::find("OP7011").unwrap();
+    /// assert!(rule.url().ends_with("/docs/RULES.md#op7011"));
+    /// ```
+    pub fn url(&self) -> String {
+        let (repository, id) = (env!("CARGO_PKG_REPOSITORY"), self.id.to_ascii_lowercase());
+        format!("{repository}/blob/main/docs/RULES.md#{id}")
+    }
+
     /// Whether it is asked without being named: hints about size are not, nor is what only receivers demand.
     pub fn is_on(&self) -> bool {
         !self.off

@@ -28,13 +28,15 @@ fn page() -> String {
             );
         }
         let fixed = if rule.fixed_by().is_some() { "F" } else { "" };
+        // Links of SARIF and of `--explain` lead here.
+        let anchor = format!("<a id=\"{}\"></a>", id.to_lowercase());
         let star = if rule.is_on() { "" } else { "\\*" };
         let (name, severity, generations) = (rule.name(), rule.severity(), rule.generations());
         let (place, statement) = (cell(rule.place()), cell(rule.statement()));
         let source = cell(rule.source());
         let _ = writeln!(
             page,
-            "| {id}{star} | {name} | {severity} | {fixed} | {generations} | {place} | {statement} | {source} |"
+            "| {anchor}{id}{star} | {name} | {severity} | {fixed} | {generations} | {place} | {statement} | {source} |"
         );
     }
     page
@@ -49,6 +51,17 @@ fn the_page_of_rules_is_the_registry() {
     }
     let found = std::fs::read_to_string(path).expect("the page is there");
     assert!(found == page, "docs/RULES.md is not what the registry says: run with BLESS=1");
+}
+
+#[test]
+fn the_link_of_each_rule_leads_to_its_row() {
+    let page = page();
+    for rule in Rule::all() {
+        let url = rule.url();
+        let (path, anchor) = url.split_once('#').unwrap();
+        assert!(path.ends_with("/blob/main/docs/RULES.md"), "{url}");
+        assert!(page.contains(&format!("| <a id=\"{anchor}\"></a>{}", rule.id())), "{url}");
+    }
 }
 
 #[test]

@@ -95,6 +95,7 @@ fn rule(value: &Value, place: &str) {
             ("shortDescription", false, message),
             ("fullDescription", false, message),
             ("help", false, message),
+            ("helpUri", true, text),
             ("defaultConfiguration", false, |value, place| {
                 object(value, place, &[("level", false, level)])
             }),
@@ -137,7 +138,14 @@ fn physical(value: &Value, place: &str) {
         &[
             ("artifactLocation", true, |value, place| object(value, place, &[("uri", true, uri)])),
             ("region", false, |value, place| {
-                object(value, place, &[("byteOffset", true, count), ("byteLength", false, count)]);
+                let of_region: Keys = &[
+                    ("startLine", true, count),
+                    ("startColumn", false, count),
+                    ("properties", false, |value, place| {
+                        object(value, place, &[("byteOffset", true, count)]);
+                    }),
+                ];
+                object(value, place, of_region);
             }),
         ],
     );
@@ -168,6 +176,9 @@ fn result(value: &Value, place: &str) {
             ("level", true, level),
             ("message", true, message),
             ("locations", true, |value, place| list(value, place, location)),
+            ("partialFingerprints", true, |value, place| {
+                object(value, place, &[("primaryLocationLineHash", true, text)]);
+            }),
             ("occurrenceCount", false, |value, place| {
                 assert!(value.as_u64() >= Some(1), "{place}")
             }),
@@ -181,6 +192,7 @@ fn run_of_sarif(value: &Value, place: &str) {
         place,
         &[
             ("tool", true, |value, place| object(value, place, &[("driver", true, driver)])),
+            ("columnKind", true, |value, _| assert_eq!(value, "unicodeCodePoints")),
             ("invocations", false, |value, place| list(value, place, invocation)),
             ("results", false, |value, place| list(value, place, result)),
         ],

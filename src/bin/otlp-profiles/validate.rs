@@ -1,23 +1,20 @@
 //! `otlp-profiles validate`: checks files against the rules of their generation.
 //!
-//! Files are read whole and checked by [`otlp_profiles::check`]; what is printed is made of its
-//! reports by a file for each form. All reports are kept until the end: JSON, SARIF and JUnit are
-//! one document, and a summary comes last.
+//! [`otlp_profiles::check`] checks whole files and writes the documents for machines; `text` prints for people. All
+//! reports are kept until the end: each form is one document, and text ends with a summary.
 //!
 //! ```text
 //! Inputs ─► bytes (at most max_input_bytes + 1) ─► check, or fix and check again ─► Checked
 //!                                                                                     │
-//!          text │ json │ sarif │ junit │ github ◄─ page ◄─ all files, in their order ◄─┘
+//!        text │ json │ sarif │ junit │ github ◄─ less the baseline ◄─ all, in order ◄─┘
 //! ```
 //!
-//! A file that no rule could be asked of is an `Err` in its [`Checked`], never a finding: a run
-//! over a tree says of each file one or the other.
+//! A file that could not be opened is an `Err` in its [`Checked`], never a finding.
 
+mod baseline;
+mod compat;
+mod explain;
 mod fix;
-mod github;
-mod json;
-mod junit;
-mod sarif;
 mod text;
 
 use std::fs::File;
@@ -25,7 +22,9 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use otlp_profiles::check::{Options, Profcheck, Report, Rule, validate};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use otlp_profiles::check::output::{Checked, to_github, to_json, to_junit, to_sarif};
+use otlp_profiles::check::{Known, Options, Report, Rule, validate};
 use otlp_profiles::format::Receiver;
 use otlp_profiles::{Format, Limits, ReadOptions, Severity, detect};
 
@@ -36,120 +35,108 @@ use crate::input::{Input, Inputs, unreadable};
 use crate::limits::ReadLimits;
 use crate::once::{self, Once};
 use crate::output;
-use crate::validate::fix::Mended;
+use crate::validate::compat::{Checker, ProfcheckFlags};
 
-/// What to check, and how to say it.
+/// The arguments of `validate`.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Files, directories, quoted patterns, or - for stdin
     #[arg(required_unless_present = "explain", value_name = "FILE")]
     inputs: Vec<PathBuf>,
-    /// Print a rule of the catalogue, or all of them, and check nothing
-    #[arg(long, value_name = "RULE|all", conflicts_with_all = ["inputs", "form", "compat"],
+    /// Explain a rule, or list all rules, and check nothing
+    #[arg(long, value_name = "RULE|all", conflicts_with_all = ["inputs", "form", "compat", "all", "baseline"],
         conflicts_with_all = OUR_RULES)]
     explain: Option<String>,
-    /// What the findings are printed as
+    /// The form of the report
     #[arg(long = "format", value_enum, default_value_t = Form::Text, value_name = "FORM")]
     form: Form,
-    /// Fail on warnings as well
+    /// Fail on warnings, too
     #[arg(long)]
     strict: bool,
-    /// Ask these rules and no others (ids or names, also with commas)
+    /// Check these rules only (ids or names, also with commas)
     #[arg(long, value_name = "RULE", value_parser = parse_rule, value_delimiter = ',')]
     only: Vec<&'static Rule>,
-    /// Do not ask these rules
+    /// Skip these rules
     #[arg(long, value_name = "RULE", value_parser = parse_rule, value_delimiter = ',')]
     ignore: Vec<&'static Rule>,
-    /// Take findings of these rules for errors, also those of --allow
+    /// Report findings of these rules as errors, even with --allow
     #[arg(long, value_name = "RULE", value_parser = parse_rule, value_delimiter = ',')]
     deny: Vec<&'static Rule>,
-    /// Take findings of these rules for infos
+    /// Report findings of these rules as infos
     #[arg(long, value_name = "RULE", value_parser = parse_rule, value_delimiter = ',')]
     allow: Vec<&'static Rule>,
-    /// How many findings of each rule are listed; the others are counted
+    /// Report findings of this severity or worse; -q hides infos in text
+    #[arg(long, value_parser = severities(), value_name = "SEVERITY", default_value = "info")]
+    min_severity: Severity,
+    /// Print one line for each finding instead of one for each rule
+    #[arg(long)]
+    all: bool,
+    /// Report new findings only: those that are not in this file of known findings
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Write all findings of this run to the file of --baseline
+    #[arg(long, requires = "baseline")]
+    update_baseline: bool,
+    /// List at most N findings of each rule and file, and count the others
     #[arg(long, value_name = "N", default_value_t = 100, allow_negative_numbers = true)]
     max_findings: u64,
-    /// What the input is; otherwise its bytes decide
+    /// The format of the input; detected by default
     #[arg(long, value_name = "FORMAT", value_parser = FormatParser::Read)]
     from: Option<Format>,
-    /// Ask what a receiver demands, too: collector, parca or pyroscope
+    /// Check the demands of a receiver, too: collector, parca or pyroscope
     #[arg(long = "for", value_name = "RECEIVER", value_parser = parse_receiver)]
     receiver: Option<Receiver>,
-    /// Give the verdict of another checker: profcheck, of OpenTelemetry's Profiling SIG
+    /// Run the checks of another tool instead: profcheck, of OpenTelemetry's Profiling SIG
     #[arg(long, value_enum, value_name = "CHECKER", conflicts_with_all = OUR_RULES)]
     compat: Option<Checker>,
     #[command(flatten)]
     profcheck: ProfcheckFlags,
-    /// Mend what has one right answer, in place, and say what was done
+    /// Fix findings that have a single right answer, in place, and list the changes
     #[arg(long)]
     fix: bool,
-    /// With --fix: write the file here, and leave the input as it is (- is stdout, the findings then go nowhere)
+    /// With --fix: write the file here and keep the input (- is stdout; findings are not printed then)
     #[arg(short, long, value_name = "OUT", requires = "fix")]
     output: Option<PathBuf>,
-    /// With --fix: replace what is at OUT
+    /// With --fix: replace OUT if it exists
     #[arg(long, requires = "output")]
     force: bool,
     #[command(flatten)]
     limits: ReadLimits,
 }
 
-/// What decides about our own rules.
+/// The flags about our own rules.
 ///
-/// With `--compat` the verdict is another's, by rules that none of these flags knows, and with `--explain` there is
-/// none; clap refuses them together.
-const OUR_RULES: [&str; 8] =
-    ["fix", "strict", "only", "ignore", "deny", "allow", "from", "receiver"];
+/// `--compat` runs the checks of another tool, and `--explain` runs no checks, so clap rejects these flags with them.
+const OUR_RULES: [&str; 9] =
+    ["fix", "strict", "only", "ignore", "deny", "allow", "from", "receiver", "min_severity"];
 
-/// Other checkers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Checker {
-    /// Of OpenTelemetry's Profiling SIG
-    Profcheck,
-}
-
-/// The flags of profcheck, with its names and defaults.
-#[derive(Clone, Copy, Debug, clap::Args)]
-struct ProfcheckFlags {
-    /// With --compat profcheck: equal strings and mappings, too
-    #[arg(long, requires = "compat")]
-    check_dupes: bool,
-    /// With --compat profcheck: what nothing refers to, too
-    #[arg(long, requires = "compat")]
-    check_orphans: bool,
-    /// With --compat profcheck: whether samples have to be alike
-    #[arg(long, requires = "compat", value_name = "BOOL", default_value_t = true,
-        action = clap::ArgAction::Set)]
-    check_sample_shapes: bool,
-}
-
-impl ProfcheckFlags {
-    /// Its defaults are profcheck's own: shapes are checked, duplicates and orphans are not.
-    fn checks(self) -> Profcheck {
-        Profcheck::default()
-            .check_dupes(self.check_dupes)
-            .check_orphans(self.check_orphans)
-            .check_sample_shapes(self.check_sample_shapes)
-    }
-}
-
-/// What findings are printed as.
+/// The forms of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Form {
-    /// A line for each, and a summary
+    /// Groups by rule, and a summary
     Text,
     /// One JSON document
     Json,
     /// SARIF 2.1.0
     Sarif,
-    /// JUnit's XML: a test case for each file
+    /// JUnit XML: a test case for each file
     Junit,
     /// Annotations of GitHub Actions
     Github,
 }
 
+/// The severities by their names.
+fn severities() -> impl TypedValueParser<Value = Severity> {
+    PossibleValuesParser::new(["error", "warning", "info"]).map(|name| match name.as_str() {
+        "error" => Severity::Error,
+        "warning" => Severity::Warning,
+        _ => Severity::Info,
+    })
+}
+
 /// By id (`OP0006`) or name, so that a configuration may be readable.
 fn parse_rule(name: &str) -> Result<&'static Rule, String> {
-    Rule::find(name).ok_or_else(|| "no such rule: `validate --explain all` lists them".to_owned())
+    Rule::find(name).ok_or_else(|| explain::unknown(name))
 }
 
 /// Not a list of possible values, so the library's sentence names what it knows.
@@ -157,36 +144,30 @@ fn parse_receiver(name: &str) -> Result<Receiver, String> {
     name.parse().map_err(|error: otlp_profiles::Error| error.message().to_owned())
 }
 
-/// What is known of one file.
-struct Checked {
-    /// As it was given or found.
-    name: String,
-    /// What was found, or why the file could not be read.
-    report: Result<Report, Failure>,
-    /// What was mended of it, if that was asked for.
-    fixed: Option<Mended>,
+/// The exit code for one file.
+///
+/// `deny` is the lowest severity that fails. A finding below it is no failure, even of a file
+/// that cannot be read to its end.
+fn exit(file: &Checked, deny: Severity) -> Exit {
+    match &file.report {
+        Err(unread) if unread.exit == Exit::Output.code() => Exit::Output,
+        Err(_) => Exit::Input,
+        Ok(report) if report.worst() < Some(deny) => Exit::Done,
+        Ok(report) if report.is_limited() => Exit::Limit,
+        Ok(report) if !report.is_readable() => Exit::Input,
+        Ok(_) => Exit::Denied,
+    }
 }
 
-impl Checked {
-    /// How the command ends for this file alone.
-    ///
-    /// `deny` is the lowest severity that fails. A finding below it is no failure, even of a file
-    /// that cannot be read to its end.
-    fn exit(&self, deny: Severity) -> Exit {
-        match &self.report {
-            Err(failure) => failure.exit,
-            Ok(report) if report.worst() < Some(deny) => Exit::Done,
-            Ok(report) if report.is_limited() => Exit::Limit,
-            Ok(report) if !report.is_readable() => Exit::Input,
-            Ok(_) => Exit::Denied,
-        }
-    }
+/// A file without a report.
+fn unread(name: String, failure: &Failure) -> Checked {
+    Checked::unread(name, failure.exit.code(), failure.to_string())
 }
 
 /// Checks every input, also when another one failed.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     if let Some(name) = &args.explain {
-        return explain(name, console);
+        return explained(name, console);
     }
     let inputs = Inputs::of(&args.inputs);
     if inputs.stdins() > 1 {
@@ -212,14 +193,15 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
 ///
 /// stdout cannot be written.
 fn checked(args: &Args, inputs: &Inputs, console: &Console) -> Result<Exit, Failure> {
-    let deny = if args.strict { Severity::Warning } else { Severity::Error };
+    let deny = args.deny_level();
+    let known = args.baseline.as_deref().filter(|_| !args.update_baseline);
+    let known = known.map(baseline::read).transpose()?;
     let mut worst = Exit::Done;
     let mut once = Once::default();
     for (name, failure) in &inputs.passed_over {
         once::skipped(&mut once, console, "validate", name, failure);
     }
-    let missing = inputs.missing.iter().map(|(name, failure)| (name.clone(), failure.clone()));
-    let missing = missing.map(|(name, why)| Checked { name, report: Err(why), fixed: None });
+    let missing = inputs.missing.iter().map(|(name, failure)| unread(name.clone(), failure));
     let mut files: Vec<Checked> = missing.collect();
     files.iter().for_each(|file| tell(file, console));
     let mut skipped = 0;
@@ -242,28 +224,51 @@ fn checked(args: &Args, inputs: &Inputs, console: &Console) -> Result<Exit, Fail
     if skipped > 0 && files.is_empty() {
         worst = once::nothing_found("validate", console);
     }
-    worst = files.iter().map(|file| file.exit(deny)).fold(worst, Exit::max);
-    let page = match args.form {
-        Form::Text => text::page(&files, inputs),
-        Form::Json => json::page(&files, deny),
-        Form::Sarif => sarif::page(&files),
-        Form::Junit => junit::page(&files, deny),
-        Form::Github => github::page(&files),
+    let known = match &args.baseline {
+        Some(path) if args.update_baseline => Some(baseline::write(path, &files)?),
+        _ => known,
     };
+    let known = known.map(|known| baseline::apply(&known, &mut files));
+    worst = files.iter().map(|file| exit(file, deny)).fold(worst, Exit::max);
     if args.output.as_ref().is_none_or(|output| output.as_os_str() != "-") {
-        output::to_stdout(page.as_bytes(), true)?;
+        print(args, &files, known, inputs.single, console)?;
     }
     Ok(worst)
 }
 
-/// What is found in one file.
+/// Prints the reports. Text has colours, and no infos with `-q`.
+fn print(
+    args: &Args,
+    files: &[Checked],
+    known: Option<Known>,
+    single: bool,
+    console: &Console,
+) -> Result<(), Failure> {
+    let deny = args.deny_level();
+    let page = match args.form {
+        Form::Text => {
+            let is_quiet = !console.shows(Level::Warning);
+            let least = if is_quiet { Severity::Warning } else { Severity::Info };
+            let (all, updated) = (args.all, args.update_baseline);
+            let view = text::View { all, least, single, known, updated };
+            return output::text_to_stdout(&text::page(files, &view)).map(drop);
+        }
+        Form::Json => to_json(files, deny),
+        Form::Sarif => to_sarif(files),
+        Form::Junit => to_junit(files, deny),
+        Form::Github => to_github(files),
+    };
+    output::to_stdout(page.as_bytes(), true).map(drop)
+}
+
+/// Checks one file.
 ///
-/// A file in a directory is asked for its format only where a finding stands against it: most are
-/// fine, and detection costs as much as a fast check.
+/// The format of a file in a directory is detected only if the file has errors: few files have any, and detection
+/// costs as much as a fast check.
 ///
 /// # Errors
 ///
-/// It is passed over: found in a directory, and by what `info` and `convert` say of it no profile.
+/// The file was found in a directory and is not a profile, so it is skipped as `info` and `convert` skip it.
 fn file(args: &Args, input: &Input, console: &Console) -> Result<Checked, Failure> {
     let options = args.options();
     let name = input.name();
@@ -273,20 +278,21 @@ fn file(args: &Args, input: &Input, console: &Console) -> Result<Checked, Failur
     let bytes = match bytes {
         Ok(bytes) => bytes,
         Err(failure) => {
-            return Ok(Checked { name, report: Err(failure), fixed: None });
+            return Ok(unread(name, &failure));
         }
     };
     console.progress().read(bytes.len() as u64);
     let step = console.step("validate", if args.fix { "fix" } else { "check" }, &name);
     let checked = match args.fix {
         true => fix::file(input, &bytes, &options, args),
-        false => Checked { name, report: Ok(validate(&bytes, &options)), fixed: None },
+        false => Checked::new(name, validate(&bytes, &options)),
     };
     drop(step);
     let format = checked.report.as_ref().ok().and_then(|report| report.format);
     if let Some(receiver) = args.receiver.filter(|_| format == Some(Format::PPROF)) {
-        let message =
-            format!("what {receiver} asks of pprof is not known: only pprof's own rules are asked");
+        let message = format!(
+            "the demands of {receiver} on pprof are not known: only the rules of pprof are checked"
+        );
         console.log(&Line::new(Level::Warning, "validate", message).about(&checked.name));
     }
     if !input.found || checked.report.as_ref().is_ok_and(Report::is_ok) {
@@ -299,12 +305,12 @@ fn file(args: &Args, input: &Input, console: &Console) -> Result<Checked, Failur
     }
 }
 
-/// Says that a file was checked, or why it was not.
-///
-/// In a log; for people the page has it all.
+/// Logs that a file was checked, or why it could not be.
 fn tell(file: &Checked, console: &Console) {
     let line = match &file.report {
-        Err(failure) => Line::new(Level::Error, "validate", "Validation failed").because(failure),
+        Err(unread) => {
+            Line::new(Level::Error, "validate", "Validation failed").because(&unread.message)
+        }
         Ok(report) => Line::new(Level::Info, "validate", "Payload validated")
             .with("format", report.format.map_or("none", |format| format.name()))
             .count("errors", report.count(Severity::Error))
@@ -315,6 +321,11 @@ fn tell(file: &Checked, console: &Console) {
 }
 
 impl Args {
+    /// The lowest severity that fails.
+    fn deny_level(&self) -> Severity {
+        if self.strict { Severity::Warning } else { Severity::Error }
+    }
+
     /// `--max-findings` limits what is listed; counts and the exit code are of all findings.
     fn options(&self) -> Options {
         Options::default()
@@ -324,15 +335,16 @@ impl Args {
             .ignore(self.ignore.clone())
             .deny(self.deny.clone())
             .allow(self.allow.clone())
+            .min_severity(self.min_severity)
             .max_findings(self.max_findings)
             .receiver(self.receiver)
             .compat(self.compat.map(|Checker::Profcheck| self.profcheck.checks()))
     }
 }
 
-/// All bytes of an input, and one more than the limit allows where it has more.
+/// All bytes of an input, or one more than the limit allows.
 ///
-/// The library sees the one byte too many and words the error, so limits are told of in one way.
+/// The library then sees the extra byte and reports the limit, in the words it uses elsewhere.
 fn bytes(input: &Input, limits: &Limits) -> Result<Vec<u8>, Failure> {
     let reader: Box<dyn Read> = match &input.path {
         None => Box::new(io::stdin().lock()),
@@ -344,17 +356,14 @@ fn bytes(input: &Input, limits: &Limits) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// `all` is no rule's name, so a rule is looked for first.
-fn explain(name: &str, console: &Console) -> Exit {
-    let page = match Rule::find(name) {
-        Some(rule) => rule.to_string(),
-        None if name == "all" => text::catalogue(),
-        None => {
-            let message = format_args!("there is no rule {name:?}");
-            return crate::wrong_usage("validate", false, message);
-        }
+/// Prints a rule, or all of them.
+fn explained(name: &str, console: &Console) -> Exit {
+    let Some(page) = explain::page(name) else {
+        let why = explain::unknown(name);
+        let message = format_args!("invalid value '{name}' for '--explain <RULE|all>': {why}");
+        return crate::wrong_usage("validate", false, message);
     };
-    match output::to_stdout(page.as_bytes(), true) {
+    match output::text_to_stdout(&page) {
         Ok(_) => Exit::Done,
         Err(failure) => {
             let line = Line::new(Level::Critical, "validate", "Explanation failed");

@@ -7,21 +7,13 @@
 use std::path::Path;
 
 use otlp_profiles::check::Options;
-use otlp_profiles::check::{Change, NotFixed, fix};
+use otlp_profiles::check::fix;
+use otlp_profiles::check::output::Checked;
 
-use super::{Args, Checked};
+use super::{Args, unread};
 use crate::exit::Failure;
 use crate::input::{Input, Inputs};
 use crate::output;
-
-/// What was done about one file.
-pub(super) struct Mended {
-    /// What was done, in the order in which it was done; empty where the bytes are those of the
-    /// input.
-    pub(super) changes: Vec<Change>,
-    /// What has no one right answer, and why: it is the person's to decide.
-    pub(super) not_fixed: Vec<NotFixed>,
-}
 
 /// Why the arguments make no sense together, if they do not.
 ///
@@ -39,7 +31,7 @@ pub(super) fn misuse(args: &Args, inputs: &Inputs) -> Option<&'static str> {
     }
 }
 
-/// stdin is no stream by this: it has no path, and a sentence of its own.
+/// stdin has no path, so it does not count here; `misuse` has another message for it.
 fn is_stream(input: &Input) -> bool {
     input.path.as_deref().is_some_and(output::is_stream)
 }
@@ -52,7 +44,7 @@ pub(super) fn file(input: &Input, bytes: &[u8], options: &Options, args: &Args) 
     let fixed = fix(bytes, options);
     let is_cut = bytes.len() as u64 > options.limits.max_input_bytes;
     let written = match (&args.output, input.path.as_deref()) {
-        // What was read of it is not the file; the report says which limit was reached.
+        // The rest of the file was not read; the report has the limit that was reached.
         _ if is_cut => Ok(()),
         (Some(output), _) if output.as_os_str() == "-" => {
             output::to_stdout(&fixed.bytes, args.force).map(drop)
@@ -61,10 +53,9 @@ pub(super) fn file(input: &Input, bytes: &[u8], options: &Options, args: &Args) 
         (None, Some(path)) if !fixed.changes.is_empty() => write(path, &fixed.bytes, None, true),
         (None, _) => Ok(()),
     };
-    let mended = Mended { changes: fixed.changes, not_fixed: fixed.not_fixed };
     match written {
-        Ok(()) => Checked { name, report: Ok(fixed.report), fixed: Some(mended) },
-        Err(failure) => Checked { name, report: Err(failure), fixed: None },
+        Ok(()) => Checked::new(name, fixed.report).fixed(fixed.changes, fixed.not_fixed),
+        Err(failure) => unread(name, &failure),
     }
 }
 

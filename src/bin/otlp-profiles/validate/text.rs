@@ -1,87 +1,257 @@
-//! Findings as lines, one each, and a summary.
+//! Findings for people: grouped by rule within a file, with a summary at the end.
 //!
 //! ```text
-//! x.otlp: resource_profiles[0].resource: info OP5019 resource-missing: absent (…) (byte 4)
-//! otlp-1.5: 0 errors, 0 warnings, 1 info
+//! cpu.pb.gz: pprof
+//!   info PP1038 pprof-orphan: mapping[1]: unused entry; drop the entry … and 6 more
+//! 1 file: 0 errors, 0 warnings, 7 infos
 //! ```
 //!
-//! A line begins with the file, as compilers write it, so that editors and `grep` find their way.
+//! With `--all` each finding has a line that begins with the file, as compilers print it.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use otlp_profiles::Severity;
-use otlp_profiles::check::Rule;
+use otlp_profiles::check::output::Checked;
+use otlp_profiles::check::{Finding, Known, Report, Rule, RuleCount};
 
-use super::Checked;
-use crate::input::Inputs;
+use crate::numbers::{counted, grouped};
+use crate::style::{BAD, BOLD, WARN, styled};
 use crate::text::shown;
 
-/// What was mended comes first, then what could not be, then what is left: the order in which a
-/// person works through it. A file that could not be read has its line on stderr.
-pub(super) fn page(files: &[Checked], inputs: &Inputs) -> String {
+/// The parts of the page that depend on flags.
+pub(super) struct View {
+    /// One line for each finding.
+    pub(super) all: bool,
+    /// Findings below this severity are left out.
+    pub(super) least: Severity,
+    /// Whether a single file was named, whose format the summary then shows.
+    pub(super) single: bool,
+    /// How the reports compare with the baseline, if one was given.
+    pub(super) known: Option<Known>,
+    /// Whether the findings were written to the baseline.
+    pub(super) updated: bool,
+}
+
+/// Files with equal findings share their lines. A file that could not be read has its line on stderr.
+pub(super) fn page(files: &[Checked], view: &View) -> String {
     let mut page = String::new();
+    let mut groups = Groups::default();
     for file in files {
-        let name = shown(&file.name);
-        for change in file.fixed.iter().flat_map(|fixed| &fixed.changes) {
+        fixes(&mut page, file);
+        match &file.report {
+            Ok(report) if view.all => {
+                for finding in report.findings().filter(|found| found.severity >= view.least) {
+                    let _ = writeln!(page, "{}: {finding}", shown(&file.name));
+                }
+            }
+            Ok(report) if report.format.is_some() => {
+                groups.add(&file.name, of_file(report, view));
+            }
+            _ => {}
+        }
+    }
+    for (lines, names) in groups.in_order() {
+        let _ = write!(page, "{}{lines}", joined(names));
+    }
+    if !view.all {
+        unrecognised(&mut page, files);
+    }
+    summary(&mut page, files, view);
+    page
+}
+
+/// Texts, each with the files it belongs to and the number of the first of them.
+#[derive(Default)]
+struct Groups(BTreeMap<String, (usize, Vec<String>)>);
+
+impl Groups {
+    /// Empty texts are left out.
+    fn add(&mut self, name: &str, text: String) {
+        if !text.is_empty() {
+            let row = self.0.len();
+            self.0.entry(text).or_insert((row, Vec::new())).1.push(shown(name));
+        }
+    }
+
+    /// The texts with their files, in the order of the first files.
+    fn in_order(&self) -> impl Iterator<Item = (&str, &[String])> {
+        let mut rows: Vec<_> = self.0.iter().collect();
+        rows.sort_by_key(|(_, (row, _))| *row);
+        rows.into_iter().map(|(text, (_, names))| (text.as_str(), names.as_slice()))
+    }
+}
+
+/// Names of files, of which five at most are printed.
+fn joined(names: &[String]) -> String {
+    let more = match names.len().saturating_sub(5) {
+        0 => String::new(),
+        more => format!(" and {}", counted(more as u64, "more file")),
+    };
+    let first: Vec<_> = names.iter().take(5).map(|name| styled(name, BOLD)).collect();
+    format!("{}{more}: ", first.join(", "))
+}
+
+/// The repairs of a file, then the findings that were left and why.
+fn fixes(page: &mut String, file: &Checked) {
+    let name = shown(&file.name);
+    for mended in file.fixed.iter() {
+        for change in &mended.changes {
             let _ = writeln!(page, "{name}: {change}");
         }
-        for left in file.fixed.iter().flat_map(|fixed| &fixed.not_fixed) {
+        for left in &mended.not_fixed {
             let colon = if left.path.is_empty() { "" } else { ": " };
-            let why = shown(&left.why);
-            let _ = writeln!(page, "{name}: {}{colon}not fixed: {why}", left.path);
-        }
-        for finding in file.report.iter().flat_map(|report| report.findings()) {
-            let _ = writeln!(page, "{name}: {finding}");
+            let _ = writeln!(page, "{name}: {}{colon}not fixed: {}", left.path, shown(&left.why));
         }
     }
-    summary(&mut page, files, inputs.single);
-    page
 }
 
-/// `3 files: 1 error, 2 warnings, 5 infos, 1 not read`
-///
-/// Of one file the format is named, as it may not be the one that was expected; of several their
-/// number.
-fn summary(page: &mut String, files: &[Checked], single: bool) {
+/// The format, and the rules that a file breaks, the worst first: a line for each, with its first finding.
+fn of_file(report: &Report, view: &View) -> String {
+    let mut tallies: Vec<&RuleCount> =
+        report.rule_counts().filter(|tally| tally.severity >= view.least).collect();
+    tallies.sort_by_key(|tally| Reverse(tally.severity));
+    let format = report.format.filter(|_| !tallies.is_empty());
+    let mut lines = format.map_or(String::new(), |format| format!("{format}\n"));
+    for tally in tallies {
+        let first = report.findings().find(|finding| finding.rule == tally.rule);
+        let (title, fix) = (title(tally.rule, tally.severity), tally.rule.fix());
+        let sentence = first.map_or(tally.rule.statement().to_owned(), sentence);
+        let more = match tally.count {
+            0 | 1 => String::new(),
+            count => format!(" … and {} more", grouped(count - 1)),
+        };
+        let _ = writeln!(lines, "  {title}: {sentence}; {fix}{more}");
+    }
+    lines
+}
+
+/// Files without a format: for each rule, files of equal findings on one line.
+fn unrecognised(page: &mut String, files: &[Checked]) {
+    let mut rules: BTreeMap<&str, (&Finding, u64, Groups)> = BTreeMap::new();
+    for file in files {
+        let reports = file.report.iter().filter(|report| report.format.is_none());
+        for finding in reports.flat_map(Report::findings) {
+            let new = (finding, 0, Groups::default());
+            let (_, count, groups) = rules.entry(finding.rule.id()).or_insert(new);
+            *count += 1;
+            groups.add(&file.name, sentence(finding));
+        }
+    }
+    for (first, count, groups) in rules.values() {
+        let (title, fix) = (title(first.rule, first.severity), first.rule.fix());
+        let _ = writeln!(page, "{title}: {}; {fix}", counted(*count, "file"));
+        for (sentence, names) in groups.in_order() {
+            let _ = writeln!(page, "  {}{sentence}", joined(names));
+        }
+    }
+}
+
+/// `error   OP3101 index-sample-stack-index`, in columns.
+fn title(rule: &Rule, severity: Severity) -> String {
+    let padded = format!("{:<7}", severity.to_string());
+    let severity = match severity {
+        Severity::Error => styled(&padded, BAD),
+        Severity::Warning => styled(&padded, WARN),
+        Severity::Info => padded,
+    };
+    format!("{severity} {} {}", styled(rule.id(), BOLD), rule.name())
+}
+
+/// The path, the sentence, and the position where the path does not lead to it.
+fn sentence(finding: &Finding) -> String {
+    let colon = if finding.path.is_empty() { "" } else { ": " };
+    let position = match (finding.line, finding.column, finding.byte) {
+        (Some(line), Some(column), _) => format!(" (line {line}, column {column})"),
+        (.., Some(byte)) if byte > 0 && finding.path.is_empty() => format!(" (byte {byte})"),
+        _ => String::new(),
+    };
+    shown(&format!("{}{colon}{}{position}", finding.path, finding.message()))
+}
+
+/// Counts by rule if there are several files, then the totals, then the next steps.
+fn summary(page: &mut String, files: &[Checked], view: &View) {
     let reports = || files.iter().filter_map(|file| file.report.as_ref().ok());
-    let count = |severity| reports().map(|report| report.count(severity)).sum::<u64>();
-    let of = |number: u64, what: &str| match number {
-        1 => format!("1 {what}"),
-        _ => format!("{number} {what}s"),
-    };
-    let [errors, warnings, infos] =
-        [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "info")]
-            .map(|(severity, what)| of(count(severity), what));
-    let format = reports().next().and_then(|report| report.format).filter(|_| single);
-    let what = match format {
-        Some(format) => format.to_string(),
-        None => of(files.len() as u64, "file"),
-    };
-    let fixed = files.iter().filter_map(|file| file.fixed.as_ref());
-    let fixes = fixed.clone().flat_map(|fixed| &fixed.changes).map(|change| change.count).sum();
-    let left = fixed.clone().any(|fixed| !fixed.not_fixed.is_empty());
-    let fixed = match (fixed.count(), fixes) {
-        (0, _) => String::new(),
-        (_, 0) if left => "; nothing fixed".to_owned(),
-        (_, 0) => "; nothing to fix".to_owned(),
-        (_, fixes) => format!("; {fixes} fixed"),
-    };
-    let unread = match files.iter().filter(|file| file.report.is_err()).count() {
-        0 => String::new(),
-        unread => format!(", {unread} not read"),
-    };
-    let _ = writeln!(page, "{what}: {errors}, {warnings}, {infos}{unread}{fixed}");
+    let mut rules: BTreeMap<_, (&Rule, u64, u64)> = BTreeMap::new();
+    for tally in reports().flat_map(Report::rule_counts) {
+        if tally.severity >= view.least {
+            let key = (Reverse(tally.severity), tally.rule.id());
+            let (_, count, of) = rules.entry(key).or_insert((tally.rule, 0, 0));
+            *count += tally.count;
+            *of += 1;
+        }
+    }
+    if !view.single && rules.len() > 1 {
+        page.push_str("By rule:\n");
+        for ((severity, _), (rule, count, of)) in &rules {
+            let (count, of) = (grouped(*count), counted(*of, "file"));
+            let fix = if rule.fixed_by().is_some() { ", --fix" } else { "" };
+            let title = title(rule, severity.0);
+            let _ = writeln!(page, "{count:>8}  {title} ({of}{fix})");
+        }
+    }
+    totals(page, files, view);
+    if let Some(Known { known, gone, .. }) = view.known {
+        let known = counted(known, "finding");
+        let _ = match gone {
+            _ if view.updated => writeln!(page, "Baseline: {known} recorded."),
+            0 => writeln!(page, "Baseline: {known} known."),
+            gone => writeln!(
+                page,
+                "Baseline: {known} known, {} gone; run with --update-baseline to drop those.",
+                grouped(gone)
+            ),
+        };
+    }
+    if view.least > Severity::Info {
+        return;
+    }
+    let fixable = rules.values().filter(|(rule, ..)| rule.fixed_by().is_some());
+    let fixable: u64 = fixable.map(|(_, count, _)| count).sum();
+    if fixable > 0 && files.iter().all(|file| file.fixed.is_none()) {
+        let _ = writeln!(page, "Run with --fix to mend {}.", counted(fixable, "finding"));
+    }
+    if let Some((rule, ..)) = rules.values().next() {
+        let _ = writeln!(
+            page,
+            "Run `otlp-profiles validate --explain {}` to read about a rule.",
+            rule.id()
+        );
+    }
 }
 
-/// A line for each rule.
+/// `3 files: 1 error, 2 warnings, 5 infos, 1 not read; 1 file without findings`
 ///
-/// In the order of their ids, which is that of the catalogue; columns line up.
-pub(super) fn catalogue() -> String {
-    let mut page = String::new();
-    for rule in Rule::all() {
-        let (id, severity, name) = (rule.id(), rule.severity(), rule.name());
-        let generations = rule.generations();
-        let _ = writeln!(page, "{id} {severity:<12} {generations:<6} {name}: {}", rule.statement());
+/// The format of a single file is shown, as it may not be the one that was expected.
+fn totals(page: &mut String, files: &[Checked], view: &View) {
+    let reports = || files.iter().filter_map(|file| file.report.as_ref().ok());
+    let format = reports().next().and_then(|report| report.format).filter(|_| view.single);
+    let what = format.map_or(counted(files.len() as u64, "file"), |format| format.to_string());
+    let severities =
+        [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "info")];
+    let mut parts = Vec::new();
+    for (severity, noun) in severities.iter().filter(|(severity, _)| *severity >= view.least) {
+        parts.push(counted(reports().map(|report| report.count(*severity)).sum(), noun));
     }
-    page
+    let unread = files.iter().filter(|file| file.report.is_err()).count();
+    parts.extend((unread > 0).then(|| format!("{unread} not read")));
+    let fine = reports().filter(|report| report.worst() < Some(view.least)).count() as u64;
+    let new = if view.known.is_some() { "new " } else { "" };
+    let fine = match fine {
+        0 => String::new(),
+        _ if view.single => String::new(),
+        fine => format!("; {} without {new}findings", counted(fine, "file")),
+    };
+    let mended = || files.iter().filter_map(|file| file.fixed.as_ref());
+    let fixes = mended().flat_map(|mended| &mended.changes).map(|change| change.count).sum();
+    let fixed = match (mended().count(), fixes) {
+        (0, _) => String::new(),
+        (_, 0) if mended().any(|mended| !mended.not_fixed.is_empty()) => {
+            "; nothing fixed".to_owned()
+        }
+        (_, 0) => "; nothing to fix".to_owned(),
+        (_, fixes) => format!("; {} fixed", grouped(fixes)),
+    };
+    let _ = writeln!(page, "{}: {}{fine}{fixed}", styled(&what, BOLD), parts.join(", "));
 }

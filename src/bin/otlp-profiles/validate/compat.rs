@@ -1,0 +1,36 @@
+//! `validate --compat`: the flags of other checkers.
+
+use clap::ValueEnum;
+use otlp_profiles::check::Profcheck;
+
+/// Other checkers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Checker {
+    /// Of OpenTelemetry's Profiling SIG
+    Profcheck,
+}
+
+/// The flags of profcheck, with its names and defaults.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(super) struct ProfcheckFlags {
+    /// With --compat profcheck: check for equal strings and mappings, too
+    #[arg(long, requires = "compat")]
+    check_dupes: bool,
+    /// With --compat profcheck: check for unused entries, too
+    #[arg(long, requires = "compat")]
+    check_orphans: bool,
+    /// With --compat profcheck: check that all samples have the same shape
+    #[arg(long, requires = "compat", value_name = "BOOL", default_value_t = true,
+        action = clap::ArgAction::Set)]
+    check_sample_shapes: bool,
+}
+
+impl ProfcheckFlags {
+    /// Its defaults are profcheck's own: shapes are checked, duplicates and orphans are not.
+    pub(super) fn checks(self) -> Profcheck {
+        Profcheck::default()
+            .check_dupes(self.check_dupes)
+            .check_orphans(self.check_orphans)
+            .check_sample_shapes(self.check_sample_shapes)
+    }
+}

@@ -1,0 +1,69 @@
+//! `validate --explain`: one rule, or the list of all.
+
+use std::fmt::Write;
+
+use otlp_profiles::check::Rule;
+
+/// The page of a rule, or of `all`, which is not the name of a rule.
+pub(super) fn page(name: &str) -> Option<String> {
+    let all = || (name == "all").then(catalogue);
+    Rule::find(name).map(Rule::to_string).or_else(all)
+}
+
+/// A line for each rule, by id.
+fn catalogue() -> String {
+    let mut page = String::new();
+    for rule in Rule::all() {
+        let (id, severity, name) = (rule.id(), rule.severity(), rule.name());
+        let generations = rule.generations();
+        let _ = writeln!(page, "{id} {severity:<12} {generations:<6} {name}: {}", rule.statement());
+    }
+    page
+}
+
+/// The complaint about an unknown rule, with rules of similar ids and names.
+pub(super) fn unknown(name: &str) -> String {
+    let wanted = name.to_lowercase();
+    let distance = |rule: &Rule| {
+        let contains = wanted.len() > 3 && rule.name().contains(&wanted);
+        let of_name = if contains { 1 } else { edits(&wanted, rule.name()) };
+        of_name.min(edits(&wanted, &rule.id().to_lowercase()))
+    };
+    let mut near: Vec<_> = Rule::all().map(|rule| (distance(rule), rule)).collect();
+    near.sort_by_key(|(distance, _)| *distance);
+    near.retain(|(distance, _)| *distance <= (wanted.chars().count() / 3).min(3));
+    let near: Vec<_> =
+        near.iter().take(3).map(|(_, rule)| format!("{} {}", rule.id(), rule.name())).collect();
+    match near.is_empty() {
+        true => "no such rule: `otlp-profiles validate --explain all` lists them".to_owned(),
+        false => format!("no such rule; similar ones are {}", near.join(", ")),
+    }
+}
+
+/// How many characters have to be inserted, removed or replaced to make one text the other.
+fn edits(one: &str, other: &str) -> usize {
+    let mut row: Vec<usize> = (0..=other.chars().count()).collect();
+    for (at, of_one) in one.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], at + 1);
+        for (column, of_other) in other.chars().enumerate() {
+            let replaced = diagonal + usize::from(of_one != of_other);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_are_counted() {
+        for (one, other, count) in
+            [("", "ab", 2), ("kitten", "sitting", 3), ("OP3101", "OP3110", 2), ("a", "a", 0)]
+        {
+            assert_eq!((edits(one, other), edits(other, one)), (count, count), "{one} {other}");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! A file of a run, with its report.
+
+use crate::check::fix::{Change, NotFixed};
+use crate::check::report::Report;
+use crate::error::Severity;
+
+/// A file of a run, with its report.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Checked {
+    /// The path, as findings shall name it.
+    pub name: String,
+    /// The report, or why the file could not be read or written.
+    pub report: Result<Report, Unread>,
+    /// The result of [`fix`](crate::check::fix), if the file was fixed.
+    pub fixed: Option<Mended>,
+}
+
+/// Why a file has no report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// A sentence in lower case, without a full stop.
+    pub message: String,
+    /// The exit code of a command that fails on this file.
+    pub exit: u8,
+}
+
+/// The repairs of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mended {
+    /// The repairs, in the order of the file.
+    pub changes: Vec<Change>,
+    /// Findings that were left, and why.
+    pub not_fixed: Vec<NotFixed>,
+}
+
+impl Checked {
+    /// A file that was checked.
+    pub fn new(name: impl Into<String>, report: Report) -> Self {
+        Self { name: name.into(), report: Ok(report), fixed: None }
+    }
+
+    /// A file that could not be read or written.
+    pub fn unread(name: impl Into<String>, exit: u8, message: impl Into<String>) -> Self {
+        let unread = Unread { message: message.into(), exit };
+        Self { name: name.into(), report: Err(unread), fixed: None }
+    }
+
+    /// The same file with its repairs.
+    #[must_use]
+    pub fn fixed(self, changes: Vec<Change>, not_fixed: Vec<NotFixed>) -> Self {
+        Self { fixed: Some(Mended { changes, not_fixed }), ..self }
+    }
+
+    /// Whether the file has a finding of this severity or a worse one.
+    pub fn fails(&self, deny: Severity) -> bool {
+        self.report.as_ref().is_ok_and(|report| report.worst() >= Some(deny))
+    }
+}
