@@ -162,15 +162,15 @@ fn findings_in_a_text_have_a_line_and_a_column() {
         let report = validate(bytes, &Options::default().format(Format::OTLP_JSON));
         of(&report, "OP1019").iter().map(|it| (it.line, it.column)).collect()
     };
-    let text = "{\n  \"dictionary\": {},\n  \"ä\": 1, \"neu\": 2,\r\n\"alt\": 3}";
+    let text = "{\n  \"resourceProfiles\": [{}],\n  \"ä\": 1, \"neu\": 2,\r\n\"alt\": 3}";
     let wanted = [(Some(3), Some(3)), (Some(3), Some(11)), (Some(4), Some(1))];
     assert_eq!(places(text.as_bytes()), wanted);
     let shown = validate(text.as_bytes(), &Options::default().format(Format::OTLP_JSON));
     assert!(of(&shown, "OP1019")[1].to_string().ends_with(" (line 3, column 11)"));
-    let line = "{\"dictionary\": {}, \"neu\": 1}\n";
+    let line = "{\"resourceProfiles\": [{}], \"neu\": 1}\n";
     assert_eq!(
         places(format!("{line}\n{line}").as_bytes()),
-        [(Some(1), Some(20)), (Some(3), Some(20))]
+        [(Some(1), Some(28)), (Some(3), Some(28))]
     );
     // What was inflated has no lines in the file.
     let gzip = otlp_profiles::compression::deflate(text.as_bytes(), Default::default());
