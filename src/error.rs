@@ -38,8 +38,8 @@ impl From<Error> for std::io::Error {
 /// assert_eq!(size_of_val(&error), size_of::<usize>());
 /// ```
 ///
-/// `{:?}`, by which a `main` that returns an error prints it, is the same sentence; `{:#?}` has the
-/// parts.
+/// `{}` is for the people who sent or opened the payload. `{:?}`, with which a `main` that returns an error prints it,
+/// appends the [hint](Error::hint) for the programmer; `{:#?}` has the parts.
 #[derive(thiserror::Error)]
 #[error(transparent)]
 pub struct Error(Box<Inner>);
@@ -48,7 +48,10 @@ impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match f.alternate() {
             true => fmt::Debug::fmt(&self.0, f),
-            false => fmt::Display::fmt(self, f),
+            false => match self.hint() {
+                Some(hint) => write!(f, "{self} ({hint})"),
+                None => fmt::Display::fmt(self, f),
+            },
         }
     }
 }
@@ -74,6 +77,8 @@ enum Detail {
     None,
     /// The limit that was reached, if it can be raised.
     Limit(&'static str),
+    /// What [`Policy::Repair`](crate::Policy) does about it: `drops the sample`.
+    Repair(&'static str),
     /// The bytes are plainly something else than a profile.
     NoProfile,
     /// The bytes are another signal of OTLP.
@@ -92,7 +97,7 @@ pub(crate) enum Step {
 }
 
 /// The result of everything here that can fail.
-/// What else is noticed, and no failure, is a [`Finding`] or one of the [`Losses`](crate::Losses).
+/// What else is noticed, and no failure, is a [`ReadFinding`] or one of the [`Losses`](crate::Losses).
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
@@ -116,6 +121,13 @@ impl Error {
         let mut error = Self::new(ErrorKind::Limit, message);
         error.0.detail = Detail::Limit(name);
         error
+    }
+
+    /// A reader that repairs does `what` instead.
+    #[cold]
+    pub(crate) fn repaired_by(mut self, what: &'static str) -> Self {
+        self.0.detail = Detail::Repair(what);
+        self
     }
 
     /// Says what is wrong with a compressed file.
@@ -269,7 +281,40 @@ impl Error {
     pub fn limit(&self) -> Option<&'static str> {
         match self.0.detail {
             Detail::Limit(name) => Some(name),
-            Detail::None | Detail::NoProfile | Detail::Signal | Detail::Gzip(_) => None,
+            _ => None,
+        }
+    }
+
+    /// What to change in the call, in the names of this crate's API; `None` if the input has to change instead.
+    ///
+    /// The error's text is for clients of a server and users of a program, and names no item of this crate. A hint is for
+    /// the programmer: `{:?}` appends it. A program with options of its own translates the names.
+    ///
+    /// ```
+    /// use otlp_profiles::{Format, Limits, ReadOptions, read};
+    ///
+    /// let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    /// let error = read(&bytes, &ReadOptions::default().limits(Limits::network().max_samples(1))).unwrap_err();
+    /// assert_eq!(error.to_string(), "sample: 175 samples exceed the limit of 1");
+    /// assert_eq!(error.hint().unwrap(), "Limits::max_samples raises it");
+    ///
+    /// // A pprof whose one sample refers to location 9, which does not exist.
+    /// let payload = b"\x0a\x00\x12\x05\x0a\x01\x09\x12\x00\x32\x00";
+    /// let error = read(payload, &ReadOptions::default().format(Format::PPROF)).unwrap_err();
+    /// assert_eq!(error.hint().unwrap(), "Policy::Repair drops the reference");
+    /// ```
+    pub fn hint(&self) -> Option<String> {
+        match (self.0.detail, self.0.kind) {
+            (Detail::Limit(name), _) => {
+                let of = if WRITE_LIMITS.contains(&name) { "WriteOptions" } else { "Limits" };
+                Some(format!("{of}::{name} raises it"))
+            }
+            (Detail::Repair(what), _) => Some(format!("Policy::Repair {what}")),
+            (_, ErrorKind::Ambiguous) => Some(
+                "ReadOptions::format names the format, Ambiguity::Prefer accepts a guess".into(),
+            ),
+            (_, ErrorKind::SeveralMessages) => Some("Reader reads them one by one".into()),
+            _ => None,
         }
     }
 
@@ -312,10 +357,6 @@ impl fmt::Display for Inner {
             write!(f, "{place}: ")?;
         }
         f.write_str(&self.message)?;
-        if let Detail::Limit(name) = self.detail {
-            let options = if WRITE_LIMITS.contains(&name) { "WriteOptions" } else { "Limits" };
-            write!(f, "; {options}::{name} raises it")?;
-        }
         match self.byte {
             Some(byte) => write!(f, " (byte {byte})"),
             None => Ok(()),
@@ -326,8 +367,9 @@ impl fmt::Display for Inner {
 /// The limits that are options of writing.
 const WRITE_LIMITS: [&str; 2] = ["max_output_bytes", "max_expanded_samples"];
 
-/// How much a [`Finding`] matters.
+/// How much a [`ReadFinding`] matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Severity {
     /// Worth knowing; nothing is wrong.
     /// No data differs for it.
@@ -363,7 +405,7 @@ impl fmt::Display for Severity {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Finding {
+pub struct ReadFinding {
     /// How much it matters.
     pub severity: Severity,
     /// A stable code, such as `index.out_of_range`.
@@ -376,7 +418,7 @@ pub struct Finding {
     pub message: String,
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for ReadFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.severity, self.code)?;
         if !self.place.is_empty() {

@@ -124,7 +124,7 @@ pub mod losses {
 }
 
 pub use build::Builder;
-pub use error::{Error, ErrorKind, Finding, Result, Severity};
+pub use error::{Error, ErrorKind, ReadFinding, Result, Severity};
 pub use format::Format;
 pub use format::detect::{Certainty, Detected};
 pub use format::intake::Policy;

@@ -196,11 +196,29 @@ pub(crate) fn within(name: &'static str, limit: u64, wanted: u64) -> Result<()> 
 #[cold]
 #[inline(never)]
 pub(crate) fn past(name: &'static str, limit: u64, wanted: u64) -> Error {
-    // A writer stops there, and does not know how much more there would have been.
-    let wanted = if name == "max_output_bytes" { String::new() } else { format!("{wanted}, ") };
-    let message = format!("needs {wanted}more than {name} allows ({limit})");
+    let what = match name {
+        "max_input_bytes" => "bytes of input",
+        "max_decompressed_bytes" => "decompressed bytes",
+        "max_gzip_members" => "gzip members",
+        "max_nesting" => "levels of nesting",
+        "max_samples" => "samples",
+        "max_expanded_samples" => "samples of one timestamp each",
+        "max_strings" => "strings",
+        "max_string_bytes" => "bytes of one string",
+        "max_stack_depth" => "locations of one stack",
+        "max_lines_per_location" => "lines of one location",
+        "max_attributes_per_item" => "attributes of one item",
+        "max_table_entries" => "rows of one table",
+        "max_output_bytes" => "bytes of output",
+        _ => "bytes of memory",
+    };
+    let message = match name {
+        // A writer stops there, and does not know how much more there would have been.
+        "max_output_bytes" => format!("this takes more than the limit of {limit} {what}"),
+        _ => format!("{wanted} {what} exceed the limit of {limit}"),
+    };
     if name == "max_nesting" && limit >= Limits::unlimited().max_nesting {
-        return Error::new(ErrorKind::Limit, message + "; the model has no room for more");
+        return Error::new(ErrorKind::Limit, message + ", which cannot be raised");
     }
     Error::limit_reached(name, message)
 }
@@ -340,15 +358,13 @@ mod tests {
     fn a_limit_error_names_limit_need_and_option() {
         let error = within("max_samples", 10, 11).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit);
-        assert_eq!(
-            error.to_string(),
-            "needs 11, more than max_samples allows (10); Limits::max_samples raises it"
-        );
-        // What a command says of flags instead.
-        assert_eq!(error.message(), "needs 11, more than max_samples allows (10)");
+        assert_eq!(error.to_string(), "11 samples exceed the limit of 10");
+        assert_eq!(error.hint().as_deref(), Some("Limits::max_samples raises it"));
+        assert_eq!(format!("{error:?}"), format!("{error} (Limits::max_samples raises it)"));
         assert_eq!(error.limit(), Some("max_samples"));
-        let error = within("max_output_bytes", 10, 11).unwrap_err().to_string();
-        assert!(error.ends_with("; WriteOptions::max_output_bytes raises it"), "{error}");
+        let error = within("max_output_bytes", 10, 11).unwrap_err();
+        assert_eq!(error.to_string(), "this takes more than the limit of 10 bytes of output");
+        assert_eq!(error.hint().as_deref(), Some("WriteOptions::max_output_bytes raises it"));
     }
 
     #[test]
@@ -371,7 +387,7 @@ mod tests {
         let mark = budget.mark();
         assert!(budget.take::<u64>(1).is_ok());
         let error = budget.take::<u8>(1).unwrap_err();
-        assert!(error.message().starts_with("needs 17, more than max_owned_bytes allows (16)"));
+        assert!(error.message().starts_with("17 bytes of memory exceed the limit of 16"));
         budget.give_back(mark);
         assert_eq!(budget.left::<u64>(), 1);
     }
@@ -386,8 +402,11 @@ mod tests {
         let mut budget = Budget::new(limits, 14 << 20);
         assert!(budget.take_shared::<[u8; 1 << 20]>(1120).is_ok());
         let error = budget.take::<[u8; 1 << 20]>(141).unwrap_err();
-        let message = "needs 147849216, more than max_owned_per_byte allows (146800640); Limits::max_owned_per_byte raises it";
-        assert_eq!(error.to_string(), message);
+        let message = "147849216 bytes of memory exceed the limit of 146800640";
+        assert_eq!(
+            (error.to_string().as_str(), error.limit()),
+            (message, Some("max_owned_per_byte"))
+        );
         assert!(budget.take_shared::<u8>(1).is_err());
         budget.grow_with(13 << 20);
         assert!(budget.take::<u8>(1).is_err());

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::error::{Error, ErrorKind, Finding, Result};
+use crate::error::{Error, ErrorKind, ReadFinding, Result};
 use crate::format::Format;
 use crate::format::detect::{Certainty, Depth, Detected, detect_payload, names};
 use crate::format::intake::Intake;
@@ -41,7 +41,7 @@ pub struct Reading {
     pub profiles: Profiles,
     /// What was noticed.
     /// One entry a code, with a count: repairs under [`Policy::Repair`](crate::Policy::Repair), and what is odd but kept.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ReadFinding>,
     /// Which format it is, how sure that is and why.
     pub detected: Detected,
 }
@@ -276,9 +276,7 @@ fn is_read_alike(payload: &[u8], detected: &Detected, options: &ReadOptions) -> 
 #[cold]
 fn ambiguous(detected: &Detected) -> Error {
     let (format, others) = (detected.format, names(detected.certainty.others()));
-    let message = format!(
-        "the payload fits {format}, and with another meaning {others}: name the format it is (ReadOptions::format), or accept a guess (Ambiguity::Prefer)"
-    );
+    let message = format!("the payload fits {format} and, with another meaning, {others}");
     Error::new(ErrorKind::Ambiguous, message)
 }
 

@@ -51,6 +51,7 @@ use crate::wire::write::field_bytes;
 /// assert_eq!(Encoding::of_content_type("text/plain"), None);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Encoding {
     /// `application/x-protobuf`.
     #[default]

@@ -296,9 +296,8 @@ fn what_the_model_may_take_grows_with_the_payload() {
     for limits in [Limits::file(), Limits::network()] {
         let error = otlp_profiles::read(&bytes, &options(limits)).map(drop).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit);
-        let said =
-            "more than max_owned_per_byte allows (134217728); Limits::max_owned_per_byte raises it";
-        assert!(error.to_string().ends_with(said), "{error}");
+        assert!(error.to_string().ends_with("exceed the limit of 134217728"), "{error}");
+        assert_eq!(error.hint().as_deref(), Some("Limits::max_owned_per_byte raises it"));
     }
     let more = Limits::file().max_owned_per_byte(64);
     assert_eq!(read_resources(&bytes, &options(more)), 320_000);

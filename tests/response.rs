@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use otlp_profiles::detect::Endpoint;
 use otlp_profiles::response::{Encoding, ExportResponse, Status, http_status, is_retryable_http};
-use otlp_profiles::{ErrorKind, Format, ReadOptions, Reader, read, write};
+use otlp_profiles::{ErrorKind, Format, Limits, Policy, ReadOptions, Reader, read, write};
 use prost::Message;
 use prost_types::{Any, Duration as ProtoDuration};
 
@@ -141,4 +141,46 @@ fn an_endpoint_accepts_otlp_and_nothing_else() {
     }
     assert_eq!(received(b""), [200; 2]);
     assert_eq!(received(b"{}"), [200; 2]);
+}
+
+/// A client of a server knows no item of this crate; its programmer gets the hint.
+#[test]
+fn the_text_for_clients_and_the_hint_for_programmers_are_apart() {
+    let bytes = |path| std::fs::read(path).unwrap();
+    let pprof = bytes("testdata/go-heap.pb.gz");
+    let limited = ReadOptions::default().limits(Limits::network().max_samples(1));
+    let as_pprof = ReadOptions::default().format(Format::PPROF);
+    let folded = ReadOptions::default().format(Format::FOLDED);
+    let cases: &[(&[u8], &ReadOptions, &str)] = &[
+        (&pprof, &limited, "Limits::max_samples raises it"),
+        (
+            &bytes("testdata/ambiguous-1.10-or-1.9.otlp"),
+            &ReadOptions::default(),
+            "ReadOptions::format names the format, Ambiguity::Prefer accepts a guess",
+        ),
+        // Of one sample: location 9, which there is not; two values for one sample type.
+        (
+            b"\x0a\0\x12\x05\x0a\x01\x09\x12\0\x32\0",
+            &as_pprof,
+            "Policy::Repair drops the reference",
+        ),
+        (b"\x0a\0\x12\x04\x12\x02\x01\x02\x32\0", &as_pprof, "Policy::Repair drops the sample"),
+        (b"\x0a\x02\x08\x09\x32\0", &as_pprof, "Policy::Repair takes an empty string"),
+        (b"\x0a\0\x32\x01\xff\x32\0", &as_pprof, "Policy::Repair repairs row 0"),
+        (b"\x0a\x02\x08\x01\x32\0\x32\x01\xff", &as_pprof),
+        (b"\x0a\0\x2a\0\x32\0", &as_pprof, "Policy::Repair drops the id"),
+        (b"a;b 1\na;b\n", &folded, "Policy::Repair skips it"),
+    ];
+    for (payload, options, hint) in cases {
+        let error = read(payload, options).unwrap_err();
+        assert_eq!(error.hint().as_deref(), Some(*hint), "{error}");
+        assert!(!error.to_string().contains("::"), "{error}");
+        assert_eq!(format!("{error:?}"), format!("{error} ({hint})"));
+        if hint.starts_with("Policy") {
+            let options = (*options).clone().policy(Policy::Repair);
+            assert!(read(payload, &options).is_ok(), "{hint}");
+        }
+    }
+    // What a repair cannot mend has no such hint.
+    assert_eq!(read(b"\x0a\xff", &as_pprof).unwrap_err().hint(), None);
 }

@@ -181,7 +181,7 @@ fn limits_hold_for_each_message() {
     assert!(payloads.next().unwrap().is_ok());
     let error = payloads.next().unwrap().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
-    assert!(error.to_string().contains("more than max_input_bytes allows (80000)"), "{error}");
+    assert!(error.to_string().contains("bytes of input exceed the limit of 80000"), "{error}");
     assert!(payloads.next().is_none());
     let error = MessageReader::new(&payload(1, 90_000)[..], limits).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
@@ -225,7 +225,7 @@ fn members_and_the_zeros_behind_them_are_those_of_a_file_without_frames() {
         let error = MessageReader::new(&three[..], limits).and_then(|all| all.last().unwrap());
         let error = error.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit, "{framing}: {error}");
-        assert!(error.to_string().contains("max_gzip_members"), "{framing}: {error}");
+        assert!(error.limit() == Some("max_gzip_members"), "{framing}: {error}");
     }
 }
 

@@ -121,6 +121,7 @@ pub struct Builder {
 /// assert!(builder.finish().is_ok());
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum WhenFull {
     /// Leaves it out, and [`Builder::finish`] is an error.
     #[default]

@@ -323,7 +323,7 @@ mod tests {
             assert!(matches!(inflate(bytes, &limits), Ok(Cow::Borrowed(same)) if same == bytes));
         }
         let error = inflate(b"\x0a\x02\x0a\x00", &limits).unwrap_err();
-        assert!(error.to_string().starts_with("needs 4, more than max_input_bytes allows (3)"));
+        assert!(error.to_string().starts_with("4 bytes of input exceed the limit of 3"));
     }
 
     #[test]
@@ -362,11 +362,7 @@ mod tests {
     fn many_empty_members_neither_recurse_nor_pass_the_limit() {
         let file = gz(b"").repeat(10_000);
         assert_eq!(*inflate(&file, &Limits::unlimited()).unwrap(), *b"");
-        fails(
-            &file,
-            ErrorKind::Limit,
-            "needs 17, more than max_gzip_members allows (16); Limits::max_gzip_members raises it (byte 320)",
-        );
+        fails(&file, ErrorKind::Limit, "17 gzip members exceed the limit of 16 (byte 320)");
     }
 
     #[test]
@@ -520,7 +516,7 @@ mod tests {
             assert!(gunzip.out.capacity() <= 1_000_000 + SLACK, "{}", gunzip.out.capacity());
         }
         let error = inflate(&bomb(100_000_000), &Limits::network()).unwrap_err().to_string();
-        let message = "needs 100000000, more than max_decompressed_bytes allows (67108864); ";
+        let message = "100000000 decompressed bytes exceed the limit of 67108864";
         assert!(error.starts_with(message), "{error}");
     }
 

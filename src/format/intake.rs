@@ -1,6 +1,6 @@
 //! The door: what a reader is allowed, and what it noticed.
 
-use crate::error::{Error, Finding, Result, Severity};
+use crate::error::{Error, ReadFinding, Result, Severity};
 use crate::format::losses::{LossCode, LossKind};
 use crate::format::source::SourceOptions;
 use crate::limits::{Budget, Limits, within};
@@ -21,12 +21,13 @@ use crate::schema::Table;
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Policy {
     /// It is an error.
     /// The error is of kind [`Malformed`](crate::ErrorKind::Malformed) and has its place.
     #[default]
     Refuse,
-    /// It is repaired, and a [`Finding`] says how.
+    /// It is repaired, and a [`ReadFinding`] says how.
     /// What cannot be understood at all, such as a length past the end, is an error all the same.
     Repair,
 }
@@ -43,7 +44,7 @@ pub struct Intake {
     pub(crate) timestamp_label: Option<String>,
     pub(crate) source: SourceOptions,
     /// One a code.
-    pub(crate) findings: Vec<Finding>,
+    pub(crate) findings: Vec<ReadFinding>,
     /// The rows that the reader is inside of, from the outside in.
     inside: Vec<(&'static str, usize)>,
     /// What the reader found out about the format.
@@ -138,7 +139,7 @@ impl Intake {
         };
         match self.findings.iter_mut().find(|finding| finding.code == code.as_str()) {
             Some(finding) => finding.count += 1,
-            None => self.findings.push(Finding {
+            None => self.findings.push(ReadFinding {
                 severity,
                 code: code.as_str(),
                 count: 1,
@@ -153,7 +154,7 @@ impl Intake {
     #[cold]
     pub(crate) fn repair(&mut self, code: LossCode, error: Error) -> Result<()> {
         match self.policy {
-            Policy::Refuse => Err(error),
+            Policy::Refuse => Err(error.repaired_by(code.repair())),
             Policy::Repair => {
                 let error = placed(error, &self.inside);
                 self.note(code, || error.place(), || error.message().to_owned());

@@ -19,6 +19,7 @@ use std::fmt;
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Verdict {
     /// Nothing to report.
     Exact,

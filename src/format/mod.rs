@@ -77,55 +77,90 @@ use crate::model::Profiles;
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 ///
-/// Formats are compared with `==`. They are no patterns: a `match` goes by [`name`](Self::name).
-#[derive(Clone, Copy)]
-pub struct Format(&'static Codec);
+/// The constants are patterns. New ones are added in minor releases, so a `match` needs a last arm:
+///
+/// ```
+/// use otlp_profiles::Format;
+///
+/// let version = |format| match format {
+///     Format::OTLP_1_9 => "1.9",
+///     Format::OTLP_1_10 => "1.10 or 1.11",
+///     other => other.name(),
+/// };
+/// assert_eq!(version(Format::OTLP_1_10), "1.10 or 1.11");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Format(u8);
+
+/// The formats, by the number in a [`Format`].
+static CODECS: &[&Codec] = &[
+    &otlp::OTLP_1_10,
+    &otlp::OTLP_1_9,
+    &otlp::OTLP_1_8,
+    &otlp::OTLP_1_7,
+    &otlp::OTLP_1_6,
+    &otlp::OTLP_1_5,
+    &otlp::OTLP_1_4,
+    &otlp::OTLP_1_3,
+    &json::OTLP_JSON,
+    &pprof::PPROF,
+    &events::EVENTS,
+    &folded::FOLDED,
+    &speedscope::SPEEDSCOPE,
+    &perf::PERF_SCRIPT,
+    &legacy::PPROF_LEGACY,
+    &osprofiler::OSPROFILER,
+    #[cfg(feature = "firefox")]
+    &firefox::FIREFOX,
+];
 
 impl Format {
-    /// The newest generation of OTLP profiles.
-    /// Which that is moves with releases of this crate.
+    /// The newest generation of OTLP profiles: a release of this crate that adds a generation changes it.
+    ///
+    /// Name the generation, such as [`OTLP_1_10`](Self::OTLP_1_10), if you store payloads or send them to a receiver
+    /// that you do not update together with this crate.
     pub const OTLP: Self = Self::OTLP_1_10;
     /// OTLP 1.10 and 1.11.
     /// The one that receivers read today.
-    pub const OTLP_1_10: Self = Self(&otlp::OTLP_1_10);
+    pub const OTLP_1_10: Self = Self(0);
     /// OTLP 1.9.
-    pub const OTLP_1_9: Self = Self(&otlp::OTLP_1_9);
+    pub const OTLP_1_9: Self = Self(1);
     /// OTLP 1.8.
     /// The first with one sample type a profile and a stack table.
-    pub const OTLP_1_8: Self = Self(&otlp::OTLP_1_8);
+    pub const OTLP_1_8: Self = Self(2);
     /// OTLP 1.7.
     /// The first whose tables are a `ProfilesDictionary`.
-    pub const OTLP_1_7: Self = Self(&otlp::OTLP_1_7);
+    pub const OTLP_1_7: Self = Self(3);
     /// OTLP 1.6, whose tables only files hold.
-    pub const OTLP_1_6: Self = Self(&otlp::OTLP_1_6);
+    pub const OTLP_1_6: Self = Self(4);
     /// OTLP 1.5.
-    pub const OTLP_1_5: Self = Self(&otlp::OTLP_1_5);
+    pub const OTLP_1_5: Self = Self(5);
     /// OTLP 1.4.
     /// The first of package `v1development`.
-    pub const OTLP_1_4: Self = Self(&otlp::OTLP_1_4);
+    pub const OTLP_1_4: Self = Self(6);
     /// OTLP 1.3: OTEP 0239, package `v1experimental`.
-    pub const OTLP_1_3: Self = Self(&otlp::OTLP_1_3);
+    pub const OTLP_1_3: Self = Self(7);
     /// OTLP/JSON: written as the newest generation, read as any.
     /// Ids are hex digits there, as [OTLP](https://opentelemetry.io/docs/specs/otlp/) says.
-    pub const OTLP_JSON: Self = Self(&json::OTLP_JSON);
+    pub const OTLP_JSON: Self = Self(8);
     /// pprof's `profile.proto`.
     /// One profile a payload, gzipped in files.
-    pub const PPROF: Self = Self(&pprof::PPROF);
+    pub const PPROF: Self = Self(9);
     /// Timestamped events, a proposal (opentelemetry-proto 594) that was never released.
-    pub const EVENTS: Self = Self(&events::EVENTS);
+    pub const EVENTS: Self = Self(10);
     /// Folded stacks, plain and with the attributes of OTEP 0239.
-    pub const FOLDED: Self = Self(&folded::FOLDED);
+    pub const FOLDED: Self = Self(11);
     /// speedscope's files.
-    pub const SPEEDSCOPE: Self = Self(&speedscope::SPEEDSCOPE);
+    pub const SPEEDSCOPE: Self = Self(12);
     /// The text of Linux's `perf script`: only read.
-    pub const PERF_SCRIPT: Self = Self(&perf::PERF_SCRIPT);
+    pub const PERF_SCRIPT: Self = Self(13);
     /// What pprof reads besides its message, from Go, gperftools and jemalloc: only read.
-    pub const PPROF_LEGACY: Self = Self(&legacy::PPROF_LEGACY);
+    pub const PPROF_LEGACY: Self = Self(14);
     /// The messages and reports of OpenStack's OSProfiler: only read.
-    pub const OSPROFILER: Self = Self(&osprofiler::OSPROFILER);
+    pub const OSPROFILER: Self = Self(15);
     /// The Firefox Profiler's files: only written.
     #[cfg(feature = "firefox")]
-    pub const FIREFOX: Self = Self(&firefox::FIREFOX);
+    pub const FIREFOX: Self = Self(16);
 
     /// Every format, the newest generation of OTLP first. All else derives from this list.
     pub const ALL: &'static [Self] = &[
@@ -151,47 +186,47 @@ impl Format {
 
     /// The name, as `--from` and `--to` take it: `pprof`, `otlp-1.10`.
     pub fn name(self) -> &'static str {
-        self.0.name
+        self.codec().name
     }
 
     /// Other names it answers to.
     /// `otlp` is one of the newest generation.
     pub fn aliases(self) -> &'static [&'static str] {
-        self.0.aliases
+        self.codec().aliases
     }
 
     /// A line about it.
     /// The command's help has it.
     pub fn about(self) -> &'static str {
-        self.0.about
+        self.codec().about
     }
 
     /// File name extensions that mean it, without the dot and without `.gz` or `.zst`; the first is the one
     /// that files get. All generations of OTLP share theirs.
     pub fn extensions(self) -> &'static [&'static str] {
-        self.0.extensions
+        self.codec().extensions
     }
 
     /// Whether files of this format are gzipped by convention, whatever their name.
     /// [`write()`](crate::write()) does not compress: [`deflate`](crate::compression::deflate) does.
     pub fn is_gzip_on_disk(self) -> bool {
-        self.0.gzip_on_disk
+        self.codec().gzip_on_disk
     }
 
     /// Why the format should not be written any more, if so.
     /// It is written all the same.
     pub fn deprecated(self) -> Option<&'static str> {
-        self.0.deprecated
+        self.codec().deprecated
     }
 
     /// Whether it is a generation of OTLP, or OTLP/JSON.
     pub fn is_otlp(self) -> bool {
-        matches!(self.0.encoding, Encoding::Otlp(_) | Encoding::OtlpJson)
+        matches!(self.codec().encoding, Encoding::Otlp(_) | Encoding::OtlpJson)
     }
 
     /// Whether its payloads are JSON.
     pub fn is_json(self) -> bool {
-        matches!(self.0.encoding, Encoding::OtlpJson | Encoding::Own { json: true })
+        matches!(self.codec().encoding, Encoding::OtlpJson | Encoding::Own { json: true })
     }
 
     /// Whether it is read.
@@ -202,12 +237,12 @@ impl Format {
     /// assert!(only_read.clone().any(|format| *format == Format::PERF_SCRIPT));
     /// ```
     pub fn can_read(self) -> bool {
-        self.0.read.is_some()
+        self.codec().read.is_some()
     }
 
     /// Whether it is written.
     pub fn can_write(self) -> bool {
-        self.0.write.is_some()
+        self.codec().write.is_some()
     }
 
     /// Whether a pprof comes back from it as it was, and so most of what OTLP says. The other
@@ -221,7 +256,7 @@ impl Format {
     /// assert!(!Format::FOLDED.is_whole());
     /// ```
     pub fn is_whole(self) -> bool {
-        !matches!(self.0.encoding, Encoding::Own { .. } | Encoding::Events)
+        !matches!(self.codec().encoding, Encoding::Own { .. } | Encoding::Events)
     }
 
     /// The options, beyond those of all formats, that mean something for it: names of
@@ -234,7 +269,7 @@ impl Format {
     /// assert!(Format::PPROF_LEGACY.options().is_empty());
     /// ```
     pub fn options(self) -> &'static [&'static str] {
-        self.0.options
+        self.codec().options
     }
 
     /// The format that a file's name means by its extension, `.gz` and `.zst` aside: of the generations of
@@ -259,20 +294,24 @@ impl Format {
         Self::ALL.iter().copied().find(|format| meant(format) == Some(longest))
     }
 
+    fn codec(self) -> &'static Codec {
+        CODECS[usize::from(self.0)]
+    }
+
     pub(crate) fn encoding(self) -> Encoding {
-        self.0.encoding
+        self.codec().encoding
     }
 
     /// The schema, where the format is a generation of OTLP.
     pub(crate) fn schema(self) -> Option<&'static Schema> {
-        match self.0.encoding {
+        match self.codec().encoding {
             Encoding::Otlp(schema) => Some(schema),
             Encoding::OtlpJson | Encoding::Pprof | Encoding::Events | Encoding::Own { .. } => None,
         }
     }
 
     pub(crate) fn read(self, payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
-        let Some(read) = &self.0.read else {
+        let Some(read) = &self.codec().read else {
             return Err(Error::new(
                 ErrorKind::Unrecognised,
                 format!("{self} can be written, not read"),
@@ -287,7 +326,7 @@ impl Format {
 
     /// How it is read from lines, where it is.
     pub(crate) fn lines(self) -> Option<ReadLines> {
-        match self.0.read {
+        match self.codec().read {
             Some(Read::Lines(read)) => Some(read),
             _ => None,
         }
@@ -300,7 +339,7 @@ impl Format {
         losses: &mut Losses,
         spare: Vec<u8>,
     ) -> Result<Vec<Vec<u8>>> {
-        match self.0.write {
+        match self.codec().write {
             Some(write) => {
                 self.check_taken(options.specified(), Self::can_write)?;
                 if !self.has_event_form() {

@@ -1,7 +1,6 @@
 //! What a format is called, and how its name is understood.
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -11,21 +10,6 @@ impl Format {
     fn has_name(self, name: &str) -> bool {
         let generation = self.name().strip_prefix("otlp-").filter(|_| self.schema().is_some());
         self.name() == name || generation == Some(name) || self.aliases().contains(&name)
-    }
-}
-
-impl PartialEq for Format {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.0, other.0)
-    }
-}
-
-impl Eq for Format {}
-
-impl Hash for Format {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        // Not the address, which changes from run to run.
-        self.name().hash(state);
     }
 }
 

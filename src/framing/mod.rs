@@ -397,7 +397,7 @@ mod tests {
         let payload = frame(Framing::LengthPrefixed, [b"\x0a\0"; 3]).unwrap();
         let limits = Limits::network().max_table_entries(2);
         let error = messages(&payload, &limits).unwrap_err().to_string();
-        assert!(error.starts_with("needs 3, more than max_table_entries allows (2)"), "{error}");
+        assert!(error.starts_with("3 rows of one table exceed the limit of 2"), "{error}");
     }
 
     #[test]

@@ -92,6 +92,7 @@ setters! { ReadOptions {
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Ambiguity {
     /// It is an error of kind [`ErrorKind::Ambiguous`](crate::ErrorKind::Ambiguous), which names the formats.
     #[default]

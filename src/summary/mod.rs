@@ -21,7 +21,7 @@ mod sizes;
 
 pub use sizes::{CompactSize, FieldSize, Sizes, StackSize, StringSize, TableSize};
 
-use crate::error::{Finding, Result};
+use crate::error::{ReadFinding, Result};
 use crate::format::detect::{Depth, Detected, detect_payload};
 use crate::format::intake::Policy;
 use crate::format::source::SourceOptions;
@@ -59,7 +59,7 @@ use samples::Tally;
 #[derive(Clone, Debug)]
 pub struct Summary {
     detected: Detected,
-    findings: Vec<Finding>,
+    findings: Vec<ReadFinding>,
     /// Without samples where they were only counted.
     outline: Profiles,
     /// By profile, in the order of the payload.
@@ -174,7 +174,7 @@ impl Summary {
     }
 
     /// What reading noticed; of a payload that was not [read in full](Self::is_checked), of its outline.
-    pub fn findings(&self) -> &[Finding] {
+    pub fn findings(&self) -> &[ReadFinding] {
         &self.findings
     }
 

@@ -459,7 +459,9 @@ mod tests {
             assert!(skip(bytes).is_err(), "{bytes:?}");
         }
         let deep: Vec<u8> = std::iter::repeat_n(0x0b, 100_000).collect();
-        assert!(skip(&deep).unwrap_err().to_string().contains("max_nesting"));
+        assert!(
+            skip(&deep).unwrap_err().to_string().contains("levels of nesting exceed the limit of")
+        );
     }
 
     #[test]

@@ -78,7 +78,10 @@ fn limits_are_raised_by_the_flag_their_error_names() {
         run(&room, &format!("info a.pb.gz {flag} 1GiB"), 0);
     }
     let output = run(&room, "convert a.pb.gz -o a.otlp --max-output 10", 5);
-    says(&output, "needs more than max_output_bytes allows (10); --max-output-bytes raises it");
+    says(
+        &output,
+        "this takes more than the limit of 10 bytes of output (--max-output-bytes raises it)",
+    );
     run(&room, "info a.pb.gz --max-nesting unlimited --max-samples unlimited", 0);
     run(&room, "info a.pb.gz --max-input 1k", 5);
     assert_eq!(files(&room), ["a.pb.gz"]);

@@ -106,11 +106,9 @@ impl Failure {
             ErrorKind::InvalidOption => Exit::Usage,
             _ => otherwise,
         };
-        let message = match error.limit() {
-            Some(limit) => format!("{}; {} raises it", error.message(), limits::flag(limit)),
-            None if error.kind() == ErrorKind::InvalidOption => format!("--{}", error.message()),
-            None => error.message().to_owned(),
-        };
+        let option = if error.kind() == ErrorKind::InvalidOption { "--" } else { "" };
+        let hint = error.hint().map(|hint| format!(" ({})", limits::in_flags(&hint)));
+        let message = format!("{option}{}{}", error.message(), hint.unwrap_or_default());
         let (place, byte) = (error.place(), error.byte());
         let is_no_profile = error.is_no_profile();
         let is_broken = matches!(error.kind(), ErrorKind::Malformed | ErrorKind::Unrecognised);

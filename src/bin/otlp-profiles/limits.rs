@@ -64,8 +64,19 @@ fn at_most(most: u64) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + S
     }
 }
 
+/// A hint of the library in the flags of this command: `Limits::max_samples` is `--max-samples`.
+pub(crate) fn in_flags(hint: &str) -> String {
+    let word = |word: &str| match word.split_once("::") {
+        Some(("Limits" | "WriteOptions", limit)) => flag(limit),
+        Some(("Policy", _)) => "--repair".to_owned(),
+        Some(("ReadOptions", _)) => "--from".to_owned(),
+        _ => word.to_owned(),
+    };
+    hint.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
 /// The flag that raises a limit, by the limit's name: the name with dashes.
-pub(crate) fn flag(limit: &str) -> String {
+fn flag(limit: &str) -> String {
     format!("--{}", limit.replace('_', "-"))
 }
 

@@ -272,7 +272,7 @@ fn rewritten(
     // A reference that is lost is one that a finding is about.
     let dangling = before.rule_counts().filter(|tally| tally.rule.id().starts_with("OP31"));
     let dangling: u64 = dangling.map(|tally| tally.count).sum();
-    let is_lost = |repair: &&crate::error::Finding| {
+    let is_lost = |repair: &&crate::error::ReadFinding| {
         let more = repair.code == INDEX_OUT_OF_RANGE.as_str() && repair.count > dangling;
         more || !rules::is_tolerated(repair.code)
     };

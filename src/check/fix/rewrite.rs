@@ -11,7 +11,7 @@
 use crate::build::merge::Remap;
 use crate::build::reach::Reach;
 use crate::build::{Builder, WhenFull, compact};
-use crate::error::{Error, Finding, Result};
+use crate::error::{Error, ReadFinding, Result};
 use crate::format::intake::{Intake, Policy};
 use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
@@ -32,7 +32,7 @@ pub(super) struct Rewritten {
     /// How many resources and how many scopes were put into an equal one.
     pub(super) joined: [u64; 2],
     /// As the reader counts them; whether each is tolerable is asked by [`fix`](super).
-    pub(super) repairs: Vec<Finding>,
+    pub(super) repairs: Vec<ReadFinding>,
     /// What the generation could not say of what it said before: usually nothing.
     pub(super) losses: Losses,
 }

@@ -8,6 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// How serious a loss is, in ascending order.
 /// Each [`LossCode`] has a fixed kind. The worst kind determines the [`Verdict`](crate::Verdict).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum LossKind {
     /// Tables were changed; the data is the same.
     Note,
@@ -67,6 +68,24 @@ impl LossCode {
     /// What happened, in a few words.
     pub const fn meaning(self) -> &'static str {
         self.meaning
+    }
+}
+
+impl LossCode {
+    /// What a repair does where it happens.
+    pub(crate) fn repair(self) -> &'static str {
+        match self {
+            VALUE_COUNT => "drops the sample",
+            BAD_LINE => "skips it",
+            BAD_ID => "drops the id",
+            BAD_STRING_INDEX => "takes an empty string",
+            INVALID_UTF8 => "replaces the bytes by U+FFFD",
+            ROW_0 => "repairs row 0",
+            DANGLING_LOCATION | DANGLING_FUNCTION | DANGLING_MAPPING | INDEX_OUT_OF_RANGE => {
+                "drops the reference"
+            }
+            _ => "reads the rest",
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use otlp_profiles::framing::Framing;
 use otlp_profiles::losses::{LossCode, LossKind};
 use otlp_profiles::model::ProfileId;
 use otlp_profiles::{
-    Certainty, Detected, Error, Finding, Format, Losses, Severity, Verdict, WriteOptions,
+    Certainty, Detected, Error, Format, Losses, ReadFinding, Severity, Verdict, WriteOptions,
 };
 
 use crate::convert::origin::Origin;
@@ -31,7 +31,7 @@ pub(crate) struct Converted {
     pub(crate) profiles: u64,
     pub(crate) samples: u64,
     /// What was noticed when reading; one entry a code.
-    pub(crate) findings: Vec<Finding>,
+    pub(crate) findings: Vec<ReadFinding>,
     /// What could not be said when writing.
     pub(crate) losses: Losses,
     /// Of the messages' detections the least certain.
@@ -91,7 +91,7 @@ impl Converted {
         }));
         self.losses.merge(&losses);
         // pprof has labels of mixed kinds itself: they are written as they were.
-        let kept = |finding: &Finding| finding.code == "label.mixed" && to == Format::PPROF;
+        let kept = |finding: &ReadFinding| finding.code == "label.mixed" && to == Format::PPROF;
         for finding in reading.findings.into_iter().filter(|f| !kept(f)) {
             match self.findings.iter_mut().find(|known| known.code == finding.code) {
                 Some(known) => known.count += finding.count,
@@ -240,7 +240,7 @@ pub(crate) fn loss(code: &str) -> Result<LossCode, Failure> {
 }
 
 /// The kind of loss that a finding is, by its code.
-pub(crate) fn kind_of(finding: &Finding) -> LossKind {
+pub(crate) fn kind_of(finding: &ReadFinding) -> LossKind {
     match finding.code.parse::<LossCode>() {
         Ok(code) => code.kind(),
         Err(_) => match finding.severity {

@@ -23,7 +23,7 @@ use otlp_profiles::model::{
     ProfileId, Resource, ResourceProfiles, ScopeProfiles, StringId, ValueType,
 };
 use otlp_profiles::summary::ProfileSummary;
-use otlp_profiles::{Certainty, Detected, Dictionary, Finding, Summary};
+use otlp_profiles::{Certainty, Detected, Dictionary, ReadFinding, Summary};
 use serde_json::{Map, Value as Json, json};
 
 use crate::info::facts::Listed;
@@ -153,7 +153,7 @@ fn readings<T: Known + Deref<Target = Summary>>(message: &Message<'_, T>) -> Jso
 }
 
 /// A finding of the reader.
-pub(crate) fn finding(finding: &Finding) -> Json {
+pub(crate) fn finding(finding: &ReadFinding) -> Json {
     json!({
         "severity": finding.severity.to_string(),
         "code": finding.code,
