@@ -1,12 +1,12 @@
 //! Text as lines, with numbers, and the numbers in them.
 //!
 //! Nothing is copied: lines are slices of the text. A line that is broken is an error with its number, or under
-//! [`Policy::Repair`] a finding, and the rest is read.
+//! [`Policy::Repair`](crate::Policy) a finding, and the rest is read.
 
 use crate::compression;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::decimal::Decimal;
-use crate::format::intake::{Intake, Policy};
+use crate::format::intake::Intake;
 use crate::format::losses::{BAD_LINE, VALUE_ROUNDED};
 use crate::framing::{self, Opening};
 
@@ -77,8 +77,8 @@ pub(crate) fn kept<T>(made: Result<T>, number: usize, intake: &mut Intake) -> Re
         Ok(made) => return Ok(Some(made)),
         Err(error) => error.in_line(number),
     };
-    match (error.kind(), intake.policy) {
-        (ErrorKind::Malformed, Policy::Repair) => intake.repair(BAD_LINE, error).map(|()| None),
+    match error.kind() {
+        ErrorKind::Malformed => intake.repair(BAD_LINE, error).map(|()| None),
         _ => Err(error),
     }
 }
@@ -186,7 +186,7 @@ mod tests {
         for wrong in ["", "-", "+1", "1e3", "2.5", "99999999999999999999", "0x1"] {
             assert!(int(wrong.as_bytes()).is_err(), "{wrong}");
         }
-        let mut intake = Intake::new(crate::Limits::network(), Policy::Refuse, 0);
+        let mut intake = Intake::new(crate::Limits::network(), crate::Policy::Refuse, 0);
         let mut scaled = |word: &str| {
             let scaled = scaled(word.as_bytes(), Decimal::from(10), &mut intake).ok();
             (scaled, intake.findings.len())

@@ -51,8 +51,6 @@ pub use osprofiler::headers::OsProfilerHeaders;
 pub use receiver::Receiver;
 pub use source::{Dialect, EventTime, SourceOptions, TimeUnit};
 
-use std::path::Path;
-
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::intake::Intake;
 use crate::format::losses::Losses;
@@ -272,28 +270,6 @@ impl Format {
         self.codec().options
     }
 
-    /// The format that a file's name means by its extension, `.gz` and `.zst` aside: of the generations of
-    /// OTLP the newest. A longer extension says more: `x.otlp.json` is JSON.
-    ///
-    /// ```
-    /// use otlp_profiles::Format;
-    ///
-    /// assert_eq!(Format::of_path("cpu.otlp.gz".as_ref()), Some(Format::OTLP));
-    /// assert_eq!(Format::of_path("notes.txt".as_ref()), None);
-    /// ```
-    pub fn of_path(path: &Path) -> Option<Self> {
-        let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
-        let packed = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end));
-        let name = packed.unwrap_or(&name);
-        let meant = |format: &Self| {
-            let extensions = format.extensions().iter();
-            let fitting = extensions.filter(|extension| has_extension(name, extension));
-            fitting.map(|extension| extension.len()).max()
-        };
-        let longest = Self::ALL.iter().filter_map(meant).max()?;
-        Self::ALL.iter().copied().find(|format| meant(format) == Some(longest))
-    }
-
     fn codec(self) -> &'static Codec {
         CODECS[usize::from(self.0)]
     }
@@ -407,14 +383,10 @@ impl Receiver {
     }
 }
 
-/// Whether something is left of `name` before `.extension`.
-fn has_extension(name: &str, extension: &str) -> bool {
-    let stem = name.strip_suffix(extension).and_then(|name| name.strip_suffix('.'));
-    stem.is_some_and(|stem| !stem.is_empty())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]

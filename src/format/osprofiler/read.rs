@@ -17,9 +17,9 @@ use super::points::{Point, points};
 use super::report::{Report, is_report};
 use super::tree::Tree;
 use crate::build::samples::Identity;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::assembly::{Assembly, Group, Met, Named, Rows};
-use crate::format::intake::{Intake, Policy};
+use crate::format::intake::Intake;
 use crate::format::json::text::Text;
 use crate::format::json::tree::Json;
 use crate::format::losses::{BAD_LINE, TIME_NO_ANCHOR};
@@ -112,7 +112,7 @@ impl<'a> All<'a> {
                 self.is_anchored &= is_anchored;
                 Ok(())
             }
-            Err(error) if intake.policy == Policy::Repair => intake.repair(BAD_LINE, error),
+            Err(error) if error.kind() == ErrorKind::Malformed => intake.repair(BAD_LINE, error),
             Err(error) => Err(error),
         }
     }
