@@ -154,7 +154,7 @@ fn title(rule: &Rule, severity: Severity) -> String {
     let severity = match severity {
         Severity::Error => styled(&padded, BAD),
         Severity::Warning => styled(&padded, WARN),
-        Severity::Info => padded,
+        _ => padded,
     };
     format!("{severity} {} {}", styled(rule.id(), BOLD), rule.name())
 }
