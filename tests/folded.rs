@@ -26,8 +26,13 @@ fn folded(text: &[u8]) -> Profiles {
 }
 
 fn again(profiles: &Profiles) -> String {
-    let written = write(profiles, Format::FOLDED, &WriteOptions::default()).unwrap();
+    let written = write(profiles, Format::FOLDED, &labelled()).unwrap();
     String::from_utf8(written.payload).unwrap()
+}
+
+/// With attributes, links and timestamps behind the value.
+fn labelled() -> WriteOptions {
+    WriteOptions::default().folded_labels(true)
 }
 
 /// Every sample as `root;leaf values {attributes} link times`.
@@ -158,7 +163,7 @@ x 12 k=v 5 -
 fn plain_lines_are_added_up_and_extended_ones_are_not() {
     assert_eq!(again(&folded(b"main;a 1\nmain;a 2\nmain;b 3\nmain;a 4")), "main;a 7\nmain;b 3\n");
     let model = folded(b"a 1 k=v,l=w\nb 5\na 2 trace_id=0x01020304010203040102030401020304,span_id=0x9999999999999999 1687841528\n");
-    let written = write(&model, Format::FOLDED, &WriteOptions::default().plain(true)).unwrap();
+    let written = write(&model, Format::FOLDED, &WriteOptions::default()).unwrap();
     assert_eq!(String::from_utf8_lossy(&written.payload), "a 3\nb 5\n");
     let codes: Vec<_> = written.losses.iter().map(|l| (l.code.as_str(), l.count)).collect();
     assert_eq!(codes, [("attr.sample.dropped", 2), ("link.dropped", 1), ("timestamps.dropped", 1)]);
@@ -169,7 +174,7 @@ fn links_are_left_out_when_they_are_to_be() {
     let linked = "trace_id=0x01020304010203040102030401020304,span_id=0x9999999999999999";
     for (line, without) in [("a 1 k=v", "a 1 k=v,"), ("a 1", "a 1 ")] {
         let model = folded(format!("{without}{linked}\n").as_bytes());
-        let options = WriteOptions::default().links(false);
+        let options = labelled().links(false);
         let written = write(&model, Format::FOLDED, &options).unwrap();
         assert_eq!(String::from_utf8_lossy(&written.payload), format!("{line}\n"));
         let codes: Vec<_> = written.losses.iter().map(|l| (l.code.as_str(), l.count)).collect();
@@ -192,13 +197,13 @@ fn several_columns_come_when_they_are_asked_for() {
     let source = SourceOptions::default().columns(2).sample_type("before", "ms");
     let model = read_with(text, source).unwrap().profiles;
     assert_eq!(samples(&model), ["main;a [10, 20]", "main;b [5, 0]"]);
-    let (files, losses) = write_all(&model, Format::FOLDED, &Default::default()).unwrap();
+    let (files, losses) = write_all(&model, Format::FOLDED, &labelled()).unwrap();
     assert_eq!(files, [&b"main;a 10\nmain;b 5\n"[..], b"main;a 20\nmain;b 0\n"]);
     assert_eq!(losses.get("sample_type.dropped").unwrap().count, 1);
     let text = b"# austin: 3\nP1;T0:2;a:b:1 5\nP3;T0:4;a:b:1 6\n";
     let model =
         read_with(text, SourceOptions::default().dialect(Dialect::Austin)).unwrap().profiles;
-    let written = write(&model, Format::FOLDED, &WriteOptions::default().plain(true)).unwrap();
+    let written = write(&model, Format::FOLDED, &WriteOptions::default()).unwrap();
     assert_eq!(String::from_utf8_lossy(&written.payload), "b 11000\n");
     assert_eq!(written.losses.get("profiles.merged").unwrap().count, 1);
     let error = read_with(b"a 5", SourceOptions::default().columns(2)).unwrap_err();
@@ -229,8 +234,10 @@ fn options_say_what_lines_do_not() {
     let error = read(&support::corpus("rust-cpu.pb"), &pprof).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidOption);
     assert_eq!(error.to_string(), "columns does not apply to pprof: it applies to folded");
-    let plain = WriteOptions::default().plain(true);
-    assert_eq!(write(&model, Format::OTLP, &plain).unwrap_err().kind(), ErrorKind::InvalidOption);
+    assert_eq!(
+        write(&model, Format::OTLP, &labelled()).unwrap_err().kind(),
+        ErrorKind::InvalidOption
+    );
 }
 
 #[test]
@@ -339,7 +346,7 @@ fn text_of_every_encoding_is_detected_and_read() {
     }
     // What is not UTF-8 is kept as it was.
     let bytes = b"a\xff;b 5\n";
-    assert_eq!(write(&folded(bytes), Format::FOLDED, &Default::default()).unwrap().payload, bytes);
+    assert_eq!(write(&folded(bytes), Format::FOLDED, &labelled()).unwrap().payload, bytes);
 }
 
 /// Bytes that are a byte order mark, gzip or frames where a file begins are a name's anywhere else.
@@ -351,7 +358,7 @@ fn a_name_like_the_beginning_of_a_file_stays_one() {
         let text = [b"\n", mark, rest].concat();
         let options = options(SourceOptions::default());
         let profiles = otlp_profiles::read(&text, &options).unwrap().profiles;
-        let written = write(&profiles, Format::FOLDED, &Default::default()).unwrap().payload;
+        let written = write(&profiles, Format::FOLDED, &labelled()).unwrap().payload;
         assert_eq!(written, text);
     }
 }
@@ -384,7 +391,7 @@ fn what_is_written_is_detected() {
             continue;
         };
         let Ok(Reading { profiles, .. }) = reading else { continue };
-        let written = write_all(&profiles, Format::FOLDED, &WriteOptions::default()).unwrap();
+        let written = write_all(&profiles, Format::FOLDED, &labelled()).unwrap();
         for text in written.0.iter().filter(|text| !text.is_empty()) {
             files += 1;
             let shown = String::from_utf8_lossy(&text[..text.len().min(200)]);
@@ -400,7 +407,7 @@ fn names_that_would_end_a_frame_are_replaced_and_said() {
     let samples = builder.profile("samples", "count");
     let names = ["#a;b", "c\nd", "e"];
     builder.sample(samples, otlp_profiles::build::root_first(names)).value(1);
-    let written = write(&builder.finish().unwrap(), Format::FOLDED, &Default::default()).unwrap();
+    let written = write(&builder.finish().unwrap(), Format::FOLDED, &labelled()).unwrap();
     assert_eq!(String::from_utf8_lossy(&written.payload), " #a:b;c d;e 1\n");
     assert_eq!(written.losses.get("frame.text").unwrap().count, 2);
 }
@@ -455,7 +462,7 @@ fn limits_hold() {
         assert_eq!(error.limit(), Some(name), "{error}");
     }
     let model = folded(b"main;a 1\n");
-    let error = write(&model, Format::FOLDED, &WriteOptions::default().max_output_bytes(5));
+    let error = write(&model, Format::FOLDED, &labelled().max_output_bytes(5));
     assert_eq!(error.unwrap_err().limit(), Some("max_output_bytes"));
 }
 
@@ -471,9 +478,7 @@ fn broken_variants_are_survived() {
             for dialect in [None, Some(Dialect::PySpy), Some(Dialect::Austin)] {
                 let source = SourceOptions::default().dialect(dialect).annotations(at % 2 == 0);
                 match read_with(&broken, source) {
-                    Ok(reading) => {
-                        drop(write(&reading.profiles, Format::FOLDED, &Default::default()))
-                    }
+                    Ok(reading) => drop(write(&reading.profiles, Format::FOLDED, &labelled())),
                     Err(error) => assert!(error.place().starts_with("line "), "{error}"),
                 }
             }
@@ -499,7 +504,7 @@ fn lines_of_something_else_do_not_hide_stacks() {
 #[test]
 fn bytes_that_are_no_text_are_said() {
     let profiles = read(b"a;b\xff 1\n", &ReadOptions::default()).unwrap().profiles;
-    let written = write(&profiles, Format::FOLDED, &WriteOptions::default()).unwrap();
+    let written = write(&profiles, Format::FOLDED, &labelled()).unwrap();
     assert_eq!(String::from_utf8_lossy(&written.payload), "a;b\u{fffd} 1\n");
     assert_eq!(written.losses.get("string.invalid_utf8").unwrap().count, 1);
 }

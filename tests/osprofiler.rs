@@ -129,7 +129,7 @@ fn points_are_samples_of_their_own_time() {
     assert_eq!((name, unit), ("wall", "nanoseconds"));
     assert_eq!(profile.time_unix_nano(), 1_767_323_045_000_000_000);
     assert_eq!(profile.duration_nanos(), 100_000_000);
-    let folded = write(&profiles, Format::FOLDED, &WriteOptions::default().plain(true)).unwrap();
+    let folded = write(&profiles, Format::FOLDED, &WriteOptions::default()).unwrap();
     assert_eq!(folded.payload, b"wsgi 80000000\nwsgi;db 20000000\n");
 }
 

@@ -32,9 +32,9 @@ pub struct WriteOptions {
     /// first type's has it. Where a generation requires an id and none is known, it
     /// is made from the content. Formats without ids do not take it.
     pub profile_id: Option<ProfileId>,
-    /// Whether folded stacks are plain, as flame graph tools take them, though samples have attributes,
-    /// links or timestamps.
-    pub plain: bool,
+    /// Whether folded stacks carry attributes, links and timestamps behind the value, as OTEP 0239 shows them.
+    /// Flame graph tools skip such lines, so by default they are dropped, with a loss.
+    pub folded_labels: bool,
     /// Whether speedscope has a profile for each thread.
     pub by_thread: bool,
     /// The bytes a writer may produce.
@@ -55,7 +55,7 @@ impl Default for WriteOptions {
             timestamps: Timestamps::Label,
             links: true,
             profile_id: None,
-            plain: false,
+            folded_labels: false,
             by_thread: false,
             max_output_bytes: Limits::network().max_output_bytes,
             max_expanded_samples: 16 << 20,
@@ -70,8 +70,8 @@ impl WriteOptions {
     /// ```
     /// use otlp_profiles::{ErrorKind, Format, WriteOptions, read, write};
     /// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
-    /// let options = WriteOptions::default().plain(true);
-    /// assert!(options.specified().eq(["plain"]));
+    /// let options = WriteOptions::default().folded_labels(true);
+    /// assert!(options.specified().eq(["folded-labels"]));
     /// let profiles = read(&bytes, &Default::default())?.profiles;
     /// // pprof does not take it.
     /// assert_eq!(write(&profiles, Format::PPROF, &options).unwrap_err().kind(), ErrorKind::InvalidOption);
@@ -79,7 +79,7 @@ impl WriteOptions {
     /// ```
     pub fn specified(&self) -> impl Iterator<Item = &'static str> + use<> {
         let given = [
-            ("plain", self.plain),
+            ("folded-labels", self.folded_labels),
             ("by", self.by_thread),
             ("timestamps", self.timestamps != Timestamps::Label),
             ("profile-id", self.profile_id.is_some()),
@@ -95,7 +95,7 @@ crate::limits::setters! { WriteOptions {
     timestamps: Timestamps,
     links: bool,
     profile_id: impl Into<Option<ProfileId>>,
-    plain: bool,
+    folded_labels: bool,
     by_thread: bool,
     max_output_bytes: u64,
     max_expanded_samples: u64,

@@ -79,7 +79,7 @@ fn a_signal_leaves_no_temporary_file() {
         otlp_profiles::framing::frame(otlp_profiles::framing::Framing::LengthPrefixed, two)
             .unwrap();
     fs::write(room.join("in.otlp"), framed).unwrap();
-    let pipe = Command::new("mkfifo").arg(room.join("x-1.pb.gz")).status();
+    let pipe = Command::new("mkfifo").arg(room.join("x.inuse_space.pb.gz")).status();
     assert!(pipe.unwrap().success());
     let before = files(&room);
     for (name, code) in [("INT", 130), ("TERM", 143)] {
@@ -91,7 +91,7 @@ fn a_signal_leaves_no_temporary_file() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let temporary = room.join(format!(".x-0.pb.gz.{}.tmp", child.id()));
+        let temporary = room.join(format!(".x.cpu.pb.gz.{}.tmp", child.id()));
         assert!(comes(|| temporary.exists()));
         signal(&child, name);
         assert_eq!(child.wait().unwrap().code(), Some(code));

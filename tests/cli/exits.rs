@@ -136,12 +136,12 @@ fn what_is_no_profile_is_skipped_in_a_directory_and_refused_by_name() {
     copy(PPROFS[0], &room.join("in/a.pb.gz"));
     fs::write(room.join("in/README.md"), "# Profiles\n\nTaken on Friday.\n").unwrap();
     fs::write(room.join("in/package.json"), "{\"name\": \"checkout\"}").unwrap();
-    let output = run(&room, "convert in --to otlp -o out", 0);
+    let output = logged(&room, "convert in --to otlp -o out", 0);
     assert_eq!(lines(&output, "ERROR"), [""; 0]);
     let skipped = lines(&output, "WARNING");
     assert_eq!(skipped.len(), 1, "{skipped:#?}");
     assert!(skipped[0].ends_with("holds no profile and was skipped (1 more)"), "{skipped:#?}");
-    let output = run(&room, "-v info in", 0);
+    let output = logged(&room, "-v info in", 0);
     let listed = lines(&output, "INFO").join("\n");
     for name in ["in/README.md", "in/package.json"] {
         assert!(listed.contains("File skipped") && listed.contains(name), "{listed}");
@@ -163,7 +163,7 @@ fn what_is_no_profile_is_skipped_in_a_directory_and_refused_by_name() {
     run(&room, "convert in/README.md --to otlp -o b.otlp", 3);
     for arguments in ["validate in", "validate in --fix", "validate in --compat profcheck"] {
         let exit = if arguments.contains("compat") { 3 } else { 0 };
-        let output = run(&room, arguments, exit);
+        let output = logged(&room, arguments, exit);
         assert_eq!(lines(&output, "WARNING").len(), 1, "{arguments}: {}", stderr(&output));
         let page = String::from_utf8_lossy(&output.stdout);
         assert!(page.contains("1 file: ") && !page.contains("README"), "{arguments}: {page}");
@@ -173,7 +173,7 @@ fn what_is_no_profile_is_skipped_in_a_directory_and_refused_by_name() {
     // What has the name of a profile should be one, and so should another profiler's file.
     for (name, bytes) in [("bad.pb", &b"<!DOCTYPE html>"[..]), ("b.jfr", b"FLR\0\0\x02")] {
         fs::write(room.join("in").join(name), bytes).unwrap();
-        let output = run(&room, "info in", 3);
+        let output = logged(&room, "info in", 3);
         assert_eq!(lines(&output, "ERROR").len(), 1, "{}", stderr(&output));
         run(&room, "validate in", 3);
         fs::remove_file(room.join("in").join(name)).unwrap();

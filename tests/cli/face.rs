@@ -52,16 +52,20 @@ fn a_file_that_was_cut_off_is_certain_to_be_nothing() {
     assert_eq!(json["files"][0]["seems"]["certainty"], "nearest");
 }
 
-/// A pipe or a file gets lines of a log; -v does so on a terminal too.
+/// A log is written where the environment asks for one; anywhere else there are words, also with -v and in a pipe.
 #[test]
-fn pipes_and_files_get_lines_of_a_log() {
+fn pipes_and_files_get_words_unless_a_log_is_asked_for() {
     let room = room("pipe");
     copy("java.jfr", &room.join("a.jfr"));
-    let output = run(&room, "info a.jfr", 3);
+    for arguments in ["info a.jfr", "-v info a.jfr"] {
+        let output = run(&room, arguments, 3);
+        assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
+        assert!(stderr(&output).starts_with("otlp-profiles: a.jfr: this is a Java"));
+        assert!(output.stdout.is_empty());
+    }
+    let output = logged(&room, "info a.jfr", 3);
     assert_eq!(lines(&output, "ERROR").len(), 1);
-    assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
     assert!(stderr(&output).ends_with(" in=a.jfr\n"), "{}", stderr(&output));
-    assert!(output.stdout.is_empty());
     let mut wrong = command("info a.jfr");
     let output = wrong.current_dir(&room).env("OTLP_PROFILES_LOG", "xml").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
@@ -70,7 +74,7 @@ fn pipes_and_files_get_lines_of_a_log() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_terminal_gets_words_unless_a_log_is_asked_for() {
+fn a_terminal_gets_words_and_colours() {
     let room = room("terminal");
     copy("java.jfr", &room.join("a.jfr"));
     // script(1) is what gives a command a terminal.
@@ -87,8 +91,6 @@ fn a_terminal_gets_words_unless_a_log_is_asked_for() {
     };
     assert!(words.starts_with("otlp-profiles: a.jfr: this is a Java"), "{words}");
     assert_eq!(words.matches("Flight Recorder").count(), 1, "{words}");
-    let log = on_terminal("-v info a.jfr").unwrap();
-    assert!(log.contains(" ERROR otlp_profiles.info [-] Description failed: "), "{log}");
     let coloured = on_terminal("info a.jfr").unwrap();
     assert!(coloured.contains("\x1b["), "{coloured}");
 }
@@ -105,8 +107,8 @@ fn losses_are_said_once() {
     says(&table, "otlp-profiles: warning: otlp-1.3 is deprecated");
     let refused = as_a_person(&room, "convert old.otlp -f -o new.pb --deny-loss", 1);
     assert_eq!(count(&refused), 1, "{}", stderr(&refused));
-    says(&refused, "otlp-profiles: old.otlp: something would be lost");
-    let log = run(&room, "convert old.otlp -f -o new.pb", 0);
+    says(&refused, "otlp-profiles: old.otlp: --deny-loss refuses the losses listed above");
+    let log = logged(&room, "convert old.otlp -f -o new.pb", 0);
     assert_eq!(count(&log), 1, "{}", stderr(&log));
     assert!(!stderr(&log).contains("lossy"), "{}", stderr(&log));
     let refused = run(&room, "convert old.otlp -f -o new.pb --deny-loss", 1);
@@ -139,9 +141,11 @@ fn json_is_asked_for_in_one_way() {
         assert_eq!(stderr(&output).matches("profile_id.dropped").count(), 1);
     }
     let output = run(&room, "info --json a.jfr absent", 3);
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(document["files"][0]["error"]["exit"], 3);
-    let keys: Vec<_> = document["files"][1].as_object().unwrap().keys().collect();
+    let documents: Vec<Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(documents.len(), 2, "a document for each input");
+    assert_eq!(documents[0]["files"][0]["error"]["exit"], 3);
+    let keys: Vec<_> = documents[1]["files"][0].as_object().unwrap().keys().collect();
     assert_eq!(keys, ["error", "path"], "nothing is known of what cannot be opened");
 }
 
@@ -279,8 +283,8 @@ fn generations_are_named_as_people_do() {
     // An option that neither the input nor the output takes.
     let output = run(&room, "convert a.pb.gz -o b.otlp --columns 2", 2);
     says(&output, "--columns does not apply to pprof: it applies to folded");
-    let output = run(&room, "convert a.pb.gz -o b.otlp --plain", 2);
-    says(&output, "--plain does not apply to writing otlp-1.10");
+    let output = run(&room, "convert a.pb.gz -o b.otlp --folded-labels", 2);
+    says(&output, "--folded-labels does not apply to writing otlp-1.10");
     run(&room, "convert a.pb.gz -f -o a.otlp", 0);
     for (arguments, said) in [
         ("a.pb.gz -o b.otlp --timestamps drop", "--timestamps does not apply to writing otlp-1.10"),

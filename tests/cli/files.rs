@@ -92,7 +92,7 @@ fn a_name_may_be_as_long_as_the_system_allows() {
     }
     // Several files of one input are under their temporary names at once.
     let name = "y".repeat(240) + ".folded";
-    run(&room, &format!("convert in.pb.gz --plain -o {name}"), 0);
+    run(&room, &format!("convert in.pb.gz --type all -o {name}"), 0);
     assert_eq!(files(&room).iter().filter(|name| name.starts_with('y')).count(), 2);
 }
 
@@ -213,18 +213,22 @@ fn one_sample_type_is_written_where_it_is_chosen() {
     let room = room("type");
     let cpu = testdata("go-cpu-labels.pb.gz");
     let cpu = cpu.display();
-    run(&room, &format!("convert {cpu} -o all.folded --plain"), 0);
-    let files = std::fs::read_dir(&room).unwrap().count();
-    assert_eq!(files, 2, "a file for each sample type");
-    run(&room, &format!("convert {cpu} -o cpu.folded --plain --type cpu:nanoseconds"), 0);
+    let output = run(&room, &format!("convert {cpu} -o all.folded --type all"), 0);
+    says(&output, "otlp-profiles: wrote all.samples.folded, all.cpu.folded\n");
+    assert_eq!(files(&room), ["all.cpu.folded", "all.samples.folded"]);
+    run(&room, &format!("convert {cpu} -o cpu.folded --type cpu:nanoseconds"), 0);
     let text = std::fs::read_to_string(room.join("cpu.folded")).unwrap();
+    assert_eq!(text, std::fs::read_to_string(room.join("all.cpu.folded")).unwrap());
     let sum = |text: &str| -> i64 {
         text.lines().map(|line| line.rsplit(' ').next().unwrap().parse::<i64>().unwrap()).sum()
     };
     assert_eq!(sum(&text), 1_630_000_000);
     run(&room, &format!("convert {cpu} -o cpu.firefox.json --type cpu"), 0);
     let output = run(&room, &format!("convert {cpu} -o no.folded --type heap:bytes"), 2);
-    says(&output, "it has no such sample type as --type says, but samples:count, cpu:nanoseconds");
+    says(
+        &output,
+        "no sample type is called as --type asks: there are samples:count, cpu:nanoseconds",
+    );
     // What is read says nothing of its types: there it says what they are.
     run(&room, "convert cpu.folded -o again.folded --type cpu:nanoseconds", 0);
     let again = std::fs::read_to_string(room.join("again.folded")).unwrap();
@@ -287,4 +291,65 @@ fn a_long_text_is_the_same_from_a_file_from_stdin_and_in_gzip() {
     says(&output, "line 20001: the stack \"main;run\" has no value after it");
     let output = run(&room, "convert long.folded.gz --max-decompressed 100000 --to otlp -o -", 5);
     says(&output, "--max-decompressed");
+}
+
+/// A stack and a number on each line: flame graph tools skip lines that end otherwise.
+#[test]
+fn folded_stacks_are_plain_unless_labels_are_asked_for() {
+    let room = room("folded_plain");
+    copy(PPROFS[0], &room.join("cpu.pb.gz"));
+    let is_plain = |text: &str| {
+        let is_number = |line: &str| line.rsplit_once(' ').unwrap().1.parse::<i64>().is_ok();
+        text.lines().all(is_number)
+    };
+    let read = |name: &str| fs::read_to_string(room.join(name)).unwrap();
+    let output = run(&room, "convert cpu.pb.gz -o a.folded", 0);
+    says(&output, "cpu.pb.gz: folded keeps names and values only; 9 kinds of data left out");
+    let wrote =
+        "wrote cpu:nanoseconds and left out samples:count (--type all writes every sample type)";
+    says(&output, &format!("otlp-profiles: cpu.pb.gz: {wrote}\n"));
+    assert!(is_plain(&read("a.folded")));
+    assert_eq!(stdout(&run(&room, "convert cpu.pb.gz --to folded", 0)), read("a.folded"));
+    // The same type of another generation, whose profiles have one type each.
+    run(&room, "convert cpu.pb.gz -o cpu.otlp", 0);
+    says(&run(&room, "convert cpu.otlp -o b.folded", 0), wrote);
+    assert!(read("b.folded") == read("a.folded"));
+    run(&room, "convert cpu.pb.gz -o a.otep.folded", 0);
+    run(&room, "convert cpu.pb.gz -o labels.folded --folded-labels", 0);
+    assert!(!is_plain(&read("a.otep.folded")) && read("labels.folded") == read("a.otep.folded"));
+    run(&room, "convert cpu.pb.gz -o all.otep.folded --type all", 0);
+    assert!(room.join("all.samples.otep.folded").exists());
+    run(&room, "convert cpu.pb.gz -o x.otep.folded --to otlp", 0);
+}
+
+/// Stacks of several messages are lines of one file; a file of pprof holds one profile.
+#[test]
+fn several_messages_of_stacks_share_a_file() {
+    use otlp_profiles::framing::{Framing, frame};
+    let room = room("folded_messages");
+    copy(PPROFS[0], &room.join("cpu.pb.gz"));
+    run(&room, "convert cpu.pb.gz -o cpu.otlp", 0);
+    let message = fs::read(room.join("cpu.otlp")).unwrap();
+    let twice = frame(Framing::LengthPrefixed, [&message, &message]).unwrap();
+    fs::write(room.join("twice.otlp"), twice).unwrap();
+    let one = run(&room, "convert cpu.otlp --to folded", 0).stdout;
+    assert_eq!(run(&room, "convert twice.otlp --to folded", 0).stdout, one.repeat(2));
+    let output = run(&room, "convert twice.otlp -o x.pb.gz", 0);
+    says(&output, "otlp-profiles: wrote x.cpu.pb.gz, x.cpu-2.pb.gz\n");
+    assert_eq!(sums(&room, "x.cpu-2.pb.gz"), sums(&room, "cpu.pb.gz"));
+}
+
+#[test]
+fn a_missing_folder_is_named_with_the_command_that_makes_it() {
+    let room = room("no_folder");
+    copy(PPROFS[0], &room.join("a.pb.gz"));
+    let output = run(&room, "convert a.pb.gz -o dir/sub/x.otlp", 4);
+    let said = "dir/sub/x.otlp cannot be written: its folder does not exist; make it with `mkdir -p dir/sub`";
+    says(&output, said);
+    let output = run(&room, "convert a.pb.gz b.otlp", 2);
+    says(
+        &output,
+        "b.otlp does not exist; to write it, did you mean: otlp-profiles convert a.pb.gz -o b.otlp",
+    );
+    assert_eq!(files(&room), ["a.pb.gz"]);
 }

@@ -37,7 +37,7 @@ fn a_guess_is_told_once_a_run() {
     for name in ["in/a.otlp", "in/b.otlp", "in/c.otlp"] {
         copy(AMBIGUOUS, &room.join(name));
     }
-    let output = run(&room, "convert in --to pprof -o out", 0);
+    let output = logged(&room, "convert in --to pprof -o out", 0);
     let guesses: Vec<_> =
         lines(&output, "WARNING").into_iter().filter(|line| line.contains("--from")).collect();
     assert_eq!(guesses.len(), 1, "{guesses:#?}");

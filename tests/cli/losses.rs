@@ -1,5 +1,7 @@
 //! Losses: refused, and reported.
 
+use std::fs;
+
 use serde_json::Value;
 
 use crate::*;
@@ -89,4 +91,35 @@ fn what_is_rounded_is_a_loss() {
         let output = run(&room, &format!("convert r.folded -o s.otlp --scale={scale}"), 2);
         says(&output, "a number above 0 is wanted");
     }
+}
+
+/// A viewer's format keeps what its viewer shows: six to eight lines on the rest helped nobody.
+#[test]
+fn one_line_says_what_a_viewer_does_not_show() {
+    let room = room("viewer");
+    copy(PPROFS[0], &room.join("cpu.pb.gz"));
+    copy(PPROFS[0], &room.join("in/a.pb.gz"));
+    copy(PPROFS[0], &room.join("in/b.pb.gz"));
+    let output = run(&room, "convert cpu.pb.gz -o cpu.speedscope.json", 0);
+    let line = "speedscope keeps names and values only; 7 kinds of data left out (-v lists them)";
+    assert_eq!(stderr(&output), format!("otlp-profiles: cpu.pb.gz: {line}\n"));
+    let output = run(&room, "convert in --to speedscope -o out", 0);
+    assert_eq!(stderr(&output), format!("otlp-profiles: in/a.pb.gz: {line} (1 more)\n"));
+    assert_eq!(stderr(&run(&room, "convert cpu.pb.gz -fo cpu.speedscope.json -q", 0)), "");
+    for (flags, exit) in [("-v", 0), ("--json", 0), ("--deny-loss", 1)] {
+        let output =
+            run(&room, &format!("convert cpu.pb.gz -fo cpu.speedscope.json {flags}"), exit);
+        let said = stderr(&output);
+        assert_eq!(said.matches("link.dropped").count(), 1, "{flags}: {said}");
+        assert!(!said.contains("kinds of data"), "{flags}: {said}");
+    }
+}
+
+/// Frames of values below 0 are gone, which no viewer's format explains.
+#[test]
+fn lost_values_are_listed_for_viewers_too() {
+    let room = room("viewer_values");
+    fs::write(room.join("a.folded"), "a;b -3\na 5\n").unwrap();
+    let output = run(&room, "convert a.folded -o a.speedscope.json", 0);
+    says(&output, "dropped  1 × value.negative_dropped");
 }

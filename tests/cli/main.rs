@@ -56,6 +56,15 @@ pub(crate) fn run(room: &Path, arguments: &str, exit: i32) -> Output {
     output
 }
 
+/// The same with a log on stderr.
+#[track_caller]
+pub(crate) fn logged(room: &Path, arguments: &str, exit: i32) -> Output {
+    let mut command = command(arguments);
+    let output = command.current_dir(room).env("OTLP_PROFILES_LOG", "text").output().unwrap();
+    assert_eq!(output.status.code(), Some(exit), "{arguments}: {}", stderr(&output));
+    output
+}
+
 #[track_caller]
 pub(crate) fn run_with_stdin(room: &Path, arguments: &str, stdin: &[u8], exit: i32) -> Output {
     let mut command = command(arguments);

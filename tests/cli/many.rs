@@ -33,7 +33,7 @@ fn directories_and_patterns_convert_in_one_call() {
     copy("rust-cpu.pb.gz", &room.join("in/rust.pb.gz"));
     copy("java.jfr", &room.join("in/bad.pb.gz"));
     copy("java.jfr", &room.join("in/.hidden"));
-    let output = run(&room, "convert in --to otlp -o out/", 3);
+    let output = logged(&room, "convert in --to otlp -o out/", 3);
     assert_eq!(lines(&output, "ERROR").len(), 1, "{}", stderr(&output));
     let names = ["cpu.otlp", "deep/er/heap.otlp", "rust.pb.gz.otlp", "rust.pb.otlp"];
     assert_eq!(files(&room.join("out")), names);
@@ -88,7 +88,8 @@ fn only_files_are_read_below_a_directory_and_by_a_pattern() {
         let output = run(&room, arguments, 0);
         says(&output, &format!("holds no profile and was skipped{more}"));
     }
-    says(&run(&room, "-v info in", 0), "File skipped: it is neither a file nor a directory in=");
+    let said = "in/pipe: File skipped: it is neither a file nor a directory\n";
+    says(&run(&room, "-v info in", 0), said);
     assert_eq!(files(&room.join("out")), ["a.otlp"]);
     says(&run(&room, "info in/p*", 3), "no file matches the pattern");
 }
@@ -151,12 +152,12 @@ fn several_messages_stay_several() {
     let output = run(&room, "convert file.otlp --to pprof", 4);
     assert!(output.stdout.is_empty());
     run(&room, "convert file.otlp -o x.pb.gz", 0);
-    for (row, name) in PPROFS[..2].iter().enumerate() {
-        assert_eq!(sums(&room, &format!("x-{row}.pb.gz")), sums(&room, name));
+    for (label, name) in ["cpu", "inuse_space"].iter().zip(PPROFS) {
+        assert_eq!(sums(&room, &format!("x.{label}.pb.gz")), sums(&room, name));
     }
-    fs::remove_file(room.join("x-0.pb.gz")).unwrap();
+    fs::remove_file(room.join("x.cpu.pb.gz")).unwrap();
     run(&room, "convert file.otlp -o x.pb.gz", 4);
-    assert!(!room.join("x-0.pb.gz").exists(), "all are written or none");
+    assert!(!room.join("x.cpu.pb.gz").exists(), "all are written or none");
 }
 
 /// Files with numbers came into being beside the pipe, and whoever read it waited.
@@ -166,12 +167,16 @@ fn several_files_do_not_go_to_one_pipe() {
     let room = room("several_to_a_pipe");
     copy(PPROFS[1], &room.join("heap.pb.gz"));
     assert!(Command::new("mkfifo").arg(room.join("pipe")).status().unwrap().success());
-    let output = run(&room, "convert heap.pb.gz --to folded -o pipe", 4);
-    says(&output, "4 files are needed for these profiles: give -o OUT");
+    let output = run(&room, "convert heap.pb.gz --to folded --type all -o pipe", 4);
+    says(
+        &output,
+        "these profiles need 4 files (alloc_objects:count, alloc_space:bytes, inuse_objects:count, inuse_space:bytes): choose one with --type, or give -o OUT",
+    );
     std::os::unix::fs::symlink("/dev/null", room.join("null")).unwrap();
     run(&room, "convert heap.pb.gz heap.pb.gz --to otlp -o null", 0);
-    let output = run(&room, "convert heap.pb.gz --to folded -o null --json", 0);
-    let report: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+    let output = run(&room, "convert heap.pb.gz --to folded --type all -o null --json", 0);
+    let report = stderr(&output);
+    let report: serde_json::Value = serde_json::from_str(report.lines().next().unwrap()).unwrap();
     assert_eq!(report["outputs"], serde_json::json!(["null"]));
     assert_eq!(files(&room), ["heap.pb.gz", "null", "pipe"]);
 }
@@ -220,7 +225,7 @@ fn what_follows_a_broken_message_is_described() {
     });
     let messages = [&messages[0], &b"\x0a\x05\x00"[..], &messages[2]];
     fs::write(room.join("a.otlp"), frame(Framing::LengthPrefixed, messages).unwrap()).unwrap();
-    let output = run(&room, "info a.otlp", 3);
+    let output = logged(&room, "info a.otlp", 3);
     let page = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(page.contains("length-prefixed, 3 messages"), "{page}");
     assert!(page.contains("unreadable") && page.contains("contentions"), "{page}");
@@ -336,4 +341,33 @@ fn an_id_is_given_to_one_profile() {
     let output = run(&room, &format!("convert memory.otlp -o out.otlp {id}"), 2);
     says(&output, "--profile-id sets the id of one profile, and the payload has 4 profiles");
     assert!(!room.join("out.otlp").exists() && !room.join("two").exists());
+}
+
+/// Inputs are worked on at once, and what is said and printed of them has their order.
+#[test]
+fn results_have_the_order_of_the_inputs() {
+    let room = room("order");
+    for row in 0..40 {
+        match row % 8 {
+            7 => fs::write(room.join(format!("{row:02}.pb")), [b'x', row]).unwrap(),
+            size => copy(PPROFS[size as usize % 3], &room.join(format!("{row:02}.pb"))),
+        }
+    }
+    let names: Vec<String> = (0..40).map(|row| format!("{row:02}.pb")).collect();
+    let inputs = names.join(" ");
+    let documents = stdout(&run(&room, &format!("info --json {inputs}"), 3));
+    let path = |line: &str| {
+        let document: serde_json::Value = serde_json::from_str(line).unwrap();
+        document["files"][0]["path"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(documents.lines().map(path).collect::<Vec<_>>(), names);
+    let page = stdout(&run(&room, &format!("info {inputs}"), 3));
+    let heads: Vec<_> = page.lines().filter(|line| !line.starts_with(' ')).collect();
+    assert!(heads.len() == 35 && heads.is_sorted(), "{heads:?}");
+    for arguments in [format!("info {inputs}"), format!("convert {inputs} --to otlp -o out")] {
+        let output = run(&room, &arguments, 3);
+        let failed: Vec<_> = stderr(&output).lines().map(|line| line[15..20].to_owned()).collect();
+        assert_eq!(failed, ["07.pb", "15.pb", "23.pb", "31.pb", "39.pb"], "{arguments}");
+    }
+    assert_eq!(files(&room.join("out")).len(), 35);
 }

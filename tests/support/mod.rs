@@ -44,7 +44,8 @@ pub fn options(name: &str) -> ReadOptions {
 /// Writes one payload of a format, which must work.
 #[track_caller]
 pub fn write(name: &str, profiles: &Profiles) -> (Vec<u8>, Losses) {
-    match otlp_profiles::write(profiles, format(name), &WriteOptions::default()) {
+    let options = WriteOptions::default().folded_labels(name == "folded");
+    match otlp_profiles::write(profiles, format(name), &options) {
         Ok(written) => (written.payload, written.losses),
         Err(error) => panic!("{name} is not written: {error}"),
     }

@@ -1,4 +1,4 @@
-//! What is said on stderr: words for people, lines for logs, reports, a progress bar on a terminal.
+//! Messages on stderr: words for people, lines of a log where one is asked for, reports, a progress bar.
 //!
 //! A line of the log is `time pid LEVEL otlp_profiles.room [-] message key=value …`, or a JSON
 //! object. One INFO line for each unit of work that is done, in the past tense; everything a line
@@ -11,7 +11,8 @@ mod line;
 mod progress;
 
 use std::ffi::OsStr;
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 pub(crate) use crate::console::line::{Level, Line};
@@ -29,21 +30,18 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// JSON if arguments ask for it, as the report is; else what `asked`, the environment's
-    /// OTLP_PROFILES_LOG, says; else a log if arguments ask for more than failures, and words where
-    /// people read them.
+    /// JSON if `--json` asks for it; else what `asked`, the environment's OTLP_PROFILES_LOG, asks for; else
+    /// words, whether stderr is a terminal, a pipe or a file.
     ///
     /// # Errors
     ///
-    /// A sentence about a value that means nothing.
-    fn of(asked: &OsStr, json: bool, verbose: bool, terminal: bool) -> Result<Self, String> {
+    /// An unknown value.
+    fn of(asked: &OsStr, json: bool) -> Result<Self, String> {
         match asked.to_str() {
             Some("" | "human" | "text" | "json") if json => Ok(Self::Json),
-            Some("human") => Ok(Self::Words),
+            Some("" | "human") => Ok(Self::Words),
             Some("text") => Ok(Self::Log),
             Some("json") => Ok(Self::Json),
-            Some("") if terminal && !verbose => Ok(Self::Words),
-            Some("") => Ok(Self::Log),
             _ => Err(format!("OTLP_PROFILES_LOG is {asked:?}; it can be human, text or json")),
         }
     }
@@ -56,6 +54,8 @@ pub(crate) struct Console {
     level: Level,
     form: Form,
     progress: Progress,
+    /// Lines kept for later, where they are not printed at once.
+    kept: Option<Mutex<Vec<String>>>,
 }
 
 impl Console {
@@ -67,15 +67,32 @@ impl Console {
     pub(crate) fn new(verbose: u8, quiet: bool, json: bool) -> Result<Self, String> {
         let level = match verbose {
             _ if quiet => Level::Error,
-            0 => Level::Warning,
+            0 => Level::Notice,
             1 => Level::Info,
             2 => Level::Debug,
             _ => Level::Trace,
         };
         let asked = std::env::var_os("OTLP_PROFILES_LOG").unwrap_or_default();
-        let form = Form::of(&asked, json, verbose > 0, io::stderr().is_terminal())?;
+        let form = Form::of(&asked, json)?;
         let progress = Progress::new(!quiet && form != Form::Json);
-        Ok(Self { level, form, progress })
+        Ok(Self { level, form, progress, kept: None })
+    }
+
+    /// The same console, which keeps its lines.
+    pub(crate) fn collecting(&self) -> Self {
+        let Self { level, form, progress, .. } = self;
+        Self {
+            level: *level,
+            form: *form,
+            progress: progress.clone(),
+            kept: Some(Mutex::default()),
+        }
+    }
+
+    /// The lines that were kept.
+    pub(crate) fn into_lines(self) -> Vec<String> {
+        let kept = self.kept.unwrap_or_default();
+        kept.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Asked before a line is made where making it costs: a table of a million rows is not turned
@@ -118,6 +135,10 @@ impl Console {
 
     /// Prints lines of a report. Nobody can be told that stderr is gone.
     pub(crate) fn say(&self, lines: &str) {
+        if let Some(kept) = &self.kept {
+            kept.lock().unwrap_or_else(PoisonError::into_inner).push(lines.to_owned());
+            return;
+        }
         self.progress.suspend(|| {
             let _ = writeln!(anstream::stderr().lock(), "{lines}");
         });
@@ -157,17 +178,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn people_get_words_and_pipes_get_lines() {
-        let form = |asked: &str, json, verbose, terminal| {
-            Form::of(OsStr::new(asked), json, verbose, terminal)
-        };
-        assert_eq!(form("", false, false, true), Ok(Form::Words));
-        assert_eq!(form("", false, false, false), Ok(Form::Log));
-        assert_eq!(form("", false, true, true), Ok(Form::Log));
-        assert_eq!(form("", true, true, true), Ok(Form::Json));
-        assert_eq!(form("human", false, true, false), Ok(Form::Words));
-        assert_eq!(form("text", true, false, true), Ok(Form::Json), "a report is among the lines");
-        assert_eq!(form("json", false, false, true), Ok(Form::Json));
-        assert!(form("xml", false, false, true).is_err());
+    fn a_log_is_written_where_it_is_asked_for() {
+        let form = |asked: &str, json| Form::of(OsStr::new(asked), json);
+        assert_eq!(form("", false), Ok(Form::Words));
+        assert_eq!(form("", true), Ok(Form::Json));
+        assert_eq!(form("human", false), Ok(Form::Words));
+        assert_eq!(form("text", false), Ok(Form::Log));
+        assert_eq!(form("text", true), Ok(Form::Json), "a report is among the lines");
+        assert_eq!(form("json", false), Ok(Form::Json));
+        assert!(form("xml", false).is_err());
     }
 }

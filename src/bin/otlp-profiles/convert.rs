@@ -22,6 +22,7 @@ mod plan;
 mod report;
 mod run;
 mod tally;
+mod types;
 
 use std::path::PathBuf;
 
@@ -40,6 +41,7 @@ use crate::limits::WriteLimits;
 use crate::reading::ReadArgs;
 
 pub(crate) use crate::convert::run::run;
+pub(crate) use crate::convert::types::is_all;
 
 /// How to convert what to what.
 #[derive(Clone, Debug, clap::Args)]
@@ -83,9 +85,10 @@ pub(crate) struct Args {
     /// The numeric pprof label to take for the time of a sample, such as end_timestamp_ns
     #[arg(long, value_name = "NAME")]
     timestamp_label: Option<String>,
-    /// Write folded stacks without attributes, links and timestamps, as flame graph tools take them
+    /// Write attributes, links and timestamps behind the value, as OTEP 0239 does; flame graph tools skip such
+    /// lines [default for OUT.otep.folded]
     #[arg(long)]
-    plain: bool,
+    folded_labels: bool,
     /// Give each thread a profile of its own in a speedscope file
     #[arg(long, value_enum, hide_possible_values = true, value_name = "thread")]
     by: Option<ByArg>,
@@ -198,6 +201,15 @@ impl Args {
         }
     }
 
+    /// Whether the output is named like the OTEP's form of folded stacks.
+    fn is_otep_folded(&self) -> bool {
+        let folded = self.to().is_none_or(|to| to == Format::FOLDED);
+        let name = self.output.as_deref().and_then(|output| output.file_name());
+        let name = name.filter(|_| folded);
+        let name = name.unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        name.trim_end_matches(".gz").trim_end_matches(".zst").ends_with(".otep.folded")
+    }
+
     /// The format that was asked for.
     ///
     /// A receiver names its format, so clap refuses `--to` beside `--for`.
@@ -258,7 +270,7 @@ impl Args {
             .links(!self.no_links)
             .layout(self.layout().unwrap_or_default())
             .profile_id(self.profile_id)
-            .plain(self.plain)
+            .folded_labels(self.folded_labels || self.is_otep_folded())
             .by_thread(self.by.is_some())
             .max_output_bytes(Limits::file().max_output_bytes);
         let options = match self.refs {

@@ -8,6 +8,7 @@
 //!
 //! Names are bytes on Unix and need not be UTF-8; extensions are compared in any case.
 
+use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -118,11 +119,14 @@ pub(crate) fn renamed(path: &Path, suffix: &str, keep: bool) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// `path`, or with several files, `path` with a number before its extension: `x-0.pb.gz`. Where that is of no
-/// format it is what is of letters behind the last dot: `x-0.txt`, but `cpu.2026-0`.
-pub(crate) fn numbered(path: &Path, row: usize, of: usize) -> PathBuf {
-    if of == 1 {
-        return path.to_owned();
+/// `path`, or of several files one for each label, which stands before the extension: `x.cpu.pb.gz`. Where that is
+/// of no format it is what is of letters behind the last dot: `x.cpu.txt`, but `cpu.2026.heap`.
+///
+/// Labels may be any text, and several may be equal, if only on systems that ignore case: a number then tells
+/// them apart.
+pub(crate) fn labelled(path: &Path, labels: &[&str]) -> Vec<PathBuf> {
+    if labels.len() == 1 {
+        return vec![path.to_owned()];
     }
     let (mut name, mut end) = split_name(path.file_name().unwrap_or_default());
     let own = Path::new(&name).extension().filter(|_| Format::of_path(path).is_none());
@@ -133,9 +137,32 @@ pub(crate) fn numbered(path: &Path, row: usize, of: usize) -> PathBuf {
         own.push(end);
         (name, end) = (stem, own);
     }
-    name.push(format!("-{row}"));
-    name.push(end);
-    path.with_file_name(name)
+    let (mut taken, mut counts) = (HashSet::new(), HashMap::new());
+    let path_of = |label: &&str| {
+        let label = as_file_name(label);
+        let count: &mut usize = counts.entry(label.to_lowercase()).or_default();
+        let mut candidates = (*count..).map(|count| match count {
+            0 => (1, label.clone()),
+            count => (count + 1, format!("{label}-{}", count + 1)),
+        });
+        let free = candidates.find(|(_, label)| taken.insert(label.to_lowercase()));
+        let (next, label) = free.unwrap_or_default();
+        *count = next;
+        let mut full = name.clone();
+        full.extend([OsStr::new("."), OsStr::new(&label), &end]);
+        path.with_file_name(full)
+    };
+    labels.iter().map(path_of).collect()
+}
+
+/// A sample type, `name:unit`, as a part of a file name: of its name letters, digits, `-` and `_`, and not too many.
+fn as_file_name(label: &str) -> String {
+    let name = label.split(':').next().unwrap_or_default();
+    let safe = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    match name {
+        "" => "profile".to_owned(),
+        name => name.chars().take(40).map(safe).collect(),
+    }
 }
 
 #[cfg(test)]
@@ -154,17 +181,21 @@ mod tests {
         ] {
             assert_eq!(split_name(OsStr::new(name)), (stem.into(), end.into()), "{name}");
         }
-        assert_eq!(numbered(Path::new("d/x.pb.gz"), 1, 2), Path::new("d/x-1.pb.gz"));
-        assert_eq!(numbered(Path::new("d/x.pb.gz"), 0, 1), Path::new("d/x.pb.gz"));
+        assert_eq!(labelled(Path::new("d/x.pb.gz"), &["cpu"]), [Path::new("d/x.pb.gz")]);
+        let labels = ["cpu", "CPU", "", "cpu-2", "a/b.c", "cpu"];
+        let names = labelled(Path::new("d/x.otep.folded"), &labels);
+        let wanted = ["cpu", "CPU-2", "profile", "cpu-2-2", "a_b_c", "cpu-3"];
+        let wanted = wanted.map(|label| PathBuf::from(format!("d/x.{label}.otep.folded")));
+        assert_eq!(names, wanted);
         for (name, first) in [
-            ("x.txt", "x-0.txt"),
-            ("x.y.txt.gz", "x.y-0.txt.gz"),
-            ("x.y.otlp", "x.y-0.otlp"),
-            ("cpu.2026", "cpu.2026-0"),
-            (".txt", ".txt-0"),
-            ("x", "x-0"),
+            ("x.txt", "x.a.txt"),
+            ("x.y.txt.gz", "x.y.a.txt.gz"),
+            ("x.y.otlp", "x.y.a.otlp"),
+            ("cpu.2026", "cpu.2026.a"),
+            (".txt", ".txt.a"),
+            ("x", "x.a"),
         ] {
-            assert_eq!(numbered(Path::new(name), 0, 2), Path::new(first));
+            assert_eq!(labelled(Path::new(name), &["a", "b"])[0], Path::new(first));
         }
     }
 
@@ -175,7 +206,7 @@ mod tests {
         let path = |bytes: &'static [u8]| Path::new(OsStr::from_bytes(bytes));
         let renamed = renamed(path(b"d/caf\xe9.pb.gz"), ".otlp", false);
         assert_eq!(renamed, path(b"d/caf\xe9.otlp"));
-        assert_eq!(numbered(path(b"caf\xe9.pb.gz"), 1, 2), path(b"caf\xe9-1.pb.gz"));
+        assert_eq!(labelled(path(b"caf\xe9.pb.gz"), &["a", "b"])[1], path(b"caf\xe9.b.pb.gz"));
     }
 
     #[test]

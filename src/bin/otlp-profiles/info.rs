@@ -1,8 +1,7 @@
 //! `otlp-profiles info`: what files are, and why.
 //!
 //! A page is made as soon as its message is read, and the message is dropped: what is kept of a
-//! file is text or JSON, and at most 10,000 messages of it. `--json` waits for the last file, as it
-//! is one document.
+//! file is text or JSON, and at most 10,000 messages of it.
 //!
 //! ```text
 //! Content::each ─► Quick (counts by a walk) or Full (reads, proves references)
@@ -15,7 +14,7 @@ mod seen;
 mod sizes;
 mod text;
 
-use std::ops::Deref;
+use std::ops::{ControlFlow, Deref};
 use std::path::PathBuf;
 
 use otlp_profiles::framing::Framing;
@@ -28,6 +27,7 @@ use crate::exit::{Exit, Failure};
 use crate::info::facts::Listed;
 use crate::info::seen::{Full, Quick};
 use crate::input::{Input, Inputs};
+use crate::many;
 use crate::once::{self, Once};
 use crate::output;
 use crate::reading::{Content, Known, Message, ReadArgs};
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     /// Files, directories, quoted patterns, or - for stdin
     #[arg(required = true, value_name = "FILE")]
     inputs: Vec<PathBuf>,
-    /// Print one JSON document to stdout
+    /// Print JSON to stdout: one document, or of several inputs one on each line
     #[arg(long)]
     json: bool,
     /// Read all of it, following every reference, and count the tables that are made of it
@@ -88,6 +88,8 @@ struct Described {
     opened: bool,
     /// What could not be read, in the order of the messages.
     failures: Vec<Failure>,
+    /// What the last message that could be read is.
+    format: Option<Format>,
     /// What a message that could not be read seems to be.
     seems: Option<Detected>,
 }
@@ -107,11 +109,13 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     if inputs.stdins() > 1 {
         return crate::wrong_usage("info", false, "stdin can be read once");
     }
-    let mut run = Run::new(args, console);
-    let result = run.all(&inputs);
+    let describer = Describer::new(args, console);
+    let one = (args.json && inputs.single).then(Vec::new);
+    let mut run = Run { once: Once::default(), worst: Exit::Done, skipped: 0, one, args, console };
+    let result = run.all(&inputs, &describer);
     run.once.tell("info", console);
     match result {
-        Ok(worst) => worst,
+        Ok(()) => run.worst,
         Err(failure) => {
             let line = Line::new(Level::Critical, "info", "Description failed");
             console.log(&line.because(&failure));
@@ -120,82 +124,136 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     }
 }
 
-/// What holds for all files of a run.
+/// One run over all inputs: they are printed in their order.
 struct Run<'a> {
     once: Once,
-    options: ReadOptions,
-    /// Whether there is one document at the end, instead of a page for each file.
-    json: bool,
-    /// Whether references are followed, which takes several times as long as counting.
-    full: bool,
-    /// Whether bytes are counted by field as well, which compresses the payload many times over.
-    sizes: bool,
+    worst: Exit,
+    /// The files of directories that are no profiles.
+    skipped: usize,
+    /// The files of the one document, where a single input was named.
+    one: Option<Vec<Json>>,
+    args: &'a Args,
     console: &'a Console,
 }
 
-impl<'a> Run<'a> {
-    fn new(args: &Args, console: &'a Console) -> Self {
-        let (once, options) = (Once::default(), args.read.options());
-        let &Args { json, full, sizes, .. } = args;
-        // Every entry of every table is logged then.
-        let full = full || console.shows(Level::Trace);
-        Self { once, options, json, full, sizes, console }
-    }
-
+impl Run<'_> {
     /// Goes on when an input failed. A page is printed as soon as its file is read, and with it the
     /// run may end early and well: `info … | head` closes the pipe.
     ///
     /// # Errors
     ///
     /// stdout cannot be written.
-    fn all(&mut self, inputs: &Inputs) -> Result<Exit, Failure> {
-        let mut worst = Exit::Done;
-        let mut files = Vec::new();
+    fn all(&mut self, inputs: &Inputs, describer: &Describer) -> Result<(), Failure> {
         for (name, failure) in &inputs.missing {
-            worst = worst.max(failure.exit);
             self.failed(name, failure);
-            files.push(json!({ "path": name, "error": failure.to_json() }));
+            if self.args.json
+                && !self.document(json!({ "path": name, "error": failure.to_json() }))?
+            {
+                return Ok(());
+            }
         }
         for (name, failure) in &inputs.passed_over {
             once::skipped(&mut self.once, self.console, "info", name, failure);
         }
-        let mut skipped = 0;
         self.console.progress().expect(inputs.all.iter().map(Input::size).sum());
-        for input in &inputs.all {
-            self.console.progress().next(&input.name());
-            let described = self.describe(input);
-            if let [failure] = &described.failures[..]
-                && input.may_be_skipped(failure)
-            {
-                skipped += 1;
-                once::skipped(&mut self.once, self.console, "info", &described.name, failure);
-                continue;
+        let mut ended = None;
+        let work = |input: &Input, console: &Console| describer.describe(input, console);
+        many::each(&inputs.all, self.console, Input::size, work, |input, described| {
+            match self.print(input, described) {
+                Ok(true) => return ControlFlow::Continue(()),
+                Ok(false) => ended = Some(Ok(())), // nobody reads it
+                Err(failure) => ended = Some(Err(failure)),
             }
-            for failure in &described.failures {
-                worst = worst.max(failure.exit);
-                self.failed(&described.name, failure);
-            }
-            if self.json {
-                files.push(json::file(described));
-            } else if let Some(page) = text::file(&described)
-                && !output::text_to_stdout(&page)?
-            {
-                return Ok(Exit::Done); // nobody reads it
-            }
-        }
+            ControlFlow::Break(())
+        });
         self.console.progress().finish();
-        if self.json {
+        if let Some(ended) = ended {
+            return ended;
+        }
+        if let Some(files) = self.one.take() {
             let document = json!({ "schema": SCHEMA, "files": files });
             output::to_stdout(format!("{document:#}\n").as_bytes(), true)?;
         }
-        if skipped > 0 && skipped == inputs.all.len() {
-            worst = worst.max(once::nothing_found("info", self.console));
+        if self.skipped > 0 && self.skipped == inputs.all.len() {
+            self.worst = self.worst.max(once::nothing_found("info", self.console));
         }
-        Ok(worst)
+        Ok(())
+    }
+
+    /// Prints what is described of a file; false when nobody reads it any more.
+    fn print(&mut self, input: &Input, described: Described) -> Result<bool, Failure> {
+        if let [failure] = &described.failures[..]
+            && input.may_be_skipped(failure)
+        {
+            self.skipped += 1;
+            once::skipped(&mut self.once, self.console, "info", &described.name, failure);
+            return Ok(true);
+        }
+        described.failures.iter().for_each(|failure| self.failed(&described.name, failure));
+        if described.failures.is_empty() {
+            if let Some(format) = described.format {
+                once::deprecated_read(&mut self.once, &described.name, format);
+            }
+            self.tell_done(&described);
+        }
+        match self.args.json {
+            true => self.document(json::file(described)),
+            false => text::file(&described).map_or(Ok(true), |page| output::text_to_stdout(&page)),
+        }
+    }
+
+    /// Adds a file to the one document, or prints a document of it on a line; false when nobody reads it any more.
+    fn document(&mut self, file: Json) -> Result<bool, Failure> {
+        if let Some(files) = &mut self.one {
+            files.push(file);
+            return Ok(true);
+        }
+        let document = json!({ "schema": SCHEMA, "files": [file] });
+        output::to_stdout(format!("{document}\n").as_bytes(), true)
+    }
+
+    /// For a log only; people have the page itself.
+    fn tell_done(&self, described: &Described) {
+        let message = if described.count == 1 { "Payload described" } else { "Payloads described" };
+        let line = Line::new(Level::Info, "info", message)
+            .with("format", described.format.map_or("none", |format| format.name()))
+            .count("messages", described.count as u64)
+            .count("bytes", described.stored);
+        self.console.log(&line.about(&described.name));
+    }
+
+    /// stdout has no errors in its pages: they are for stderr, and in JSON also in the document.
+    fn failed(&mut self, name: &str, failure: &Failure) {
+        self.worst = self.worst.max(failure.exit);
+        let line = Line::new(Level::Error, "info", "Description failed");
+        self.console.log(&line.because(failure).about(name));
+    }
+}
+
+/// How files are described.
+struct Describer {
+    options: ReadOptions,
+    json: bool,
+    /// Whether references are followed, which takes several times as long as counting.
+    full: bool,
+    /// Whether bytes are counted by field as well, which compresses the payload many times over.
+    sizes: bool,
+    /// Whether pages have the evidence for the format.
+    evidence: bool,
+}
+
+impl Describer {
+    fn new(args: &Args, console: &Console) -> Self {
+        let &Args { json, full, sizes, .. } = args;
+        // Every entry of every table is logged then.
+        let full = full || console.shows(Level::Trace);
+        let (options, evidence) = (args.read.options(), console.shows(Level::Info));
+        Self { options, json, full, sizes, evidence }
     }
 
     /// Never fails: what went wrong is in `failures`, beside what could be read.
-    fn describe(&mut self, input: &Input) -> Described {
+    fn describe(&self, input: &Input, console: &Console) -> Described {
+        console.progress().next(&input.name());
         let mut described = Described {
             name: input.name(),
             stored: input.size(),
@@ -207,41 +265,38 @@ impl<'a> Run<'a> {
             count: 0,
             opened: false,
             failures: Vec::new(),
+            format: None,
             seems: None,
         };
-        match self.read(input, &mut described) {
-            Ok(format) if described.failures.is_empty() => {
-                if let Some(format) = format {
-                    once::deprecated_read(&mut self.once, &described.name, format);
-                }
-                self.tell_done(&described, format);
-            }
-            Ok(_) => {}
-            Err(failure) => described.failures.push(failure),
+        if let Err(failure) = self.read(input, &mut described, console) {
+            described.failures.push(failure);
         }
         described
     }
 
     /// Reads a file into `described`, as far as it goes.
-    ///
-    /// The format is that of the last message that could be read; none where none could.
-    fn read(&self, input: &Input, described: &mut Described) -> Result<Option<Format>, Failure> {
-        let mut content = Content::open(input, &self.options.limits, self.console)?;
+    fn read(
+        &self,
+        input: &Input,
+        described: &mut Described,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        let mut content = Content::open(input, &self.options.limits, console)?;
         described.opened = true;
         described.gzip = content.is_gzip();
         described.zstd = content.is_zstd();
         described.framing = content.framing();
-        let format = match self.full {
-            true => self.messages::<Full>(&mut content, described)?,
-            false => self.messages::<Quick>(&mut content, described)?,
-        };
+        match self.full {
+            true => self.messages::<Full>(&mut content, described, console)?,
+            false => self.messages::<Quick>(&mut content, described, console)?,
+        }
         // Of a text that is broken, the rest was not read.
         described.stored = content.stored().max(described.stored);
         described.inflated = content.inflated();
-        if format.is_none() {
+        if described.format.is_none() {
             described.seems = content.seems;
         }
-        Ok(format)
+        Ok(())
     }
 
     /// `Quick` or `Full`: whether references are followed.
@@ -249,16 +304,17 @@ impl<'a> Run<'a> {
         &self,
         content: &mut Content,
         described: &mut Described,
-    ) -> Result<Option<Format>, Failure> {
-        let (mut format, room) = (None, Listed::new());
-        content.each::<T>(&self.options, self.console, |message| {
+        console: &Console,
+    ) -> Result<(), Failure> {
+        let room = Listed::new();
+        content.each::<T>(&self.options, console, |message| {
             described.count += 1;
             let listed = described.messages.len() < MOST_LISTED;
             match message {
                 Ok(message) => {
-                    format = Some(message.reading.detected().format);
+                    described.format = Some(message.reading.detected().format);
                     if listed {
-                        described.messages.push(self.print(&message, &room));
+                        described.messages.push(self.print(&message, &room, console));
                     }
                 }
                 Err(failure) if described.failures.len() < MOST_LISTED => {
@@ -270,8 +326,7 @@ impl<'a> Run<'a> {
                 Err(_) => {}
             }
             Ok(())
-        })?;
-        Ok(format)
+        })
     }
 
     /// Made at once, so the message can go: what is kept of it is text.
@@ -279,8 +334,9 @@ impl<'a> Run<'a> {
         &self,
         message: &Message<'_, T>,
         room: &Listed,
+        console: &Console,
     ) -> Printed {
-        let sizes = self.sizes.then(|| self.measure(message));
+        let sizes = self.sizes.then(|| self.measure(message, console));
         if self.json {
             let mut object = json::message(message, room);
             if let Some(sizes) = sizes {
@@ -288,7 +344,7 @@ impl<'a> Run<'a> {
             }
             Printed::Json(object)
         } else {
-            let page = text::message(message, room);
+            let page = text::message(message, room, self.evidence);
             Printed::Text(page + &sizes.map(|sizes| sizes::text(&sizes)).unwrap_or_default())
         }
     }
@@ -299,29 +355,14 @@ impl<'a> Run<'a> {
     fn measure<T: Known + Deref<Target = Summary>>(
         &self,
         message: &Message<'_, T>,
+        console: &Console,
     ) -> otlp_profiles::Result<Sizes> {
-        let step = self.console.step("info", "measure", "the message");
+        let step = console.step("info", "measure", "the message");
         let limits = self.options.limits.max_input_bytes(u64::MAX);
         let format = message.reading.detected().format;
         let sizes =
             Sizes::of(&message.payload, &self.options.clone().limits(limits).format(format));
         drop(step);
         sizes
-    }
-
-    /// For a log only; people have the page itself.
-    fn tell_done(&self, described: &Described, format: Option<Format>) {
-        let message = if described.count == 1 { "Payload described" } else { "Payloads described" };
-        let line = Line::new(Level::Info, "info", message)
-            .with("format", format.map_or("none", |format| format.name()))
-            .count("messages", described.count as u64)
-            .count("bytes", described.stored);
-        self.console.log(&line.about(&described.name));
-    }
-
-    /// stdout has no errors in its pages: they are for stderr, and in JSON also in the document.
-    fn failed(&self, name: &str, failure: &Failure) {
-        let line = Line::new(Level::Error, "info", "Description failed");
-        self.console.log(&line.because(failure).about(name));
     }
 }

@@ -94,7 +94,7 @@ fn with_file(command: &str, name: &str) -> String {
 /// A name as a shell takes it.
 ///
 /// As POSIX shells read it; a name that begins with a dash gets `./` before it.
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_-+=.,:@%/".contains(c);
     if name.chars().all(is_plain) && !name.starts_with('-') {
         return name.to_owned();

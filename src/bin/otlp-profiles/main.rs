@@ -23,6 +23,7 @@ mod interrupt;
 mod later;
 mod limits;
 mod man;
+mod many;
 mod numbers;
 mod once;
 mod output;

@@ -55,7 +55,7 @@ fn write(args: &Args) -> Result<usize, Failure> {
         files.push((directory.join(man.get_filename()), page(&man)?));
     }
     output::make_directory(directory)?;
-    output::to_files(&files, None, true)?;
+    output::to_files(&files, None, true, output::Sync::Now)?;
     Ok(files.len())
 }
 

@@ -19,6 +19,7 @@ pub(crate) struct Once {
 
 #[derive(Debug)]
 struct Note {
+    level: Level,
     /// What is the same of all inputs it is true of.
     key: String,
     /// What is said, of the first of them.
@@ -33,6 +34,22 @@ impl Once {
     ///
     /// `message` is made for the first only. Said twice of one input in a row, it counts once.
     pub(crate) fn note(&mut self, key: &str, input: &str, message: impl FnOnce() -> String) {
+        self.add(Level::Warning, key, input, message);
+    }
+
+    /// The same of what is no reason to look into anything.
+    pub(crate) fn notice(&mut self, key: &str, input: &str, message: impl FnOnce() -> String) {
+        self.add(Level::Notice, key, input, message);
+    }
+
+    /// Adds the notes on one further input.
+    pub(crate) fn merge(&mut self, of_one: Self) {
+        for Note { level, key, message, last, .. } in of_one.notes {
+            self.add(level, &key, &last, || message);
+        }
+    }
+
+    fn add(&mut self, level: Level, key: &str, input: &str, message: impl FnOnce() -> String) {
         match self.notes.iter_mut().find(|known| known.key == key) {
             Some(known) if known.last == input => {}
             Some(known) => {
@@ -40,6 +57,7 @@ impl Once {
                 known.last = input.to_owned();
             }
             None => self.notes.push(Note {
+                level,
                 key: key.to_owned(),
                 message: message(),
                 last: input.to_owned(),
@@ -52,7 +70,7 @@ impl Once {
     pub(crate) fn tell(&self, room: &'static str, console: &Console) {
         for note in &self.notes {
             let message = format!("{}{}", note.message, and_more(note.more));
-            console.log(&Line::new(Level::Warning, room, message));
+            console.log(&Line::new(note.level, room, message));
         }
     }
 }

@@ -1,8 +1,11 @@
 //! Bytes to stdout or to files: all of them, or none.
 //!
 //! ```text
-//! bytes ─► .NAME.PID.tmp beside each output ─► sync ─► all renamed ─► directories synced
+//! bytes ─► .NAME.PID.tmp beside each output ─► sync, if asked ─► all renamed ─► directories synced
 //! ```
+//!
+//! Syncing each of thousands of files takes the time of the disk: a run that makes new files syncs their
+//! directories once, at its end ([`sync`]); one that replaces its inputs syncs each file first.
 //!
 //! A file under its name is therefore complete, whatever ends the run; several files of one input
 //! appear together or not at all, but for a crash between two renames. Temporary files are removed
@@ -64,6 +67,8 @@ fn is_text(bytes: &[u8]) -> bool {
 
 /// Writes files: each under a temporary name beside its own, then all are renamed.
 ///
+/// Gives the directories that they are in.
+///
 /// # Errors
 ///
 /// One of them exists and `force` is not given, or cannot be written. Nothing is left behind.
@@ -71,7 +76,8 @@ pub(crate) fn to_files(
     files: &[(PathBuf, Vec<u8>)],
     input: Option<&Path>,
     force: bool,
-) -> Result<(), Failure> {
+    when: Sync,
+) -> Result<BTreeSet<PathBuf>, Failure> {
     for (path, _) in files.iter().filter(|_| !force) {
         may_create(path, input)?;
     }
@@ -80,10 +86,31 @@ pub(crate) fn to_files(
         if is_stream(path) {
             write_stream(path, bytes).map_err(|error| unwritable(path, &error))?;
         } else {
-            staged.write(path, bytes).map_err(|error| unwritable(path, &error))?;
+            staged.write(path, bytes, when).map_err(|error| unwritable(path, &error))?;
         }
     }
-    staged.commit(force)
+    let directories = staged.commit(force)?;
+    if when == Sync::Now {
+        sync(&directories);
+    }
+    Ok(directories)
+}
+
+/// When files are put onto the disk for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sync {
+    /// Each file before it gets its name, and its directory.
+    Now,
+    /// When the system does, or the caller calls [`sync`].
+    Later,
+}
+
+/// Puts the names of new files onto the disk.
+pub(crate) fn sync(directories: &BTreeSet<PathBuf>) {
+    for directory in directories {
+        // Not all systems can; the files themselves are safe.
+        let _ = File::open(directory).and_then(|directory| directory.sync_all());
+    }
 }
 
 /// Whether `path` is there and neither a file nor a directory: nothing that could be replaced.
@@ -126,9 +153,9 @@ struct Staged {
 }
 
 impl Staged {
-    /// Writes one file under its temporary name and onto the disk. The rights of a file that it
+    /// Writes one file under its temporary name. The rights of a file that it
     /// replaces are kept, so that a private file does not become public.
-    fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fn write(&mut self, path: &Path, bytes: &[u8], when: Sync) -> io::Result<()> {
         let path = led_to(path)?;
         if path.is_dir() {
             return Err(io::Error::from(ErrorKind::IsADirectory));
@@ -139,14 +166,16 @@ impl Staged {
             file.set_permissions(replaced.permissions())?;
         }
         file.write_all(bytes)?;
-        file.sync_all()
+        if when == Sync::Now { file.sync_all() } else { Ok(()) }
     }
 
+    /// Gives the directories that the files are in.
+    ///
     /// # Errors
     ///
     /// A file that came into being meanwhile and may not be replaced, or one that cannot be
     /// renamed. What was renamed before stays; the rest is removed.
-    fn commit(mut self, force: bool) -> Result<(), Failure> {
+    fn commit(mut self, force: bool) -> Result<BTreeSet<PathBuf>, Failure> {
         let mut directories = BTreeSet::new();
         while let Some((temporary, path)) = self.files.last() {
             if !force {
@@ -160,11 +189,7 @@ impl Staged {
             directories.insert(directory(path).to_owned());
             self.files.pop();
         }
-        for directory in directories {
-            // Not all systems can; the files themselves are safe.
-            let _ = File::open(directory).and_then(|directory| directory.sync_all());
-        }
-        Ok(())
+        Ok(directories)
     }
 }
 
@@ -245,6 +270,16 @@ pub(crate) fn make_directory(path: &Path) -> Result<(), Failure> {
 
 /// `path` cannot be written.
 pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists());
     let path = shown_path(path);
-    Failure::new(Exit::Output, format!("{path} cannot be written: {error}"))
+    let message = match parent.filter(|_| error.kind() == ErrorKind::NotFound) {
+        Some(parent) => {
+            let parent = crate::input::quoted(&parent.to_string_lossy());
+            format!(
+                "{path} cannot be written: its folder does not exist; make it with `mkdir -p {parent}`"
+            )
+        }
+        None => format!("{path} cannot be written: {error}"),
+    };
+    Failure::new(Exit::Output, message)
 }

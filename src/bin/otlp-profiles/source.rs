@@ -3,6 +3,7 @@
 //! One flag for each option of [`SourceOptions`], under the name by which `Format::options` lists
 //! it. The library says when a flag is not for the format at hand, so nothing is decided here.
 
+use crate::convert::is_all;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use otlp_profiles::format::{Dialect, EventTime, SourceOptions, TimeUnit};
 
@@ -80,7 +81,7 @@ impl SourceArgs {
             .secrets(self.secrets)
             .merge(self.merge)
             .calls(self.calls);
-        let types = self.types.iter();
+        let types = self.types.iter().filter(|one| !is_all(one));
         types.fold(options, |options, (name, unit)| options.sample_type(name, unit))
     }
 }

@@ -19,6 +19,7 @@ mod text;
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -33,6 +34,7 @@ use crate::exit::{Exit, Failure};
 use crate::formats::FormatParser;
 use crate::input::{Input, Inputs, unreadable};
 use crate::limits::ReadLimits;
+use crate::many;
 use crate::once::{self, Once};
 use crate::output;
 use crate::validate::compat::{Checker, ProfcheckFlags};
@@ -206,9 +208,9 @@ fn checked(args: &Args, inputs: &Inputs, console: &Console) -> Result<Exit, Fail
     files.iter().for_each(|file| tell(file, console));
     let mut skipped = 0;
     console.progress().expect(inputs.all.iter().map(Input::size).sum());
-    for input in &inputs.all {
-        console.progress().next(&input.name());
-        match file(args, input, console) {
+    let work = |input: &Input, console: &Console| file(args, input, console);
+    many::each(&inputs.all, console, Input::size, work, |input, checked| {
+        match checked {
             Ok(file) => {
                 tell(&file, console);
                 files.push(file);
@@ -218,7 +220,8 @@ fn checked(args: &Args, inputs: &Inputs, console: &Console) -> Result<Exit, Fail
                 once::skipped(&mut once, console, "validate", &input.name(), &failure);
             }
         }
-    }
+        ControlFlow::Continue(())
+    });
     console.progress().finish();
     once.tell("validate", console);
     if skipped > 0 && files.is_empty() {
@@ -272,6 +275,7 @@ fn print(
 fn file(args: &Args, input: &Input, console: &Console) -> Result<Checked, Failure> {
     let options = args.options();
     let name = input.name();
+    console.progress().next(&name);
     let step = console.step("validate", "load", &name);
     let bytes = bytes(input, &options.limits);
     drop(step);

@@ -53,15 +53,19 @@ use crate::format::{Codec, Encoding, Read};
 /// let otlp = write(&profiles, Format::OTLP, &Default::default())?.payload;
 ///
 /// let profiles = read(&otlp, &Default::default())?.profiles;
+/// // Flame graph tools take a stack and a number.
 /// let folded = write(&profiles, Format::FOLDED, &WriteOptions::default())?.payload;
+/// assert_eq!(folded, b"foo;bar 2\n");
+/// let options = WriteOptions::default().folded_labels(true);
+/// let folded = write(&profiles, Format::FOLDED, &options)?.payload;
 /// assert_eq!(folded, line);
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 pub(crate) static FOLDED: Codec = Codec {
     name: "folded",
     aliases: &["collapsed"],
-    about: "folded stacks for flame graph tools, or with attributes (OTEP 0239)",
-    extensions: &["folded", "collapsed"],
+    about: "folded stacks for flame graphs: a stack and a value on each line",
+    extensions: &["folded", "collapsed", "otep.folded"],
     gzip_on_disk: false,
     deprecated: None,
     encoding: Encoding::Own { json: false },
@@ -75,6 +79,6 @@ pub(crate) static FOLDED: Codec = Codec {
         "timestamp-unit",
         "scale",
         "no-links",
-        "plain",
+        "folded-labels",
     ],
 };

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! profiles ─► columns that measure the same ─► a payload each      samples.folded, cpu.folded …
-//!               plain      a line for each stack that differs, with the sum of its values
-//!               extended   a line for each sample, where any sample of the input says more than a stack
+//!               plain      a line for each distinct stack, with the sum of its values
+//!               extended   a line for each sample, if labels are asked for and any sample has some
 //! ```
 //!
 //! Whether lines are extended is decided for the whole input, so that all files of a conversion
@@ -43,7 +43,7 @@ pub(crate) fn write(
     spare: Vec<u8>,
 ) -> Result<Vec<Vec<u8>>> {
     let extended =
-        !options.plain && profiles.iter().any(|profile| says_more(profile, options.links));
+        options.folded_labels && profiles.iter().any(|profile| says_more(profile, options.links));
     view::unsaid(profiles, Says { samples: extended, ..Says::default() }, losses);
     let mut spare = Some(spare);
     let mut payloads = Vec::new();
@@ -342,7 +342,7 @@ impl<'a, 'l> Writer<'a, 'l> {
             self.out.extend_from_slice(text);
             self.out.push(b' ');
             decimal(&mut self.out, value);
-            if !self.options.plain && self.out.get(start..).is_some_and(is_extended) {
+            if self.options.folded_labels && self.out.get(start..).is_some_and(is_extended) {
                 self.out.extend_from_slice(b" -");
             }
             self.out.push(b'\n');

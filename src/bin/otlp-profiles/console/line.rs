@@ -26,6 +26,8 @@ pub(crate) enum Level {
     Error,
     /// Something should be looked into.
     Warning,
+    /// The run chose or left out something by default.
+    Notice,
     /// A unit of work is done.
     Info,
     /// A step begins or has ended, and on what grounds.
@@ -40,6 +42,7 @@ impl Display for Level {
             Self::Critical => "CRITICAL",
             Self::Error => "ERROR",
             Self::Warning => "WARNING",
+            Self::Notice => "NOTICE",
             Self::Info => "INFO",
             Self::Debug => "DEBUG",
             Self::Trace => "TRACE",
@@ -125,7 +128,7 @@ impl Line {
         let mut text = match self.level {
             Level::Critical | Level::Error => styled(NAME, BAD),
             Level::Warning => format!("{} {}", styled(NAME, BOLD), styled("warning:", WARN)),
-            Level::Info | Level::Debug | Level::Trace => styled(NAME, BOLD),
+            _ => styled(NAME, BOLD),
         };
         if let Some(input) = &self.input {
             text.extend([" ", &styled(&shown(input), BOLD), ":"]);

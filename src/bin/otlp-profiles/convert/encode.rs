@@ -4,6 +4,8 @@
 //! is there, since an input of which any message fails is not written at all. So the memory is that
 //! of the output and of one message.
 
+use std::collections::HashMap;
+
 use otlp_profiles::compression::Level;
 use otlp_profiles::framing::Framing;
 use otlp_profiles::losses::{LossCode, LossKind};
@@ -13,7 +15,7 @@ use otlp_profiles::{
 };
 
 use crate::convert::origin::Origin;
-
+use crate::convert::types::labels;
 use crate::exit::{Exit, Failure};
 use crate::files::Packing;
 use crate::reading::Message;
@@ -42,8 +44,8 @@ pub(crate) struct Converted {
     formats: Vec<Format>,
     /// Of the first profile, to be told if it is the only one.
     first_id: ProfileId,
-    /// What was written, in the order of the messages, not yet packed or framed.
-    payloads: Vec<Vec<u8>>,
+    /// What was written, in the order of the messages, not yet packed or framed, and the label of each.
+    payloads: Vec<(String, Vec<u8>)>,
     /// The first message that was passed over as it cannot be read.
     pub(crate) passed_over: Option<Failure>,
 }
@@ -84,10 +86,13 @@ impl Converted {
         self.note_detected(reading.detected);
         let (payloads, losses) = otlp_profiles::write_all(profiles, to, options)
             .map_err(|error: Error| Failure::writing(&error))?;
+        // Only files are named.
+        let labels = if to.is_otlp() { Vec::new() } else { labels(profiles, &payloads, to) };
+        let mut labels = labels.into_iter();
         // Writers reserve for more than a message without samples needs, and there may be millions.
         self.payloads.extend(payloads.into_iter().map(|mut payload| {
             payload.shrink_to_fit();
-            payload
+            (labels.next().unwrap_or_default(), payload)
         }));
         self.losses.merge(&losses);
         // pprof has labels of mixed kinds itself: they are written as they were.
@@ -129,7 +134,7 @@ impl Converted {
         }
     }
 
-    /// The files to write: one, unless the format is of one profile and there are several.
+    /// The files to write, with their labels: one, unless a file of the format is one profile and there are several.
     ///
     /// # Errors
     ///
@@ -139,10 +144,10 @@ impl Converted {
         to: Format,
         packing: Packing,
         level: Level,
-    ) -> Result<Vec<Vec<u8>>, Failure> {
+    ) -> Result<Vec<(String, Vec<u8>)>, Failure> {
         let payloads = std::mem::take(&mut self.payloads);
         // A message without resources or tables is one of no bytes, and a file of none is refused.
-        let no_bytes = to.is_otlp() && payloads.len() == 1 && payloads[0].is_empty();
+        let no_bytes = to.is_otlp() && payloads.len() == 1 && payloads[0].1.is_empty();
         let mut blobs = match payloads.len() {
             count if count == 0 || no_bytes => {
                 let message = format!("there is no profile to write: {} needs one", to.name());
@@ -151,16 +156,18 @@ impl Converted {
             1 => payloads,
             _ => match several(to) {
                 Several::Files => payloads,
-                Several::Lines => vec![payloads.join(&b'\n')],
-                Several::Frames => vec![self.frame(&payloads)?],
+                Several::Stacks => joined(payloads),
+                Several::Lines => vec![(String::new(), unlabelled(payloads).join(&b'\n'))],
+                Several::Frames => vec![(String::new(), self.frame(&unlabelled(payloads))?)],
             },
         };
         if to.is_json() {
             // So that files can be put together, line by line.
-            blobs.iter_mut().for_each(|blob| blob.push(b'\n'));
+            blobs.iter_mut().for_each(|(_, blob)| blob.push(b'\n'));
         }
-        let blobs: Vec<Vec<u8>> = blobs.into_iter().map(|blob| packing.pack(blob, level)).collect();
-        self.bytes_out = blobs.iter().map(|blob| blob.len() as u64).sum();
+        let packed = |(label, blob)| (label, packing.pack(blob, level));
+        let blobs: Vec<_> = blobs.into_iter().map(packed).collect();
+        self.bytes_out = blobs.iter().map(|(_, blob)| blob.len() as u64).sum();
         Ok(blobs)
     }
 
@@ -213,8 +220,10 @@ impl Converted {
 
 /// How a format says several messages.
 enum Several {
-    /// A file each, numbered: `x-0.pb.gz`.
+    /// A file each, named by its label: `x.cpu.pb.gz`.
     Files,
+    /// Lines of stacks, whose order means nothing: a file for each label.
+    Stacks,
     /// A JSON document a line, as the Collector's file exporter writes them.
     Lines,
     /// One file of length-prefixed messages.
@@ -224,10 +233,29 @@ enum Several {
 /// OTLP is a format of streams, where each message may hold many profiles; others are of files.
 fn several(to: Format) -> Several {
     match (to.is_otlp(), to.is_json()) {
+        _ if to == Format::FOLDED => Several::Stacks,
         (true, true) => Several::Lines,
         (true, false) => Several::Frames,
         (false, _) => Several::Files,
     }
+}
+
+/// The payloads of each label in one, in the order in which labels are met.
+fn joined(payloads: Vec<(String, Vec<u8>)>) -> Vec<(String, Vec<u8>)> {
+    let mut rows = HashMap::new();
+    let mut joined: Vec<(String, Vec<u8>)> = Vec::new();
+    for (label, payload) in payloads {
+        let row = *rows.entry(label.clone()).or_insert(joined.len());
+        match joined.get_mut(row) {
+            Some((_, all)) => all.extend_from_slice(&payload),
+            None => joined.push((label, payload)),
+        }
+    }
+    joined
+}
+
+fn unlabelled(payloads: Vec<(String, Vec<u8>)>) -> Vec<Vec<u8>> {
+    payloads.into_iter().map(|(_, payload)| payload).collect()
 }
 
 /// A code of the library, of what the command itself leaves out.

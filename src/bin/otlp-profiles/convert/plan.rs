@@ -19,7 +19,7 @@ use otlp_profiles::Format;
 
 use crate::convert::Args;
 use crate::files::{Packing, extension, known_extensions, renamed};
-use crate::input::{Input, Inputs};
+use crate::input::{Input, Inputs, quoted};
 use crate::output::is_null;
 use crate::text::shown_path;
 
@@ -66,6 +66,9 @@ impl Plan {
         if inputs.stdins() > 1 {
             return Err("stdin can be read once".to_owned());
         }
+        if let Some(message) = lacks_output(args) {
+            return Err(message);
+        }
         let format = format(args, &inputs, output)?;
         if let Some(option) = args.origin.option().filter(|_| !format.is_otlp()) {
             return Err(format!(
@@ -110,6 +113,19 @@ impl Plan {
         let misnamed = misnamed.and_then(|path| misnamed_as(path, format));
         Ok(Self { format, jobs, inputs, misnamed })
     }
+}
+
+/// A sentence about a last input that does not exist and looks like the output, as `cp` has it.
+fn lacks_output(args: &Args) -> Option<String> {
+    let (last, inputs) = args.inputs.split_last()?;
+    let is_output = args.output.is_none() && !inputs.is_empty() && !last.exists();
+    Format::of_path(last).filter(|format| is_output && format.can_write())?;
+    let quote = |path: &PathBuf| quoted(&path.to_string_lossy());
+    let names = inputs.iter().map(quote).collect::<Vec<_>>().join(" ");
+    let last = quote(last);
+    Some(format!(
+        "{last} does not exist; to write it, did you mean: otlp-profiles convert {names} -o {last}"
+    ))
 }
 
 /// A sentence about a name that says another format than the one that is written.

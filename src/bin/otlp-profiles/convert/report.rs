@@ -24,7 +24,8 @@ use crate::console::{Console, Level};
 use crate::convert::encode::{Converted, kind_of};
 use crate::exit::Failure;
 use crate::info::{certainty_json, finding_json, others_json};
-use crate::numbers::grouped;
+use crate::numbers::{counted, grouped};
+use crate::once;
 use crate::style::{BAD, BOLD, WARN, styled};
 use crate::text::shown;
 
@@ -76,6 +77,25 @@ impl<'a> Report<'a> {
         Self { input, to, converted, outputs: &[], failure }
     }
 
+    /// A sentence on what a viewer's format leaves out, where the table has it only with `-v`.
+    pub(crate) fn summary(&self, notes: bool) -> Option<(&'a str, String)> {
+        let converted = self.converted.filter(|_| self.failure.is_none() && !notes)?;
+        let kept = kept_by(self.to)?;
+        // Sample types are chosen, and have a sentence of their own.
+        let is_counted = |row: &&Row| row.is_usual && row.code != "sample_type.left_out";
+        let count = rows(converted).iter().filter(is_counted).count() as u64;
+        let (input, to, kinds) = (self.input, self.to, counted(count, "kind"));
+        let message = format!("{input}: {to} {kept}; {kinds} of data left out (-v lists them)");
+        (count > 0).then_some((input, message))
+    }
+
+    /// The names of several outputs, which the arguments do not have.
+    pub(crate) fn wrote(&self) -> Option<String> {
+        let (first, rest) = self.outputs.split_at(self.outputs.len().min(MOST_LISTED));
+        let more = once::and_more(rest.len() as u64);
+        (first.len() > 1).then(|| format!("wrote {}{more}", first.join(", ")))
+    }
+
     /// The report, if there is anything to say in that form.
     pub(crate) fn to_string(&self, form: Form, console: &Console) -> Option<String> {
         match form {
@@ -123,7 +143,9 @@ impl<'a> Report<'a> {
     fn to_text(&self, notes: bool) -> Option<String> {
         let converted = self.converted?;
         let mut rows = rows(converted);
-        rows.retain(|row| notes || row.kind > LossKind::Note);
+        // Nobody expects a viewer's format to keep what no viewer shows.
+        let summed_up = !notes && self.failure.is_none() && kept_by(self.to).is_some();
+        rows.retain(|row| notes || row.kind > LossKind::Note && !(summed_up && row.is_usual));
         rows.sort_by(|a, b| b.kind.cmp(&a.kind).then(a.code.cmp(b.code)));
         if rows.is_empty() {
             return None;
@@ -151,6 +173,18 @@ impl<'a> Report<'a> {
     }
 }
 
+/// The most outputs that a message lists.
+const MOST_LISTED: usize = 20;
+
+/// What a viewer's format keeps.
+fn kept_by(format: &str) -> Option<&'static str> {
+    match format {
+        "folded" | "speedscope" => Some("keeps names and values only"),
+        "firefox" => Some("keeps only what its viewer shows"),
+        _ => None,
+    }
+}
+
 /// A row of the table.
 ///
 /// A loss of the writer or a finding of the reader, whose place is its first example.
@@ -163,6 +197,8 @@ struct Row<'a> {
     /// Some of the places it happened at: the library keeps a few for each code, however many there
     /// were.
     first: Vec<String>,
+    /// Whether the writer of a viewer's format is expected to leave it out: values are not.
+    is_usual: bool,
 }
 
 /// In no order: the table sorts them, once both catalogues are in it.
@@ -173,6 +209,8 @@ fn rows(converted: &Converted) -> Vec<Row<'_>> {
         code: loss.code.as_str(),
         meaning: loss.code.meaning().to_owned(),
         first: loss.first.clone(),
+        is_usual: matches!(loss.code.kind(), LossKind::Approximated | LossKind::Dropped)
+            && !loss.code.as_str().starts_with("value."),
     });
     let findings = converted.findings.iter().map(|finding| Row {
         kind: kind_of(finding),
@@ -180,6 +218,7 @@ fn rows(converted: &Converted) -> Vec<Row<'_>> {
         code: finding.code,
         meaning: finding.message.clone(),
         first: Some(finding.place.clone()).filter(|place| !place.is_empty()).into_iter().collect(),
+        is_usual: false,
     });
     losses.chain(findings).collect()
 }

@@ -1,29 +1,34 @@
 //! One run of `convert` over all inputs.
 //!
 //! ```text
-//! for each job   open ─► each message: read, choose types, add ─► refuse losses? ─► pack ─► write
+//! on all cores   open ─► each message: read, choose types, add ─► refuse losses? ─► pack
+//! in their order write ─► report
 //! afterwards     the tally of losses, what is said once a run, the highest exit code
 //! ```
 //!
 //! The output of an input is written when all of it could be converted, never in part. Files appear
 //! under their name when they are complete (`output`).
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use otlp_profiles::framing::Framing;
-use otlp_profiles::{Certainty, Format, Losses, Profiles, ReadOptions, WriteOptions};
+use otlp_profiles::{Certainty, Format, ReadOptions, WriteOptions};
 
 use crate::console::{Console, Level, Line};
 use crate::convert::Args;
-use crate::convert::encode::{Converted, loss};
+use crate::convert::encode::Converted;
 use crate::convert::plan::{Job, Plan, Target};
 use crate::convert::report::{Form, Report};
 use crate::convert::tally::Tally;
+use crate::convert::types;
 use crate::exit::{Exit, Failure};
+use crate::files::labelled;
+use crate::many;
 use crate::numbers::counted;
 use crate::once::{self, Once};
-use crate::output;
+use crate::output::{self, Sync};
 use crate::reading::{Content, Message, ambiguous, names};
 
 /// Converts every input, also when another one failed.
@@ -35,21 +40,11 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
         Ok(plan) => plan,
         Err(message) => return crate::wrong_usage("convert", args.json(), message),
     };
-    let mut run = Run {
-        args,
-        console,
-        read: args.read_options(),
-        write: args.write_options(),
-        to: plan.format,
-        report: args.report(console),
-        tally: Tally::default(),
-        once: Once::default(),
-        skipped: 0,
-        written: HashSet::new(),
-    };
-    let mut worst = Exit::Done;
+    let (read, write, to) = (args.read_options(), args.write_options(), plan.format);
+    let conversion = Conversion { args, read, write, to };
+    let mut run = Run::new(args, console, to);
     for (name, failure) in &plan.inputs.missing {
-        worst = worst.max(run.failed(name, failure, None));
+        run.worst = run.worst.max(run.failed(name, failure, None));
     }
     for (name, failure) in &plan.inputs.passed_over {
         once::skipped(&mut run.once, console, "convert", name, failure);
@@ -57,33 +52,121 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     if let Some(misnamed) = &plan.misnamed {
         console.log(&Line::new(Level::Warning, "convert", misnamed));
     }
-    let sizes = plan.jobs.iter().map(|job| job.input.size());
-    console.progress().expect(sizes.sum());
-    for job in &plan.jobs {
+    let size = |job: &Job| job.input.size();
+    console.progress().expect(plan.jobs.iter().map(size).sum());
+    let work = |job: &Job, console: &Console| {
         console.progress().next(&job.input.name());
-        worst = worst.max(run.job(job));
-    }
+        conversion.job(job, console)
+    };
+    many::each(&plan.jobs, console, size, work, |job, outcome| {
+        run.worst = run.worst.max(run.job(job, outcome));
+        ControlFlow::Continue(())
+    });
+    output::sync(&run.directories);
     console.progress().finish();
     if run.skipped > 0 && run.skipped == plan.jobs.len() {
-        worst = worst.max(once::nothing_found("convert", console));
+        run.worst = run.worst.max(once::nothing_found("convert", console));
     }
     if run.report.is_none() {
         run.tally.tell(console);
     }
     run.once.tell("convert", console);
-    worst
+    run.worst
 }
 
-/// One run over all inputs.
-struct Run<'a> {
+/// What every input is converted with.
+struct Conversion<'a> {
     args: &'a Args,
-    console: &'a Console,
     /// Made once of the arguments; the same for every input.
     read: ReadOptions,
     /// Likewise, so the same input gives the same bytes wherever it stands among the arguments.
     write: WriteOptions,
     /// The plan's format, which all inputs are written in.
     to: Format,
+}
+
+/// What became of one input.
+#[derive(Default)]
+struct Outcome {
+    converted: Converted,
+    /// Warnings that may be true of other inputs, too.
+    once: Once,
+}
+
+/// Bytes of the files to write, with their labels.
+type Blobs = Vec<(String, Vec<u8>)>;
+
+impl Conversion<'_> {
+    /// Converts one input, and compresses what it became; what was found until it failed is in the outcome.
+    fn job(&self, job: &Job, console: &Console) -> (Outcome, Result<Blobs, Failure>) {
+        let mut outcome = Outcome::default();
+        let result = self.convert(job, &mut outcome, console).and_then(|()| {
+            let _step = console.step("convert", "compression", &job.input.name());
+            outcome.converted.blobs(self.to, job.packing, self.args.level())
+        });
+        (outcome, result)
+    }
+
+    /// Converts one input, message by message.
+    ///
+    /// Each message is read, cut to the types that were chosen, written and dropped before the next
+    /// is read. With `--repair` a message of several that cannot be read is passed over, and
+    /// counted as a loss; a file without frames has only the one, so there it stays an error.
+    ///
+    /// # Errors
+    ///
+    /// Whatever stops this input; `outcome` has what was found until then.
+    fn convert(&self, job: &Job, outcome: &mut Outcome, console: &Console) -> Result<(), Failure> {
+        let Self { args, read, write, to } = self;
+        let Outcome { converted, once } = outcome;
+        let name = job.input.name();
+        let mut content = Content::open(&job.input, &read.limits, console)?;
+        converted.framing = content.framing();
+        content.types_may_choose = to.options().contains(&"type");
+        let may_pass = args.read.repairs() && converted.framing != Framing::None;
+        content.each(read, console, |message| {
+            let mut message = match message {
+                Err(failure) if may_pass && failure.is_broken => {
+                    once.note("message.unreadable", &name, || format!("{name}: {failure}"));
+                    return converted.pass_over(failure);
+                }
+                message => message?,
+            };
+            met(once, &name, &message)?;
+            let from = message.reading.detected.format;
+            taken(args, from, *to)?;
+            // Of such a format the types say what its values are.
+            let is_named = from.options().contains(&"type");
+            let asked = args.read.types().iter().filter(|one| !is_named || types::is_all(one));
+            let asked: Vec<_> = asked.cloned().collect();
+            let (profiles, losses) = (&mut message.reading.profiles, &mut converted.losses);
+            types::choose(profiles, &asked, *to, losses, (once, &name))?;
+            let _step = console.step("convert", "encode", &name);
+            converted.add(message, &args.origin, *to, write)
+        })?;
+        if converted.messages == 0
+            && let Some(failure) = converted.passed_over.take()
+        {
+            return Err(failure);
+        }
+        converted.stored = content.stored();
+        if args.deny_loss && converted.is_lossy() {
+            let message = "--deny-loss refuses the losses listed above; nothing was written";
+            return Err(Failure::new(Exit::Denied, message));
+        }
+        Ok(())
+    }
+}
+
+/// The most labels that a message lists.
+const MOST_LISTED: usize = 10;
+
+/// One run over all inputs: outputs are written and told of in the order of the inputs.
+struct Run<'a> {
+    args: &'a Args,
+    console: &'a Console,
+    to: Format,
+    worst: Exit,
     /// How each input's losses are reported; else the log has those of the run.
     report: Option<Form>,
     /// Losses of all inputs that were written, for a log; a report for each input makes it
@@ -95,15 +178,25 @@ struct Run<'a> {
     skipped: usize,
     /// What was written in this run, which not even `--force` may replace.
     written: HashSet<PathBuf>,
+    /// The directories that files were written to.
+    directories: BTreeSet<PathBuf>,
 }
 
-impl Run<'_> {
-    /// Converts one input and tells about it. Its failure is an exit code here and stops nobody
-    /// else.
-    fn job(&mut self, job: &Job) -> Exit {
+impl<'a> Run<'a> {
+    fn new(args: &'a Args, console: &'a Console, to: Format) -> Self {
+        let (worst, report, tally) = (Exit::Done, args.report(console), Tally::default());
+        let (once, skipped) = (Once::default(), 0);
+        let (written, directories) = (HashSet::new(), BTreeSet::new());
+        Self { args, console, to, worst, report, tally, once, skipped, written, directories }
+    }
+
+    /// Writes what one input became and tells about it. Its failure is an exit code here and stops
+    /// nobody else.
+    fn job(&mut self, job: &Job, (outcome, blobs): (Outcome, Result<Blobs, Failure>)) -> Exit {
         let name = job.input.name();
-        let mut converted = Converted::default();
-        match self.convert(job, &mut converted) {
+        let Outcome { converted, once } = outcome;
+        self.once.merge(once);
+        match blobs.and_then(|blobs| self.store(job, blobs)) {
             Ok(outputs) => {
                 self.tally.written(&name, &converted);
                 once::deprecated_written(&mut self.once, &name, self.to);
@@ -120,69 +213,13 @@ impl Run<'_> {
         }
     }
 
-    /// Converts one input and writes it; gives the names of what was written.
-    ///
-    /// Each message is read, cut to the types that were chosen, written and dropped before the next
-    /// is read. With `--repair` a message of several that cannot be read is passed over, and
-    /// counted as a loss; a file without frames has only the one, so there it stays an error.
-    ///
-    /// # Errors
-    ///
-    /// Whatever stops this input; `converted` has what was found until then.
-    fn convert(&mut self, job: &Job, converted: &mut Converted) -> Result<Vec<String>, Failure> {
-        let name = job.input.name();
-        let mut content = Content::open(&job.input, &self.read.limits, self.console)?;
-        converted.framing = content.framing();
-        let types = self.args.read.types();
-        content.types_may_choose = self.to.options().contains(&"type");
-        let Self { args, console, read, write, to, once, .. } = self;
-        let may_pass = args.read.repairs() && converted.framing != Framing::None;
-        content.each(read, console, |message| {
-            let mut message = match message {
-                Err(failure) if may_pass && failure.is_broken => {
-                    once.note("message.unreadable", &name, || format!("{name}: {failure}"));
-                    return converted.pass_over(failure);
-                }
-                message => message?,
-            };
-            met(once, &name, &message)?;
-            taken(args, message.reading.detected.format, *to)?;
-            if !message.reading.detected.format.options().contains(&"type") {
-                choose(&mut message.reading.profiles, types, &mut converted.losses)?;
-            }
-            let _step = console.step("convert", "encode", &name);
-            converted.add(message, &args.origin, *to, write)
-        })?;
-        if converted.messages == 0
-            && let Some(failure) = converted.passed_over.take()
-        {
-            return Err(failure);
+    /// Writes what was converted; gives the names of the outputs.
+    fn store(&mut self, job: &Job, blobs: Blobs) -> Result<Vec<String>, Failure> {
+        let _step = self.console.step("convert", "store", &job.input.name());
+        match &job.target {
+            Target::Stdout => to_stdout(&blobs, self.args.force),
+            Target::File(path) => self.store_files(job, path, blobs),
         }
-        converted.stored = content.stored();
-        drop(content);
-        if self.args.deny_loss && converted.is_lossy() {
-            let message = "something would be lost, which --deny-loss refuses; nothing was written";
-            return Err(Failure::new(Exit::Denied, message));
-        }
-        self.store(job, converted)
-    }
-
-    /// Compression comes last: what is refused was not compressed in vain.
-    ///
-    /// Compresses and writes what was converted; gives the names of the outputs.
-    fn store(&mut self, job: &Job, converted: &mut Converted) -> Result<Vec<String>, Failure> {
-        let name = job.input.name();
-        let effort = self.args.level();
-        let step = self.console.step("convert", "compression", &name);
-        let blobs = converted.blobs(self.to, job.packing, effort)?;
-        drop(step);
-        let step = self.console.step("convert", "store", &name);
-        let outputs = match &job.target {
-            Target::Stdout => to_stdout(&blobs, self.args.force)?,
-            Target::File(path) => self.store_files(job, path, blobs)?,
-        };
-        drop(step);
-        Ok(outputs)
     }
 
     /// Names are known before the first byte goes out, so two inputs that mean one file are refused
@@ -196,21 +233,19 @@ impl Run<'_> {
         &mut self,
         job: &Job,
         path: &Path,
-        blobs: Vec<Vec<u8>>,
+        blobs: Blobs,
     ) -> Result<Vec<String>, Failure> {
-        let of = blobs.len();
         let takes_all = output::is_null(path);
-        if of > 1 && output::is_stream(path) && !takes_all {
-            return Err(several(of));
+        if blobs.len() > 1 && output::is_stream(path) && !takes_all {
+            return Err(several(&blobs));
         }
-        let name = |row| match takes_all {
-            true => path.to_owned(),
-            false => crate::files::numbered(path, row, of),
+        let labels: Vec<&str> = blobs.iter().map(|(label, _)| &**label).collect();
+        let names = match takes_all {
+            true => vec![path.to_owned(); blobs.len()],
+            false => labelled(path, &labels),
         };
-        let numbered = |(row, blob)| (name(row), blob);
-        let files: Vec<(PathBuf, Vec<u8>)> = blobs.into_iter().enumerate().map(numbered).collect();
-        let is_written = |path: &PathBuf| !takes_all && self.written.contains(path);
-        if let Some((path, _)) = files.iter().find(|(path, _)| is_written(path)) {
+        let is_written = |path: &&PathBuf| !takes_all && self.written.contains(*path);
+        if let Some(path) = names.iter().find(is_written) {
             let path = crate::text::shown_path(path);
             let message = format!("{path} was written for another input of this run");
             return Err(Failure::new(Exit::Output, message));
@@ -218,7 +253,10 @@ impl Run<'_> {
         if let Some(directory) = path.parent().filter(|_| job.make_directories) {
             output::make_directory(directory)?;
         }
-        output::to_files(&files, job.input.path.as_deref(), self.args.force)?;
+        let blobs = blobs.into_iter().map(|(_, blob)| blob);
+        let files: Vec<(PathBuf, Vec<u8>)> = names.into_iter().zip(blobs).collect();
+        let input = job.input.path.as_deref();
+        self.directories.extend(output::to_files(&files, input, self.args.force, Sync::Later)?);
         let mut names: Vec<String> =
             files.iter().map(|(path, _)| path.to_string_lossy().into_owned()).collect();
         names.dedup();
@@ -226,10 +264,18 @@ impl Run<'_> {
         Ok(names)
     }
 
-    /// Prints the report on an input, if reports were asked for and there is something to say.
-    fn tell(&self, report: &Report<'_>) {
+    /// Prints the report on an input, if reports were asked for and there is something to say, and the names of
+    /// outputs that the arguments do not have.
+    fn tell(&mut self, report: &Report<'_>) {
         if let Some(text) = self.report.and_then(|form| report.to_string(form, self.console)) {
             self.console.say(&text);
+        }
+        let notes = self.console.shows(Level::Info) || self.report != Some(Form::Text);
+        if let Some((name, message)) = report.summary(notes) {
+            self.once.notice("viewer", name, || message);
+        }
+        if let Some(wrote) = report.wrote() {
+            self.console.log(&Line::new(Level::Notice, "convert", wrote));
         }
     }
 
@@ -258,7 +304,7 @@ impl Run<'_> {
 
     /// Says that an input failed: by its report if it is to be JSON, else by a line, with what would
     /// have been lost.
-    fn failed(&self, name: &str, failure: &Failure, converted: Option<&Converted>) -> Exit {
+    fn failed(&mut self, name: &str, failure: &Failure, converted: Option<&Converted>) -> Exit {
         let refused = converted.filter(|_| failure.exit == Exit::Denied);
         if refused.is_some() || self.report == Some(Form::Json) {
             self.tell(&Report::failed(name, self.to, refused, failure));
@@ -322,55 +368,22 @@ fn taken(args: &Args, from: Format, to: Format) -> Result<(), Failure> {
     Err(Failure::new(Exit::Usage, message))
 }
 
-/// Leaves the sample types that were chosen, if any were, and counts those that are left out.
-///
-/// `kind` alone, or `kind:unit`.
-///
-/// A loss rather than silence, as a sum over all types is another one afterwards. It is said of
-/// what the caller left out as of anything else: the report is to be the whole difference.
-///
-/// # Errors
-///
-/// No profile is left: the sentence lists up to ten types that there are.
-fn choose(
-    profiles: &mut Profiles,
-    types: &[(String, String)],
-    losses: &mut Losses,
-) -> Result<(), Failure> {
-    if types.is_empty() {
-        return Ok(());
-    }
-    let left_out = loss("sample_type.left_out")?;
-    let mut known: Vec<String> = Vec::new();
-    profiles.retain_sample_types(|entry, kind| {
-        let [name, unit] = [kind.name, kind.unit].map(|text| entry.dictionary().text(text));
-        let shown = format!("{name}:{unit}");
-        if known.len() < 10 && !known.contains(&shown) {
-            known.push(shown);
-        }
-        let wanted = types.iter().any(|(kind, of)| kind == name && (of.is_empty() || of == unit));
-        losses.add_many(left_out, u64::from(!wanted), || format!("{name}:{unit}"));
-        wanted
-    });
-    if profiles.iter().next().is_some() || known.is_empty() {
-        return Ok(());
-    }
-    let message = format!("it has no such sample type as --type says, but {}", known.join(", "));
-    Err(Failure::new(Exit::Usage, message))
-}
-
 /// Several files cannot go out one behind the other: what reads them could not tell where one ends.
-fn to_stdout(blobs: &[Vec<u8>], force: bool) -> Result<Vec<String>, Failure> {
-    let [blob] = blobs else {
-        return Err(several(blobs.len()));
+fn to_stdout(blobs: &Blobs, force: bool) -> Result<Vec<String>, Failure> {
+    let [(_, blob)] = &blobs[..] else {
+        return Err(several(blobs));
     };
     output::to_stdout(blob, force)?;
     Ok(vec!["-".to_owned()])
 }
 
-/// So many files are needed where there is room for one.
-fn several(files: usize) -> Failure {
-    let files = counted(files as u64, "file");
-    let message = format!("{files} are needed for these profiles: give -o OUT, the name of a file");
+/// The profiles need several files where one fits.
+fn several(blobs: &Blobs) -> Failure {
+    let (files, labels) =
+        (counted(blobs.len() as u64, "file"), blobs.iter().map(|(label, _)| &**label));
+    let labels = labels.take(MOST_LISTED).collect::<Vec<_>>().join(", ");
+    let message = format!(
+        "these profiles need {files} ({labels}): choose one with --type, or give -o OUT, the name of a file"
+    );
     Failure::new(Exit::Output, message)
 }

@@ -99,6 +99,7 @@ pub(crate) fn file(described: &Described) -> Option<String> {
     page.unlisted(described.count - described.messages.len(), "message");
     if let Some(seems) = &described.seems {
         detected(&mut page, "seems", seems);
+        because(&mut page, seems);
     }
     Some(page.0)
 }
@@ -121,6 +122,7 @@ fn size(described: &Described) -> String {
 pub(crate) fn message<T: Known + Deref<Target = Summary>>(
     message: &Message<'_, T>,
     listed: &Listed,
+    evidence: bool,
 ) -> String {
     let summary: &Summary = &message.reading;
     let mut page = Page::default();
@@ -129,7 +131,6 @@ pub(crate) fn message<T: Known + Deref<Target = Summary>>(
         readings(&mut page, message);
     }
     let dictionary = summary.outline().dictionary();
-    page.line("tables", &tables_text(summary));
     let mut profiles = summary.profiles();
     for resource in summary.outline().resource_profiles() {
         if listed.has_room() {
@@ -146,11 +147,15 @@ pub(crate) fn message<T: Known + Deref<Target = Summary>>(
         }
     }
     page.unlisted(listed.take_unlisted(), "profile");
+    page.line("tables", &tables_text(summary));
     for finding in summary.findings() {
         page.line("finding", &finding.to_string());
     }
     if !summary.is_checked() {
         page.line("unchecked", "counted and summed up; --full follows references as well");
+    }
+    if evidence {
+        because(&mut page, summary.detected());
     }
     page.0
 }
@@ -181,17 +186,18 @@ fn readings<T: Known + Deref<Target = Summary>>(page: &mut Page, message: &Messa
     }
 }
 
-/// `name` is `format`, or `seems` of a message that could not be read: then the evidence is all
-/// that there is to go by.
+/// `name` is `format`, or `seems` of a message that could not be read.
 fn detected(page: &mut Page, name: &str, detected: &Detected) {
     let (format, about) = (detected.format.name(), detected.format.about());
     page.line(name, &format!("{format} ({}): {about}", detected.certainty));
-    for why in &detected.evidence {
-        page.line("because", why);
-    }
     if let Some(why) = detected.format.deprecated() {
         page.warning("deprecated", why);
     }
+}
+
+/// The evidence for a format: of a message that could not be read it is all there is to go by.
+fn because(page: &mut Page, detected: &Detected) {
+    detected.evidence.iter().for_each(|why| page.line("because", why));
 }
 
 /// A line for each fact that the profile states. A sum stands for each sample type, as one profile

@@ -60,5 +60,6 @@ pub(super) fn file(input: &Input, bytes: &[u8], options: &Options, args: &Args) 
 }
 
 fn write(path: &Path, bytes: &[u8], input: Option<&Path>, force: bool) -> Result<(), Failure> {
-    output::to_files(&[(path.to_owned(), bytes.to_vec())], input, force)
+    output::to_files(&[(path.to_owned(), bytes.to_vec())], input, force, output::Sync::Now)
+        .map(drop)
 }

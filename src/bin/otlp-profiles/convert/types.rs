@@ -1,0 +1,123 @@
+//! Which sample types are written, and what files of several are named after.
+//!
+//! ```text
+//! --type cpu      the types of that name     pprof ─► folded, speedscope, firefox
+//! --type all      all of them
+//! without         the default type, for formats that hold one type a file; else all of them
+//! ```
+
+use std::collections::BTreeSet;
+
+use otlp_profiles::semconv::{PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE};
+use otlp_profiles::{Format, Limits, Losses, Profiles, ReadOptions, Summary};
+
+use crate::convert::encode::loss;
+use crate::exit::{Exit, Failure};
+use crate::once::Once;
+
+/// The most types that a message lists.
+const MOST_LISTED: usize = 10;
+
+/// Whether a file of this format holds values of one type.
+fn has_one_type(format: Format) -> bool {
+    [Format::FOLDED, Format::FIREFOX].contains(&format)
+}
+
+/// Keeps the sample types that are wanted, and counts the others as losses.
+///
+/// `asked` is what `--type` says of the output: nothing, where it describes an input without types.
+///
+/// # Errors
+///
+/// No profile has such a type; the message lists those there are.
+pub(crate) fn choose(
+    profiles: &mut Profiles,
+    asked: &[(String, String)],
+    to: Format,
+    losses: &mut Losses,
+    note: (&mut Once, &str),
+) -> Result<(), Failure> {
+    let all = asked.iter().any(is_all) || asked.is_empty() && !has_one_type(to);
+    let default = default_type(profiles).filter(|_| asked.is_empty());
+    if all || asked.is_empty() && default.is_none() {
+        return Ok(());
+    }
+    let left_out = loss("sample_type.left_out")?;
+    let (mut kept, mut others) = (Vec::new(), Vec::new());
+    profiles.retain_sample_types(|entry, kind| {
+        let [name, unit] = [kind.name, kind.unit].map(|text| entry.dictionary().text(text));
+        let fits = |(of, unit_of): &(String, String)| {
+            of == name && (unit_of == unit || unit_of.is_empty() && default.is_none())
+        };
+        let wanted = asked.iter().chain(&default).any(fits);
+        let shown = format!("{name}:{unit}");
+        losses.add_many(left_out, u64::from(!wanted), || shown.clone());
+        let list = if wanted { &mut kept } else { &mut others };
+        if list.len() < MOST_LISTED && !list.contains(&shown) {
+            list.push(shown);
+        }
+        wanted
+    });
+    if kept.is_empty() && !others.is_empty() {
+        let there = others.join(", ");
+        let message = format!("no sample type is called as --type asks: there are {there}");
+        return Err(Failure::new(Exit::Usage, message));
+    }
+    if default.is_some() && !others.is_empty() {
+        let (once, input) = note;
+        let (kept, others) = (kept.join(", "), others.join(", "));
+        once.notice("one type", input, || {
+            format!(
+                "{input}: wrote {kept} and left out {others} (--type all writes every sample type)"
+            )
+        });
+    }
+    Ok(())
+}
+
+/// `--type all`.
+pub(crate) fn is_all((name, unit): &(String, String)) -> bool {
+    name == "all" && unit.is_empty()
+}
+
+/// The name and unit of every sample type, in their order.
+fn types(profiles: &Profiles) -> impl Iterator<Item = (&str, &str)> {
+    let dictionary = profiles.dictionary();
+    let kinds = profiles.iter().flat_map(|profile| profile.sample_types());
+    kinds.map(|kind| (dictionary.text(kind.name), dictionary.text(kind.unit)))
+}
+
+/// The sample type that viewers show first: the one that a profile or its scope names, else the last of the first
+/// profile, as `go tool pprof` has it. OTLP since 1.8 has the default type in the first profile.
+fn default_type(profiles: &Profiles) -> Option<(String, String)> {
+    let named = profiles.entries().find_map(|entry| {
+        let own = entry.dictionary().text(entry.profile().default_sample_type());
+        let said = entry.attributes().get_str(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE);
+        let said =
+            said.or_else(|| entry.scope_attributes().get_str(PPROF_SCOPE_DEFAULT_SAMPLE_TYPE));
+        Some(own).filter(|own| !own.is_empty()).or(said)
+    });
+    let named = types(profiles).find(|(name, _)| Some(*name) == named);
+    let first = profiles.iter().next()?.sample_types().len();
+    let (name, unit) = named.or_else(|| types(profiles).take(first).last())?;
+    Some((name.to_owned(), unit.to_owned()))
+}
+
+/// What each payload of a message holds, as `name:unit`: of several sample types the default one.
+pub(crate) fn labels(profiles: &Profiles, payloads: &[Vec<u8>], to: Format) -> Vec<String> {
+    let label = |(name, unit): (&str, &str)| format!("{name}:{unit}");
+    let default = |profiles: &Profiles| {
+        let (name, unit) = default_type(profiles).unwrap_or_default();
+        label((&name, &unit))
+    };
+    if payloads.len() == 1 {
+        return vec![default(profiles)];
+    }
+    if has_one_type(to) {
+        let mut met = BTreeSet::new();
+        return types(profiles).filter(|kind| met.insert(*kind)).map(label).collect();
+    }
+    let options = ReadOptions::default().limits(Limits::unlimited()).format(to);
+    let of = |payload: &Vec<u8>| Summary::of(payload, &options).map(|of| default(of.outline()));
+    payloads.iter().map(|payload| of(payload).unwrap_or_default()).collect()
+}

@@ -1,0 +1,121 @@
+//! Work over many inputs: on all cores, with the results in the order of the inputs.
+//!
+//! ```text
+//! inputs ─► a thread each, as room allows ─► results, held until their turn ─► take, one by one
+//! ```
+//!
+//! Threads take inputs in order and wait while the inputs in work are many or large, so memory stays
+//! bounded. Messages of an input are kept with its result and printed before it is taken.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Builder};
+
+use crate::console::{Console, Level};
+
+/// The most bytes of inputs in work at once; a larger input is in work alone.
+const MOST_BYTES: u64 = 64 << 20;
+/// The most inputs in work at once, for each thread.
+const MOST_INPUTS: usize = 8;
+/// As large as the stack of the main thread usually is.
+const STACK: usize = 8 << 20;
+
+/// What the threads share.
+struct State<R> {
+    /// The input that is taken up next.
+    next: usize,
+    /// Inputs taken up and not yet done with, and their bytes.
+    inputs: usize,
+    bytes: u64,
+    /// Results whose turn has not come, with the lines that were said meanwhile.
+    results: BTreeMap<usize, (thread::Result<R>, Vec<String>)>,
+    /// Nobody wants further results.
+    stopped: bool,
+}
+
+/// Calls `work` with each input and `take` with each result, in the order of the inputs, until `take` breaks.
+///
+/// Where steps are logged (`-vv`), one thread does it all: its lines are too many to be kept.
+pub(crate) fn each<I: Sync, R: Send>(
+    inputs: &[I],
+    console: &Console,
+    size: impl Fn(&I) -> u64 + Sync,
+    work: impl Fn(&I, &Console) -> R + Sync,
+    mut take: impl FnMut(&I, R) -> ControlFlow<()>,
+) {
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(inputs.len());
+    let start = State { next: 0, inputs: 0, bytes: 0, results: BTreeMap::new(), stopped: false };
+    let (state, changed) = (Mutex::new(start), Condvar::new());
+    let worker = || {
+        while let Some((row, input)) = next(inputs, threads, &size, &state, &changed) {
+            let console = console.collecting();
+            let result = catch_unwind(AssertUnwindSafe(|| work(input, &console)));
+            lock(&state).results.insert(row, (result, console.into_lines()));
+            changed.notify_all();
+        }
+    };
+    thread::scope(|scope| {
+        let alone = threads < 2 || console.shows(Level::Debug);
+        let start =
+            |_: &usize| Builder::new().stack_size(STACK).spawn_scoped(scope, worker).is_ok();
+        let started = (0..if alone { 0 } else { threads }).filter(start).count();
+        for (row, input) in inputs.iter().enumerate() {
+            let result = match started {
+                0 => work(input, console),
+                _ => finished(row, &state, &changed, console),
+            };
+            let stopped = take(input, result).is_break();
+            let mut state = lock(&state);
+            if started > 0 {
+                state.inputs -= 1;
+                state.bytes -= size(input);
+            }
+            state.stopped |= stopped;
+            changed.notify_all();
+            if stopped {
+                return;
+            }
+        }
+    });
+}
+
+/// The next input for a thread, once there is room for it.
+fn next<'i, I, R>(
+    inputs: &'i [I],
+    threads: usize,
+    size: impl Fn(&I) -> u64,
+    state: &Mutex<State<R>>,
+    changed: &Condvar,
+) -> Option<(usize, &'i I)> {
+    let mut state = lock(state);
+    loop {
+        let row = state.next;
+        let input = inputs.get(row).filter(|_| !state.stopped)?;
+        let bytes = state.bytes.saturating_add(size(input));
+        if state.inputs == 0 || bytes <= MOST_BYTES && state.inputs < threads * MOST_INPUTS {
+            (state.next, state.inputs, state.bytes) = (row + 1, state.inputs + 1, bytes);
+            return Some((row, input));
+        }
+        state = changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+    }
+}
+
+/// The result of an input, once it is there; prints what was said meanwhile.
+fn finished<R>(row: usize, state: &Mutex<State<R>>, changed: &Condvar, console: &Console) -> R {
+    let mut state = lock(state);
+    let (result, lines) = loop {
+        match state.results.remove(&row) {
+            Some(result) => break result,
+            None => state = changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+        }
+    };
+    drop(state);
+    lines.iter().for_each(|line| console.say(line));
+    result.unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+fn lock<R>(state: &Mutex<State<R>>) -> MutexGuard<'_, State<R>> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
