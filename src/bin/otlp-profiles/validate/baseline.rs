@@ -36,7 +36,8 @@ pub(super) fn write(path: &Path, files: &[Checked]) -> Result<Baseline, Failure>
     for file in files {
         file.report.iter().for_each(|report| baseline.add(&file.name, report));
     }
-    output::to_files(&[(path.to_owned(), baseline.to_string().into_bytes())], None, true)?;
+    let files = [(path.to_owned(), baseline.to_string().into_bytes())];
+    output::to_files(&files, None, true, output::Sync::Now)?;
     Ok(baseline)
 }
 
