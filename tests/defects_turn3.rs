@@ -1,8 +1,10 @@
 //! Inputs from bug reports of profilers and viewers: each is read as what it is, or refused with a way forward.
-#![cfg(feature = "cli")]
+#![cfg(all(feature = "cli", feature = "proto-all"))]
 
 use std::process::Command;
 
+use otlp_profiles::proto::pprof;
+use otlp_profiles::proto::prost::Message;
 use otlp_profiles::{Policy, Profiles, ReadOptions, Reading, read};
 
 /// A reading, with broken rows repaired or refused.
@@ -92,4 +94,140 @@ fn columns_that_nobody_asked_for_are_reported() {
         b"main;a 3 5\n",
     );
     assert_eq!(two.0, 0, "{}", two.1);
+}
+
+/// A profile of a function for each name, and a sample of each function with these values.
+fn pprof(names: &[&str], values: &[&[i64]]) -> pprof::Profile {
+    let mut profile = pprof::Profile {
+        string_table: ["", "samples", "count", "cpu", "nanoseconds"].map(Into::into).to_vec(),
+        sample_type: vec![
+            pprof::ValueType { r#type: 1, unit: 2 },
+            pprof::ValueType { r#type: 3, unit: 4 },
+        ],
+        ..Default::default()
+    };
+    for (id, name) in (1..).zip(names) {
+        let function = pprof::Function { id, name: id as i64 + 4, ..Default::default() };
+        let line = vec![pprof::Line { function_id: id, ..Default::default() }];
+        profile.location.push(pprof::Location { id, line, ..Default::default() });
+        profile.function.push(function);
+        profile.string_table.push((*name).to_owned());
+    }
+    for (at, value) in values.iter().enumerate() {
+        let location_id = vec![at as u64 % names.len() as u64 + 1];
+        profile.sample.push(pprof::Sample { location_id, value: value.to_vec(), label: vec![] });
+    }
+    profile
+}
+
+const TO_NOWHERE: [&str; 6] = ["convert", "--to", "otlp", "-f", "-o", "/dev/null"];
+
+#[test]
+fn two_profiles_in_a_row_are_refused_and_never_repaired() {
+    let one = pprof(&["main", "w1"], &[&[1, 10]]);
+    let two = pprof(&["main", "w2"], &[&[2, 20]]);
+    let timed = |profile: &pprof::Profile| pprof::Profile { time_nanos: 17, ..profile.clone() };
+    let period = |profile: &pprof::Profile| pprof::Profile { period: 9, ..profile.clone() };
+    // Sample types in the first alone, and no id in both.
+    let mut rest = pprof(&["main", "other", "third"], &[&[], &[], &[2, 20]]);
+    rest.sample_type.clear();
+    (rest.sample, rest.location, rest.function) =
+        (rest.sample.split_off(2), rest.location.split_off(2), rest.function.split_off(2));
+    // Strings first, as some writers have them: both tables lie in one piece.
+    let strings = |profile: &pprof::Profile| {
+        let string_table = profile.string_table.clone();
+        let table = pprof::Profile { string_table, ..Default::default() };
+        let others = pprof::Profile { string_table: vec![], ..profile.clone() };
+        (table.encode_to_vec(), others.encode_to_vec())
+    };
+    let (table, others) = strings(&one);
+    let (other_table, second) = strings(&two);
+    let three = [one.encode_to_vec(), two.encode_to_vec(), one.encode_to_vec()].concat();
+    for joined in [
+        [one.encode_to_vec(), two.encode_to_vec()].concat(),
+        [timed(&one).encode_to_vec(), timed(&two).encode_to_vec()].concat(),
+        [timed(&one).encode_to_vec(), two.encode_to_vec()].concat(),
+        [period(&one).encode_to_vec(), period(&two).encode_to_vec()].concat(),
+        [one.encode_to_vec(), rest.encode_to_vec()].concat(),
+        [others, table.clone(), other_table.clone(), second.clone()].concat(),
+        three,
+    ] {
+        for policy in [Policy::Refuse, Policy::Repair] {
+            let error = reading(&joined, policy).unwrap_err().to_string();
+            assert!(error.contains("several concatenated profiles: split it into"), "{error}");
+        }
+        for arguments in [&["info"][..], &TO_NOWHERE, &[&TO_NOWHERE[..], &["--repair"]].concat()] {
+            assert_eq!(run(arguments, &joined).0, 3, "{arguments:?}");
+        }
+        let (code, findings) = run(&["validate"], &joined);
+        assert!(code == 1 && findings.contains("PP1014"), "{findings}");
+        assert!(run(&["validate", "--fix"], &joined).1.contains("PP1014"), "{findings}");
+    }
+    // An empty string that is there twice in one table is no second table.
+    let mut twice = one.clone();
+    twice.string_table.push(String::new());
+    twice.string_table.push("w3".to_owned());
+    twice.function[1].name = 8;
+    let read = reading(&twice.encode_to_vec(), Policy::Refuse).unwrap();
+    assert_eq!(samples(&read.profiles), ["main [1, 10]"]);
+}
+
+#[test]
+fn samples_with_other_numbers_of_values_are_dropped_and_counted() {
+    for (values, kept, dropped) in [
+        (&[&[1][..], &[1, 2, 3], &[4, 5]][..], &["main [4, 5]"][..], 2),
+        (&[&[][..], &[1, 2]], &["main [1, 2]"], 1),
+        (&[&[1][..]], &[], 1),
+        (&[&[1, 2][..], &[3, 4]], &["main [1, 2]", "main [3, 4]"], 0),
+    ] {
+        let bytes = pprof(&["main"], values).encode_to_vec();
+        let read = reading(&bytes, Policy::Repair).unwrap();
+        assert_eq!(samples(&read.profiles), kept, "{values:?}");
+        let found: Vec<_> = read.findings.iter().map(|f| (f.code, f.count)).collect();
+        let wanted = (dropped > 0).then_some(("pprof.value_count", dropped));
+        assert_eq!(found, Vec::from_iter(wanted), "{values:?}");
+        let code = if dropped > 0 { 3 } else { 0 };
+        assert_eq!((run(&["info"], &bytes).0, run(&TO_NOWHERE, &bytes).0), (code, code));
+        let denied = [&TO_NOWHERE[..], &["--repair", "--deny-loss"]].concat();
+        assert_eq!(run(&denied, &bytes).0, i32::from(dropped > 0), "{values:?}");
+        assert_eq!(run(&["validate"], &bytes).0, i32::from(dropped > 0), "{values:?}");
+    }
+}
+
+#[test]
+fn equal_entries_with_one_id_are_merged() {
+    type Edit = fn(&mut pprof::Profile);
+    let edits: [(Edit, &str); 4] = [
+        (|p| p.function.insert(1, p.function[0]), "PP1006"),
+        (|p| p.location.push(p.location[0].clone()), "PP1007"),
+        (|p| p.mapping.push(p.mapping[0]), "PP1005"),
+        (|p| p.function.extend_from_slice(&[p.function[0], p.function[1]]), "PP1006"),
+    ];
+    for (edit, rule) in edits {
+        let mut profile = pprof(&["main", "w"], &[&[1, 10], &[2, 20]]);
+        let mapping = pprof::Mapping { id: 1, memory_limit: 9, ..Default::default() };
+        profile.mapping.push(mapping);
+        profile.location[0].mapping_id = 1;
+        edit(&mut profile);
+        let bytes = profile.encode_to_vec();
+        let wanted = ["main [1, 10]", "w [2, 20]"];
+        assert!(reading(&bytes, Policy::Refuse).unwrap_err().to_string().contains("are equal"));
+        let read = reading(&bytes, Policy::Repair).unwrap();
+        assert_eq!(samples(&read.profiles), wanted, "{rule}");
+        assert!(codes(&read).contains(&"pprof.equal_id"), "{rule}: {:?}", codes(&read));
+        assert!(run(&["validate"], &bytes).1.contains(rule), "{rule}");
+        let fixed = otlp_profiles::check::fix(&bytes, &Default::default());
+        assert!(
+            fixed.changes.iter().any(|change| change.rule.id() == rule),
+            "{:?}",
+            fixed.not_fixed
+        );
+        let read = reading(&fixed.bytes, Policy::Refuse).unwrap();
+        assert_eq!(samples(&read.profiles), wanted, "{rule}");
+        // Entries that differ stay an error.
+        let mut other = pprof(&["main", "w"], &[&[1, 10], &[2, 20]]);
+        other.function[1].id = 1;
+        let left = otlp_profiles::check::fix(&other.encode_to_vec(), &Default::default()).not_fixed;
+        assert!(left[0].why.contains("pprof.bad_id"), "{left:?}");
+    }
 }

@@ -1062,6 +1062,7 @@ fn every_code_has_a_case() {
         "text.bad_line",
         // In tests/defects_turn3.rs.
         "columns.unread",
+        "pprof.equal_id",
         // In tests/osprofiler.rs.
         "point.unmatched",
         "point.skewed",

@@ -172,6 +172,8 @@ pub(crate) struct Ids {
     counted: u64,
     /// The first row of each other id.
     others: Map<u64, u32>,
+    /// Whether two rows have the same id.
+    pub(crate) is_repeated: bool,
 }
 
 impl Ids {
@@ -182,7 +184,10 @@ impl Ids {
             if all.counted == row as u64 && id == row as u64 + 1 {
                 all.counted = id;
             } else if id == 0 || id > all.counted {
-                all.others.entry(id).or_insert(row as u32);
+                let first = *all.others.entry(id).or_insert(row as u32);
+                all.is_repeated |= id != 0 && first != row as u32;
+            } else {
+                all.is_repeated = true;
             }
         }
         all

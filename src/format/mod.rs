@@ -30,7 +30,7 @@ mod orphans;
 mod osprofiler;
 pub(crate) mod otlp;
 mod perf;
-mod pprof;
+pub(crate) mod pprof;
 mod receiver;
 mod select;
 pub(crate) mod source;

@@ -146,6 +146,27 @@ impl Samples {
         }
     }
 
+    /// Drops the samples for which `keep` has `false`.
+    pub(crate) fn retain(&mut self, keep: &[bool]) {
+        fn list<T>(column: &mut Vec<T>, keep: &[bool]) {
+            let mut keep = keep.iter();
+            column.retain(|_| keep.next().is_none_or(|keep| *keep));
+        }
+        fn lists<T: Copy>(column: &mut Ragged<T>, keep: &[bool]) {
+            let mut kept = Ragged::default();
+            for (at, (row, _)) in keep.iter().enumerate().filter(|(_, keep)| **keep).enumerate() {
+                kept.push_at(at, column.row(row));
+            }
+            *column = kept;
+        }
+        list(&mut self.stacks, keep);
+        list(&mut self.links, keep);
+        list(&mut self.stacktrace_ids, keep);
+        lists(&mut self.attributes, keep);
+        lists(&mut self.values, keep);
+        lists(&mut self.timestamps, keep);
+    }
+
     /// Adds a sample without values, and says its row.
     pub(crate) fn push(
         &mut self,

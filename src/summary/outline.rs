@@ -90,6 +90,8 @@ struct Tables {
     rows: [Rows; Table::COUNT],
     /// In the payload.
     end: usize,
+    /// The second may begin a second table: of a profile behind this one.
+    empty_strings: u64,
 }
 
 impl Tables {
@@ -105,12 +107,16 @@ impl Tables {
             let mut ahead = *reader;
             let Some((tag, row)) = ahead.record() else { return };
             let Some(Action::Row(table)) = actions.get(tag as usize) else { return };
-            let (mut count, mut longest) = (1, row.left());
+            let (mut count, mut longest, mut empty) = (1, row.left(), u64::from(row.is_empty()));
             while let Some(row) = ahead.record_of(tag) {
                 count += 1;
+                empty += u64::from(row.is_empty());
                 longest = longest.max(row.left());
             }
             self.of(*table).add((reader.at(), tag), count, longest as u64);
+            if *table == Table::String {
+                self.empty_strings += empty;
+            }
             *reader = ahead;
         }
     }
@@ -239,6 +245,9 @@ impl<'a> Walk<'a> {
         self.actions.push((&PROFILE, actions));
         self.counted(&tables);
         if own {
+            if tables.empty_strings > 1 {
+                return None;
+            }
             self.tables(&tables)?;
             self.refs = Refs::default();
         }

@@ -79,11 +79,11 @@ rules! {
     /// Concatenated messages are merged by protobuf: rows of the second file get the ids of the
     /// first. `time_nanos` is singular and nearly always set, so that its second occurrence betrays
     /// the joint. All else that is found is then noise and is not reported.
-    PP1014 "pprof-concatenated" ["E" "P"] "time_nanos"
-        "occurs twice, first non-zero: two profiles in a row"
+    PP1014 "pprof-concatenated" ["E" "P"] "time_nanos, string_table"
+        "time_nanos occurs twice, first non-zero, or the string table begins again: two profiles in a row"
         source "google/pprof errConcatProfile"
         example "cat a b"
-        fix "merge the profiles with pprof -proto";
+        fix "split the file, or compress each profile with gzip before joining them";
     /// A label is a text or a number; google/pprof looks at `str` first and loses the number.
     PP1015 "pprof-label-both" ["W" "P"] "Label"
         "str and num both set (\"At most one\")"

@@ -11,8 +11,8 @@ use crate::error::Severity;
 use crate::format::losses::LossCode;
 use crate::format::losses::{
     ATTR_ROW_0, BUILD_ID_GUESS, DANGLING_MAPPING, DEDUP_FUNCTION, DEDUP_LOCATION, DEDUP_MAPPING,
-    DEFAULT_NO_MATCH, G1_ZERO_MAPPING, IDS_RENUMBERED, INDEX_OUT_OF_RANGE, ORPHAN_DROPPED,
-    PROFILE_ID_SYNTHESIZED, ROW_0, ROW_0_UNUSED, VALUE_NEGATIVE,
+    DEFAULT_NO_MATCH, EQUAL_ID, G1_ZERO_MAPPING, IDS_RENUMBERED, INDEX_OUT_OF_RANGE,
+    ORPHAN_DROPPED, PROFILE_ID_SYNTHESIZED, ROW_0, ROW_0_UNUSED, VALUE_NEGATIVE,
 };
 
 /// What is done where a rule is broken that has one right answer.
@@ -88,6 +88,9 @@ static FIXES: &[(&str, &str)] = &[
         "PP1001",
         "string 0 was made empty: index 0 says that there is no text, so nothing showed what it held",
     ),
+    ("PP1005", "one of the equal entries was kept"),
+    ("PP1006", "one of the equal entries was kept"),
+    ("PP1007", "one of the equal entries was kept"),
     ("PP1008", "the reference to nothing was left out"),
     ("PP1026", "the rows were numbered anew"),
     ("PP1031", "the equal rows became one"),
@@ -103,6 +106,7 @@ static TOLERATED: &[LossCode] = &[
     DEDUP_LOCATION,
     DEDUP_MAPPING,
     DEFAULT_NO_MATCH,
+    EQUAL_ID,
     G1_ZERO_MAPPING,
     IDS_RENUMBERED,
     INDEX_OUT_OF_RANGE,

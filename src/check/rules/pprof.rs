@@ -25,6 +25,7 @@ use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
 use crate::check::shape::Shape;
 use crate::check::state::ProfileState;
+use crate::format::pprof::strings::second_table;
 use crate::schema::{PROFILE, Table};
 
 /// Cells of `Profile` that pprof has.
@@ -48,7 +49,7 @@ pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     cx.payload.samples += record.count(SAMPLES) as u64;
     cx.profile = ProfileState::default();
     cx.profile.compares = cx.findings.asks(&PP1032);
-    strings(cx);
+    strings(cx, record);
     types(cx, shape, record);
     times(cx, record);
     period(cx, record);
@@ -71,7 +72,21 @@ pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 ///
 /// An empty table and a first string with a text are one rule: either way index 0 does not mean
 /// "none".
-fn strings(cx: &mut Cx<'_>) {
+///
+/// One that begins again is of a second profile behind the first.
+fn strings(cx: &mut Cx<'_>, record: &Record) {
+    let second = |is_repeated| {
+        let rows = cx.tables.rows[Table::String as usize].iter().copied();
+        second_table(rows, is_repeated)
+    };
+    let is_twice = |cell: usize| record.get(cell).is_some_and(|cell| cell.times > 1);
+    let once = [TIME, DURATION, PERIOD, PERIOD_TYPE, DEFAULT, DOC_URL, PATTERNS[0], PATTERNS[1]];
+    let ids = [&cx.payload.mapping_ids, &cx.payload.locations, &cx.payload.functions];
+    let is_repeated = ids.iter().any(|ids| ids.is_repeated) || once.into_iter().any(is_twice);
+    if let Some(row) = second(is_repeated).filter(|_| !is_joined_in_time(cx, record)) {
+        let spot = cx.of_row(Table::String, row);
+        cx.findings.raise(&PP1014, spot, "a second empty string", "one string table");
+    }
     let spot = Spot::nowhere().field("string_table");
     match cx.string(0) {
         None => cx.findings.raise(&PP1001, spot, "no entry", "\"\" first"),
@@ -121,6 +136,12 @@ fn types(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     }
 }
 
+/// Whether there are two times, of which the first is set.
+fn is_joined_in_time(cx: &Cx<'_>, record: &Record) -> bool {
+    let times = record.get(TIME).map_or(0, |cell| cell.times);
+    times > 1 && cx.first_number(record.at(TIME), record.end) != 0
+}
+
 /// When it was and how long it took: not negative, in nanoseconds, within 64 bits together.
 ///
 /// A time that comes twice is how pprof knows two files in a row for what they are, unless the first is 0.
@@ -129,11 +150,11 @@ fn types(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 fn times(cx: &mut Cx<'_>, record: &Record) {
     let (time, duration) = (record.signed(TIME), record.signed(DURATION));
     let spot = Spot::at(record.at(TIME)).field("time_nanos");
-    if record.get(TIME).is_some_and(|cell| cell.times > 1) {
-        match cx.first_number(record.at(TIME), record.end) {
-            0 => cx.findings.raise(&OP1021, spot, "", ""),
-            first => cx.findings.raise(&PP1014, spot, first, "once"),
-        }
+    if is_joined_in_time(cx, record) {
+        let first = cx.first_number(record.at(TIME), record.end);
+        cx.findings.raise(&PP1014, spot, first, "once");
+    } else if record.get(TIME).is_some_and(|cell| cell.times > 1) {
+        cx.findings.raise(&OP1021, spot, "", "");
     }
     if time < 0 {
         cx.findings.raise(&PP1029, spot, time, "0 or more");

@@ -250,11 +250,12 @@ codes! {
     }
     Rejected {
         BAD_ID = "pprof.bad_id": "an id is 0 or occurs twice: the row was repaired";
+        EQUAL_ID = "pprof.equal_id": "two equal entries have the same id: one was kept";
         DANGLING_LOCATION = "pprof.dangling_location": "a sample refers to a location that does not exist: the frame was dropped";
         DANGLING_FUNCTION = "pprof.dangling_function": "a line refers to a function that does not exist: the reference was dropped";
         DANGLING_MAPPING = "pprof.dangling_mapping": "a location refers to a mapping that does not exist: the reference was dropped";
         BAD_STRING_INDEX = "pprof.bad_string_index": "an index past the end of the string table was read as the empty string";
-        VALUE_COUNT = "pprof.value_count": "a sample has more or fewer values than there are sample types";
+        VALUE_COUNT = "pprof.value_count": "a sample has more or fewer values than there are sample types: it was dropped";
         ROW_0 = "table.row_0": "the first row of a table was not empty";
         MESSAGE_UNREADABLE = "message.unreadable": "a damaged message was skipped: the others were read";
         BAD_LINE = "text.bad_line": "a line that cannot be parsed was dropped";

@@ -27,7 +27,7 @@ use crate::semconv;
 use crate::wire::read::Reader;
 use crate::wire::{LEN, VARINT};
 
-use crate::format::pprof::strings::Table;
+use crate::format::pprof::strings::{CONCATENATED, Table};
 /// What is said once.
 ///
 /// Numbers are indices into the string table of the file, which is read later: it may lie behind.
@@ -76,10 +76,8 @@ impl Header {
         } else if is!(tag, PPROF.profile.time, VARINT) {
             let time = reader.varint()? as i64;
             if self.time != 0 && time != 0 {
-                return Err(Error::malformed(
-                    "the field occurs twice: the file is several concatenated profiles",
-                )
-                .within("time_nanos"));
+                let message = format!("the field occurs twice: {CONCATENATED}");
+                return Err(Error::malformed(message).within("time_nanos"));
             }
             self.time = if time == 0 { self.time } else { time };
         } else if is!(tag, PPROF.profile.duration, VARINT) {

@@ -16,6 +16,7 @@ use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::id_column::IdColumn;
 use crate::format::otlp::read::tables::Tables;
+use crate::format::pprof::layout::{Place, row as row_at};
 
 /// The rows of a table by their ids. Row 0 is the model's empty row.
 #[derive(Debug)]
@@ -34,7 +35,12 @@ impl Ids {
     /// # Errors
     ///
     /// An id of 0, or one that an earlier row has, unless repairs are asked for.
-    pub(crate) fn of(ids: &IdColumn, table: &'static str, intake: &mut Intake) -> Result<Self> {
+    pub(crate) fn of(
+        ids: &IdColumn,
+        table: &'static str,
+        (payload, places): (&[u8], &[Place]),
+        intake: &mut Intake,
+    ) -> Result<Self> {
         if ids.is_counted() {
             return Ok(Self::Dense(ids.len() as u32));
         }
@@ -46,26 +52,32 @@ impl Ids {
             || "the ids are not 1, 2, 3, …: they were renumbered".to_owned(),
         );
         let mut rows = Rows::with_capacity_and_hasher(ids.len(), Default::default());
+        let bytes = |at: usize| row_at(places[at], payload).rest();
         for (row, &id) in ids.iter().enumerate() {
-            let bad = if id == 0 { true } else { rows.insert(id, row as u32 + 1).is_some() };
-            if bad {
-                let error = Error::malformed(if id == 0 {
-                    "id must not be 0".to_owned()
-                } else {
-                    format!("duplicate id {id}")
-                });
-                intake.repair(losses::BAD_ID, error.within("id").within_row(table, row))?;
-            }
+            let (code, message) = match (id, rows.insert(id, row as u32 + 1)) {
+                (0, _) => (losses::BAD_ID, "id must not be 0".to_owned()),
+                (_, None) => continue,
+                (_, Some(first)) if bytes(first as usize - 1) == bytes(row) => {
+                    (losses::EQUAL_ID, format!("duplicate id {id}: the entries are equal"))
+                }
+                (_, Some(_)) => (losses::BAD_ID, format!("duplicate id {id}")),
+            };
+            intake.repair(code, Error::malformed(message).within("id").within_row(table, row))?;
         }
+        rows.remove(&0);
         Ok(Self::Sparse(rows))
     }
 
     /// The ids of functions. Where all are left out and the lines show what they were, a repair
     /// takes those.
-    pub(crate) fn of_functions(tables: &Tables, intake: &mut Intake) -> Result<Self> {
+    pub(crate) fn of_functions(
+        tables: &Tables,
+        places: (&[u8], &[Place]),
+        intake: &mut Intake,
+    ) -> Result<Self> {
         let functions = &tables.ids.function;
         if functions.len() == 0 || !are_left_out(tables) {
-            return Self::of(functions, "function", intake);
+            return Self::of(functions, "function", places, intake);
         }
         let rows = functions.len();
         for row in 0..rows {

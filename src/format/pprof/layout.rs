@@ -51,6 +51,19 @@ pub(crate) fn row((start, length): Place, payload: &[u8]) -> Reader<'_> {
 }
 
 impl Layout {
+    /// Whether a field occurs twice that a profile has once. Comments are a list.
+    pub(super) fn has_field_twice(&self, payload: &[u8]) -> bool {
+        let mut met = 0_u64;
+        self.others.iter().any(|&start| {
+            let tag = Reader::within(payload, start as usize, payload.len()).tag().ok().flatten();
+            let number = tag.map_or(0, |tag| tag >> 3);
+            let bit = 1_u64.checked_shl(number).unwrap_or(0);
+            let is_again = number != PPROF.profile.comment && met & bit != 0;
+            met |= bit;
+            is_again
+        })
+    }
+
     /// # Errors
     ///
     /// More samples or strings than the limits allow; a field that runs past the end.

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! samples say    largest id 9, of 8 locations       ─►  mend_stacks: leaves out 9, or refuses
-//!                3 values, of 2 sample types        ─►  mend_values: cuts the third, or refuses
+//!                3 values, of 2 sample types        ─►  mend_values: drops the sample, or refuses
 //! ```
 
 use crate::error::{Error, Result};
@@ -56,9 +56,8 @@ pub(super) fn mend_stacks(
     Ok(())
 }
 
-/// Cuts or fills up the values of samples that have more or fewer than there are sample types.
-///
-/// What was cut or filled is one finding a sample.
+/// Drops, or refuses, the samples that have more or fewer values than there are sample types: nobody knows which of
+/// their values is of which type.
 ///
 /// # Errors
 ///
@@ -69,19 +68,16 @@ pub(super) fn mend_values(
     columns: usize,
     intake: &mut Intake,
 ) -> Result<()> {
-    let mut mended = Ragged::default();
-    for row in 0..samples.stacks.len() {
-        let values = samples.values.row(row);
-        if values.len() != columns {
-            let error = Error::malformed(format!(
-                "found {} values for {columns} sample types",
-                values.len()
-            ));
+    let mut keep = vec![true; samples.len()];
+    for (row, keep) in keep.iter_mut().enumerate() {
+        let found = samples.values.row(row).len();
+        *keep = found == columns;
+        if !*keep {
+            let error =
+                Error::malformed(format!("found {found} values for {columns} sample types"));
             intake.repair(losses::VALUE_COUNT, error.within("value").within_row("sample", row))?;
         }
-        mended.items.extend(values.iter().copied().chain(std::iter::repeat(0)).take(columns));
-        mended.end_row_at(row);
     }
-    samples.values = mended;
+    samples.retain(&keep);
     Ok(())
 }

@@ -30,7 +30,7 @@ mod read;
 mod sample_labels;
 mod samples;
 mod seen;
-mod strings;
+pub(crate) mod strings;
 mod times;
 mod write;
 mod write_samples;

@@ -11,7 +11,7 @@
 //! Strings come last on purpose: one becomes the model's when it is first used, so the dictionary
 //! holds no text that nothing refers to, in the order in which they are met.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::format::fields::is;
 use crate::format::intake::Intake;
 use crate::format::otlp::read::tables::Tables;
@@ -24,7 +24,7 @@ use crate::format::pprof::layout::{
     FUNCTION, LOCATION, Layout, MAPPING, Place, SAMPLE_TYPE, STRING, row,
 };
 use crate::format::pprof::samples::{LOCATION_ID, LOCATION_ID_UNPACKED, SampleReader, Shape};
-use crate::format::pprof::strings::Table;
+use crate::format::pprof::strings::{CONCATENATED, Table, second_table};
 use crate::format::pprof::{equal, times};
 use crate::model::id::FunctionId;
 use crate::model::profile::{Profile, ValueType};
@@ -57,9 +57,11 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     intake.budget.take::<u8>(text)?;
     tables.texts.reserve(texts, text);
     let header = read_tables(payload, &layout, &mut tables, intake)?;
-    let mappings = Ids::of(&tables.ids.mapping, "mapping", intake)?;
-    let functions = Ids::of_functions(&tables, intake)?;
-    let locations = Ids::of(&tables.ids.location, "location", intake)?;
+    check_alone(payload, &layout, &tables)?;
+    let rows = |table: usize| (payload, &layout.rows[table][..]);
+    let mappings = Ids::of(&tables.ids.mapping, "mapping", rows(MAPPING), intake)?;
+    let functions = Ids::of_functions(&tables, rows(FUNCTION), intake)?;
+    let locations = Ids::of(&tables.ids.location, "location", rows(LOCATION), intake)?;
     if !mappings.is_dense() || !functions.is_dense() {
         resolve_sparse(payload, &layout, &mut tables, &mappings, &functions, intake)?;
     }
@@ -90,6 +92,25 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let mut resource = ResourceProfiles::default();
     resource.scopes = vec![scope];
     Ok(Profiles { dictionary, resources: vec![resource] })
+}
+
+/// Refuses a file of several profiles joined byte by byte, which protobuf reads as one whose references lead into the
+/// first: the string table begins again.
+fn check_alone(payload: &[u8], layout: &Layout, tables: &Tables) -> Result<()> {
+    let strings = &layout.rows[STRING];
+    let second = |is_repeated| {
+        let rows = strings.iter().map(|&(start, length)| (start, start + length));
+        second_table(rows, is_repeated)
+    };
+    let Some(any) = second(true) else { return Ok(()) };
+    let is_repeated = || {
+        let ids = [&tables.ids.mapping, &tables.ids.location, &tables.ids.function];
+        layout.has_field_twice(payload) || ids.iter().any(|ids| ids.is_repeated())
+    };
+    let Some(row) = second(false).or_else(|| is_repeated().then_some(any)) else { return Ok(()) };
+    let at = payload.get(strings[row].0 as usize..).unwrap_or_default();
+    let message = format!("the string table begins again: {CONCATENATED}");
+    Err(Error::malformed(message).at(at).within_row("string_table", row))
 }
 
 /// About how many locations all samples have, as some of them say.

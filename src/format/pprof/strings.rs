@@ -22,6 +22,24 @@ pub(crate) struct Table<'a> {
     ids: Vec<u32>,
 }
 
+/// What a file of several profiles is refused with.
+pub(super) const CONCATENATED: &str = "the file is several concatenated profiles: split it into its profiles, or compress each with gzip before joining them";
+
+/// The row at which a second string table begins: an empty string that does not lie right behind the string before it,
+/// or wherever it lies if something else of a profile `is_repeated`.
+///
+/// Rows are where strings begin and end.
+pub(crate) fn second_table(
+    rows: impl Iterator<Item = (u32, u32)>,
+    is_repeated: bool,
+) -> Option<usize> {
+    let mut last = None;
+    rows.enumerate().find_map(|(row, (start, end))| {
+        let is_apart = last.replace(end).is_some_and(|last| is_repeated || last + 2 != start);
+        (start == end && is_apart).then_some(row)
+    })
+}
+
 /// No string was given this id.
 const UNUSED: u32 = u32::MAX;
 

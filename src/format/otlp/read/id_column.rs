@@ -44,6 +44,13 @@ impl IdColumn {
         self.0.iter().zip(1..).fold(true, |counted, (id, row)| counted & (*id == row))
     }
 
+    /// Whether two rows have the same id.
+    pub(crate) fn is_repeated(&self) -> bool {
+        let mut ids: Vec<u64> = self.0.iter().copied().filter(|id| *id != 0).collect();
+        ids.sort_unstable();
+        ids.windows(2).any(|pair| pair[0] == pair[1])
+    }
+
     /// Whether any row has an id.
     pub(crate) fn is_said(&self) -> bool {
         self.0.iter().any(|&id| id != 0)

@@ -18,7 +18,6 @@ use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::schema::Generation;
-use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
 
 /// Refuses or repairs samples whose values fit neither the sample types nor the timestamps: too many are cut, too few
@@ -35,7 +34,7 @@ pub(crate) fn check<G: Generation>(
     types: usize,
     intake: &mut Intake,
 ) -> Result<()> {
-    let Samples { stacks, values, timestamps, .. } = samples;
+    let Samples { stacks, values, timestamps, .. } = &*samples;
     let wanted = |row: usize, found: usize| match (timestamps.row(row).len(), found) {
         _ if !G::SCHEMA.has_one_sample_type() => types,
         (0, _) | (_, 0) => found,
@@ -44,20 +43,19 @@ pub(crate) fn check<G: Generation>(
     // Rows behind the last with timestamps have none, so all that they have is right.
     let rows = if G::SCHEMA.has_one_sample_type() { timestamps.len() } else { stacks.len() };
     let found = |row: usize| values.row(row).len();
-    let Some(bad) = (0..rows).find(|&row| found(row) != wanted(row, found(row))) else {
+    let is_bad = |row: &usize| found(*row) != wanted(*row, found(*row));
+    let bad: Vec<usize> = (0..rows).filter(is_bad).collect();
+    if bad.is_empty() {
         return Ok(());
-    };
-    let message = format!("found {} values, expected {}", found(bad), wanted(bad, found(bad)));
-    let error = Error::malformed(message).within("values").within_row("samples", bad);
-    intake.repair(losses::VALUE_COUNT, error)?;
-    let mut repaired = Ragged::default();
-    for row in 0..stacks.len() {
-        let had = values.row(row);
-        let filled = had.iter().copied().chain(std::iter::repeat(0));
-        repaired.items.extend(filled.take(wanted(row, had.len())));
-        repaired.end_row_at(row);
     }
-    *values = repaired;
+    let mut keep = vec![true; stacks.len()];
+    for row in bad {
+        let message = format!("found {} values, expected {}", found(row), wanted(row, found(row)));
+        let error = Error::malformed(message).within("values").within_row("samples", row);
+        intake.repair(losses::VALUE_COUNT, error)?;
+        keep[row] = false;
+    }
+    samples.retain(&keep);
     Ok(())
 }
 
