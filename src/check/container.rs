@@ -34,8 +34,9 @@ use crate::format::options::WriteOptions;
 use crate::framing::{Framing, whole_messages};
 use crate::limits::Limits;
 
-/// What there are rules for.
-const CHECKED: &str = "pprof or OTLP profiles, which `otlp-profiles convert` makes of it";
+/// The formats with rules.
+pub(super) const CHECKED: &str =
+    "pprof or OTLP profiles, which `otlp-profiles convert` makes of it";
 
 /// Checks a file.
 ///
@@ -257,8 +258,7 @@ impl Checking<'_> {
             return None;
         }
         if is_legacy(payload) {
-            let head = payload.get(..payload.len().min(40)).unwrap_or_default();
-            self.findings.raise(&OP0009, Spot::at(0), Shown(head), "profile.proto");
+            self.findings.raise(&OP0009, Spot::at(0), "", "");
             return None;
         }
         match detect(payload) {
@@ -267,7 +267,7 @@ impl Checking<'_> {
                 Some(detected.format)
             }
             Ok(detected) => {
-                let found = detected.evidence.join("; ") + ", which no rules are for";
+                let found = detected.evidence.join("; ") + "; this format has no rules";
                 self.findings.raise(&OP0004, Spot::nowhere(), found, CHECKED);
                 None
             }

@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 
 use super::catalogue::{OP0008, OP1003, OP1019, OP1021, OP1023, OP1031, OP1032};
-use super::container::{Checking, newlines};
+use super::container::{CHECKED, Checking, newlines};
 use super::findings::{Findings, Shown, Spot, Step};
 use super::guess::{answer, detect};
 use super::said;
@@ -91,14 +91,14 @@ impl Checking<'_> {
             return self.json_response(payload);
         }
         let (found, bound) = match detect(payload) {
-            Ok(detected) if detected.format.is_json() => {
+            Ok(detected) if detected.format.is_whole() => {
                 if let Some(error) = json::wrapping(payload, &self.options.limits) {
                     let error = error.located(payload);
                     return said::limit(&mut self.findings, &error, "OTLP/JSON");
                 }
                 (detected.evidence.join("; "), "protobuf, or --from otlp-json")
             }
-            Ok(detected) => (detected.evidence.join("; "), "protobuf"),
+            Ok(detected) => (detected.evidence.join("; "), CHECKED),
             Err(error) => (error.message().to_owned(), "protobuf"),
         };
         self.findings.raise(&OP0008, Spot::at(0), found, bound);

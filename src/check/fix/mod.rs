@@ -240,6 +240,19 @@ impl Fixing<'_> {
     }
 }
 
+impl Report {
+    /// How many findings [`fix`] can fix at most, as far as the report shows.
+    ///
+    /// It fixes none of a payload with findings that have no single right answer.
+    pub fn fixable(&self) -> u64 {
+        let is_writable = writable(self).is_ok();
+        let fixable = self.rule_counts().filter(|count| {
+            count.rule.fixed_by().is_some() && (is_writable || !is_fixed_in_payload(count.rule))
+        });
+        fixable.map(|count| count.count).sum()
+    }
+}
+
 /// Whether a rule is fixed by writing the payload anew, not by compressing it anew.
 fn is_fixed_in_payload(rule: &Rule) -> bool {
     rule.fixed_by().is_some() && !rule.id().starts_with("OP00")

@@ -4,10 +4,20 @@ use std::fmt::Write;
 
 use otlp_profiles::check::Rule;
 
-/// The page of a rule, or of `all`, which is not the name of a rule.
+use crate::style::{BOLD, styled};
+
+/// The page of a rule with bold headings, or the list of `all`, which is not the name of a rule.
 pub(super) fn page(name: &str) -> Option<String> {
     let all = || (name == "all").then(catalogue);
-    Rule::find(name).map(Rule::to_string).or_else(all)
+    let rule = |rule: &Rule| {
+        let text = rule.to_string();
+        let lines = text.lines().map(|line| match line.starts_with(' ') || line.is_empty() {
+            true => format!("{line}\n"),
+            false => format!("{}\n", styled(line, BOLD)),
+        });
+        lines.collect()
+    };
+    Rule::find(name).map(rule).or_else(all)
 }
 
 /// A line for each rule, by id.

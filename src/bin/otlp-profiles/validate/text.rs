@@ -83,13 +83,13 @@ impl Groups {
     }
 }
 
-/// Names of files, of which five at most are printed.
+/// Names of files, of which eight at most are printed.
 fn joined(names: &[String]) -> String {
-    let more = match names.len().saturating_sub(5) {
+    let more = match names.len().saturating_sub(8) {
         0 => String::new(),
         more => format!(" and {}", counted(more as u64, "more file")),
     };
-    let first: Vec<_> = names.iter().take(5).map(|name| styled(name, BOLD)).collect();
+    let first: Vec<_> = names.iter().take(8).map(|name| styled(name, BOLD)).collect();
     format!("{}{more}: ", first.join(", "))
 }
 
@@ -207,10 +207,9 @@ fn summary(page: &mut String, files: &[Checked], view: &View) {
     if view.least > Severity::Info {
         return;
     }
-    let fixable = rules.values().filter(|(rule, ..)| rule.fixed_by().is_some());
-    let fixable: u64 = fixable.map(|(_, count, _)| count).sum();
+    let fixable: u64 = reports().map(Report::fixable).sum();
     if fixable > 0 && files.iter().all(|file| file.fixed.is_none()) {
-        let _ = writeln!(page, "Run with --fix to mend {}.", counted(fixable, "finding"));
+        let _ = writeln!(page, "Run with --fix to mend up to {}.", counted(fixable, "finding"));
     }
     if let Some((rule, ..)) = rules.values().next() {
         let _ = writeln!(
