@@ -132,20 +132,18 @@ const BARE: Answer = Other(
 );
 const TRACES: Answer = Signal(
     "an OTLP export request for traces",
-    "this reads profiles only; send it to a receiver of traces",
+    "only profiles are supported: send it to a receiver of traces",
 );
 const METRICS: Answer = Signal(
     "an OTLP export request for metrics",
-    "this reads profiles only; send it to a receiver of metrics",
+    "only profiles are supported: send it to a receiver of metrics",
 );
 const LOGS: Answer = Signal(
     "an OTLP export request for logs",
-    "this reads profiles only; send it to a receiver of logs",
+    "only profiles are supported: send it to a receiver of logs",
 );
-const RESPONSE: Answer = Other(
-    "an OTLP export response",
-    "this is what a receiver answered; the profiles are in the request",
-);
+const RESPONSE: Answer =
+    Other("an OTLP export response", "the profiles are in the request, not in the response");
 const EVENTS: Answer = Other(
     "an export request for timestamped events, which their proposal does not have",
     "extract the profiles: each of them can be read",

@@ -190,7 +190,7 @@ impl Resolver {
     fn settle(&self, event: &mut Event, intake: &mut Intake) -> Result<()> {
         let Some(at) = &mut event.at else { return Ok(()) };
         if event.count > 1 {
-            let said = || "an event with a count above 1 has no time of its own".to_owned();
+            let said = || "dropped the time of an event with a count above 1".to_owned();
             intake.note(losses::TIMESTAMPS_DROPPED, || "events.time".to_owned(), said);
             event.at = None;
             return Ok(());
