@@ -305,7 +305,7 @@ fn a_given_id_is_of_one_profile() {
         let there = read(format, &written.payload);
         assert_eq!(there.iter().next().unwrap().profile_id(), id, "{format}");
         let error = otlp_profiles::write(&two, format.parse().unwrap(), &options).unwrap_err();
-        let said = "profile-id sets the id of one profile, and the payload has 2 profiles";
+        let said = "profile-id sets one profile's id; the payload has 2 profiles";
         assert_eq!((error.kind(), error.message()), (ErrorKind::InvalidOption, said), "{format}");
     }
     // The columns of one pprof are one profile.

@@ -322,12 +322,12 @@ fn an_id_is_given_to_one_profile() {
     run(&room, &format!("convert in -o one/ --to otlp {id}"), 0);
     copy(PPROFS[1], &room.join("in/b.pb.gz"));
     let output = run(&room, &format!("convert in -o two/ --to otlp {id}"), 2);
-    says(&output, "--profile-id sets the id of one profile, and there are 2 inputs");
+    says(&output, "--profile-id sets one profile's id, and there are 2 inputs");
     let message = fs::read(room.join("one/a.otlp")).unwrap();
     let messages = frame(Framing::LengthPrefixed, [&message[..], &message]).unwrap();
     fs::write(room.join("two.otlp"), messages).unwrap();
     let output = run(&room, &format!("convert two.otlp -o out.otlp --to 1.7 {id}"), 2);
-    says(&output, "message[1]: --profile-id sets the id of one profile");
+    says(&output, "message[1]: --profile-id sets one profile's id");
     // Of a profile that becomes one for each of its types, the first type's has it.
     let page = info(&room, "one/a.otlp");
     let ids: Vec<_> = profiles(&page["messages"][0])
@@ -339,7 +339,7 @@ fn an_id_is_given_to_one_profile() {
     assert_eq!(ids, wanted);
     copy("otlp-1.11-aggregated-memory.binpb", &room.join("memory.otlp"));
     let output = run(&room, &format!("convert memory.otlp -o out.otlp {id}"), 2);
-    says(&output, "--profile-id sets the id of one profile, and the payload has 4 profiles");
+    says(&output, "--profile-id sets one profile's id; the payload has 4 profiles");
     assert!(!room.join("out.otlp").exists() && !room.join("two").exists());
 }
 

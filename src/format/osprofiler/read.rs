@@ -61,8 +61,7 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
         return Err(Error::malformed("the file contains no OSProfiler message or report"));
     }
     if !all.is_anchored {
-        let said =
-            || "times are relative to the start of the report, which is unknown: dropped".into();
+        let said = || "dropped the times: the start of the report is unknown".into();
         intake.note(TIME_NO_ANCHOR, || "report".to_owned(), said);
     }
     let points = points(all.messages, intake)?;

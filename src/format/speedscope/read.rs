@@ -152,10 +152,7 @@ impl Reader {
                     intake.note(
                         TIME_NO_ANCHOR,
                         || "profiles.events".to_owned(),
-                        || {
-                            "the times of events are relative to an unknown start: dropped"
-                                .to_owned()
-                        },
+                        || "dropped the times: the start of the profile is unknown".to_owned(),
                     );
                 }
                 self.evented(&mut samples_of, events, end, intake)?;
@@ -281,8 +278,7 @@ impl Reader {
             } else {
                 (_, _) = (stack.pop(), open.pop());
                 if fresh > 0 {
-                    let said =
-                        || format!("dropped frame {frame}: it is closed at the time it is opened");
+                    let said = || format!("dropped frame {frame}: it has a duration of 0");
                     intake.note(LEFT_OUT, || "profiles.events".to_owned(), said);
                 }
                 fresh = fresh.saturating_sub(1);
@@ -290,8 +286,7 @@ impl Reader {
         }
         // What was never closed was open to the end, as of a recording that was cut off.
         for frame in &open {
-            let said =
-                || format!("frame {frame} is not closed: it was closed at the end of the profile");
+            let said = || format!("closed frame {frame} at the end of the profile");
             intake.note(FRAME_UNCLOSED, || "profiles.events".to_owned(), said);
         }
         let passed = self.passed(last, end).unwrap_or_default();
@@ -342,9 +337,7 @@ impl Reader {
             "C" => Err(Error::malformed(format!(
                 "the event closes frame {frame}, which is not the innermost open frame"
             ))),
-            kind => Err(Error::malformed(format!(
-                "unknown event type {kind:?}: expected \"O\" or \"C\""
-            ))),
+            kind => Err(Error::malformed(format!("the event type {kind:?} is not O or C"))),
         }
     }
 

@@ -70,8 +70,7 @@ impl Converted {
         origin.set(&mut reading.profiles).map_err(|error| Failure::writing(&error))?;
         let profiles = &reading.profiles;
         if options.profile_id.is_some() && self.profiles > 0 && profiles.iter().next().is_some() {
-            let message =
-                "--profile-id sets the id of one profile, and several messages have profiles";
+            let message = "--profile-id sets one profile's id, and several messages have profiles";
             return Err(Failure::new(Exit::Usage, message));
         }
         self.messages += 1;

@@ -97,7 +97,7 @@ impl Plan {
         if args.profile_id.is_some() && inputs.all.len() > 1 {
             let inputs = inputs.all.len();
             return Err(format!(
-                "--profile-id sets the id of one profile, and there are {inputs} inputs"
+                "--profile-id sets one profile's id, and there are {inputs} inputs"
             ));
         }
         let jobs = jobs(args, &inputs, output, format)?;

@@ -116,8 +116,7 @@ fn check_id(scopes: &[ScopeParts], options: &WriteOptions) -> Result<()> {
     if options.profile_id.is_none() || having < 2 {
         return Ok(());
     }
-    let message =
-        format!("profile-id sets the id of one profile, and the payload has {having} profiles");
+    let message = format!("profile-id sets one profile's id; the payload has {having} profiles");
     Err(Error::new(ErrorKind::InvalidOption, message))
 }
 
