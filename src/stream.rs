@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{BufReader, Chain, Cursor, ErrorKind, Read};
+use std::io::{BufReader, Chain, Cursor, Read};
 use std::path::Path;
 
 use crate::compression::{self, Inflater, inflate};
 use crate::error::{Error, Result};
-use crate::framing::{Framing, Opening, next_frame, opening, take, unreadable};
+use crate::framing::{Framing, MAGIC, Opening, fill, next_frame, opening, take};
 use crate::limits::{Limits, within};
 
 /// The payloads of a file or stream, inflated and without their frames.
@@ -171,9 +171,7 @@ impl<R: Read> MessageReader<R> {
                     return Self::bare(Unread { head, inflated, input, size }, limits);
                 }
                 Opening::Framed(framing) => {
-                    let input = Cursor::new(head).chain(input);
-                    let inflater = Inflater::new(input, packed, &limits)?.endless();
-                    let source = Source::Frames(Box::new(BufReader::new(inflater)));
+                    let source = frames(Cursor::new(head).chain(input), packed, framing, &limits)?;
                     let (gzip, zstd) = (packed == Some("gzip"), packed == Some("zstd"));
                     return Ok(Self { source, framing, gzip, zstd, limits, given: 0 });
                 }
@@ -206,9 +204,7 @@ impl<R: Read> MessageReader<R> {
         // What its first bytes left open, all of them decide.
         Ok(match opening(&payload, true) {
             Opening::Framed(framing) => {
-                let input = Cursor::new(payload).chain(input);
-                let frames = Inflater::new(input, None, limits)?.endless();
-                (Source::Frames(Box::new(BufReader::new(frames))), framing)
+                (frames(Cursor::new(payload).chain(input), None, framing, limits)?, framing)
             }
             Opening::Bare | Opening::Open => (Source::Whole(payload), Framing::None),
         })
@@ -320,28 +316,18 @@ impl<R: Read> Iterator for MessageReader<R> {
     }
 }
 
-/// Reads until there are `size` bytes, or the input ends.
-///
-/// `read_to_end` would write zeros into the buffer of a reader that is not the standard library's;
-/// a new allocation of them is free.
-fn fill(input: &mut impl Read, size: u64, file: &mut Vec<u8>) -> Result<()> {
-    let Some(size) = usize::try_from(size).ok().filter(|size| *size > file.len()) else {
-        return Ok(());
-    };
-    let mut filled = file.len();
-    let mut all = vec![0; size];
-    all[..filled].copy_from_slice(file);
-    while filled < size {
-        match input.read(&mut all[filled..]) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(unreadable(error)),
-        }
+/// The frames of an input, which begin behind its magic.
+fn frames<R: Read>(
+    input: Input<R>,
+    packed: Option<&str>,
+    framing: Framing,
+    limits: &Limits,
+) -> Result<Source<R>> {
+    let mut frames = BufReader::new(Inflater::new(input, packed, limits)?.endless());
+    if framing == Framing::DelimitedFile {
+        take(&mut frames, MAGIC.len() as u64, &mut Vec::new())?;
     }
-    all.truncate(filled);
-    *file = all;
-    Ok(())
+    Ok(Source::Frames(Box::new(frames)))
 }
 
 /// What the first bytes of a file inflate to, and whether that is all; nothing where its compression is not read.

@@ -231,3 +231,65 @@ fn equal_entries_with_one_id_are_merged() {
         assert!(left[0].why.contains("pprof.bad_id"), "{left:?}");
     }
 }
+
+#[test]
+fn delimited_messages_behind_the_magic_of_a_file_are_read() {
+    let otlp = |name: &str| {
+        let profiles = reading(format!("{name} 3\n").as_bytes(), Policy::Refuse).unwrap().profiles;
+        let options = otlp_profiles::WriteOptions::default();
+        otlp_profiles::write(&profiles, otlp_profiles::Format::OTLP, &options).unwrap().payload
+    };
+    let (one, two) = (otlp("main"), otlp(&"long".repeat(100)));
+    let delimited = otlp_profiles::framing::frame(
+        otlp_profiles::framing::Framing::Delimited,
+        [&one, &two, &one],
+    );
+    let file = [&b"OTLP\x01\0\0\0"[..], &delimited.unwrap()].concat();
+    let compressed = otlp_profiles::compression::deflate(&file, Default::default());
+    for file in [&file, &compressed] {
+        let options = ReadOptions::default();
+        let read: Vec<_> = otlp_profiles::Reader::new(&file[..], &options).unwrap().collect();
+        let texts: Vec<_> =
+            read.iter().map(|read| samples(&read.as_ref().unwrap().profiles)).collect();
+        assert_eq!(texts, [["main [3]"], [&*format!("{} [3]", "long".repeat(100))], ["main [3]"]]);
+        for arguments in [&["info"][..], &TO_NOWHERE] {
+            let (code, said) = run(arguments, file);
+            assert_eq!(code, 0, "{arguments:?}: {said}");
+        }
+        // As of other frames, its one finding is that it is no single message.
+        let (code, said) = run(&["validate"], file);
+        assert!(code == 1 && said.contains("1 error, 0 warnings"), "{said}");
+        assert!(said.contains("OP0010"), "{said}");
+    }
+    // A fixed file keeps its magic, and one that is cut is an error.
+    let fixed = otlp_profiles::check::fix(&file, &Default::default());
+    assert!(fixed.bytes.starts_with(b"OTLP\x01\0\0\0"));
+    assert_eq!(run(&["info"], &file[..file.len() - 3]).0, 3);
+}
+
+#[test]
+fn an_unknown_file_is_no_file() {
+    for (text, files) in [
+        (
+            "app 1 [000] 1.0: 1 cycles: \n\t10 _start+0x20 (/bin/app)\n  ??:0\n\t20 main+0x1 (/bin/app)\n  main.c:7\n",
+            &["main.c:7"][..],
+        ),
+        (
+            "app 1 [000] 1.0: 1 cycles: \n\t10 _start (/bin/app)\n  ??:?\n\t20 main (/bin/app)\n  main.c:?\n",
+            &["main.c:0"],
+        ),
+        (
+            "heap profile: 1: 9 [1: 9] @ heap/2\n1: 9 [1: 9] @ 0x10 0x20\n#\t0x0f\tmain+0x1\t??:0\n#\t0x1f\trun+0x1\tb.c:2\n",
+            &["b.c:2"],
+        ),
+    ] {
+        let profiles = reading(text.as_bytes(), Policy::Refuse).unwrap().profiles;
+        let dictionary = profiles.dictionary();
+        let sample = profiles.iter().next().unwrap().samples().get(0).unwrap();
+        let named = dictionary.frames(sample.stack).filter_map(|frame| {
+            let (file, line) = (dictionary.text(frame.function().filename), frame.line());
+            (!file.is_empty() || line != 0).then(|| format!("{file}:{line}"))
+        });
+        assert_eq!(named.collect::<Vec<_>>(), files, "{text}");
+    }
+}

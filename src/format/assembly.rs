@@ -68,6 +68,10 @@ impl Assembly {
     /// A line of a function; none of one without a name.
     pub(crate) fn line(&mut self, named: &Named) -> Result<Line> {
         let name = self.text(named.name)?;
+        // What addr2line and its like print where they know neither file nor line.
+        let is_unknown = matches!(named.file, b"??" | b"?");
+        let named =
+            if is_unknown { &Named { name: named.name, ..Named::default() } } else { named };
         let filename = self.text(named.file)?;
         let function = Function { name, filename, ..Function::default() };
         let function = self.interner.intern(function)?;

@@ -22,7 +22,7 @@ pub(super) fn header(framing: Framing, bytes: &[u8]) -> Header<'_> {
             Some((length, rest)) => (u32::from_be_bytes(*length), rest),
             None => return cut,
         },
-        Framing::Delimited => {
+        Framing::Delimited | Framing::DelimitedFile => {
             let mut rest = Reader::new(bytes);
             match rest.try_varint() {
                 // As short as it can be, as everybody writes it.
@@ -58,7 +58,7 @@ pub(super) fn split(framing: Framing, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
             let (line, rest) = text.split_at_checked(end.unwrap_or(text.len()))?;
             Some((line.trim_ascii_end(), rest))
         }
-        Framing::LengthPrefixed | Framing::Grpc | Framing::Delimited => {
+        Framing::LengthPrefixed | Framing::Grpc | Framing::Delimited | Framing::DelimitedFile => {
             match header(framing, bytes) {
                 Header::Length(length, rest) => rest.split_at_checked(length),
                 Header::Cut | Header::Invalid => None,

@@ -22,6 +22,8 @@ pub enum Framing {
     Grpc,
     /// Protobuf's delimited messages (`writeDelimitedTo`): before each its length, a varint.
     Delimited,
+    /// Delimited messages behind `OTLP` and a version, 1 as 4 bytes little-endian, as Jeffrey writes them to files.
+    DelimitedFile,
     /// The Collector's file exporter for JSON: one message a line; blank lines are passed over.
     JsonLines,
 }
@@ -33,10 +35,14 @@ impl fmt::Display for Framing {
             Self::LengthPrefixed => "length-prefixed",
             Self::Grpc => "grpc",
             Self::Delimited => "delimited",
+            Self::DelimitedFile => "delimited-file",
             Self::JsonLines => "json-lines",
         })
     }
 }
+
+/// What a [`Framing::DelimitedFile`] begins with.
+pub(crate) const MAGIC: &[u8] = b"OTLP\x01\0\0\0";
 
 /// A tag is never less: field numbers begin with 1, and 3 bits tell the wire type.
 pub(super) const FIRST_TAG: u8 = 8;

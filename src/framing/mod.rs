@@ -14,6 +14,7 @@ use crate::framing::kind::{MAX_VARINT, lines};
 use crate::limits::{Limits, within};
 
 pub use kind::Framing;
+pub(crate) use kind::MAGIC;
 pub(crate) use opening::{ONE_DOCUMENT, Opening, opening};
 pub use write::frame;
 
@@ -139,6 +140,7 @@ pub(crate) fn whole_messages<'a>(
     let Opening::Framed(framing) = opening(payload, true) else {
         return Ok((Messages { framing: Framing::None, rest: payload, left: 1 }, None));
     };
+    let payload = payload.strip_prefix(MAGIC).unwrap_or(payload);
     let (mut left, mut rest, mut cut) = (0, payload, None);
     if framing == Framing::JsonLines {
         left = lines(payload).count();
@@ -191,7 +193,7 @@ pub(crate) fn next_frame(
 fn next_header(input: &mut impl BufRead, framing: Framing) -> Result<Vec<u8>> {
     let size = if framing == Framing::Grpc { 5 } else { 4 };
     let mut head = Vec::with_capacity(size);
-    if framing != Framing::Delimited {
+    if !matches!(framing, Framing::Delimited | Framing::DelimitedFile) {
         take(input, size as u64, &mut head)?;
         return Ok(head);
     }
@@ -230,6 +232,30 @@ pub(crate) fn unreadable(error: io::Error) -> Error {
 pub(crate) fn take(input: &mut impl Read, most: u64, bytes: &mut Vec<u8>) -> Result<()> {
     let read = input.take(most).read_to_end(bytes);
     read.map(drop).map_err(unreadable)
+}
+
+/// Reads until there are `size` bytes, or the input ends.
+///
+/// `read_to_end` would write zeros into the buffer of a reader that is not the standard library's;
+/// a new allocation of them is free.
+pub(crate) fn fill(input: &mut impl Read, size: u64, file: &mut Vec<u8>) -> Result<()> {
+    let Some(size) = usize::try_from(size).ok().filter(|size| *size > file.len()) else {
+        return Ok(());
+    };
+    let mut filled = file.len();
+    let mut all = vec![0; size];
+    all[..filled].copy_from_slice(file);
+    while filled < size {
+        match input.read(&mut all[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(unreadable(error)),
+        }
+    }
+    all.truncate(filled);
+    *file = all;
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! How a file is framed, by how it begins.
 
 use super::header::{Header, header};
-use super::kind::{FIRST_TAG, Framing};
+use super::kind::{FIRST_TAG, Framing, MAGIC};
 use crate::wire::read::Reader;
 
 /// What the beginning of a file says of its framing.
@@ -18,6 +18,9 @@ pub(crate) enum Opening {
 pub(crate) fn opening(head: &[u8], at_end: bool) -> Opening {
     if head.trim_ascii_start().first() == Some(&b'{') {
         return json_opening(head, at_end);
+    }
+    if head.starts_with(MAGIC) {
+        return Opening::Framed(Framing::DelimitedFile);
     }
     let chains =
         [Framing::LengthPrefixed, Framing::Grpc].map(|framing| chain(framing, head, at_end));

@@ -1,7 +1,7 @@
 //! Putting messages into frames.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::framing::kind::{Framing, MAX_PREFIXED, lines};
+use crate::framing::kind::{Framing, MAGIC, MAX_PREFIXED, lines};
 use crate::wire::write::varint;
 
 /// One payload of `messages`, which [`messages`](crate::framing::messages) takes apart again if one of them is not empty.
@@ -28,6 +28,9 @@ pub fn frame<M: AsRef<[u8]>>(
     messages: impl IntoIterator<Item = M>,
 ) -> Result<Vec<u8>> {
     let mut payload = Vec::new();
+    if framing == Framing::DelimitedFile {
+        payload.extend_from_slice(MAGIC);
+    }
     let mut count = 0u64;
     for message in messages {
         let message = message.as_ref();
@@ -40,7 +43,7 @@ pub fn frame<M: AsRef<[u8]>>(
                 payload.push(u8::from(is_compressed(message)));
                 payload.extend(length()?);
             }
-            Framing::Delimited => {
+            Framing::Delimited | Framing::DelimitedFile => {
                 varint(&mut payload, u64::from(length_of(framing, message)?));
             }
         }

@@ -90,8 +90,6 @@ struct Tables {
     rows: [Rows; Table::COUNT],
     /// In the payload.
     end: usize,
-    /// The second may begin a second table: of a profile behind this one.
-    empty_strings: u64,
 }
 
 impl Tables {
@@ -113,10 +111,7 @@ impl Tables {
                 empty += u64::from(row.is_empty());
                 longest = longest.max(row.left());
             }
-            self.of(*table).add((reader.at(), tag), count, longest as u64);
-            if *table == Table::String {
-                self.empty_strings += empty;
-            }
+            self.of(*table).add((reader.at(), tag), count, longest as u64, empty);
             *reader = ahead;
         }
     }
@@ -200,7 +195,7 @@ impl<'a> Walk<'a> {
             match *actions.get(tag as usize)? {
                 Action::Row(table) => {
                     let longest = reader.message().ok()?.left() as u64;
-                    tables.of(table).add((at, tag), 1, longest);
+                    tables.of(table).add((at, tag), 1, longest, 0);
                 }
                 Action::Enter(inner) => self.enter(inner, tag, reader.message().ok()?)?,
                 Action::Copy => drop(self.copy(message, at, tag, &mut reader)?),
@@ -235,7 +230,7 @@ impl<'a> Walk<'a> {
                 }
                 Action::Row(table) => {
                     let longest = reader.message().ok()?.left() as u64;
-                    tables.of(table).add((at, tag), 1, longest);
+                    tables.of(table).add((at, tag), 1, longest, 0);
                 }
                 Action::LeaveOut => reader.skip(tag, self.levels).ok()?,
                 Action::Copy => types += self.copy(&PROFILE, at, tag, &mut reader)?,
@@ -245,13 +240,11 @@ impl<'a> Walk<'a> {
         self.actions.push((&PROFILE, actions));
         self.counted(&tables);
         if own {
-            if tables.empty_strings > 1 {
-                return None;
-            }
             self.tables(&tables)?;
             self.refs = Refs::default();
         }
-        if !single && tally.samples > 0 && tally.sums.len() != types {
+        let is_joined = own && tables.rows[Table::String as usize].empty > 1;
+        if is_joined || !single && tally.samples > 0 && tally.sums.len() != types {
             return None;
         }
         tally.sums.resize(if single { 1 } else { types.max(1) }, 0);

@@ -78,14 +78,17 @@ pub(super) struct Rows {
     pub(super) count: u64,
     /// The bytes of the longest.
     pub(super) longest: u64,
+    /// Rows without bytes: a second such string may begin the table of a profile behind this one.
+    pub(super) empty: u64,
 }
 
 impl Rows {
     /// Counts rows that lie one behind the other: where the first begins, with its tag.
     #[inline(always)]
-    pub(super) fn add(&mut self, first: (usize, u32), rows: u64, longest: u64) {
+    pub(super) fn add(&mut self, first: (usize, u32), rows: u64, longest: u64, empty: u64) {
         self.first.get_or_insert(first);
         self.count += rows;
+        self.empty += empty;
         self.longest = self.longest.max(longest);
     }
 

@@ -136,7 +136,8 @@ pub(crate) fn source(line: &[u8]) -> Option<(&[u8], i64)> {
     let line = line.strip_suffix(b" (inlined)").unwrap_or(line);
     let at = line.iter().rposition(|byte| *byte == b':')?;
     let (file, number) = (line.get(..at)?, line.get(at + 1..)?);
-    (is_int(number) && !file.is_empty()).then(|| Some((file, int(number).ok()?))).flatten()
+    let number = if number == b"?" { 0 } else { int(number).ok().filter(|_| is_int(number))? };
+    (!file.is_empty()).then_some((file, number))
 }
 
 #[cfg(test)]
@@ -198,6 +199,7 @@ mod tests {
             assert_eq!(frame, address, "{text}");
         }
         assert_eq!(source(b"  busy.c:15"), Some((&b"busy.c"[..], 15)));
+        assert_eq!(source(b"  busy.c:?"), Some((&b"busy.c"[..], 0)));
         assert_eq!(source(b"  msort.c:64 (inlined)"), Some((&b"msort.c"[..], 64)));
         assert_eq!(source(b"  [kernel.kallsyms][ffffffff8161f520]"), None);
     }
