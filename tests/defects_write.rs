@@ -511,3 +511,28 @@ fn a_comment_of_one_text_is_no_list() {
         }
     }
 }
+
+/// py-spy names profiles after threads, and the name is written.
+#[test]
+fn a_thread_in_the_name_of_a_speedscope_profile_is_not_lost() {
+    let file = |name: &str| {
+        format!(
+            r#"{{"$schema":"https://www.speedscope.app/file-format-schema.json","profiles":[{{"type":"sampled","name":{name:?},"unit":"seconds","startValue":0,"endValue":1,"samples":[[0]],"weights":[1]}}],"shared":{{"frames":[{{"name":"f"}}]}}}}"#
+        )
+    };
+    for name in ["Thread 27472 \"t-cpu\"", "Thread 7 \"\"", "main"] {
+        let profiles = read("speedscope", file(name).as_bytes());
+        let (written, losses) = write("speedscope", &profiles);
+        assert_eq!(codes(&losses), [""; 0], "{name}");
+        let again = read("speedscope", &written);
+        let threads = |profiles: &Profiles| {
+            let sample = profiles.iter().next().unwrap().samples().get(0).unwrap();
+            let pairs = profiles.dictionary().resolve(sample.attributes);
+            pairs.iter().map(|pair| format!("{}={}", pair.key, pair.value)).collect::<Vec<_>>()
+        };
+        assert_eq!(threads(&again), threads(&profiles));
+    }
+    // Another thread than that of the name is lost.
+    let profiles = read("folded", b"f 1 thread.id=8\n");
+    assert_eq!(codes(&write("speedscope", &profiles).1), ["attr.sample.dropped"]);
+}

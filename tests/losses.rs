@@ -970,7 +970,7 @@ const CURRENT: &[Current] = &[
     }),
     ("table.row_0", true, |d, _| {
         d.function_table[0].start_line = 1;
-        d.location_table[1].lines[0].function_index = 0;
+        d.location_table[1].lines = vec![Default::default()];
     }),
     ("table.row_0", true, |d, _| {
         d.link_table =

@@ -8,11 +8,11 @@ use crate::format::columns::{Join, default_of, join, scope_default};
 use crate::format::known::KnownAttributes;
 use crate::format::losses::{self, Losses};
 use crate::format::unsaid::{SaidKeys, Unsaid, envelope, is_one_of};
-use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{FunctionId, LocationId, StringId};
 use crate::model::profile::Profile;
 use crate::model::samples::SampleRef;
+use crate::model::{AttributeRef, Profiles};
 use crate::semconv::PROFILE_FRAME_TYPE;
 
 /// What a format says of frames besides their names, and of profiles besides their samples.
@@ -40,6 +40,8 @@ pub(crate) struct Says {
     pub(crate) of_resource: Option<SaidKeys>,
     /// The key of the attribute of profiles that it has a place for, if it has one.
     pub(crate) attribute: &'static str,
+    /// Whether the string of that attribute contains an attribute of all samples of the profile.
+    pub(crate) in_attribute: Option<fn(&str, AttributeRef<'_>) -> bool>,
 }
 
 /// What one sample type of a profile measures.
@@ -125,11 +127,14 @@ fn unsaid_of(profile: &Profile, dictionary: &Dictionary, says: Says, losses: &mu
     if says.samples {
         return;
     }
+    let of_profile = dictionary.resolve(&profile.attributes[..]);
+    let named = says.in_attribute.zip(of_profile.get_str(says.attribute));
     for sample in samples.iter() {
         let attributes = dictionary.resolve(sample.attributes);
         let said = says.of_sample.map_or([None; 2], |said_keys| said_keys(&attributes));
         for pair in attributes.iter() {
-            let lost = u64::from(!is_one_of(&said, pair.key));
+            let is_named = named.is_some_and(|(contains, name)| contains(name, pair));
+            let lost = u64::from(!is_one_of(&said, pair.key) && !is_named);
             losses.add_many(losses::ATTR_SAMPLE_DROPPED, lost, || pair.key.to_owned());
         }
     }

@@ -167,6 +167,7 @@ codes! {
         G1_ONE_BASED = "g1.one_based": "indices were read as starting from 1";
         G1_TIMESTAMP_UNIT = "g1.timestamp_unit": "timestamps were read in another unit than nanoseconds, the only one inside the profile's time range";
         FRAME_UNCLOSED = "frame.unclosed": "a frame without an end was closed at the end of its profile";
+        LABEL_MIXED = "label.mixed": "labels with the same key and different types became one list of pairs";
         LABEL_PAIRS = "label.pairs": "an attribute with a list of pairs was written as several labels";
         LABEL_ZERO = "label.zero_or_empty": "a label is the number 0 or an empty string: pprof cannot represent the difference";
         ROW_0_UNUSED = "table.row_0_unused": "the first row of a table, to which nothing refers, was not empty: it was emptied";
@@ -186,7 +187,6 @@ codes! {
         VALUE_OVERFLOW = "value.overflow": "a sum beyond 2⁶³ was set to the maximum";
         STACK_LOCATION_0 = "stack.location_0": "a frame with location 0, which means no location, became an unknown location";
         VALUE_SPLIT = "timestamps.value_split": "a total was divided among its timestamps";
-        LABEL_MIXED = "label.mixed": "labels with the same key and different types became one list of pairs";
         ATTR_BOOL = "attr.type_bool": "a boolean was written as a string";
         ATTR_DOUBLE = "attr.type_double": "a floating-point number was written as a string";
         ATTR_BYTES = "attr.type_bytes": "bytes were written as a string of hexadecimal digits";

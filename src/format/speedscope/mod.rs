@@ -81,3 +81,9 @@ fn scale(measure: &Unit, given: &str) -> Result<i64> {
         )),
     }
 }
+
+/// The number and the name of a thread in py-spy's name of a profile: `Thread 27472 "t-cpu"`.
+fn thread_in(name: &str) -> Option<(i64, &str)> {
+    let (id, rest) = name.strip_prefix("Thread ")?.split_once(' ')?;
+    Some((id.parse().ok()?, rest.trim_matches('"')))
+}

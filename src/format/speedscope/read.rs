@@ -19,7 +19,7 @@ use crate::format::intake::Intake;
 use crate::format::json::object::{List, int, pick, scaled, string};
 use crate::format::json::text::Text;
 use crate::format::losses::{BAD_LINE, FRAME_UNCLOSED, LEFT_OUT, TIME_NO_ANCHOR, VALUE_ROUNDED};
-use crate::format::speedscope::{PROFILE_NAME, UNITS, scale};
+use crate::format::speedscope::{PROFILE_NAME, UNITS, scale, thread_in};
 use crate::model::Profiles;
 use crate::model::id::{AttributeId, LinkId, LocationId};
 use crate::model::profile::Profile;
@@ -167,21 +167,12 @@ impl Reader {
         Ok(profile)
     }
 
-    /// The thread that py-spy names: `Thread 27472 "t-cpu"`.
-    ///
-    /// Any other name is no thread. Both attributes are every sample's, as the model has threads.
+    /// The attributes of the thread that py-spy names, for every sample of the profile.
     fn thread(&mut self, name: &str) -> Result<Vec<AttributeId>> {
-        let mut attributes = Vec::new();
-        let Some((id, rest)) = name.strip_prefix("Thread ").and_then(|rest| rest.split_once(' '))
-        else {
-            return Ok(attributes);
-        };
-        if let Ok(id) = id.parse() {
-            attributes.push(self.assembly.attribute(b"thread.id", Value::Int(id))?);
-            let name = rest.trim_matches('"');
-            if !name.is_empty() {
-                attributes.push(self.assembly.text_attribute("thread.name", name)?);
-            }
+        let Some((id, name)) = thread_in(name) else { return Ok(Vec::new()) };
+        let mut attributes = vec![self.assembly.attribute(b"thread.id", Value::Int(id))?];
+        if !name.is_empty() {
+            attributes.push(self.assembly.text_attribute("thread.name", name)?);
         }
         attributes.sort_unstable();
         Ok(attributes)

@@ -15,7 +15,7 @@ use crate::format::assembly::Met;
 use crate::format::json::object::write_string;
 use crate::format::losses::{self, Losses};
 use crate::format::options::WriteOptions;
-use crate::format::speedscope::{PROFILE_NAME, UNITS, Unit};
+use crate::format::speedscope::{PROFILE_NAME, UNITS, Unit, thread_in};
 use crate::format::view::{self, Says};
 use crate::limits::within;
 use crate::model::dictionary::Dictionary;
@@ -40,6 +40,11 @@ pub(crate) fn write(
         lines: true,
         columns: true,
         attribute: PROFILE_NAME,
+        in_attribute: Some(|name, pair| match (thread_in(name), pair.key) {
+            (Some((id, _)), "thread.id") => pair.value.as_i64() == Some(id),
+            (Some((_, thread)), "thread.name") => pair.value.as_str() == Some(thread),
+            _ => false,
+        }),
         of_sample: options
             .by_thread
             .then_some(|attributes| [thread_of(attributes).map(|(key, _)| key), None]),
