@@ -23,9 +23,17 @@ fn testdata(name: &str) -> PathBuf {
 fn other_profilers_files_come_with_a_command() {
     for (file, what, command) in [
         ("java.jfr", "a Java Flight Recorder file", "`jfrconv -o pb.gz FILE profile.pb.gz`"),
-        ("linux.perf.data", "a perf.data file", "`perf_to_profile -i FILE -o profile.pb`"),
+        (
+            "linux.perf.data",
+            "a perf.data file",
+            "`perf script -i FILE | otlp-profiles convert - -o profile.pb.gz` makes a pprof of it, and so",
+        ),
         ("linux-pipe.perf.data", "a perf.data file", "`perf script -i FILE | otlp-profiles"),
-        ("python.pstat", "Python's cProfile statistics", "`flameprof --format=log FILE | otlp"),
+        (
+            "python.pstat",
+            "Python's cProfile statistics",
+            "`flameprof --format=log FILE | otlp-profiles convert - --type cpu:microseconds -o ",
+        ),
         ("austin.mojo", "an austin recording in MOJO form", "`mojo2austin FILE profile.austin"),
         ("node.cpuprofile", "a V8 CPU profile", "`moon-pprof cpuprofile2pprof --no-demangle FILE"),
         ("node.heapprofile", "a V8 heap profile", "`moon-pprof heapprofile2pprof --no-demangle"),
@@ -151,4 +159,72 @@ fn every_file_of_the_corpus_is_read_or_named() {
         }
     }
     assert!(named >= 14, "{named}");
+}
+
+/// What a server, an archiver or a client put in the place of a profile, or around it.
+#[test]
+fn wrappings_and_error_pages_are_named_and_quoted() {
+    let read = |bytes: &[u8]| otlp_profiles::read(bytes, &ReadOptions::default()).unwrap_err();
+    let mut tar = vec![0; 1024];
+    tar[..4].copy_from_slice(b"p.pb");
+    tar[257..262].copy_from_slice(b"ustar");
+    for (bytes, what, text) in [
+        (&b"404 page not found\n"[..], "plain text", "begins with \"404 page not found\""),
+        (b"<!DOCTYPE html>\n<p>502</p>", "an HTML page", "it may have refused the request"),
+        (b"<HTML><BODY>Forbidden", "an HTML page", "begins with \"<HTML><BODY>Forbidden\""),
+        (b"{\n \"error\": \"no token\"}", "JSON with a message of an error", "no token"),
+        (b"HTTP/1.1 404 Not Found\r\n\r\nno", "an HTTP response", "begins with \"HTTP/1.1 404"),
+        (b"HTTP/1.1 200 OK\r\n\r\n\x1f\x8b", "an HTTP response", "LC_ALL=C sed '1,/^\\r*$/d' FILE"),
+        (b"--b\r\nContent-Type: x\r\n\r\n\x1f\x8b", "a multipart body", "`python3 -c"),
+        (&tar, "a tar archive", "`tar -xf FILE`"),
+        (b"H4sIAAAAAAAA/5VXe3SU1RF3X8mXzA==\n", "base64 text", "`base64 -d FILE > profile.pb.gz`"),
+        (b"<?xml version=\"1.0\"?>\n<Error/>", "XML", "it may have refused the request"),
+        (b"<?xml version=\"1.0\"?>\n<svg>", "a picture (SVG)", "the picture was made from"),
+        (
+            b"\x1e{\"resourceProfiles\":[]}\n",
+            "a JSON text sequence",
+            "`tr -d '\\036' < FILE | jq -c .",
+        ),
+    ] {
+        let error = read(bytes);
+        let message = error.message();
+        assert!(message.starts_with(&format!("this is {what}")), "{what}: {message}");
+        assert!(message.contains(text) && error.is_no_profile(), "{what}: {message}");
+    }
+    let mut etl = vec![0; 4096];
+    etl[2] = 1;
+    etl[0x48..0x4c].copy_from_slice(&[2, 0, 2, 0xc0]);
+    for (bytes, what, command) in [
+        (
+            &b"{\"start_time\": 1.0, \"sample_count\": 8, \"start_call_stack\": []"[..],
+            "a pyinstrument session (.pyisession)",
+            "`pyinstrument --load FILE -r speedscope | otlp-profiles convert - -o profile.pb.gz`",
+        ),
+        (
+            b"memray\0\x0b",
+            "a memray recording",
+            "`python -m memray transform csv -f -o allocations.csv FILE`",
+        ),
+        (
+            b"v 10500 2\nX ./a\n",
+            "a heaptrack recording",
+            "`heaptrack_print -f FILE -F profile.folded",
+        ),
+        (b"\x04\x08{\x0d:\x0cversion", "a stackprof dump", "`stackprof --stackcollapse FILE |"),
+        (b"Nettrace\x14\0\0\0!", "a .NET trace", "`dotnet-trace convert --format Speedscope"),
+        (&etl, "an event trace of Windows", "no converter is known"),
+        (b"tr\xfdP\0", "a Tracy capture", "`tracy-csvexport FILE`"),
+        (b"gmon\x01\0\0\0", "gmon.out of gprof", "`gprof PROGRAM FILE`"),
+        (b"\x81rforpl\xff\x08", "raw counters of LLVM", "`llvm-profdata merge"),
+        (
+            b"version: 1\ncreator: xdebug 3\nevents: Time\n\nfl=a\n",
+            "a cachegrind file of Xdebug",
+            "`stackcollapse-xdebug.php",
+        ),
+    ] {
+        let message = read(bytes).message().to_owned();
+        assert!(message.starts_with(&format!("this is {what}")), "{what}: {message}");
+        assert!(message.contains(command), "{what}: {message}");
+    }
+    assert!(read(b"JAVA PROFILE 1.0.2\0").message().starts_with("this is a Java heap dump"));
 }

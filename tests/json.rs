@@ -664,3 +664,36 @@ fn older_names_tell_their_generation() {
     assert!(error.message().ends_with("; the payload has the field names of otlp-1.7"), "{error}");
     assert!(form("otlp-1.7").caps.columns);
 }
+
+/// Protobuf libraries write base64: its length tells it from hexadecimal digits.
+#[test]
+fn ids_in_base64_are_read_and_noted() {
+    let text = |profile: &str, trace: &str, span: &str| {
+        format!(
+            r#"{{"resourceProfiles":[{{"scopeProfiles":[{{"profiles":[{{"profileId":"{profile}","samples":[{{"linkIndex":1,"values":["1"]}}]}}]}}]}}],"dictionary":{{"stackTable":[{{}}],"linkTable":[{{}},{{"traceId":"{trace}","spanId":"{span}"}}]}}}}"#
+        )
+    };
+    let (id, span) = ("0102030405060708090a0b0c0d0e0fff", "01020304050607ff");
+    let hex = read("otlp-json", text(id, id, span).as_bytes());
+    for (id, span) in [
+        ("AQIDBAUGBwgJCgsMDQ4P/w==", "AQIDBAUGB/8="),
+        ("AQIDBAUGBwgJCgsMDQ4P/w", "AQIDBAUGB/8"),
+        ("AQIDBAUGBwgJCgsMDQ4P_w==", "AQIDBAUGB_8="),
+    ] {
+        let base64 = text(id, id, span);
+        let reading = otlp_profiles::read(base64.as_bytes(), &options("otlp-json")).unwrap();
+        assert_eq!(write("otlp", &reading.profiles).0, write("otlp", &hex).0);
+        let [finding] = &reading.findings[..] else { panic!("{:?}", reading.findings) };
+        assert_eq!((finding.code, finding.count), ("json.id_base64", 3));
+        assert_eq!(finding.place, "resource_profiles[0].scope_profiles[0].profiles[0].profile_id");
+    }
+    // Base64 of other lengths, and hexadecimal digits of a length that base64 has.
+    for (wrong, message) in [
+        ("AQIDBAUGBwg=", "is not hexadecimal digits"),
+        ("AQIDBAUGBwgJCgsMDQ4P/xA=", "is not hexadecimal digits"),
+        ("0102030405060708090a0b", "id has 11 bytes"),
+    ] {
+        let error = try_read("otlp-json", text(id, wrong, span).as_bytes()).unwrap_err();
+        assert!(error.to_string().contains(message), "{error}");
+    }
+}

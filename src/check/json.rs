@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use super::catalogue::{OP0008, OP1003, OP1019, OP1021, OP1023, OP1031, OP1032};
+use super::catalogue::{OP0008, OP1003, OP1019, OP1021, OP1023, OP1031, OP1032, OP1033};
 use super::container::{CHECKED, Checking, newlines};
 use super::findings::{Findings, Shown, Spot, Step};
 use super::guess::{answer, detect};
@@ -116,6 +116,7 @@ fn odd(findings: &mut Findings, text: &[u8], odd: &Odd<'_>) {
         What::OtherCase => (&OP1023, "one member".into()),
         What::OriginalName => (&OP1031, camel(odd.found).map(char::from).collect()),
         What::EnumText => (&OP1032, "a number".into()),
+        What::Base64Id => (&OP1033, "hexadecimal digits".into()),
     };
     let kind = xxhash_rust::xxh3::xxh3_128(format!("{}.{}", odd.message, odd.found).as_bytes());
     let byte = odd.at.as_ptr().addr().wrapping_sub(text.as_ptr().addr());

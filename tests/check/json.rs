@@ -176,3 +176,23 @@ fn findings_in_a_text_have_a_line_and_a_column() {
     let gzip = otlp_profiles::compression::deflate(text.as_bytes(), Default::default());
     assert_eq!(places(&gzip), [(None, None); 3]);
 }
+
+#[test]
+fn ids_are_hexadecimal_digits() {
+    let link = |trace: &str, span: &str| {
+        format!(
+            r#"{{"resourceProfiles":[],"dictionary":{{"linkTable":[{{}},{{"traceId":"{trace}","spanId":"{span}"}}]}}}}"#
+        )
+    };
+    let text = link("AQIDBAUGBwgJCgsMDQ4PEA==", "AQIDBAUGBwg=");
+    let report = json(&text);
+    let [trace, span] = of(&report, "OP1033")[..] else { panic!("{report:?}") };
+    assert_eq!(
+        (&*trace.path, &*span.path),
+        ("dictionary.link_table[1].trace_id", "dictionary.link_table[1].span_id")
+    );
+    assert_eq!(trace.byte, text.find(r#""AQIDBAUGBwgJ"#).map(|at| at as u64));
+    assert_eq!((trace.severity, &*trace.bound), (Severity::Error, "hexadecimal digits"));
+    let hex = link("0102030405060708090a0b0c0d0e0f10", "0102030405060708");
+    assert_eq!(of(&json(&hex), "OP1033"), Vec::<&Finding>::new());
+}

@@ -201,6 +201,12 @@ rules! {
         source "OTLP spec 1.11, JSON Protobuf Encoding"
         example "{\"aggregationTemporality\": \"AGGREGATION_TEMPORALITY_DELTA\"}"
         fix "write the number of the value";
+    /// OTLP/JSON has hexadecimal ids. Protobuf libraries write base64, which receivers reject or read as another id.
+    OP1033 "json-id-base64" ["E" "1-7"] "traceId, spanId, profileId in OTLP/JSON"
+        "base64 of 16 or 8 bytes, where 32 or 16 hexadecimal digits are required; read all the same"
+        source "OTLP spec 1.11, JSON Protobuf Encoding"
+        example "{\"traceId\": \"AQIDBAUGBwgJCgsMDQ4PEA==\"}"
+        fix "write the bytes in hexadecimal digits";
 }
 
 /// Whether the bytes of a message cannot be taken apart where a rule is broken.

@@ -4,13 +4,46 @@
 //! profiles; [`text`] after it, only for what no grammar fits. What either
 //! recognises is read, or named in an error that says what to do.
 
-use super::foreign::{self, Foreign};
+use super::foreign::Sign::{Bytes, Compression, Json, Line, Magic, Text};
+use super::foreign::{Foreign, profile};
+use super::kinds::{FOREIGN, OTLP};
 use super::{decide, signs};
 use crate::error::{Error, ErrorKind, Result};
 
 /// What is told by its first bytes, which no message of profiles begins with.
 pub(super) fn binary(payload: &[u8]) -> Option<Foreign> {
-    foreign::of_bytes(payload).or_else(|| json(payload, false))
+    of_bytes(payload).or_else(|| json(payload, false))
+}
+
+/// What has no first bytes that something else has: it is looked for before protobuf.
+fn of_bytes(payload: &[u8]) -> Option<Foreign> {
+    let compressed =
+        |name| profile(name, Compression, "decompress it first: one layer of gzip is supported");
+    let named = || {
+        FOREIGN.iter().copied().find(|foreign| match foreign.sign {
+            Magic(magics) => magics.iter().any(|magic| payload.starts_with(magic)),
+            Bytes(is) => is(payload),
+            _ => false,
+        })
+    };
+    crate::compression::magic(payload).map(compressed).or_else(named)
+}
+
+/// What the beginning of a JSON document shows.
+fn of_json(start: &str) -> Option<Foreign> {
+    FOREIGN.iter().copied().find(|foreign| match foreign.sign {
+        Json(names) => names.iter().all(|name| start.contains(name)),
+        _ => false,
+    })
+}
+
+/// What the beginning of a text shows.
+fn of_text(start: &str) -> Option<Foreign> {
+    FOREIGN.iter().copied().find(|foreign| match foreign.sign {
+        Line(begins) => begins.iter().any(|begin| start.starts_with(begin)),
+        Text(is) => is(start),
+        _ => false,
+    })
 }
 
 /// As much of a text as is looked at.
@@ -45,7 +78,7 @@ fn json(payload: &[u8], is_cut: bool) -> Option<Foreign> {
         return None;
     }
     let is_empty = payload.len() < 64 && payload.trim_ascii_end() == b"{}";
-    if is_empty { Some(foreign::OTLP) } else { foreign::of_json(&String::from_utf8_lossy(start)) }
+    if is_empty { Some(OTLP) } else { of_json(&String::from_utf8_lossy(start)) }
 }
 
 /// Whether the lines at its beginning are folded stacks.
@@ -74,7 +107,7 @@ fn beginning(payload: &[u8]) -> &[u8] {
 pub(super) fn text(payload: &[u8]) -> Option<Foreign> {
     let start = beginning(payload);
     if let Some(start) = utf16(start) {
-        return foreign::of_text(&start);
+        return of_text(&start);
     }
     let odd = |byte: &u8| *byte < b' ' && !b"\t\n\r\x0c\x1b".contains(byte) || *byte == 0x7f;
     let ascii = start.iter().filter(|byte| byte.is_ascii()).count();
@@ -86,7 +119,7 @@ pub(super) fn text(payload: &[u8]) -> Option<Foreign> {
     let start = String::from_utf8_lossy(start);
     // Frames of a stack are indented, so blanks before them matter; blank lines do not.
     let start = start.trim_start_matches('\u{feff}').trim_start_matches(['\n', '\r']);
-    json(start.trim_start().as_bytes(), is_cut).or_else(|| foreign::of_text(start))
+    json(start.trim_start().as_bytes(), is_cut).or_else(|| of_text(start))
 }
 
 /// The text of UTF-16 that says of which endianness it is.

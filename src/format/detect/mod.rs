@@ -27,6 +27,7 @@ mod decide;
 mod endpoint;
 mod foreign;
 mod grammar;
+mod kinds;
 mod look;
 mod magic;
 mod rows;
@@ -210,7 +211,7 @@ fn recognise(
         let is_json = |format: Format| matches!(format.encoding(), Encoding::OtlpJson);
         return match hint.filter(|format| is_json(*format) && seen.format.is_none()) {
             Some(format) => Ok(at_its_word(format)),
-            None => seen.answer(hint),
+            None => seen.answer(hint, payload),
         };
     }
     let candidates = &candidates::CANDIDATES;
@@ -219,7 +220,7 @@ fn recognise(
     }
     match hint {
         Some(format) => Ok(at_its_word(format)),
-        None => magic::text(payload).ok_or_else(|| magic::nothing(payload))?.answer(None),
+        None => magic::text(payload).ok_or_else(|| magic::nothing(payload))?.answer(None, payload),
     }
 }
 

@@ -40,6 +40,51 @@ pub(super) fn is_go_trace(payload: &[u8]) -> bool {
         && payload.get(..16).is_some_and(|start| start.windows(6).any(|part| part == b" trace"))
 }
 
+/// The header of the first buffer: its size, and the system header of 32 or 64 bits.
+pub(super) fn is_etl(payload: &[u8]) -> bool {
+    let size = payload.first_chunk().map_or(0, |size| u32::from_le_bytes(*size));
+    let header = payload.get(0x48..0x4c);
+    size >= 1024 && size.is_multiple_of(512) && matches!(header, Some([2, 0, 1 | 2, 0xc0]))
+}
+
+/// A boundary, then the headers of a part.
+pub(super) fn is_multipart(payload: &[u8]) -> bool {
+    let start = payload.get(..1024).unwrap_or(payload).to_ascii_lowercase();
+    start.starts_with(b"--") && start.windows(10).any(|part| part == b"\r\ncontent-")
+}
+
+/// `v 10500 2`, then lines of one letter each.
+pub(super) fn is_heaptrack(text: &str) -> bool {
+    let mut words = text.lines().next().unwrap_or_default().split(' ');
+    let is_hex = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    words.next() == Some("v") && words.clone().count() >= 2 && words.all(is_hex)
+}
+
+/// A doctype or a tag of HTML, in either case.
+pub(super) fn is_html(text: &str) -> bool {
+    let start: String = text.trim_start().chars().take(512).collect();
+    let start = start.to_ascii_lowercase();
+    let begins = ["<!doctype html", "<html", "<head", "<body", "<title", "<h1"];
+    begins.iter().any(|begin| start.starts_with(begin)) || start.contains("<html")
+}
+
+/// The element, behind declarations and comments.
+pub(super) fn is_svg(text: &str) -> bool {
+    text.trim_start().starts_with('<') && text.contains("<svg")
+}
+
+/// Long lines of its alphabet and nothing else.
+pub(super) fn is_base64(text: &str) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+/-_=".contains(&byte);
+    let text = text.trim();
+    let first = text.lines().next().unwrap_or_default().trim_end();
+    let has = |is: fn(&u8) -> bool| first.bytes().any(|byte| is(&byte));
+    first.len() >= 24
+        && has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_lowercase)
+        && text.lines().all(|line| line.trim_end().bytes().all(is_digit))
+}
+
 /// `goroutine profile: total 9`
 pub(super) fn is_go_count(text: &str) -> bool {
     text.lines().next().is_some_and(|line| line.contains(" profile: total "))

@@ -18,6 +18,8 @@ pub(crate) enum What {
     OriginalName,
     /// The value of an enum in quotes: its name, or a number.
     EnumText,
+    /// An id in base64 instead of hexadecimal digits.
+    Base64Id,
 }
 
 /// Something odd, and where.

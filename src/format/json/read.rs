@@ -15,7 +15,7 @@
 
 use std::borrow::Cow;
 
-use crate::error::{Error, Result, Shown, Step};
+use crate::error::{Error, Result, Shown, Step, place};
 use crate::format::intake::Intake;
 use crate::format::json::names::{is_original, named};
 use crate::format::json::odd::{Odd, What};
@@ -232,10 +232,7 @@ impl<'a> Transcoder<'a> {
                     Ok(())
                 })?;
             }
-            // Ids are bytes that OTLP, unlike protobuf, writes in hex digits.
-            Kind::Bytes if matches!(field.role, Role::Id(_)) => {
-                self.bytes("hexadecimal digits, as OTLP writes ids", from_hex)?;
-            }
+            Kind::Bytes if let Role::Id(length) = field.role => self.id(length.into())?,
             Kind::Bytes => self.bytes("base64", from_base64)?,
             Kind::Bool => {
                 let truth = self.text.word("true");
@@ -291,6 +288,27 @@ impl<'a> Transcoder<'a> {
         let (text, from) = self.string(what)?;
         let bad = || Error::malformed(format!("{} is not {what}", Shown(text.as_bytes()))).at(from);
         self.delimited(|this| append(&text, &mut this.out).ok_or_else(bad))
+    }
+
+    /// An id of `length` bytes, which OTLP writes in hexadecimal digits. Protobuf libraries write base64, which has
+    /// another length and is read as well.
+    fn id(&mut self, length: usize) -> Result<()> {
+        let before = self.text.clone();
+        let (text, from) = self.string("an id")?;
+        let (mut hex, mut base64) = (Vec::new(), Vec::new());
+        let is_hex = from_hex(&text, &mut hex).is_some();
+        if is_hex || from_base64(&text, &mut base64).is_none() || base64.len() != length {
+            self.text = before;
+            return self.bytes("hexadecimal digits, as OTLP writes ids", from_hex);
+        }
+        let place = || place(self.path.iter().copied());
+        let message = || "the id is base64: OTLP/JSON has hexadecimal digits".to_owned();
+        self.intake.note(losses::ID_BASE64, place, message);
+        self.odd(What::Base64Id, "", &text, from);
+        self.delimited(|this| {
+            this.out.append(&mut base64);
+            Ok(())
+        })
     }
 
     /// A string, and where it begins.

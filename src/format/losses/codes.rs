@@ -156,6 +156,8 @@ codes! {
         DEFAULT_SYNTHESIZED = "default.synthesized": "the default sample type was set to that of the first profile";
         DEFAULT_NO_MATCH = "default.no_match": "the default sample type is not among the sample types";
         PROFILE_ID_SYNTHESIZED = "profile_id.synthesized": "the generation requires a profile id: it was computed from the content";
+        PROFILE_ID_FIRST = "profile_id.first_only": "a profile with several sample types became several profiles: only the first keeps the profile id";
+        ID_BASE64 = "json.id_base64": "an id was base64 instead of hexadecimal digits: it was decoded";
         TEMPORALITY_ASSUMED = "temporality.assumed": "the generation requires an aggregation temporality: it was inferred from the sample type";
         FLAGS_INFERRED = "mapping.flags_inferred": "the `has_*` flags of a mapping were unknown: they were inferred from its locations";
         BUILD_ID_GUESS = "mapping.build_id_guess": "a build id of unknown kind was read as a GNU build id";

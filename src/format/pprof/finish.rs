@@ -133,7 +133,7 @@ fn finish_mappings(
     Ok(Mappings { rows, attributes })
 }
 
-/// A line may name no function; one that names an unknown one is refused, or names none.
+/// A line without a function, id 0, is noted; a line with an unknown function is refused, or repaired to none.
 ///
 /// `rows` is the first id past a dense table; of a sparse one an unknown id was read as `u32::MAX`.
 ///
@@ -142,17 +142,22 @@ fn finish_mappings(
 /// The first line that names a function which does not exist, unless repairs are asked for.
 fn check_lines(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Result<()> {
     let Ragged { items, ends } = &mut tables.lines;
+    let location = |at: usize| ends.partition_point(|&end| end as usize <= at).saturating_sub(1);
+    for (at, _) in items.iter().enumerate().filter(|(_, line)| line.function == FunctionId::NONE) {
+        let place = || format!("location[{}].line.function_id", location(at));
+        let message = || "the line has no function: id 0 is not valid".to_owned();
+        intake.note(losses::DANGLING_FUNCTION, place, message);
+    }
     let largest = items.iter().map(|line| line.function.0).max().unwrap_or(0);
     let bad = |line: &Line| line.function.0 as usize >= rows || line.function.0 == u32::MAX;
     if (largest as usize) < rows && largest != u32::MAX {
         return Ok(());
     }
     for (at, line) in items.iter_mut().enumerate().filter(|(_, line)| bad(line)) {
-        let row = ends.partition_point(|&end| end as usize <= at);
         let error = Error::malformed("no function has this id").within("function_id");
         intake.repair(
             losses::DANGLING_FUNCTION,
-            error.within("line").within_row("location", row.saturating_sub(1)),
+            error.within("line").within_row("location", location(at)),
         )?;
         line.function = FunctionId::NONE;
     }

@@ -343,7 +343,11 @@ impl<G: Generation> Writer<'_, G> {
         let known = self.options.profile_id.unwrap_or(part.first().profile_id);
         match part {
             // No two profiles may have one id.
-            Part::Column(Column { column: 1.., .. }) => ProfileId::NONE,
+            Part::Column(Column { column: 1.., .. }) => {
+                let dropped = u64::from(known != ProfileId::NONE);
+                self.losses.add_many(losses::PROFILE_ID_FIRST, dropped, || "profile_id".to_owned());
+                ProfileId::NONE
+            }
             Part::Joined(joined) if known == ProfileId::NONE => {
                 self.losses.add(losses::PROFILE_ID_SYNTHESIZED, || "profile_id".to_owned());
                 self.fingerprints.id(joined, default)
