@@ -469,7 +469,7 @@ fn errors_name_the_place_and_the_byte() {
         (r#"["-7"]"#, r#"["-7",1e19]"#, format!("{sample}.values[1]: 1e19 is not between -9223372036854775808 and 9223372036854775807")),
         (r#"["1001"]"#, r#"["-1"]"#, format!("{sample}.timestamps_unix_nano[0]: -1 is not between 0 and 18446744073709551615")),
         (r#"["1001"]"#, r#"["1001""#, format!("{sample}.timestamps_unix_nano[1]: expected ',' or ']', found '}}'")),
-        ("0123456789abcdef\"", "ASNFZ4mrze8=\"", "dictionary.link_table[1].span_id: \"ASNFZ4mrze8=\" is not hexadecimal digits, as OTLP writes ids".to_owned()),
+        ("0123456789abcdef\"", "ASNFZ4mrzQ==\"", "dictionary.link_table[1].span_id: \"ASNFZ4mrzQ==\" is not hexadecimal digits, as OTLP writes ids".to_owned()),
         (r#""+/8=""#, r#""+/8=a""#, "dictionary.attribute_table[1].value.bytes_value: \"+/8=a\" is not base64".to_owned()),
         ("-1.5", "1e999", "resource_profiles[0].resource.attributes[0].value.array_value.values[2].double_value: 1e999 overflows a double".to_owned()),
         (r#"é\n"#, r#"\ud800"#, "resource_profiles[0].resource.attributes[0].value.array_value.values[0].string_value: unpaired surrogate in a string".to_owned()),

@@ -1042,6 +1042,9 @@ fn every_code_has_a_case() {
         "string.invalid_utf8",
         "field.unknown",
         "json.duplicate_key",
+        // In tests/json.rs and tests/profile_ids.rs.
+        "json.id_base64",
+        "profile_id.first_only",
         // In tests/cli/losses.rs.
         "sample_type.left_out",
         "message.unreadable",

@@ -316,6 +316,8 @@ fn a_given_id_is_of_one_profile() {
     let known =
         there.iter().map(|profile| profile.profile_id()).filter(|id| *id != ProfileId::NONE);
     assert!(known.eq([id]) && there.iter().count() == 4);
+    // Only the first of several profiles keeps the id, which is a loss without effect on the data.
+    assert_eq!(codes(&written.losses), ["profile_id.first_only"]);
 }
 
 proptest! {

@@ -75,7 +75,7 @@ pub(super) enum Sign {
     /// Text by more than its beginning.
     Text(fn(&str) -> bool),
 }
-use Sign::{Bytes, Compression, Magic};
+use Sign::Compression;
 
 /// A profile that is not read; the hint says what makes one of it that is.
 pub(super) const fn profile(what: &'static str, sign: Sign, hint: &'static str) -> Foreign {
