@@ -7,7 +7,7 @@
 //!    "findings": [{"rule": "OP0006", "name": "generation-ambiguous", "byte": null, "path": "", …}]}]}
 //! ```
 
-use super::builder::Json;
+use super::builder::{list, maybe, quoted};
 use super::checked::{Checked, Mended};
 use crate::check::finding::Finding;
 use crate::check::report::Report;
@@ -20,87 +20,66 @@ const SCHEMA: &str = "otlp-profiles/validate/1";
 ///
 /// `findings` of a file are those that are listed; `rules` has the count of each rule.
 pub fn to_json(files: &[Checked], deny: Severity) -> String {
-    Json::document(|json| {
-        json.text("schema", SCHEMA);
-        json.list("files", files, |json, file| {
-            json.object("", |json| {
-                json.text("path", &file.name);
-                match &file.report {
-                    Ok(report) => checked(json, report, deny),
-                    Err(unread) => json.object("error", |json| {
-                        json.value("exit", unread.exit);
-                        json.text("place", "");
-                        json.text("message", &unread.message);
-                        json.value("byte", "null");
-                    }),
-                }
-                file.fixed.iter().for_each(|mended| fixed(json, mended));
-            });
-        });
-    })
+    let files = files.iter().map(|file| {
+        let body = match &file.report {
+            Ok(report) => checked(report, deny),
+            Err(unread) => {
+                let (exit, message) = (unread.exit, quoted(&unread.message));
+                format!(
+                    r#""error": {{"exit": {exit}, "place": "", "message": {message}, "byte": null}}"#
+                )
+            }
+        };
+        let fixed = file.fixed.as_ref().map(fixed).unwrap_or_default();
+        format!(r#"{{"path": {}, {body}{fixed}}}"#, quoted(&file.name))
+    });
+    format!("{{\"schema\": \"{SCHEMA}\", \"files\": {}}}\n", list(files))
 }
 
-fn checked(json: &mut Json, report: &Report, deny: Severity) {
-    match report.format {
-        Some(format) => json.text("format", format.name()),
-        None => json.value("format", "null"),
-    }
+fn checked(report: &Report, deny: Severity) -> String {
+    let format = report.format.map_or("null".to_owned(), |format| quoted(format.name()));
     let verdict = match report.worst() {
         Some(worst) if worst >= deny => "reject",
         Some(Severity::Warning) => "warn",
         _ => "accept",
     };
-    json.text("verdict", verdict);
-    json.value("errors", report.count(Severity::Error));
-    json.value("warnings", report.count(Severity::Warning));
-    json.value("infos", report.count(Severity::Info));
-    json.list("findings", report.findings(), |json, found| {
-        json.object("", |json| finding(json, found))
+    let [errors, warnings, infos] =
+        [Severity::Error, Severity::Warning, Severity::Info].map(|it| report.count(it));
+    let rules = report.rule_counts().map(|it| {
+        let (rule, severity, count) = (it.rule.id(), it.severity, it.count);
+        format!(r#"{{"rule": "{rule}", "severity": "{severity}", "count": {count}}}"#)
     });
-    json.list("rules", report.rule_counts(), |json, tally| {
-        json.object("", |json| {
-            json.text("rule", tally.rule.id());
-            json.text("severity", &tally.severity.to_string());
-            json.value("count", tally.count);
-        });
-    });
+    format!(
+        r#""format": {format}, "verdict": "{verdict}", "errors": {errors}, "warnings": {warnings}, "infos": {infos}, "findings": {}, "rules": {}"#,
+        list(report.findings().map(finding)),
+        list(rules)
+    )
 }
 
 /// Each finding repeats the texts of its rule, so that readers need no catalogue.
-fn finding(json: &mut Json, finding: &Finding) {
-    json.text("rule", finding.rule.id());
-    json.text("name", finding.rule.name());
-    json.text("severity", &finding.severity.to_string());
-    json.text("path", &finding.path);
-    json.maybe("byte", finding.byte);
-    json.maybe("line", finding.line);
-    json.maybe("column", finding.column);
-    json.text("message", &finding.message());
-    json.text("value", &finding.value);
-    json.text("bound", &finding.bound);
-    json.value("count", finding.count);
-    json.text("statement", finding.rule.statement());
-    json.text("source", finding.rule.source());
-    json.text("fix", finding.rule.fix());
-    json.value("fixable", finding.rule.fixed_by().is_some());
+fn finding(finding: &Finding) -> String {
+    let (rule, severity, count) = (finding.rule, finding.severity, finding.count);
+    let [path, message, value, bound] =
+        [&finding.path, &finding.message(), &finding.value, &finding.bound].map(|it| quoted(it));
+    let [byte, line, column] = [finding.byte, finding.line, finding.column].map(maybe);
+    let [statement, source, fix] = [rule.statement(), rule.source(), rule.fix()].map(quoted);
+    let (id, name, fixable) = (rule.id(), rule.name(), rule.fixed_by().is_some());
+    format!(
+        r#"{{"rule": "{id}", "name": "{name}", "severity": "{severity}", "path": {path}, "byte": {byte}, "line": {line}, "column": {column}, "message": {message}, "value": {value}, "bound": {bound}, "count": {count}, "statement": {statement}, "source": {source}, "fix": {fix}, "fixable": {fixable}}}"#
+    )
 }
 
 /// `count` findings of a rule were fixed by one change.
-fn fixed(json: &mut Json, mended: &Mended) {
-    json.list("fixed", &mended.changes, |json, change| {
-        json.object("", |json| {
-            json.text("rule", change.rule.id());
-            json.text("name", change.rule.name());
-            json.text("path", &change.path);
-            json.maybe("byte", change.byte);
-            json.value("count", change.count);
-            json.text("done", change.done);
-        });
+fn fixed(mended: &Mended) -> String {
+    let changes = mended.changes.iter().map(|it| {
+        let (id, name, path) = (it.rule.id(), it.rule.name(), quoted(&it.path));
+        let (byte, count, done) = (maybe(it.byte), it.count, quoted(it.done));
+        format!(
+            r#"{{"rule": "{id}", "name": "{name}", "path": {path}, "byte": {byte}, "count": {count}, "done": {done}}}"#
+        )
     });
-    json.list("not_fixed", &mended.not_fixed, |json, left| {
-        json.object("", |json| {
-            json.text("path", &left.path);
-            json.text("why", &left.why);
-        });
-    });
+    let left = mended.not_fixed.iter();
+    let left =
+        left.map(|it| format!(r#"{{"path": {}, "why": {}}}"#, quoted(&it.path), quoted(&it.why)));
+    format!(r#", "fixed": {}, "not_fixed": {}"#, list(changes), list(left))
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::builder::Json;
+use super::builder::{list, quoted};
 use super::checked::Checked;
 use crate::check::baseline::portable;
 use crate::check::finding::Finding;
@@ -23,54 +23,36 @@ pub fn to_sarif(files: &[Checked]) -> String {
         rules.extend(report.findings().map(|finding| (finding.rule.id(), finding.rule)));
     }
     let rows: Vec<&str> = rules.keys().copied().collect();
-    Json::document(|json| {
-        json.text("$schema", "https://json.schemastore.org/sarif-2.1.0.json");
-        json.text("version", "2.1.0");
-        json.list("runs", [()], |json, ()| {
-            json.object("", |json| {
-                json.object("tool", |json| json.object("driver", |json| driver(json, &rules)));
-                json.text("columnKind", "unicodeCodePoints");
-                json.list("invocations", [()], |json, ()| invocation(json, files));
-                json.list("results", files, |json, file| results(json, file, &rows));
-            });
-        });
-    })
+    let unread = files.iter().filter_map(|file| Some((&file.name, file.report.as_ref().err()?)));
+    let notifications = unread.map(|(name, unread)| {
+        let text = quoted(&format!("{name}: {}", unread.message));
+        format!(r#"{{"level": "error", "message": {{"text": {text}}}}}"#)
+    });
+    let notifications = list(notifications);
+    let descriptors = list(rules.values().map(|rule| descriptor(rule)));
+    let results = list(files.iter().flat_map(|file| results(file, &rows)));
+    let (version, repository) = (env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_REPOSITORY"));
+    let is_done = files.iter().all(|file| file.report.is_ok());
+    format!(
+        r#"{{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [{{
+"tool": {{"driver": {{"name": "otlp-profiles", "version": "{version}", "informationUri": "{repository}", "rules": {descriptors}}}}},
+"columnKind": "unicodeCodePoints",
+"invocations": [{{"executionSuccessful": {is_done}, "toolExecutionNotifications": {notifications}}}],
+"results": {results}
+}}]}}
+"#
+    )
 }
 
 /// Services compare the rules of runs, so a rule's descriptor depends on the catalogue alone.
-fn driver(json: &mut Json, rules: &BTreeMap<&str, &'static Rule>) {
-    json.text("name", "otlp-profiles");
-    json.text("version", env!("CARGO_PKG_VERSION"));
-    json.text("informationUri", env!("CARGO_PKG_REPOSITORY"));
-    let message = |json: &mut Json, key: &str, text: &str| {
-        json.object(key, |json| json.text("text", text));
-    };
-    json.list("rules", rules.values(), |json, rule| {
-        json.object("", |json| {
-            json.text("id", rule.id());
-            json.text("name", rule.name());
-            message(json, "shortDescription", &format!("{}: {}", rule.place(), rule.statement()));
-            let full = format!("{} Source: {}.", rule.statement(), rule.source());
-            message(json, "fullDescription", &full);
-            message(json, "help", rule.fix());
-            json.text("helpUri", &rule.url());
-            json.object("defaultConfiguration", |json| json.text("level", level(rule.worst())));
-        });
-    });
-}
-
-fn invocation(json: &mut Json, files: &[Checked]) {
-    let unread = files.iter().filter_map(|file| Some((&file.name, file.report.as_ref().err()?)));
-    json.object("", |json| {
-        json.value("executionSuccessful", unread.clone().next().is_none());
-        json.list("toolExecutionNotifications", unread, |json, (name, unread)| {
-            json.object("", |json| {
-                json.text("level", "error");
-                let text = format!("{name}: {}", unread.message);
-                json.object("message", |json| json.text("text", &text));
-            });
-        });
-    });
+fn descriptor(rule: &Rule) -> String {
+    let (id, name, url, level) = (rule.id(), rule.name(), rule.url(), level(rule.worst()));
+    let short = quoted(&format!("{}: {}", rule.place(), rule.statement()));
+    let full = quoted(&format!("{} Source: {}.", rule.statement(), rule.source()));
+    let help = quoted(rule.fix());
+    format!(
+        r#"{{"id": "{id}", "name": "{name}", "shortDescription": {{"text": {short}}}, "fullDescription": {{"text": {full}}}, "help": {{"text": {help}}}, "helpUri": "{url}", "defaultConfiguration": {{"level": "{level}"}}}}"#
+    )
 }
 
 /// SARIF has no `info`; `note` is its lowest level that is shown.
@@ -89,48 +71,38 @@ fn message(finding: &Finding) -> String {
 }
 
 /// Of findings with equal fingerprints each has its number as well.
-fn results(json: &mut Json, file: &Checked, rules: &[&str]) {
+fn results(file: &Checked, rules: &[&str]) -> Vec<String> {
     let mut equal: BTreeMap<u64, u64> = BTreeMap::new();
-    for finding in file.report.iter().flat_map(|report| report.findings()) {
-        let key = format!("{}\0{}\0{}", portable(&file.name), finding.rule.id(), finding.place());
+    let findings = file.report.iter().flat_map(|report| report.findings());
+    let result = |finding: &Finding| {
+        let (id, count) = (finding.rule.id(), finding.count);
+        let key = format!("{}\0{id}\0{}", portable(&file.name), finding.place());
         let hash = xxhash_rust::xxh3::xxh3_64(key.as_bytes());
         let number = equal.entry(hash).or_default();
         *number += 1;
-        json.object("", |json| {
-            json.text("ruleId", finding.rule.id());
-            json.maybe(
-                "ruleIndex",
-                rules.binary_search(&finding.rule.id()).ok().map(|row| row as u64),
-            );
-            json.text("level", level(finding.severity));
-            json.object("message", |json| json.text("text", &message(finding)));
-            json.list("locations", [finding], |json, finding| location(json, file, finding));
-            json.object("partialFingerprints", |json| {
-                json.text("primaryLocationLineHash", &format!("{hash:016x}:{number}"));
-            });
-            json.value("occurrenceCount", finding.count);
-        });
-    }
+        let row = rules.binary_search(&id).unwrap_or_default();
+        let (level, text) = (level(finding.severity), quoted(&message(finding)));
+        let location = location(file, finding);
+        format!(
+            r#"{{"ruleId": "{id}", "ruleIndex": {row}, "level": "{level}", "message": {{"text": {text}}}, "locations": [{location}], "partialFingerprints": {{"primaryLocationLineHash": "{hash:016x}:{number}"}}, "occurrenceCount": {count}}}"#
+        )
+    };
+    findings.map(result).collect()
 }
 
-fn location(json: &mut Json, file: &Checked, finding: &Finding) {
-    json.object("", |json| {
-        json.object("physicalLocation", |json| {
-            json.object("artifactLocation", |json| json.text("uri", &uri(&file.name)));
-            json.object("region", |json| {
-                json.value("startLine", finding.line.unwrap_or(1));
-                finding.column.iter().for_each(|column| json.value("startColumn", column));
-                if let Some(byte) = finding.byte.filter(|_| finding.in_file) {
-                    json.object("properties", |json| json.value("byteOffset", byte));
-                }
-            });
-        });
-        if !finding.path.is_empty() {
-            json.list("logicalLocations", [&finding.path], |json, path| {
-                json.object("", |json| json.text("fullyQualifiedName", path));
-            });
-        }
-    });
+fn location(file: &Checked, finding: &Finding) -> String {
+    let (uri, line) = (quoted(&uri(&file.name)), finding.line.unwrap_or(1));
+    let column = finding.column.map(|column| format!(r#", "startColumn": {column}"#));
+    let byte = finding.byte.filter(|_| finding.in_file);
+    let byte = byte.map(|byte| format!(r#", "properties": {{"byteOffset": {byte}}}"#));
+    let (column, byte) = (column.unwrap_or_default(), byte.unwrap_or_default());
+    let logical = match finding.path.as_str() {
+        "" => String::new(),
+        path => format!(r#", "logicalLocations": [{{"fullyQualifiedName": {}}}]"#, quoted(path)),
+    };
+    format!(
+        r#"{{"physicalLocation": {{"artifactLocation": {{"uri": {uri}}}, "region": {{"startLine": {line}{column}{byte}}}}}{logical}}}"#
+    )
 }
 
 /// A path as a reference: relative, as code scanning wants it, or a `file:` URI if it begins at the root.
