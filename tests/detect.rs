@@ -963,7 +963,7 @@ fn json_of_something_else_is_told_what_is_read() {
     assert_eq!(error.kind(), ErrorKind::Unrecognised);
     assert_eq!(
         error.to_string(),
-        "this is JSON, which is not supported: OTLP/JSON of profiles has \"resourceProfiles\" or \"dictionary\" at its beginning; if this is some, name its format"
+        "this is JSON, which is not supported: OTLP/JSON of profiles has \"resourceProfiles\" or \"dictionary\" at its beginning; if this is some, name its format; it begins with \"{\\\"a\\\": [1]}\""
     );
 }
 

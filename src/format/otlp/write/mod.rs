@@ -337,12 +337,10 @@ impl<G: Generation> Writer<'_, G> {
 
     /// The caller's id, or the profile's own; where one is required, else one made of the content.
     ///
-    /// 1.3 to 1.7 need an id (decision 9); since 1.8 none is a legal answer, and a profile split
-    /// into columns keeps its id in the first only.
+    /// 1.3 to 1.7 need an id (decision 9). A profile split into columns keeps its id in the first only.
     fn id(&mut self, part: &Part, default: StringId) -> ProfileId {
         let known = self.options.profile_id.unwrap_or(part.first().profile_id);
         match part {
-            // No two profiles may have one id.
             Part::Column(Column { column: 1.., .. }) => {
                 let dropped = u64::from(known != ProfileId::NONE);
                 self.losses.add_many(losses::PROFILE_ID_FIRST, dropped, || "profile_id".to_owned());
