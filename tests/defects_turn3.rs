@@ -293,3 +293,15 @@ fn an_unknown_file_is_no_file() {
         assert_eq!(named.collect::<Vec<_>>(), files, "{text}");
     }
 }
+
+#[test]
+fn messages_and_records_in_front_of_a_profile_are_skipped() {
+    let heap = b"<jemalloc>: Leak approximation summary: ~3 bytes\n<jemalloc>: Run jeprof\nheap_v2/1\n  t*: 1: 64 [0: 0]\n@ 0x10 0x20\n  t*: 1: 64 [0: 0]\n";
+    let read = reading(heap, Policy::Refuse).unwrap();
+    assert_eq!(read.profiles.iter().next().unwrap().sums(), [0, 0, 1, 64]);
+    let records =
+        "a 1 [000] 1.0: PERF_RECORD_MMAP2 1/1: [0x1(0x2) @ 0 08:02 1 1]: r-xp /bin/a\n".repeat(90);
+    let perf = format!("{records}a 1 [000] 2.0: 1 cycles: \n\t10 main (/bin/a)\n");
+    let read = reading(perf.as_bytes(), Policy::Refuse).unwrap();
+    assert_eq!(samples(&read.profiles), ["main [1]"]);
+}

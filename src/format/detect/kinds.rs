@@ -249,7 +249,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
         Line(&["--- contention", "--- mutex:"]),
     ),
     legacy("a Java heap profile in pprof's old text form", Line(&["--- heapz 1 ---"])),
-    legacy("a jemalloc heap profile", Line(&["heap_v2/"])),
+    legacy("a jemalloc heap profile", Line(&["heap_v2/", "<jemalloc>: "])),
     legacy("a heap profile in pprof's old text form", Line(&["heap profile:"])),
     profile(
         "a heap profile in pprof's old text form",

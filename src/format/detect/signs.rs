@@ -94,6 +94,8 @@ pub(super) fn is_go_count(text: &str) -> bool {
 /// frame has to follow.
 pub(super) fn is_perf_script(text: &str) -> bool {
     let lines = lines(text).filter(|line| !line.starts_with('#')).map(str::as_bytes);
+    let mut lines = lines.peekable();
+    let is_first_record = lines.peek().is_some_and(|line| is_record(line));
     let mut lines = lines.filter(|line| !is_record(line));
     let event = lines.next().and_then(|line| Event::of(line).ok());
     let is_event = event.is_some_and(|event| {
@@ -102,7 +104,9 @@ pub(super) fn is_perf_script(text: &str) -> bool {
             || Frame::alone(event.trace).is_some()
             || has_frame()
     });
-    is_event || text.starts_with("# ========") && text.contains("\n# captured on")
+    is_event
+        || is_first_record
+        || text.starts_with("# ========") && text.contains("\n# captured on")
 }
 
 /// `@[` or `@stacks[`, after what it says of its probes.

@@ -19,6 +19,9 @@ use crate::format::lines::{int, kept, lines, shown};
 use crate::model::Profiles;
 use crate::model::value::Value;
 
+/// What jemalloc's messages begin with: they share the standard error with the profile.
+pub(super) const MESSAGE: &[u8] = b"<jemalloc>: ";
+
 /// Those of what is in use stand last, as viewers show the last.
 ///
 /// Named as Go's own heap profiles name them.
@@ -123,7 +126,7 @@ pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
         }
         let line = line.trim_ascii();
         let Some(header) = &header else {
-            if !line.is_empty() {
+            if !line.is_empty() && !line.starts_with(MESSAGE) {
                 header = Some(Header::of(line).map_err(|error| error.in_line(number))?);
             }
             continue;

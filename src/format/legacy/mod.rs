@@ -75,7 +75,8 @@ fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     }
     let mut text = Text::of(payload);
     let text = text.whole(intake)?;
-    let first = lines(text).find(|(_, line)| !line.trim_ascii().is_empty());
+    let first = lines(text)
+        .find(|(_, line)| !line.trim_ascii().is_empty() && !line.starts_with(heap::MESSAGE));
     let (number, line) = first.unwrap_or((1, b""));
     let begins = |word: &str| line.starts_with(word.as_bytes());
     if begins("heap profile:") || begins("heap_v2/") {
