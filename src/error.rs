@@ -297,7 +297,7 @@ impl Error {
     ///
     /// let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
     /// let error = read(&bytes, &ReadOptions::default().limits(Limits::network().max_samples(1))).unwrap_err();
-    /// assert_eq!(error.to_string(), "sample: 175 samples exceed the limit of 1");
+    /// assert_eq!(error.to_string(), "56 samples exceed the limit of 1");
     /// assert_eq!(error.hint().unwrap(), "Limits::max_samples raises it");
     ///
     /// // A pprof whose one sample refers to location 9, which does not exist.
