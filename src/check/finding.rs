@@ -43,8 +43,8 @@ pub struct Finding {
 
 /// One line, as compilers print it: place, severity, rule, sentence.
 ///
-/// `samples[3].stack_index: error OP3101 index-sample-stack-index: 9, wanted an index below 4, the rows of the stack
-/// table (byte 213)`
+/// `samples[3].stack_index: error OP3101 index-sample-stack-index: stack index 9 is out of range: the stack table has 4
+/// entries (byte 213)`
 impl Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.path.is_empty() {
@@ -70,14 +70,20 @@ impl Finding {
     /// use otlp_profiles::check::{Options, validate};
     ///
     /// let report = validate(b"", &Options::default());
-    /// assert_eq!(report.findings().next().unwrap().message(), "no bytes, wanted a payload");
+    /// assert_eq!(report.findings().next().unwrap().message(), "the input is empty: no bytes");
     /// ```
     pub fn message(&self) -> String {
+        let Rule { statement, finding, .. } = self.rule;
+        let missing = |mark, text: &str| text.is_empty() && finding.contains(mark);
+        if !finding.is_empty() && !missing("{v}", &self.value) && !missing("{b}", &self.bound) {
+            // The bound is ours; the value may hold anything.
+            return finding.replace("{b}", &self.bound).replacen("{v}", &self.value, 1);
+        }
         match (self.value.as_str(), self.bound.as_str()) {
-            ("", "") => self.rule.statement.to_owned(),
-            (value, "") => format!("{value}: {}", self.rule.statement),
-            ("", bound) => format!("wanted {bound}"),
-            (value, bound) => format!("{value}, wanted {bound}"),
+            ("", "") => (*statement).to_owned(),
+            (value, "") => format!("{statement}: {value}"),
+            ("", bound) => format!("{statement}: expected {bound}"),
+            (value, bound) => format!("{statement}: {value}, expected {bound}"),
         }
     }
 

@@ -159,7 +159,7 @@ fn all(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize, cou
             let key = key_of(cx, index);
             let found = format_args!("index {index}, key {}", Shown(key)).to_string();
             let spot = cx.element(&OP5002, shape, record, cell, row);
-            cx.findings.raise(&OP5002, spot, found, format_args!("no key of [{first}]"));
+            cx.findings.raise(&OP5002, spot, found, first);
         }
     }
 }

@@ -45,6 +45,7 @@ mod rule;
 mod rules;
 mod said;
 mod shape;
+mod sources;
 mod spot;
 mod state;
 mod tables;
@@ -70,7 +71,7 @@ pub use rule::Rule;
 ///
 /// let report = validate(b"", &Options::default());
 /// assert_eq!(report.findings().next().unwrap().to_string(),
-///     "error OP0001 input-empty: no bytes, wanted a payload");
+///     "error OP0001 input-empty: the input is empty: no bytes");
 /// ```
 pub fn validate(bytes: &[u8], options: &Options) -> Report {
     container::file(bytes, options)

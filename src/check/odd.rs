@@ -185,7 +185,7 @@ impl Cx<'_> {
             && self.findings.path.last().is_some_and(|step| step.name == "period_type");
         let rule = if period { catalogue::of_period(rule) } else { rule };
         let spot = Spot { row, ..Spot::at(at).field(slot.field.name) };
-        let bound = format_args!("an index below {len}, the rows of the {}", table.name());
+        let bound = format_args!("the {} has {len} entries", table.name());
         match slot.field.kind {
             Kind::Uint64 => self.findings.raise(rule, spot, value, bound),
             _ => self.findings.raise(rule, spot, value as i64, bound),

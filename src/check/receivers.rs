@@ -18,16 +18,32 @@ use crate::format::Receiver;
 ///
 /// `None` where the receiver has no opinion. The caller takes the worse of this and the
 /// catalogue's, but for rules that are asked of receivers alone.
-pub(crate) fn level(receiver: Receiver, rule: &'static Rule) -> Option<Severity> {
+pub(crate) fn level(receiver: Receiver, rule: &Rule) -> Option<Severity> {
     let (refuses, drops) = match receiver {
         Receiver::Parca => (PARCA_REFUSES, PARCA_DROPS),
         Receiver::Pyroscope => (PYROSCOPE_REFUSES, PYROSCOPE_DROPS),
         Receiver::Collector => (COLLECTOR_DAMAGES, COLLECTOR_MAY_DAMAGE),
     };
     match () {
-        () if refuses.contains(&rule) => Some(Severity::Error),
-        () if drops.contains(&rule) => Some(Severity::Warning),
+        () if refuses.iter().any(|refused| *refused == rule) => Some(Severity::Error),
+        () if drops.iter().any(|dropped| *dropped == rule) => Some(Severity::Warning),
         () => None,
+    }
+}
+
+impl Rule {
+    /// The other checkers and receivers that ask the same, and what they do.
+    pub fn checked_by(&self) -> Vec<String> {
+        let receivers = Receiver::ALL.iter().filter_map(|receiver| {
+            let does = match level(*receiver, self)? {
+                Severity::Error if *receiver != Receiver::Collector => "rejects the payload",
+                _ => "drops or damages the data",
+            };
+            Some(format!("{receiver}: {does}"))
+        });
+        let tools = [("profcheck", "profcheck"), ("CheckValid", "google/pprof: rejects the file")];
+        let tools = tools.iter().filter(|(name, _)| self.source().contains(name));
+        receivers.chain(tools.map(|(_, does)| (*does).to_owned())).collect()
     }
 }
 

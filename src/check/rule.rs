@@ -36,31 +36,37 @@ pub struct Rule {
     pub(crate) levels: [Option<Severity>; GENERATIONS],
     /// As in `Sample.stack_index`.
     pub(crate) place: &'static str,
-    /// The condition under which it is broken, with the words of the specification in quotes where
-    /// there are any.
+    /// What is wrong where it is broken, without the value.
     pub(crate) statement: &'static str,
-    /// Who says so; `own` where nobody does.
+    /// The same with `{v}` for the value found and `{b}` for what is valid; empty where they are appended.
+    pub(crate) finding: &'static str,
+    /// Why it matters: the lines of its doc comment.
+    pub(crate) why: &'static [&'static str],
+    /// The documents that demand it, by the names of [`SOURCES`](super::sources).
     pub(crate) source: &'static str,
-    /// Short enough for a line of `--explain`.
+    /// A value that breaks it.
     pub(crate) example: &'static str,
+    /// The same value, corrected.
+    pub(crate) correction: &'static str,
     /// Advice for people; what a program can do is [`fixed_by`](Rule::fixed_by).
     pub(crate) fix: &'static str,
     /// Whether it is asked only when it is named.
     pub(crate) off: bool,
 }
 
-/// Declares the rules of a family, each a constant of its id, and `RULES` of them all.
+/// Declares the rules of a family, each a constant of its id, and `RULES` of them all. The doc comment of a row tells why
+/// the rule matters.
 ///
-/// What the compiler refuses this way: a severity or a generation that is none ([`levels`] panics
-/// while it is evaluated), two rules of one id in a file, a row without a source. Doc comments
-/// above a row say why it is one.
+/// The compiler rejects unknown severities and generations ([`levels`] panics while it is evaluated), two rules of one
+/// id in a file, and a row without a source.
 macro_rules! rules {
-    ($($(#[$why:meta])* $id:ident $name:literal [$severity:literal $generations:literal] $($off:ident)? $place:literal
-        $statement:literal source $source:literal example $example:literal fix $fix:literal;)*) => {
+    ($($(#[doc = $why:literal])* $id:ident $name:literal [$severity:literal $generations:literal] $($off:ident)? $place:literal
+        $statement:literal $(finding $finding:literal)? source $source:literal
+        example $example:literal => $correction:literal fix $fix:literal;)*) => {
         $(
             #[doc = $statement]
             #[doc = ""]
-            $(#[$why])*
+            $(#[doc = $why])*
             pub(crate) static $id: $crate::check::rule::Rule = $crate::check::rule::Rule {
                 id: stringify!($id),
                 name: $name,
@@ -69,8 +75,11 @@ macro_rules! rules {
                 levels: $crate::check::rule::levels($severity, $generations),
                 place: $place,
                 statement: $statement,
+                finding: concat!($($finding)?),
+                why: &[$($why),*],
                 source: $source,
                 example: $example,
+                correction: $correction,
                 fix: $fix,
                 off: rules!(@off $($off)?),
             };
@@ -147,19 +156,29 @@ impl Rule {
         self.place
     }
 
-    /// When it is broken: what a finding says that has nothing more to say.
+    /// What is wrong where the rule is broken.
     pub fn statement(&self) -> &'static str {
         self.statement
     }
 
-    /// Who says so, where a sentence of a specification with its version.
+    /// Why it matters.
+    pub fn why(&self) -> String {
+        self.why.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The documents that demand it. [`Rule::links`] leads to them.
     pub fn source(&self) -> &'static str {
         self.source
     }
 
-    /// A value that breaks it; empty where the statement says it all.
+    /// A value that breaks it.
     pub fn example(&self) -> &'static str {
         self.example
+    }
+
+    /// The [example](Self::example), corrected.
+    pub fn correction(&self) -> &'static str {
+        self.correction
     }
 
     /// What to do about it, in the imperative.
@@ -240,22 +259,30 @@ impl fmt::Debug for Rule {
 /// All of it: what `--explain` prints.
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} {}", self.id, self.name)?;
-        writeln!(f, "  severity     {}", self.severity_in_words())?;
-        writeln!(f, "  place        {}", self.place)?;
-        writeln!(f, "  broken when  {}", self.statement)?;
-        writeln!(f, "  source       {}", self.source)?;
-        if !self.example.is_empty() {
-            writeln!(f, "  example      {}", self.example)?;
+        writeln!(f, "{} {}: {}", self.id, self.name, self.statement)?;
+        writeln!(f, "{}, at {}", self.severity_in_words(), self.place)?;
+        if self.off {
+            let receiver = self.id.starts_with("OP92");
+            let by = if receiver { "--for" } else { "--only, --deny or --allow" };
+            writeln!(f, "off unless {by} names {}", if receiver { "a receiver" } else { "it" })?;
         }
-        writeln!(f, "  fix          {}", self.fix)?;
-        match self.off {
-            true if self.id.starts_with("OP92") => {
-                writeln!(f, "  off          unless --for names a receiver")
+        let (links, checkers) = (self.links(), self.checked_by());
+        let links = links.iter().map(|(name, url)| format!("{name}: {url}")).collect();
+        let lines = |text: &str| vec![text.to_owned()];
+        for (title, lines) in [
+            ("Why it matters", lines(&self.why())),
+            ("Example", lines(self.example)),
+            ("Corrected", lines(self.correction)),
+            ("What to do", lines(self.fix)),
+            ("Fixed by --fix", self.fixed_by().into_iter().map(str::to_owned).collect()),
+            ("Source", [lines(self.source), links].concat()),
+            ("Also checked by", checkers),
+        ] {
+            if !lines.is_empty() {
+                writeln!(f, "\n{title}:\n  {}", lines.join("\n  ").replace('`', ""))?;
             }
-            true => writeln!(f, "  off          unless it is named by --only, --deny or --allow"),
-            false => Ok(()),
         }
+        Ok(())
     }
 }
 

@@ -17,198 +17,198 @@ rules! {
     /// on the backend, so two readers see two different services. A `key_strindex` is resolved
     /// first: one pair may name by reference what another spells out.
     OP5001 "attribute-key-duplicate" ["E" "1-7"] "Resource, InstrumentationScope, ProfileContainer(1), Profile(1.4) attributes; KeyValueList (any depth)"
-        "same key twice after resolving key_strindex (\"Attribute keys MUST be unique\")"
-        source "common.proto; resource.proto; OTEP 0239"
-        example "service.name twice"
+        "an attribute key occurs twice" finding "the key {v} occurs twice, first in attribute {b}"
+        source "common.proto: \"Attribute keys MUST be unique\"; OTEP 0239"
+        example "service.name twice" => "service.name once"
         fix "write each key once";
     /// The same invariant for lists of references. Keys are compared by their text, so that two
     /// rows with one key conflict even where their values are equal, and so does one row that is
     /// listed twice.
     OP5002 "attribute-indices-duplicate" ["E" "1-7"] "attribute_indices of Profile, Sample, Mapping, Location"
-        "two indices (or one index twice) with the same key (\"MUST maintain the key uniqueness requirement\")"
-        source "1.9/1.11 proto; profcheck"
-        example "[1,2] both key k1"
-        fix "refer to one attribute of each key";
+        "two attribute indices have the same key" finding "{v} repeats the key of entry {b}"
+        source "profiles.proto 1.9: lists \"MUST maintain the key uniqueness requirement\"; profcheck"
+        example "[1, 2] of the key thread.id" => "[1]"
+        fix "refer to one attribute per key";
     /// An error, as a backend cannot index a pair without a name. The zero entry of a table is
     /// exempt: it says nothing on purpose, and where it stands at the wrong place is `OP3208`.
     OP5003 "attribute-key-empty" ["E" "1-7"] "KeyValue, KeyValueAndUnit (index > 0, zero entries excepted: OP3208)"
-        "key resolves to \"\" (\"MUST be a non-null and non-empty string\")"
-        source "specification/common"
-        example "key=\"\""
+        "an attribute has no key" finding "the attribute key is {v}"
+        source "attribute specification: a key \"MUST be a non-null and non-empty string\""
+        example "key: \"\"" => "key: \"thread.id\""
         fix "give the attribute a key";
     /// `key_strindex` is new in 1.10, where either may be set. A reader that knows both has to
     /// prefer one, and older readers see `key` alone.
     OP5004 "attribute-key-both" ["E" "7"] "KeyValue"
-        "key and key_strindex both set (\"MUST NOT be set if key is used\")"
-        source "1.10 common.proto"
-        example "key=\"a\", key_strindex=1"
+        "an attribute has a key in place and by reference" finding "the attribute has the keys {v}, expected {b}"
+        source "common.proto 1.10: key_strindex \"MUST NOT be set if key is used\""
+        example "key: \"a\", key_strindex: 1" => "key: \"a\""
         fix "set key or key_strindex";
     /// 1.8 alone said "SHOULD NOT"; 1.9 took the sentence back, hence the warning in one generation
     /// and the info in all others.
     OP5005 "value-empty" ["W5/I1-4,6-7" "1-7"] "AnyValue"
-        "absent or no member (\"SHOULD NOT contain empty values\", only in 1.8)"
-        source "1.8 proto; 1.9 changelog"
-        example "value{}"
-        fix "set a value, or leave the attribute out";
+        "an attribute has no value"
+        source "profiles.proto 1.8: attributes \"SHOULD NOT contain empty values\"; 1.9 removed the sentence"
+        example "value: {}" => "value: {string_value: \"x\"}"
+        fix "set a value, or omit the attribute";
     /// 1.8 alone, as `OP5005`: bytes have no form that query languages agree on.
     OP5006 "value-bytes" ["W" "5"] "AnyValue.bytes_value"
-        "used in an attribute (SHOULD NOT, only in 1.8)"
-        source "1.8 proto"
-        example "bytes"
+        "an attribute holds bytes"
+        source "profiles.proto 1.8 advises against bytes; no other release does"
+        example "bytes_value: 01" => "string_value: \"01\""
         fix "write bytes as a string";
     /// The specification of attributes wants arrays to be homogeneous, since columnar stores give
     /// an array one type. Both ways to write a text count as one type.
     OP5007 "value-array-mixed" ["W5/I1-4,6-7" "1-7"] "AnyValue.array_value"
-        "elements of different types, or (5) not string/bool/int/double"
-        source "1.8 proto; specification/common"
-        example "[\"a\",1]"
+        "an array mixes types"
+        source "attribute specification: arrays are homogeneous; profiles.proto 1.8"
+        example "[\"a\", 1]" => "[\"a\", \"1\"]"
         fix "write arrays of one type";
     /// 1.8 alone: nested attributes cannot be flattened into labels without inventing keys.
     OP5008 "value-kvlist" ["W" "5"] "AnyValue.kvlist_value"
-        "used in an attribute (SHOULD NOT, only in 1.8)"
-        source "1.8 proto"
-        example "kvlist"
-        fix "write one attribute for each entry";
+        "an attribute holds a map"
+        source "profiles.proto 1.8 advises against maps; no other release does"
+        example "{a: {b: 1}}" => "{a.b: 1}"
+        fix "write one attribute per entry";
     /// Legal, and lossy: a null in the middle of an array shifts what stands behind it in readers
     /// that skip nulls.
     OP5009 "null-in-array" ["I" "1-7"] "ArrayValue"
-        "an element without value (\"SHOULD generally be avoided\")"
-        source "specification/common"
-        example "[AnyValue{}]"
-        fix "leave null elements out";
+        "an array contains a null"
+        source "attribute specification: null values \"SHOULD generally be avoided\""
+        example "[\"a\", null]" => "[\"a\"]"
+        fix "omit null elements";
     /// SDKs may stop at a depth of 64, and common protobuf decoders stop at 100 nested messages,
     /// which a value of 49 levels in a resource already reaches. Ours goes as deep as
     /// `limits.max_nesting` says (`OP1017`).
     OP5010 "value-depth" ["W" "1-7"] "AnyValue"
-        "arrays/maps nested deeper than 64 (AttributeValueDepthLimit default)"
-        source "specification/common"
-        example "65 nested arrays"
+        "a value is nested too deeply" finding "a value is nested deeper than {b} levels"
+        source "attribute specification: AttributeValueDepthLimit is 64 by default"
+        example "65 nested arrays" => "2 nested arrays"
         fix "nest values less deeply";
     /// JSON has no NaN and no infinity, and a NaN does not equal itself, so tables cannot be
     /// deduplicated by comparing values.
     OP5011 "value-nan" ["I" "1-7"] "AnyValue.double_value"
-        "NaN or infinite"
-        source "common sense (JSON, equality)"
-        example "NaN"
+        "a number is NaN or infinite" finding "the number is {v}"
+        source "RFC 8259, section 6: JSON has no NaN and no infinity"
+        example "NaN" => "0.5"
         fix "write a finite number";
     /// Row 0 of the attribute table is the null attribute since 1.8. A reference to it adds nothing
     /// and costs a byte, and readers that look up its key get an empty one.
     OP5012 "null-attribute-referenced" ["W" "5-7"] "attribute_indices"
-        "contains 0, the null attribute"
-        source "1.8 proto"
-        example "[0]"
-        fix "leave index 0 out";
+        "an attribute index is 0, the null attribute" finding "attribute index {v} is the null attribute"
+        source "profiles.proto 1.8: attribute 0 is the zero value"
+        example "[0, 3]" => "[3]"
+        fix "omit index 0";
     /// UCUM (`ms`, `By`) is what the metrics of OpenTelemetry use, so a unit written otherwise
     /// (`nanoseconds`) cannot be compared across signals. 1.11 is the first to say "SHOULD", so it
     /// is a hint only.
     OP5013 "unit-not-ucum" ["I" "5-7"] "KeyValueAndUnit.unit"
-        "not a UCUM unit (\"SHOULD be in UCUM format\", 1.11)"
-        source "1.11 proto"
-        example "\"nanoseconds\""
-        fix "write a UCUM unit";
+        "a unit is not a UCUM unit" finding "the unit {v} is not a UCUM unit"
+        source "profiles.proto 1.11: units \"SHOULD be in UCUM format\"; UCUM"
+        example "\"nanoseconds\"" => "\"ns\""
+        fix "write a UCUM unit such as ns or By";
     /// SDKs drop what exceeds their default of 128; a payload with more was made without that
     /// limit, and will be cut by a pipeline that has it. Resources have no such limit in the
     /// specification.
     OP5014 "attribute-count" ["I" "1-7"] "attribute lists"
-        "more than 128 (AttributeCountLimit default; resources exempt)"
-        source "specification/common"
-        example "129 attributes"
+        "an item has more than 128 attributes" finding "the item has {v}, more than {b}"
+        source "attribute specification: AttributeCountLimit is 128 by default"
+        example "129 attributes" => "128 attributes"
         fix "write fewer attributes";
     /// The one limit of a widespread backend that is smaller than what protobuf allows. Asked for
     /// every text and byte field but the original payload, which is expected to be long.
     OP5015 "value-long" ["I" "1-7"] "strings, bytes"
-        "longer than 65 535 bytes (Pyroscope truncates there)"
-        source "Pyroscope limits"
-        example "1 MiB string"
+        "a value is longer than 65,535 bytes" finding "the value has {v}, more than {b}"
+        source "Pyroscope truncates longer values"
+        example "a string of 1 MiB" => "a string of 1 kB"
         fix "write a shorter value";
     /// Tables pay off because rows are shared. An attribute with a new value on each sample makes a
     /// row per sample, in the table of the payload and in the index of the backend. Doubles are
     /// told at once, since two measurements seldom agree in all 64 bits; for other types
     /// [`rules::cardinality`](crate::check::rules::cardinality) counts.
     OP5016 "high-cardinality" ["I" "1-7"] "attribute_table"
-        "a key whose values are doubles, or are distinct in > 90 % of >= 1000 samples (\"recommended ... bounded cardinality\")"
-        source "1.9 proto"
-        example "cpu_time=0.123 per sample"
-        fix "keep the number of distinct values small";
+        "an attribute has a new value for nearly every sample" finding "the attribute {v} has a new value for nearly every sample"
+        source "profiles.proto 1.9: attributes have \"bounded cardinality\""
+        example "cpu_time=0.123, cpu_time=0.456, .." => "thread.name=main"
+        fix "write attributes with few distinct values";
     /// The numbers of `key_strindex` and `string_value_strindex` (3 and 8) are unknown fields to
     /// older readers, which pass over them and see a pair with an empty key or value.
     OP5017 "strindex-too-early" ["W" "1-6"] "KeyValue.key_strindex, AnyValue.string_value_strindex"
-        "fields of 1.10 in an older generation: readers ignore them, the key becomes \"\""
-        source "1.10 common.proto"
-        example "G4 with key_strindex"
-        fix "write the text in place, or 1.10";
+        "an index of OTLP 1.10 is used in an older generation" finding "the field {v} is of OTLP 1.10"
+        source "common.proto 1.10 adds key_strindex and string_value_strindex"
+        example "key_strindex: 3 in OTLP 1.9" => "key: \"thread.id\""
+        fix "write the text in place, or write OTLP 1.10";
     /// A matter of style, so it is asked only when it is named: nothing is read otherwise for it.
     OP5018 "key-style" ["I" "1-7"] off "attribute keys"
-        "upper case or blanks (\"Names SHOULD be lowercase\"); off by default"
-        source "semconv naming.md"
-        example "\"ThreadID\""
+        "an attribute key is not lower case" finding "the attribute key {v} is not lower case"
+        source "naming conventions: \"Names SHOULD be lowercase\""
+        example "\"ThreadID\"" => "\"thread.id\""
         fix "write keys in lower case with dots and underscores";
     /// Legal by the proto's comment. A hint: nobody can tell whose profiles these are.
     OP5019 "resource-missing" ["I" "1-7"] "ResourceProfiles.resource"
-        "absent (\"no resource info is known\")"
-        source "profiles.proto"
-        example "no resource"
-        fix "describe the resource";
+        "the resource is missing"
+        source "profiles.proto 1.11: an absent resource means \"no resource info is known\""
+        example "ResourceProfiles{scope_profiles: [..]}" => "resource: {service.name: \"shop\"}"
+        fix "describe the resource, for example by service.name";
     /// Each resource is a group with its own headers and its own row in backends; equal ones are
     /// probably a batch that was joined without being merged. Compared by bytes: the order of
     /// attributes counts here.
     OP5021 "resource-duplicate" ["I" "1-7"] "resource_profiles"
-        "two entries with equal resource and schema_url"
-        source "common sense"
-        example "same twice"
-        fix "merge the two";
+        "two resources are equal"
+        source "resource.proto: a resource stands for one entity that produces data"
+        example "service.name=shop twice" => "one resource with the profiles of both"
+        fix "merge the profiles of both";
     /// As `OP5021`, within one resource.
     OP5022 "scope-duplicate" ["I" "1-7"] "scope_profiles"
-        "two entries with equal scope and schema_url under one resource"
-        source "common sense"
-        example "same twice"
-        fix "merge the two";
+        "two scopes of a resource are equal"
+        source "scope specification: a scope is identified by its name, version, schema URL and attributes"
+        example "scope \"profiler\" twice" => "one scope with the profiles of both"
+        fix "merge the profiles of both";
     /// The instrumentation scope is how the sender says which profiler measured. Nothing breaks
     /// without it.
     OP5023 "scope-name-empty" ["I" "1-7"] "InstrumentationScope.name"
-        "empty (\"means the name is unknown\"; \"SHOULD be specified\")"
-        source "common.proto; instrumentation-scope.md"
-        example "scope{}"
-        fix "name the scope";
+        "the instrumentation scope has no name"
+        source "common.proto: an empty name \"means the name is unknown\"; scope specification: it \"SHOULD be specified\""
+        example "scope: {}" => "scope: {name: \"my-profiler\"}"
+        fix "set the name of the profiler";
     /// Receivers read the version at the end of the URL to apply schema migrations. Any other text
     /// is taken for an unknown schema, so renamed attributes are not translated.
     OP5024 "schema-url" ["W" "1-7"] "schema_url"
-        "set and not http[s]://server[:port]/path/<version>"
-        source "profiles.proto 1.5+"
-        example "\"1.2.3\""
+        "a schema URL does not end in a version" finding "the schema URL is {v}, expected {b}"
+        source "schema specification"
+        example "\"1.2.3\"" => "\"https://opentelemetry.io/schemas/1.2.3\""
         fix "write a schema URL that ends in a version";
     /// Entities are identified by type and key; one without a type equals every other that has the
     /// same keys.
     OP5025 "entity-type-empty" ["E" "3-7"] "EntityRef.type"
-        "\"\" (\"required and MUST not be empty\")"
-        source "1.6 common.proto"
-        example "type=\"\""
-        fix "name the entity's type";
+        "an entity has no type"
+        source "common.proto 1.6: \"required and MUST not be empty\""
+        example "type: \"\"" => "type: \"host\""
+        fix "name the type of the entity";
     /// Without a key there is nothing that tells two entities of a type apart.
     OP5026 "entity-id-empty" ["E" "3-7"] "EntityRef.id_keys"
-        "empty (\"must contain at least one attribute\")"
-        source "1.6 common.proto"
-        example "id_keys=[]"
+        "an entity has no identifying keys"
+        source "common.proto 1.6: \"must contain at least one attribute\""
+        example "id_keys: []" => "id_keys: [\"host.id\"]"
         fix "name at least one identifying key";
     /// An entity reference holds keys alone; their values are the resource's attributes. A key that
     /// is not there cannot be resolved.
     OP5027 "entity-key-missing" ["E" "3-7"] "EntityRef.id_keys, description_keys"
-        "key absent from the resource's attributes (\"MUST exist\")"
-        source "1.6 common.proto"
-        example "id_keys=[\"host.id\"]"
+        "a key of an entity is not an attribute of the resource" finding "the resource has no attribute {v}"
+        source "common.proto 1.6: the attribute \"MUST exist\""
+        example "id_keys: [\"host.id\"] without host.id" => "id_keys: [\"host.id\"], host.id=1"
         fix "add the attribute to the resource, or drop the key";
     /// What identifies an entity must not change over its life, what describes it may: a key in
     /// both lists is a contradiction.
     OP5028 "entity-key-overlap" ["W" "3-7"] "EntityRef"
-        "a key twice, or both identifying and descriptive"
-        source "common sense"
-        example "id_keys=[a,a]"
+        "an entity names a key twice" finding "the entity names the key {v} twice"
+        source "common.proto 1.6: id_keys identify the entity, description_keys describe it"
+        example "id_keys: [a, a]" => "id_keys: [a]"
         fix "name each key once";
     /// Columnar backends give a key one type and one unit, and have to convert or drop what does
     /// not fit. Counted once per key.
     OP5031 "attribute-type-conflict" ["I" "1-7"] "attribute_table"
-        "one key with different value types or different units"
-        source "common sense"
-        example "k=1, k=\"1\""
-        fix "use one type and unit for a key";
+        "an attribute key has several types or units" finding "the attribute {v} has several types or units, expected {b}"
+        source "naming conventions: an attribute has one type and one meaning"
+        example "k=1, k=\"1\"" => "k=1, k=2"
+        fix "use one type and unit per key";
 }

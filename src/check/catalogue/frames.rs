@@ -12,98 +12,98 @@ rules! {
     /// The range is half-open, so nothing can lie in one that ends before it starts. Symbolizers
     /// subtract `memory_start` from addresses and wrap around.
     OP7001 "mapping-range" ["E" "1-7"] "Mapping"
-        "memory_start > memory_limit (both zero is fine)"
-        source "profcheck"
-        example "start=2,limit=1"
-        fix "set memory_limit behind memory_start";
+        "a mapping starts after its end" finding "the mapping is {v}, expected {b}"
+        source "profcheck; pprof's profile.proto: addresses lie in [memory_start, memory_limit)"
+        example "start: 2, limit: 1" => "start: 1, limit: 2"
+        fix "set memory_limit after memory_start";
     /// profcheck refuses it; no sentence of the proto does. Both zero is how a writer says that it
     /// does not know the range.
     OP7002 "mapping-empty-range" ["W" "1-7"] "Mapping"
-        "memory_start = memory_limit != 0 (profcheck error)"
-        source "profcheck"
-        example "start=limit=4096"
-        fix "set memory_limit behind memory_start, or both to 0";
+        "the range of a mapping is empty" finding "the mapping is {v}, expected {b}"
+        source "profcheck rejects it"
+        example "start: 4096, limit: 4096" => "start: 4096, limit: 8192"
+        fix "set memory_limit after memory_start, or both to 0";
     /// Within one process no two files are mapped at one address at a time. From 1.6 on a table
     /// serves all processes of a payload, so that overlaps say nothing any more.
     OP7003 "mapping-overlap" ["I" "1-2"] "Mapping"
-        "address ranges overlap inside one profile (not from 1.6 on: tables serve many processes)"
-        source "common sense"
-        example "[1,5),[3,9)"
+        "two mappings overlap" finding "the mapping starts at {v}, before {b}"
+        source "OTEP 0239: a mapping is a region of one address space"
+        example "[1, 5) and [3, 9)" => "[1, 5) and [5, 9)"
         fix "give mappings distinct ranges";
     /// The address is the one that ran, not yet moved to the file. Outside of its mapping the wrong
     /// file is asked for symbols. Both ends count as inside, and findings are counted per mapping:
     /// where one address is wrong, mostly all are.
     OP7004 "address-outside-mapping" ["I" "1-7"] "Location.address"
-        "outside [memory_start, memory_limit] of a mapping with a range (\"SHOULD be within\"); counted once per mapping"
-        source "1.11 proto"
-        example "address=1"
-        fix "write the address that lies in the mapping";
+        "an address lies outside its mapping" finding "the address {v} lies outside its mapping, expected {b}"
+        source "profiles.proto 1.11: addresses \"SHOULD be within\" the mapping"
+        example "address 1 in [0x1000, 0x2000)" => "address 0x1004"
+        fix "write the address before relocation to the file";
     /// The numbers are `int64` on the wire, so that a negative one is possible; editors count from
     /// 1, and 0 is "unset".
     OP7005 "line-negative" ["E" "1-7"] "Line.line, column"
-        "< 0 (\"1-based, 0 means unset\")"
-        source "1.11 proto; profcheck"
-        example "-1"
-        fix "write 0 where the line is not known";
+        "a line or column number is negative" finding "the number {v} is negative"
+        source "profiles.proto 1.11: \"1-based, 0 means unset\"; profcheck"
+        example "line: -1" => "line: 0"
+        fix "write 0 if the line is unknown";
     /// As `OP7005`, for the line that a function begins at.
     OP7006 "start-line-negative" ["E" "1-7"] "Function.start_line"
-        "< 0"
-        source "1.11 proto; profcheck"
-        example "-1"
-        fix "write 0 where the line is not known";
+        "the start line of a function is negative" finding "the start line {v} is negative"
+        source "profiles.proto 1.11; profcheck"
+        example "start_line: -1" => "start_line: 0"
+        fix "write 0 if the line is unknown";
     /// A column alone cannot be shown anywhere.
     OP7007 "column-without-line" ["I" "1-7"] "Line"
-        "column > 0 and line = 0"
-        source "common sense"
-        example "column=3"
+        "a column has no line" finding "column {v} has no line"
+        source "profiles.proto 1.11: a column is a position in its line"
+        example "column: 3" => "line: 10, column: 3"
         fix "set the line";
     /// A function without any name is a row that a viewer can only show as blank. An error from
     /// 1.11's MUST, which the schema of 1.10 and 1.11 shares.
     OP7008 "function-nameless" ["E7/I1-6" "1-7"] "Function"
-        "name, system_name and filename all unset at index > 0 (1-4: any; zero entries excepted: OP3208) (\"At least one ... MUST be present\", 1.11)"
-        source "1.11 proto"
-        example "Function{start_line:3}"
+        "a function has no name"
+        source "profiles.proto 1.11: \"At least one\" of the names \"MUST be present\""
+        example "Function{start_line: 3}" => "Function{name: \"main\", start_line: 3}"
         fix "set a name";
     /// Function 0 is the null function since 1.8: such a line has a line number in no file. pprof
     /// refuses it outright.
     OP7009 "line-null-function" ["W" "5-7"] "Line.function_index"
-        "0, the null function"
-        source "1.8 proto; pprof \"line with nil function\""
-        example "Line{line:3}"
-        fix "leave the line out";
+        "a line refers to the null function" finding "the line refers to function {v}, the null function"
+        source "profiles.proto 1.8: function 0 is the zero value; google/pprof CheckValid: \"line with nil function\""
+        example "Line{line: 3}" => "Line{function_index: 1, line: 3}"
+        fix "set the function, or omit the line";
     /// Only if a stack uses it: an unused empty location is an orphan and nothing else. Pyroscope
     /// drops the frame from its stacks.
     OP7010 "location-empty" ["W" "1-7"] "Location"
-        "without address, lines, mapping and attributes, yet referenced by a stack (5-7: index > 0)"
-        source "Pyroscope drops it"
-        example "Location{} at 3"
+        "a location of a stack is empty"
+        source "profiles.proto 1.11: a location has an address or lines; Pyroscope drops the frame"
+        example "Location{}" => "Location{address: 0x1004}"
         fix "give the location an address or lines";
     /// An address means nothing without the file it was loaded from. Kernels and JITs have such
     /// frames legitimately.
     OP7011 "location-no-mapping" ["I" "1-7"] "Location"
-        "no mapping but an address"
-        source "common sense"
-        example "address only"
+        "a location has an address and no mapping" finding "the address {v} has no mapping"
+        source "profiles.proto 1.11: the mapping tells the file of the address"
+        example "address: 0x1004" => "mapping_index: 1, address: 0x1004"
         fix "set mapping_index";
     /// Either the line or the start is of another version of the source.
     OP7014 "line-before-start" ["I" "1-7"] "Line.line"
-        "0 < line < start_line of its function"
-        source "common sense"
-        example "line 3, start 10"
-        fix "write the line within the function";
+        "a line is before the start of its function" finding "line {v} is before the start of its function, expected {b}"
+        source "pprof's profile.proto: start_line is the line at which the function starts"
+        example "line: 3, start_line: 10" => "line: 12, start_line: 10"
+        fix "write a line within the function";
     /// Frames of such a mapping are shown as an address range. The first row is exempt, which is
     /// the null mapping or, before 1.8, the main binary.
     OP7015 "mapping-nameless" ["I" "1-7"] "Mapping"
-        "index > 0 without filename"
-        source "common sense"
-        example "Mapping{start,limit}"
+        "a mapping has no file name"
+        source "pprof's profile.proto: filename is \"the object this entry is loaded from\""
+        example "Mapping{memory_start, memory_limit}" => "filename: \"/bin/app\""
         fix "set the file name";
     /// The flags tell pprof's tools whether symbolization is still to be done: `has_functions`
     /// without lines makes them skip a mapping that has no symbols, and lines without the flag make
     /// them do the work again.
     OP7016 "has-flags" ["I" "1-4"] "Mapping.has_*"
-        "contradict the lines of its locations"
-        source "OTEP 0239"
-        example "has_functions, no lines"
-        fix "set has_functions where locations have lines";
+        "the has_* flags of a mapping contradict its locations" finding "the mapping has {v} and not {b}"
+        source "OTEP 0239: the flags describe how locations were symbolized"
+        example "has_functions: true, no lines" => "has_functions: false"
+        fix "set has_functions if locations have lines";
 }

@@ -13,81 +13,81 @@ rules! {
     /// Required up to 1.7, optional since. [`fix`](crate::check::fix) derives one from the content,
     /// so that it is reproducible.
     OP6001 "profile-id-missing" ["E" "1-4"] "profile_id"
-        "empty (\"This field is required\"; optional since 1.8)"
-        source "OTEP 0239; 1.3-1.7 proto"
-        example "absent"
-        fix "give the profile 16 random bytes as its id";
+        "a profile has no id"
+        source "OTEP 0239 and profiles.proto 1.7: \"This field is required\""
+        example "profile_id: \"\"" => "profile_id: 16 random bytes"
+        fix "generate 16 random bytes";
     /// 16 bytes by every version. Parca refuses any other length.
     OP6002 "profile-id-length" ["E" "1-7"] "profile_id"
-        "length not 16 (5-7: 0 allowed)"
-        source "OTEP 0239; all versions"
-        example "15 bytes"
-        fix "write 16 bytes, or none where the id is optional";
+        "a profile id is not 16 bytes long" finding "the profile id has {v}, expected {b}"
+        source "OTEP 0239 and profiles.proto 1.11; Parca rejects it"
+        example "15 bytes" => "16 bytes"
+        fix "write 16 bytes, or none if the id is optional";
     /// All zeros is how an unset id looks after a fixed-size buffer was sent; taken for an id, it
     /// makes all such profiles one.
     OP6003 "profile-id-zero" ["E" "1-7"] "profile_id"
-        "all zeroes (\"considered invalid\")"
-        source "OTEP 0239; all versions"
-        example "00*16"
-        fix "give the profile a random id";
+        "a profile id is all zeros"
+        source "OTEP 0239 and profiles.proto 1.11: \"considered invalid\""
+        example "16 zero bytes" => "16 random bytes"
+        fix "generate a random id";
     /// The id of W3C trace context. A shorter one cannot be joined with any trace. Row 0 is judged
     /// by the rules about zero entries.
     OP6004 "trace-id-length" ["E" "1-7"] "Link.trace_id"
-        "not 16 bytes (5-7: index 0 see OP3005)"
-        source "OTEP 0239; profcheck"
-        example "15 bytes"
+        "a trace id is not 16 bytes long" finding "the trace id has {v}, expected {b}"
+        source "W3C Trace Context; OTEP 0239; profcheck"
+        example "15 bytes" => "16 bytes"
         fix "write 16 bytes";
     /// As `OP6004`, for the span.
     OP6005 "span-id-length" ["E" "1-7"] "Link.span_id"
-        "not 8 bytes"
-        source "OTEP 0239; profcheck"
-        example "7 bytes"
+        "a span id is not 8 bytes long" finding "the span id has {v}, expected {b}"
+        source "W3C Trace Context; OTEP 0239; profcheck"
+        example "7 bytes" => "8 bytes"
         fix "write 8 bytes";
     /// W3C trace context declares both ids invalid if all zero. Since 1.8 link 0 says "no span"; in
     /// OTEP 0239 an index cannot be left out, so the first of several links plays that part.
     OP6006 "link-id-zero" ["W" "1-7"] "Link"
-        "trace_id or span_id all zero at an index > 0 (1-4: any; 1: but for the first of several, which stands for none): not a valid span context"
-        source "specification/trace/api.md"
-        example "00*16"
-        fix "refer to link 0 where there is no span";
+        "the trace id or span id of a link is all zeros" finding "{v} of the link is all zeros"
+        source "trace API: a span context with a zero id is invalid"
+        example "16 zero bytes" => "link_index: 0"
+        fix "refer to link 0 if there is no span";
     /// A profile without a time cannot be placed on a time axis.
     OP6010 "time-missing" ["I" "1-7"] "start/end_time_unix_nano (1), time_unix_nano"
-        "0 (\"semantically required\" in 1)"
-        source "OTEP 0239"
-        example "start=0"
+        "a profile has no time" finding "the time is 0"
+        source "OTEP 0239: \"semantically required\""
+        example "time_unix_nano: 0" => "time_unix_nano: 1700000000000000000"
         fix "set the time";
     /// Only OTEP 0239 has an end. Later generations have a duration, which cannot be negative from
     /// 1.8 on.
     OP6011 "end-before-start" ["E" "1"] "ProfileContainer"
-        "end_time_unix_nano < start_time_unix_nano (\"expected that end_time >= start_time\")"
-        source "OTEP 0239"
-        example "start=10,end=9"
-        fix "set an end that is not before the start";
+        "a profile ends before it starts" finding "the end {v} is before the start, expected {b}"
+        source "OTEP 0239: \"expected that end_time >= start_time\""
+        example "start: 10, end: 9" => "start: 9, end: 10"
+        fix "set an end after the start";
     /// Both are `int64` up to 1.7, `fixed64` and `uint64` later.
     OP6012 "time-negative" ["W" "1-4"] "time_nanos, duration_nanos"
-        "< 0 (int64 there)"
-        source "common sense"
-        example "-1"
-        fix "write a time of at least 0";
+        "a time or duration is negative" finding "{v} ns is negative"
+        source "pprof's profile.proto: time_nanos is a time since 1970, duration_nanos a length"
+        example "-1" => "0"
+        fix "write 0 or more nanoseconds";
     /// The end of a profile is start plus duration, which a reader computes in 64 bits. Wrapped, it
     /// lies before the start, and every timestamp is out of range.
     OP6013 "time-overflow" ["E" "1-7"] "time + duration"
-        "exceeds u64 (5-7) or i64 (1-4): every range test wraps (profcheck does wrap)"
-        source "common sense"
-        example "2^64-1 + 1"
+        "time plus duration overflows 64 bits" finding "{v} overflows, expected at most {b}"
+        source "profiles.proto 1.11: the profile ends at time plus duration; profcheck wraps around"
+        example "2^64 - 1 ns and 1 ns" => "1700000000000000000 ns and 1 ns"
         fix "write the duration in nanoseconds";
     /// The commonest unit error. In seconds, milliseconds or microseconds any date since 1973 falls
     /// below 10^17; in nanoseconds that bound is March 1973, before any profile was taken.
     OP6014 "time-unit" ["W" "1-7"] "time fields"
-        "10^8 <= value < 10^17: a date since 1973 in s, ms or us, not in ns"
-        source "common sense"
-        example "1700000000"
-        fix "write the time in nanoseconds since 1970";
+        "a time is not in nanoseconds" finding "the time {v} is not in nanoseconds since 1970"
+        source "profiles.proto 1.11: times are nanoseconds since 1970"
+        example "1700000000" => "1700000000000000000"
+        fix "multiply seconds by 10^9, milliseconds by 10^6";
     /// The container's times are authoritative in OTEP 0239; a copied inner profile may have kept
     /// its own.
     OP6015 "inner-outer-time" ["I" "1"] "Profile.time_nanos vs ProfileContainer"
-        "both set and disjoint"
-        source "OTEP 0239"
-        example "start=1e18, time_nanos=5"
+        "the times of a container and its profile differ" finding "the time {v} of the profile lies outside {b} of the container"
+        source "OTEP 0239: the container holds the time of the profile"
+        example "start: 10^18, time_nanos: 5" => "start: 10^18, time_nanos: 10^18"
         fix "set both times alike";
 }

@@ -14,52 +14,52 @@ rules! {
     /// profcheck calls strings that are reached through `KeyValue.key_strindex` orphans; here these
     /// references count.
     OP3301 "orphan-string" ["W6-7/I1-5" "1-7"] "string_table"
-        "index > 0 reachable from nothing (counting KeyValue.key_strindex and AnyValue.string_value_strindex, which profcheck forgets)"
-        source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
-        example "\"unreferenced\""
-        fix "drop the entry";
+        "a string is not used" finding "the string {v} is not used"
+        source "profiles.proto 1.9: \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
+        example "string_table: [\"\", \"unused\"]" => "string_table: [\"\"]"
+        fix "drop the string";
     /// Mapping 0 is the main binary by pprof's convention, also where no sample hit it.
     OP3302 "orphan-mapping" ["I" "1-7"] "mapping_table"
-        "index > 0 used by no location (not raised for mapping[0], the main binary)"
-        source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
-        example "mapping_table [{},{}]"
-        fix "drop the entry";
+        "a mapping is not used"
+        source "profiles.proto 1.9: \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
+        example "a mapping that no location refers to" => "a mapping that a location refers to"
+        fix "drop the mapping, or keep it to list what was mapped";
     /// Up to 1.7 "used" is membership in `location_indices`, of which samples have slices.
     OP3303 "orphan-location" ["I" "1-7"] "location_table"
-        "index > 0 (1-4: any) used by no stack/slice"
-        source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
-        example "location 1 unused"
-        fix "drop the entry";
+        "a location is not used"
+        source "profiles.proto 1.9: \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
+        example "a location that no stack refers to" => "a location that a stack refers to"
+        fix "drop the location";
     /// Lines are the only messages that refer to functions.
     OP3304 "orphan-function" ["I" "1-7"] "function_table"
-        "used by no line"
-        source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
-        example "function 1 unused"
-        fix "drop the entry";
+        "a function is not used"
+        source "profiles.proto 1.9: \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
+        example "a function that no line refers to" => "a function that a line refers to"
+        fix "drop the function";
     /// Samples are the only messages that refer to links.
     OP3305 "orphan-link" ["W6-7/I1-5" "1-7"] "link_table"
-        "used by no sample"
-        source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
-        example "link 1 unused"
-        fix "drop the entry";
+        "a link is not used"
+        source "profiles.proto 1.9: \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
+        example "a link that no sample refers to" => "a link that a sample refers to"
+        fix "drop the link";
     /// Profiles, samples, mappings and locations refer to attributes.
     OP3306 "orphan-attribute" ["W6-7/I1-5" "1-7"] "attribute_table"
-        "in no attribute_indices"
-        source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
-        example "attribute 1 unused"
-        fix "drop the entry";
+        "an attribute is not used"
+        source "profiles.proto 1.9: \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
+        example "an attribute that no index list holds" => "an attribute of a sample"
+        fix "drop the attribute";
     /// A stack without samples remains where samples were filtered and the dictionary was not
     /// rebuilt.
     OP3307 "orphan-stack" ["W6-7/I1-5" "5-7"] "stack_table"
-        "used by no sample"
-        source "1.9 \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
-        example "stack 1 unused"
-        fix "drop the entry";
+        "a stack is not used"
+        source "profiles.proto 1.9: \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
+        example "a stack that no sample refers to" => "a stack that a sample refers to"
+        fix "drop the stack";
     /// An info, since it goes by itself with the orphan that holds it. Found by taking back what
     /// orphans refer to, so chains of any length are followed.
     OP3308 "orphan-transitive" ["I" "5-7"] "any table"
-        "referenced only by orphans (profcheck counts it as used)"
-        source "own"
-        example "stack 1 unused, its location 1"
-        fix "drop the entry with those that refer to it";
+        "only unused entries refer to an entry"
+        source "profiles.proto 1.9: \"There SHOULD NOT be orphaned items\""
+        example "a location of an unused stack" => "a location of a used stack"
+        fix "drop the entry together with those that refer to it";
 }

@@ -10,21 +10,21 @@ rules! {
     /// Deprecated and unused by readers of OTLP, which refer by row: a warning. 0 is "no id" and
     /// may repeat.
     OP3401 "id-duplicate" ["W" "1"] "Mapping.id, Location.id, Function.id"
-        "two entries share a non-zero id (\"Unique nonzero id\", deprecated)"
-        source "OTEP 0239"
-        example "id=1 twice"
+        "two entries share an id" finding "the id {v} is that of entry {b}"
+        source "OTEP 0239: \"Unique nonzero id\""
+        example "id: 1 twice" => "id: 1, id: 2"
         fix "give each entry its own id";
     /// The unit of an attribute is looked up by its key there, so two entries make it a matter of
     /// order.
     OP3501 "attribute-unit-conflict" ["W" "1-4"] "attribute_units"
-        "two entries for one key with different units; I when equal"
-        source "OTEP 0239"
-        example "(k,ns),(k,ms)"
-        fix "keep one unit for each key";
+        "an attribute key has two units" finding "the key has the unit {v} here and {b} before"
+        source "OTEP 0239: attribute_units maps a key to its unit"
+        example "(k, ns), (k, ms)" => "(k, ns)"
+        fix "keep one unit per key";
     /// An orphan of its own kind, which [`fix`](crate::check::fix) drops.
     OP3502 "attribute-unit-unused" ["I" "1-4"] "attribute_units"
-        "key is the key of no attribute"
-        source "common sense"
-        example "(zzz, ns)"
+        "the key of an attribute unit is not used" finding "no attribute has the key {v}"
+        source "OTEP 0239: attribute_units maps a key to its unit"
+        example "(zzz, ns) without an attribute zzz" => "an attribute zzz"
         fix "drop the unit";
 }

@@ -17,161 +17,161 @@ use crate::check::rule::rules;
 rules! {
     /// A sample that counts nothing at no time. profcheck asks it only with `-check-sample-shapes`.
     OP4001 "sample-empty" ["E" "5-7"] "Sample"
-        "no values and no timestamps_unix_nano (\"MUST have at least one\")"
-        source "1.8-1.11 proto; profcheck -check-sample-shapes"
-        example "Sample{stack_index:1}"
+        "a sample has no values and no timestamps" finding "the sample has no values and no timestamps"
+        source "profiles.proto 1.8: a sample \"MUST have at least one\"; profcheck -check-sample-shapes"
+        example "Sample{stack_index: 1}" => "Sample{stack_index: 1, values: [1]}"
         fix "give the sample a value or a timestamp";
     /// The n-th value is of the n-th timestamp. Where the lengths differ no pairing can be right.
     OP4002 "values-timestamps-length" ["E" "5-7"] "Sample"
-        "both set, lengths differ (\"MUST contain the same number\")"
-        source "1.8-1.11 proto; profcheck -check-sample-shapes"
-        example "values 1, timestamps 2"
+        "a sample has values and timestamps of different lengths" finding "the sample has {v}, expected {b}"
+        source "profiles.proto 1.8: both \"MUST contain the same number\" of elements; profcheck -check-sample-shapes"
+        example "values: [1], timestamps: [5, 6]" => "values: [1, 1], timestamps: [5, 6]"
         fix "write one timestamp for each value";
     /// The proto shows one value without timestamps and leaves more undefined: readers that add
     /// them and readers that take the first disagree.
     OP4003 "many-values-no-timestamps" ["W" "5-7"] "Sample.values"
-        "len > 1 and no timestamps (profcheck error; proto gives only an example)"
-        source "profcheck PR 141"
-        example "values [1,2,3]"
-        fix "add the timestamps, or sum the values up";
+        "a sample has several values and no timestamps" finding "the sample has {v} and no timestamps"
+        source "profcheck rejects it; profiles.proto 1.8 shows one value without timestamps"
+        example "values: [1, 2, 3]" => "values: [6]"
+        fix "add the timestamps, or write the sum of the values";
     /// A reader may choose by the first sample how it stores all of them.
     OP4004 "shape-mixed" ["W7/I5-6" "5-7"] "Profile.samples"
-        "shape differs from the first sample's (\"All Samples SHOULD have the same shape\", 1.10)"
-        source "1.10 proto; profcheck (error)"
-        example "[values],[timestamps]"
+        "the samples of a profile have different shapes" finding "the sample has {v}; the first sample has {b}"
+        source "profiles.proto 1.10: \"All Samples SHOULD have the same shape\"; profcheck rejects it"
+        example "[values], then [timestamps]" => "[values], then [values]"
         fix "write all samples of a profile in one shape";
     /// As `PP1003`: values are positional.
     OP4005 "values-count" ["E" "1-4"] "Sample.value"
-        "len != len(sample_type)"
-        source "OTEP 0239 \"All samples must have the same number of values\"; pprof CheckValid"
-        example "2 types, 1 value"
-        fix "write one value for each sample type";
+        "a sample has too many or too few values" finding "the sample has {v} for {b} sample types"
+        source "OTEP 0239: \"All samples must have the same number of values\"; google/pprof CheckValid"
+        example "2 sample types, 1 value" => "2 sample types, 2 values"
+        fix "write one value per sample type";
     /// Equal identity means the values could be added. "After canonicalisation" says that equal
     /// rows of tables count as one.
     OP4006 "identity-duplicate" ["I" "5-7"] "Profile.samples"
-        "same {stack_index, set(attribute_indices), link_index} as an earlier sample (\"SHOULD be combined\", 1.10); compared after canonicalisation"
-        source "1.10 proto; opentelemetry-proto issue 706"
-        example "two samples, attributes [1,2] and [2,1]"
-        fix "combine the samples";
+        "two samples have the same stack, attributes and link" finding "the sample duplicates sample {b} (same stack, attributes and link)"
+        source "profiles.proto 1.10: such samples \"SHOULD be combined\""
+        example "two samples of stack 1 with attributes [1, 2] and [2, 1]" => "one sample with the values added"
+        fix "add their values into one sample";
     /// Legal where the stack could not be unwound.
     OP4007 "stack-null" ["I" "5-7"] "Sample.stack_index"
-        "0"
-        source "common sense"
-        example "stack_index=0"
-        fix "nothing, if the stack is not known";
+        "a sample has no stack"
+        source "profiles.proto 1.11: index 0 is the empty stack"
+        example "stack_index: 0" => "stack_index: 1"
+        fix "nothing, if the profiler could not unwind the stack";
     /// Equal to stack 0, which every table has. Counted beside `OP3208`, which says the same of the
     /// table.
     OP4008 "stack-empty" ["I" "5-7"] "Stack"
-        "index > 0 without locations"
-        source "common sense"
-        example "Stack{}"
+        "a stack has no locations"
+        source "profiles.proto 1.11: stack 0 is the empty stack"
+        example "stack_table: [{}, {}]" => "stack_index: 0"
         fix "refer to stack 0 instead";
     /// Location 0 is the null location since 1.8: viewers show a blank frame in the middle of a
     /// stack.
     OP4009 "null-location" ["W" "5-7"] "Stack.location_indices[]"
-        "contains 0, the null location"
-        source "1.8 proto"
-        example "[0]"
-        fix "leave the null location out";
+        "a stack contains the null location" finding "the stack contains location {v}, the null location"
+        source "profiles.proto 1.8: location 0 is the zero value"
+        example "location_indices: [0]" => "location_indices: [1]"
+        fix "omit the null location";
     /// Two forms of one fact; OTEP 0239 says which wins, and pprof's readers of the same bytes see
     /// the other.
     OP4010 "locations-twice" ["W" "1"] "Sample"
-        "location_index and locations_length both set (\"Supersedes location_index\")"
-        source "OTEP 0239"
-        example "both"
-        fix "use the slice alone";
+        "a sample lists its locations in two ways" finding "the sample has {v} in location_index as well as a slice"
+        source "OTEP 0239: the slice \"Supersedes location_index\""
+        example "location_index: [1], locations_length: 1" => "locations_length: 1"
+        fix "write the slice alone";
     /// As `OP4007`, before stacks were rows.
     OP4011 "no-frames" ["I" "1-4"] "Sample"
-        "no location at all"
-        source "common sense"
-        example "length=0"
-        fix "nothing, if the stack is not known";
+        "a sample has no stack"
+        source "OTEP 0239 allows it"
+        example "locations_length: 0" => "locations_length: 2"
+        fix "nothing, if the profiler could not unwind the stack";
     /// Never an error: the sources disagree about the end (OTEP 0239 is silent, 1.10 half-open,
     /// Parca inclusive), so 1.3 is asked inclusively and later generations half-open.
     OP4012 "timestamp-out-of-range" ["W" "1-7"] "Sample.timestamps"
-        "outside [start, end): 5-7 time_unix_nano, +duration_nano; 2-4 time_nanos; 1 [start_time, end_time] of the container (\"expected to fall within\", SHOULD)"
-        source "OTEP 0239; 1.11 SHOULD; profcheck (error)"
-        example "99 for [100,110)"
-        fix "set time and duration to what the samples cover";
+        "a timestamp lies outside the time of the profile" finding "the timestamp {v} lies outside {b}"
+        source "profiles.proto 1.11: timestamps \"SHOULD\" lie in the time of the profile; OTEP 0239; profcheck rejects it"
+        example "timestamp 99 in a profile of [100, 110)" => "timestamp 105"
+        fix "set the time and duration of the profile to cover its samples";
     /// Ascending times can be stored as differences; others cost every reader a sort.
     OP4013 "timestamps-unsorted" ["I" "1-7"] "Sample.timestamps"
-        "not ascending"
-        source "common sense (delta coding)"
-        example "[5,4]"
-        fix "sort timestamps, and values with them";
+        "timestamps are not sorted"
+        source "profiles specification sets no order; sorted times compress better and readers need no sort"
+        example "timestamps: [5, 4]" => "timestamps: [4, 5]"
+        fix "sort the timestamps together with their values";
     /// OTEP 0239 spoke of milliseconds, 1.3.0 renamed the field to nanoseconds without changing its
     /// number. Only where the profile itself has a plausible time or none can the two be told
     /// apart.
     OP4014 "timestamp-unit" ["W" "1-7"] "Sample.timestamps"
-        "10^8 <= value < 10^17 while the profile time is 0 or >= 10^17 (OTEP 0239 says ms, 1.3 says ns)"
-        source "OTEP 0239 vs v1.3.0"
-        example "1687841528000"
-        fix "write timestamps in nanoseconds since 1970";
+        "a timestamp is not in nanoseconds" finding "the timestamp {v} is not in nanoseconds"
+        source "profiles.proto 1.3 renamed the milliseconds of OTEP 0239 to nanoseconds"
+        example "1687841528000" => "1687841528000000000"
+        fix "write nanoseconds since 1970";
     /// 1970: an unset clock, not a sample.
     OP4015 "timestamp-zero" ["W" "1-7"] "Sample.timestamps"
-        "0"
-        source "common sense"
-        example "[0]"
-        fix "leave timestamps that are not known out";
+        "a timestamp is 0"
+        source "profiles.proto 1.11: nanoseconds since 1970, so 0 is an unset clock"
+        example "timestamps: [0]" => "no timestamps"
+        fix "omit unknown timestamps";
     /// The values of a difference of two profiles are negative where something got less.
     OP4016 "value-negative" ["I" "1-7"] "Sample.values"
-        "< 0 (legal in diff profiles)"
-        source "common sense"
-        example "[-5]"
-        fix "nothing, if it is a difference";
+        "a value is negative" finding "the value {v} is negative"
+        source "google/pprof CheckValid allows it: `pprof -diff_base` writes such profiles"
+        example "values: [-5]" => "values: [5]"
+        fix "nothing, if the profile is a difference";
     /// Tools add the values of samples in `int64`, and wrap.
     OP4017 "sum-overflow" ["W" "1-7"] "Profile.samples"
-        "the sum of a value column leaves i64"
-        source "pprof tools add with wrap-around"
-        example "2 x 2^62+..."
+        "the sum of the values overflows 64 bits"
+        source "google/pprof adds values with wrap-around"
+        example "two values of 2^62 + 2^62" => "two values of 2^61"
         fix "split the profile, or use a larger unit";
     /// Before 1.8 no sentence says which of several columns a timestamp belongs to.
     OP4018 "timestamps-vs-columns" ["I" "1-4"] "Sample"
-        "timestamps present and len(timestamps) != 1 while several value columns: no defined pairing"
-        source "1.3-1.7 proto"
-        example "2 columns, 5 timestamps"
-        fix "write one timestamp a sample";
+        "timestamps cannot be assigned to the value columns" finding "{v} cannot be assigned to the value columns"
+        source "profiles.proto 1.7 does not define which column a timestamp belongs to"
+        example "2 sample types, 5 timestamps" => "2 sample types, 1 timestamp"
+        fix "write one timestamp per sample";
     /// Parca drops such samples; nothing adds up differently without them.
     OP4019 "all-zero" ["I" "1-7"] "Sample.values"
-        "all values are 0"
-        source "common sense"
-        example "[0]"
-        fix "leave the sample out";
+        "all values of a sample are 0"
+        source "profiles specification allows it; Parca drops such samples"
+        example "values: [0]" => "values: [1]"
+        fix "omit the sample, unless zero was measured";
     /// Folded into one finding: a writer uses labels on all samples or on none.
     OP4020 "label-deprecated" ["I" "1"] "Sample.label"
-        "used (\"[deprecated, superseded by attributes]\")"
-        source "OTEP 0239"
-        example "label set"
+        "a sample uses deprecated labels"
+        source "OTEP 0239: \"[deprecated, superseded by attributes]\""
+        example "label: [..]" => "attributes: [..]"
         fix "use attributes";
     /// As `PP1017`.
     OP4021 "label-key" ["W" "1"] "Label.key"
-        "0 or \"\""
-        source "pprof; Parca"
-        example "key=0"
+        "a label has no key"
+        source "OTEP 0239 and pprof's profile.proto: key is an index into the string table; Parca rejects it"
+        example "key: 0" => "key: 1"
         fix "give the label a key";
     /// As `PP1015`.
     OP4022 "label-both" ["W" "1"] "Label"
-        "str and num both non-zero (\"At most one of the following must be present\")"
-        source "OTEP 0239"
-        example "str=1,num=2"
+        "a label has a text and a number" finding "the label has {v}, expected {b}"
+        source "OTEP 0239: \"At most one of the following must be present\""
+        example "str: 1, num: 2" => "str: 1"
         fix "set str or num";
     /// As `PP1016`.
     OP4023 "label-unit" ["W" "1"] "Label.num_unit"
-        "set while num = 0 and str set (\"Should only be present when num is present\")"
-        source "OTEP 0239"
-        example "str=1,num_unit=2"
+        "a label has a unit and no number" finding "the label has the unit {v} and no {b}"
+        source "OTEP 0239: \"Should only be present when num is present\""
+        example "str: 1, num_unit: 2" => "num: 1, num_unit: 2"
         fix "set num_unit only with num";
     /// As `PP1018`.
     OP4024 "label-repeated" ["W" "1"] "Sample.label"
-        "one key twice, or as string and number (\"should never be used\")"
-        source "OTEP 0239"
-        example "tid twice"
+        "a label key occurs twice" finding "the label key {v} occurs twice, first in label {b}"
+        source "OTEP 0239: the same key \"should never be used\" twice"
+        example "tid: 1, tid: 2" => "tid: 1"
         fix "write each key once";
     /// The id is meant to be computed alike everywhere, so that a stack can be sent once and
     /// referred to later.
     OP4025 "stacktrace-id" ["I" "1"] "Sample.stacktrace_id_index"
-        "string is not 128 bits (32 hex digits or 16 bytes)"
+        "a stack trace id is not 128 bits" finding "the stack trace id is {v}, expected {b}"
         source "OTEP 0239"
-        example "\"abc\""
+        example "\"abc\"" => "\"0123456789abcdef0123456789abcdef\""
         fix "write the id as 32 hex digits";
 }

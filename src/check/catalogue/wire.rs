@@ -14,198 +14,198 @@ use crate::check::rule::{Rule, rules};
 rules! {
     /// Ten groups of seven bits are 70, so the tenth byte may hold one bit of the 64.
     OP1001 "varint-overflow" ["E" "1-7,P"] "any varint"
-        "longer than 10 bytes, or the 10th byte > 1"
-        source "protobuf encoding; conformance BadTag_VarintMoreThanTenBytes; prost"
-        example "11 bytes ff..ff 01"
+        "a varint has more than 64 bits"
+        source "protobuf encoding guide; protobuf conformance BadTag_VarintMoreThanTenBytes"
+        example "`ff ff ff ff ff ff ff ff ff ff 01`" => "`ff ff ff ff ff ff ff ff ff 01`"
         fix "encode varints in at most ten bytes";
     /// The next byte belongs to another message, or there is none.
     OP1002 "varint-truncated" ["E" "1-7,P"] "any varint"
-        "the last byte of the region still has its continuation bit"
-        source "conformance PrematureEofInside*"
-        example "08 80"
+        "a varint is cut off"
+        source "protobuf encoding guide; protobuf conformance PrematureEofInside*"
+        example "`08 80`" => "`08 80 01`"
         fix "send the whole message";
     /// Harmless, and a sign of a writer that patches lengths in place, as
     /// [`merged`](crate::check::merged) does itself.
     OP1003 "varint-overlong" ["I" "1-7,P"] "values, lengths up to 5 bytes"
-        "not the shortest form; value kept"
-        source "conformance ValidDataScalar (LongVarint)"
-        example "85 80 00"
+        "a varint is longer than necessary" finding "a varint takes {v}, more than necessary"
+        source "protobuf encoding guide; protobuf conformance LongVarint"
+        example "`85 80 00`" => "`05`"
         fix "encode varints in the shortest form";
     /// Tags are 32 bits, for which five bytes are enough. prost and Go accept more.
     OP1004 "tag-overlong" ["E" "1-7,P"] "tags"
-        "a tag varint longer than 5 bytes, whatever its value"
-        source "conformance BadTag_OverlongVarint (prost 0.14 accepts)"
-        example "8a 80 80 80 80 80 00"
+        "a tag is longer than 5 bytes"
+        source "protobuf conformance BadTag_OverlongVarint"
+        example "`8a 80 80 80 80 80 00`" => "`0a`"
         fix "encode tags in at most five bytes";
     /// 0 is not a field number: most decoders fail at it, google/pprof passes over it.
     OP1005 "tag-field-zero" ["E" "1-7,P"] "tags"
-        "field number 0"
-        source "conformance IllegalZeroFieldNum_Case_0..3 (google/pprof accepts)"
-        example "00"
+        "a field has the number 0"
+        source "protobuf encoding guide; protobuf conformance IllegalZeroFieldNum"
+        example "tag `00`" => "tag `08`, field 1"
         fix "number fields from 1";
     /// A decoder that keeps 32 bits would take the field for one with a smaller number, as the
     /// Collector's does.
     OP1006 "tag-field-too-large" ["E" "1-7,P"] "tags"
-        "tag value above 2^32-1 or field number above 2^29-1"
-        source "conformance BadTag_FieldNumberTooHigh (collector pdata wraps it to another field)"
-        example "88 80 80 80 40"
+        "a field number is above 2^29-1"
+        source "protobuf language guide; protobuf conformance BadTag_FieldNumberTooHigh"
+        example "tag `88 80 80 80 40`" => "tag `08`, field 1"
         fix "keep field numbers below 2^29";
     /// 6 and 7 were never defined, so the length of the value is unknown.
     OP1007 "wire-type-reserved" ["E" "1-7,P"] "tags"
-        "wire type 6 or 7"
-        source "conformance UnknownWireType*"
-        example "0e"
+        "a field has the reserved wire type 6 or 7" finding "a field has the reserved {v}"
+        source "protobuf encoding guide; protobuf conformance UnknownWireType"
+        example "tag `0e`" => "tag `0a`, wire type 2"
         fix "use wire types 0 to 5";
     /// What a field holds cannot be told, so that the message ends here. Libraries split: some
     /// fail, some skip the field and lose what it said.
     OP1008 "wire-type-mismatch" ["E" "1-7,P"] "known fields"
-        "wire type differs from the schema (packed/unpacked excepted)"
-        source "prost, google/pprof, collector reject; C++/upb/Go skip and so lose the data"
-        example "Sample.stack_index as LEN"
-        fix "encode the field with the type that the schema gives it";
+        "the wire type of a field differs from the schema"
+        source "protobuf encoding guide; prost and google/pprof encode.go reject the message"
+        example "Sample.stack_index as a length-delimited field" => "Sample.stack_index as a varint"
+        fix "encode the field with the type of the schema";
     /// The classic sign of a truncated file.
     OP1009 "length-overrun" ["E" "1-7,P"] "LEN fields"
-        "length beyond the end of the enclosing message"
-        source "conformance PrematureEofInDelimitedData*, BadLength_Varint32BitOverflow"
-        example "0a 05 00"
+        "a field extends past the end of its message" finding "a field of {v} extends past the end of its message: {b}"
+        source "protobuf encoding guide; protobuf conformance PrematureEofInDelimitedData"
+        example "`0a 05 00`" => "`0a 01 00`"
         fix "send the whole message, or write the true length";
     /// 2 GiB is the limit of protobuf itself.
     OP1010 "length-too-large" ["E" "1-7,P"] "LEN fields"
-        "length >= 2^31, or a length varint longer than 5 bytes"
-        source "protobuf 2 GiB limit; C++/upb"
-        example "0a ff ff ff ff ff ff ff ff ff 01"
-        fix "keep messages below 2 GiB and lengths within five bytes";
+        "the length of a field is 2 GiB or more" finding "the length of a field is {v} bytes, expected {b}"
+        source "protobuf encoding guide: messages are limited to 2 GiB"
+        example "length `ff ff ff ff ff ff ff ff ff 01`" => "a length below 2^31"
+        fix "keep messages below 2 GiB, and encode lengths in at most five bytes";
     /// A truncated file, in the middle of a number.
     OP1011 "fixed-truncated" ["E" "1-7,P"] "I32/I64 fields"
-        "fewer than 4/8 bytes left"
-        source "conformance PrematureEofInside*"
-        example "19 01 02 03"
+        "a fixed-size number is cut off" finding "a fixed-size number is cut off: {v}, expected {b}"
+        source "protobuf encoding guide; protobuf conformance PrematureEofInside*"
+        example "`19 01 02 03`" => "`19` and 8 bytes"
         fix "send the whole message";
     /// A list of half a number: either the length or the list is wrong.
     OP1012 "packed-misaligned" ["E" "1-7,P"] "packed fields"
-        "length not a multiple of 8 for fixed64, or ends inside a varint"
-        source "conformance PrematureEofInPackedFieldValue"
-        example "timestamps packed, 12 bytes"
-        fix "write whole elements into the packed field";
+        "a packed list ends within a number"
+        source "protobuf encoding guide; protobuf conformance PrematureEofInPackedFieldValue"
+        example "12 bytes of fixed64" => "16 bytes of fixed64"
+        fix "write whole numbers into the packed field";
     /// protobuf keeps the low 32 bits, so that a huge index silently becomes a small one that is
     /// valid.
     OP1013 "int32-truncated" ["W" "1-7"] "int32, uint32, enum"
-        "the varint has bits above 32 that are not sign extension; they are dropped as protobuf says, so index 2^32 becomes 0"
-        source "conformance INT32 Varint(1<<33) -> 0"
-        example "stack_index = 2^32+1"
-        fix "write indices and enums as int32";
+        "a 32-bit field holds more than 32 bits; decoders keep the low 32"
+        source "protobuf encoding guide; protobuf conformance INT32"
+        example "stack_index = 2^32 + 1, read as 1" => "stack_index = 1"
+        fix "write indices and enums as 32-bit numbers";
     /// Groups are deprecated; an end without a beginning is most likely a wrong tag.
     OP1014 "end-group-unmatched" ["E" "1-7,P"] "tags"
-        "END_GROUP with no open group"
-        source "conformance UnmatchedEndGroup*"
-        example "0c"
-        fix "leave groups out";
+        "a group ends without a beginning" finding "{v} ends without a beginning"
+        source "protobuf encoding guide; protobuf conformance UnmatchedEndGroup"
+        example "tag `0c`" => "no groups"
+        fix "do not write groups";
     /// Everything to the end of the message is inside the open group, and lost.
     OP1015 "start-group-unmatched" ["E" "1-7,P"] "tags"
-        "START_GROUP never closed, or closed by another number"
-        source "conformance UnmatchedStartGroup*, MismatchedGroupTags"
-        example "0b"
-        fix "leave groups out, or end each with its own number";
+        "a group does not end, or ends with another number"
+        source "protobuf encoding guide; protobuf conformance UnmatchedStartGroup"
+        example "tag `0b` without `0c`" => "no groups"
+        fix "do not write groups, or end each with its own number";
     /// Legal protobuf of before proto3. The Collector refuses one at the end of a message.
     OP1016 "group-skipped" ["W" "1-7,P"] "unknown fields"
-        "a well-formed unknown group was skipped (no profiles schema has groups)"
-        source "common sense"
-        example "9b 06 9c 06"
-        fix "leave groups out; no profiles schema has any";
+        "an unknown group was skipped" finding "{v} is a group and was skipped"
+        source "protobuf encoding guide: groups are deprecated; no profiles schema has one"
+        example "`9b 06 9c 06`" => "no groups"
+        fix "do not write groups";
     /// A decoder that recurses overflows its stack; most libraries stop at 100 levels.
     OP1017 "nesting-too-deep" ["E" "1-7,P"] "messages, groups"
-        "more nested messages/groups than `limits.max_nesting` (256)"
-        source "conformance EnforceDepthLimit*; CVE-2024-7254; RUSTSEC-2020-0002, 2024-0437"
-        example "100 000 nested groups"
+        "messages are nested deeper than `limits.max_nesting`"
+        source "protobuf conformance EnforceDepthLimit; CVE-2024-7254"
+        example "100,000 nested arrays" => "an array of numbers"
         fix "nest values less deeply, or raise --max-nesting";
     /// proto3 wants `string` to be UTF-8, and decoders of several languages refuse the whole
     /// message otherwise.
     OP1018 "invalid-utf8" ["E" "1-7"] "string fields"
-        "not well-formed UTF-8 (RFC 3629: no surrogates, no overlongs)"
-        source "proto3; conformance Utf8StringTest (pprof: PP1027)"
-        example "string_table \"\\xff\""
-        fix "write strings as UTF-8; replace what is not";
+        "a string is not valid UTF-8"
+        source "protobuf language guide: strings are UTF-8; protobuf conformance Utf8StringTest"
+        example "string_table[1] = `ff`" => "string_table[1] = \"\\u{fffd}\""
+        fix "encode strings as UTF-8 and replace invalid bytes";
     /// A newer generation, or another format. Counted per message and number, so a field of every
     /// sample is one finding.
     OP1019 "unknown-field" ["W" "1-7,P"] "any message"
-        "field number not in the schema; counted per (message, number), in JSON per (message, name)"
-        source "protobuf: must be accepted; dropped by prost, so conversion may lose it"
-        example "field 666"
+        "a field is not in the schema"
+        source "protobuf language guide: unknown fields are accepted, but decoders such as prost drop them"
+        example "field 666" => "no field 666"
         fix "check the generation, or drop the field";
     /// Numbers that a proto reserves will never mean anything; 19000 to 19999 are protobuf's own.
     OP1020 "reserved-field" ["W" "1-7"] "ResourceProfiles"
-        "field 1000 (\"reserved 1000\") or 19000..19999"
-        source "profiles.proto; protobuf"
-        example "ResourceProfiles.1000"
+        "a field has a reserved number"
+        source "profiles.proto 1.11: reserved 1000; protobuf language guide: 19000 to 19999 are reserved"
+        example "ResourceProfiles field 1000" => "no field 1000"
         fix "do not use reserved field numbers";
     /// Decoders keep the last value, streaming readers may act upon the first.
     OP1021 "singular-repeated" ["W" "1-7,P"] "singular scalars"
-        "occurs more than once; the last wins"
-        source "conformance RepeatedScalarSelectsLast"
-        example "stack_index twice"
+        "a field occurs more than once; the last value is used"
+        source "protobuf encoding guide, Last One Wins; protobuf conformance RepeatedScalarSelectsLast"
+        example "stack_index written twice" => "stack_index written once"
         fix "write the field once";
     /// Decoders merge the parts: lists are appended, scalars overwritten. All other rules are asked
     /// of the merged message.
     OP1022 "submessage-repeated" ["W" "1-7,P"] "singular messages"
-        "occurs more than once; occurrences are merged"
-        source "conformance RepeatedScalarMessageMerge"
-        example "resource twice"
+        "a message occurs more than once; the occurrences are merged"
+        source "protobuf encoding guide, Last One Wins; protobuf conformance RepeatedScalarMessageMerge"
+        example "resource written twice" => "resource written once"
         fix "write the message once";
     /// As `OP1021`: which member is left depends on their order.
     OP1023 "oneof-overwritten" ["W" "1-7"] "AnyValue.value"
-        "two members of the oneof on the wire; the last wins"
-        source "conformance oneof tests"
-        example "int_value then string_value"
+        "a value has several members of a oneof; the last is used" finding "a value has {v} of a oneof; the last is used"
+        source "protobuf language guide, Oneof"
+        example "int_value, then string_value" => "string_value"
         fix "set one member of the oneof";
     /// Legal, and a trap: the Collector of August 2026 keeps the last chunk of fixed64 lists alone.
     OP1024 "packed-split" ["I" "1-7,P"] "repeated scalars"
-        "several chunks or a mix of packed and unpacked; all are concatenated"
-        source "conformance ValidDataRepeated (collector pdata drops earlier fixed64 chunks)"
-        example "two packed timestamp chunks"
+        "a packed list is split into several chunks"
+        source "protobuf encoding guide, Packed Repeated Fields; the Collector drops the earlier chunks of fixed64 lists"
+        example "two packed chunks of timestamps" => "one packed chunk"
         fix "write the list as one packed field";
     /// Enums are open in proto3; the number is kept, and means nothing to this generation.
     OP1025 "enum-unknown" ["W" "1-5"] "AggregationTemporality, BuildIdKind"
-        "value without a name; kept (open enum)"
-        source "proto3"
-        example "aggregation_temporality=7"
+        "an enum has a value without a name"
+        source "protobuf language guide: enums of proto3 are open"
+        example "aggregation_temporality = 7" => "aggregation_temporality = 1"
         fix "use a value that the enum names";
     /// Everything but 0 is true; a reader that compares with 1 disagrees.
     OP1026 "bool-noncanonical" ["I" "1-4,P"] "bool fields"
-        "varint other than 0 or 1"
-        source "conformance BOOL cases"
-        example "has_functions=12345"
+        "a bool is neither 0 nor 1"
+        source "protobuf encoding guide; protobuf conformance BOOL"
+        example "has_functions = 12345" => "has_functions = 1"
         fix "write bools as 0 or 1";
     /// Equal messages should be equal bytes: a default that is written out makes two of one for
     /// whoever hashes them.
     OP1027 "default-encoded" ["I" "1-7,P"] "singular scalars"
-        "a default value is written out: its bytes say nothing"
-        source "protobuf"
-        example "link_index=0 written"
-        fix "leave fields at their default out";
+        "a field holds its default and is written out"
+        source "protobuf language guide: default values are not serialized"
+        example "link_index = 0 written out" => "no link_index"
+        fix "omit fields that hold their default";
     /// NUL cuts the text in C, and terminals act upon other controls.
     OP1030 "control-char" ["I" "1-7,P"] "strings"
-        "U+0000 or another C0 control except tab and newline"
-        source "common sense (C consumers cut at NUL)"
-        example "\"a\\0b\""
+        "a string contains a control character"
+        source "RFC 8259, section 7: JSON must escape them; readers in C cut text at NUL"
+        example "\"a\\0b\"" => "\"ab\""
         fix "strip control characters";
     /// Readers of OTLP/JSON take such a key for one that they do not know, which they must ignore: what it says is lost
     /// without a word.
     OP1031 "json-original-name" ["E" "1-7"] "keys of OTLP/JSON"
-        "a field by its name in the schema where JSON has it in lowerCamelCase (\"Original field names are not valid to use as keys\"); read all the same, counted per (message, name)"
-        source "OTLP spec 1.11, JSON Protobuf Encoding"
-        example "{\"resource_profiles\": []}"
+        "a key of OTLP/JSON is in snake case"
+        source "OTLP specification, JSON Protobuf Encoding: \"Original field names are not valid to use as keys\""
+        example "{\"resource_profiles\": []}" => "{\"resourceProfiles\": []}"
         fix "write keys in lowerCamelCase";
     /// Readers of OTLP/JSON refuse the text, or lose the value: protobuf's own mapping allows names, OTLP does not.
     OP1032 "json-enum-text" ["E" "1-5"] "AggregationTemporality, BuildIdKind in OTLP/JSON"
-        "the value of an enum as a text (\"MUST be encoded as integer values\", \"the enum name strings MUST NOT be used\"); read all the same"
-        source "OTLP spec 1.11, JSON Protobuf Encoding"
-        example "{\"aggregationTemporality\": \"AGGREGATION_TEMPORALITY_DELTA\"}"
+        "an enum of OTLP/JSON is a name"
+        source "OTLP specification, JSON Protobuf Encoding: \"the enum name strings MUST NOT be used\""
+        example "{\"aggregationTemporality\": \"AGGREGATION_TEMPORALITY_DELTA\"}" => "{\"aggregationTemporality\": 1}"
         fix "write the number of the value";
     /// OTLP/JSON has hexadecimal ids. Protobuf libraries write base64, which receivers reject or read as another id.
     OP1033 "json-id-base64" ["E" "1-7"] "traceId, spanId, profileId in OTLP/JSON"
-        "base64 of 16 or 8 bytes, where 32 or 16 hexadecimal digits are required; read all the same"
-        source "OTLP spec 1.11, JSON Protobuf Encoding"
-        example "{\"traceId\": \"AQIDBAUGBwgJCgsMDQ4PEA==\"}"
+        "an id of OTLP/JSON is base64"
+        source "OTLP specification, JSON Protobuf Encoding: traceId and spanId are hex-encoded"
+        example "{\"traceId\": \"AQIDBAUGBwgJCgsMDQ4PEA==\"}" => "{\"traceId\": \"0102030405060708090a0b0c0d0e0f10\"}"
         fix "write the bytes in hexadecimal digits";
 }
 

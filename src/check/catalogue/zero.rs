@@ -15,50 +15,50 @@ use crate::check::rule::rules;
 rules! {
     /// Without string 0 even an absent name is a reference to nothing.
     OP3001 "string-table-empty" ["E" "1-7"] "string_table"
-        "no entry"
-        source "\"string_table[0] must always be ''\"; profcheck"
-        example "string_table []"
+        "the string table is empty"
+        source "profiles.proto 1.11: \"string_table[0] must always be ''\"; profcheck"
+        example "string_table: []" => "string_table: [\"\"]"
         fix "write \"\" as string 0";
     /// Every field that is left out refers to string 0, so its text would appear in all of them.
     OP3002 "string0-not-empty" ["E" "1-7"] "string_table[0]"
-        "not \"\""
-        source "OTEP 0239; all versions; profcheck"
-        example "[\"a\"]"
+        "string 0 is not empty" finding "string 0 is {v}, expected \"\""
+        source "OTEP 0239 and profiles.proto 1.11; profcheck"
+        example "string_table: [\"a\"]" => "string_table: [\"\", \"a\"]"
         fix "write \"\" as string 0";
     /// As `OP3001`, for the tables that got a null row in 1.8.
     OP3003 "table-empty" ["E" "5-7"] "mapping/location/function/link/attribute/stack_table"
-        "no entry (\"MUST have a zero value encoded as the first element\")"
-        source "1.8 proto; 1.9 \"and present\"; profcheck (panics on mapping and link)"
-        example "stack_table []"
-        fix "write the zero element as the first entry";
+        "a table has no zero entry" finding "the table is empty, expected {b}"
+        source "profiles.proto 1.8: tables \"MUST have a zero value encoded as the first element\"; profcheck"
+        example "stack_table: []" => "stack_table: [{}]"
+        fix "write the zero value as the first entry";
     /// A reference of 0 means "unset" to readers, so nobody would ever see what that row holds.
     OP3004 "table0-not-zero" ["E" "5-7"] "mapping/location/function/stack_table[0]"
-        "any field differs from its default"
-        source "1.8 proto; 1.9 \"and present\"; profcheck (panics on mapping and link)"
-        example "mapping_table[0].memory_start=1"
-        fix "make the first entry the zero element; move the real one behind it";
+        "the first entry of a table is not the zero value" finding "the first entry of the table sets {v}, expected {b}"
+        source "profiles.proto 1.8; profcheck"
+        example "mapping_table: [{memory_start: 1}]" => "mapping_table: [{}, {memory_start: 1}]"
+        fix "write the zero value first, and the real entry after it";
     /// As `OP3004`; links have a rule of their own because two forms of zero are accepted.
     OP3005 "link0-not-zero" ["E" "5-7"] "link_table[0]"
-        "ids of other lengths than (0,0) or (16,8), or any non-zero byte"
-        source "1.11 proto"
-        example "trace_id=01*16"
-        fix "write Link{} first; move the real link behind it";
+        "the first link is not the zero value" finding "the first link has {v}, expected {b}"
+        source "profiles.proto 1.11; profcheck"
+        example "link_table: [{trace_id: 01..}]" => "link_table: [{}, {trace_id: 01..}]"
+        fix "write Link{} first, and the real link after it";
     /// The short form is what our writers write, as all known readers take it.
     OP3006 "link0-short-form" ["I" "7"] "link_table[0]"
-        "Link{} where 1.11 says the 16/8 zero bytes SHOULD be used"
-        source "1.11 proto"
-        example "Link{}"
-        fix "nothing: the short form is the one that all readers take";
+        "the first link is Link{}; OTLP 1.11 recommends 16 and 8 zero bytes" finding "the first link is {v}; OTLP 1.11 recommends {b}"
+        source "profiles.proto 1.11 recommends the zero bytes; profcheck and Parca reject them"
+        example "link_table: [{}]" => "link_table: [{}]: every reader accepts it"
+        fix "nothing: all readers accept Link{}";
     /// The long form is what 1.11 recommends.
     OP3007 "link0-long-form" ["I" "5-7"] "link_table[0]"
-        "16/8 zero bytes: right by 1.11, but profcheck and Parca (2026-08) reject it"
-        source "profcheck checkZeroVal; Parca isEmptyLink"
-        example "00*16, 00*8"
-        fix "write Link{}: profcheck and Parca reject the long form";
+        "the first link has 16 and 8 zero bytes; profcheck and Parca accept Link{} alone" finding "the first link has {v}; profcheck and Parca accept {b} alone"
+        source "profcheck checkZeroVal; Parca isEmptyLink; profiles.proto 1.11 recommends the zero bytes"
+        example "link_table: [{trace_id: 00.., span_id: 00..}]" => "link_table: [{}]"
+        fix "write Link{}";
     /// profcheck compares the attribute loosely, since an empty `AnyValue{}` is no value.
     OP3008 "attribute0-not-zero" ["E" "5-7"] "attribute_table[0]"
-        "key or unit index != 0, or value with a member set (an empty AnyValue{} is zero)"
-        source "1.9 proto; profcheck PR 109; ebpf-profiler issue 1360"
-        example "key_strindex=1"
-        fix "write KeyValueAndUnit{} first; move the real attribute behind it";
+        "the first attribute is not the zero value" finding "the first attribute sets {v}, expected {b}"
+        source "profiles.proto 1.9; profcheck"
+        example "attribute_table: [{key_strindex: 1}]" => "attribute_table: [{}, {key_strindex: 1}]"
+        fix "write KeyValueAndUnit{} first, and the real attribute after it";
 }

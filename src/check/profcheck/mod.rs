@@ -301,7 +301,7 @@ impl<'a> Checking<'a, '_> {
         match row.and_then(|row| used.get_mut(row)) {
             Some(used) => *used = true,
             None => {
-                let bound = format_args!("an index below {}", used.len()).to_string();
+                let bound = format!("the {} has {} entries", table.name(), used.len());
                 self.findings.raise(rule, spot, index, bound);
             }
         }
@@ -348,7 +348,7 @@ impl<'a> Checking<'a, '_> {
             if first != position {
                 let text = self.tables.row(Table::String, text.into());
                 let text = text.and_then(|(start, end)| self.bytes.get(start..end));
-                let bound = format_args!("no key of [{first}]").to_string();
+                let bound = first.to_string();
                 self.findings.raise(&OP5002, spot, Shown(text.unwrap_or_default()), bound);
             }
         }

@@ -259,7 +259,7 @@ impl Checking<'_, '_> {
             let text = self.bytes.get(body).unwrap_or_default();
             let first = *seen.entry(text).or_insert(row);
             if first != row {
-                let bound = format_args!("no entry of [{first}]");
+                let bound = first.to_string();
                 self.findings.raise(&OP3201, spot, Shown(text), bound);
             }
         }
@@ -309,7 +309,7 @@ impl Checking<'_, '_> {
             attributes.sort_unstable();
             if !seen.insert((numbers, name, attributes)) {
                 let spot = Spot::at(body.start).field("mapping_table").row(row);
-                self.findings.raise(&OP3202, spot, "", "no entry twice");
+                self.findings.raise(&OP3202, spot, "", "");
             }
         }
     }

@@ -137,7 +137,7 @@ pub(super) fn repeated<'a>(
         let first = *seen.entry(cx.memo.fingerprint(text)).or_insert(row);
         if first != row {
             let spot = Spot::at(start).field(shape.name_of(cell)).row(row);
-            cx.findings.raise(rule, spot, Shown(text), format_args!("no key of [{first}]"));
+            cx.findings.raise(rule, spot, Shown(text), first);
         }
     }
 }

@@ -87,7 +87,7 @@ fn equal(cx: &mut Cx<'_>, table: Table, rule: &'static Rule, rows: &[(u32, u32)]
         let spot = || Spot::at(start as usize).field(name).row(row as usize);
         if let Some(first) = first {
             note(&mut equal, row, first);
-            let bound = format_args!("no entry of [{first}]");
+            let bound = first.to_string();
             match table {
                 Table::String => cx.findings.raise(rule, spot(), Shown(form), bound),
                 _ => cx.findings.raise(rule, spot(), "", bound),

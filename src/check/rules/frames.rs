@@ -218,7 +218,7 @@ pub(crate) fn line(cx: &mut Cx<'_>, record: &Record) {
     // Before 1.8 an index left out is one of the first function.
     let unsaid = !record.has(FUNCTION_INDEX) && cx.version < Version::V1_8 && !cx.tables.missing;
     if unsaid && cx.tables.len(Table::Function) == 0 {
-        cx.findings.raise(&OP3107, spot, 0, "an index below 0, the rows of the function table");
+        cx.findings.raise(&OP3107, spot, 0, "the function table has 0 entries");
     } else if unsaid {
         cx.tables.mark(Table::Function, 0);
     }

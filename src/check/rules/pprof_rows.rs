@@ -177,7 +177,7 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
         let text = cx.string(row as u64).unwrap_or_default();
         if let Some(first) = seen.get(text) {
             let (spot, first) = (cx.of_row(Table::String, row), *first);
-            let bound = format_args!("no entry of [{first}]").to_string();
+            let bound = first.to_string();
             cx.findings.raise(&PP1031, spot, Shown(text), bound);
         } else {
             seen.insert(text, row);

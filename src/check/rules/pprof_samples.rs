@@ -85,7 +85,7 @@ fn repeated(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let print = identity_of(cx, stack, labels);
     let row = cx.row() as u32;
     if let Some(first) = cx.profile.identities.before(print, row) {
-        let bound = format!("other locations or labels than [{first}]");
+        let bound = first.to_string();
         cx.findings.raise(&PP1032, Spot::at(record.start), "", bound);
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn ids(cx: &mut Cx<'_>) {
                 let record = cx.peek(shape, start, end);
                 cx.findings.path.push(Step { name, row: Some(row as u32) });
                 let (spot, first) = (Spot::at(record.at(cell)).field("id"), *first);
-                cx.findings.raise(&OP3401, spot, id, format_args!("no id of [{first}]"));
+                cx.findings.raise(&OP3401, spot, id, first);
                 cx.findings.path.pop();
             } else {
                 seen.insert(id, row);
@@ -86,7 +86,7 @@ pub(crate) fn units(cx: &mut Cx<'_>) {
             Some((first, other)) => {
                 let same = cx.memo.same(other, unit).then_some(Severity::Info);
                 let found = format!("{} in {}", Shown(key), Shown(unit));
-                let bound = format!("{} of [{first}]", Shown(other));
+                let bound = format!("{} in entry {first}", Shown(other));
                 cx.findings.raise_as(&OP3501, same, spot, found, bound);
             }
         }

@@ -72,7 +72,7 @@ fn shaped(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, values: usize
         }
     }
     if values > 0 && times > 0 && values != times {
-        let bound = format_args!("as many of both");
+        let bound = "as many of both";
         let found = format_args!("{values} values and {times} timestamps").to_string();
         cx.findings.raise(&OP4002, here, found, bound);
     }
@@ -109,7 +109,7 @@ fn identity(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let rows = (record.number(STACK_INDEX), record.number(LINK_INDEX));
     let (row, count) = (cx.row() as u32, record.count(ATTRIBUTES));
     if let Some(first) = same_before(cx, row, rows, count, attributes) {
-        let bound = format_args!("another stack, attributes or link than [{first}]");
+        let bound = first.to_string();
         cx.findings.raise(&OP4006, Spot::at(record.start), "", bound);
     }
 }
