@@ -114,9 +114,9 @@ fn ids_in_base64_are_told_at_their_place() {
     let text = r#"{"dictionary":{"linkTable":[{},{"traceId":"AQEBAQEBAQEBAQEBAQEBAQ==","spanId":"0202020202020202"}]}}"#;
     let report = json(text);
     let first = report.findings().next().expect("it is none");
-    assert_eq!((first.rule.id(), &*first.path), ("OP0004", "dictionary.link_table[1].trace_id"));
+    assert_eq!((first.rule.id(), &*first.path), ("OP1033", "dictionary.link_table[1].trace_id"));
     let hex = text.replace("AQEBAQEBAQEBAQEBAQEBAQ==", &"01".repeat(16));
-    assert!(!found(&json(&hex)).contains(&"OP0004"));
+    assert!(!found(&json(&hex)).contains(&"OP1033"));
 }
 
 #[test]

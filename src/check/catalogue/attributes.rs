@@ -29,8 +29,8 @@ rules! {
         source "profiles.proto 1.9: lists \"MUST maintain the key uniqueness requirement\"; profcheck"
         example "[1, 2] of the key thread.id" => "[1]"
         fix "refer to one attribute per key";
-    /// An error, as a backend cannot index a pair without a name. The zero entry of a table is
-    /// exempt: it says nothing on purpose, and where it stands at the wrong place is `OP3208`.
+    /// Backends cannot index a pair without a name. The zero entry of a table is exempt; `OP3208` reports it at other
+    /// positions.
     OP5003 "attribute-key-empty" ["E" "1-7"] "KeyValue, KeyValueAndUnit (index > 0, zero entries excepted: OP3208)"
         "an attribute has no key" finding "the attribute key is {v}"
         source "attribute specification: a key \"MUST be a non-null and non-empty string\""
@@ -69,16 +69,14 @@ rules! {
         source "profiles.proto 1.8 advises against maps; no other release does"
         example "{a: {b: 1}}" => "{a.b: 1}"
         fix "write one attribute per entry";
-    /// Legal, and lossy: a null in the middle of an array shifts what stands behind it in readers
-    /// that skip nulls.
+    /// Readers that skip nulls shift the elements after it.
     OP5009 "null-in-array" ["I" "1-7"] "ArrayValue"
         "an array contains a null"
         source "attribute specification: null values \"SHOULD generally be avoided\""
         example "[\"a\", null]" => "[\"a\"]"
         fix "omit null elements";
-    /// SDKs may stop at a depth of 64, and common protobuf decoders stop at 100 nested messages,
-    /// which a value of 49 levels in a resource already reaches. Ours goes as deep as
-    /// `limits.max_nesting` says (`OP1017`).
+    /// SDKs may stop at a depth of 64, and common protobuf decoders at 100 nested messages, which a value of 49 levels
+    /// in a resource already reaches.
     OP5010 "value-depth" ["W" "1-7"] "AnyValue"
         "a value is nested too deeply" finding "a value is nested deeper than {b} levels"
         source "attribute specification: AttributeValueDepthLimit is 64 by default"
@@ -106,9 +104,8 @@ rules! {
         source "profiles.proto 1.11: units \"SHOULD be in UCUM format\"; UCUM"
         example "\"nanoseconds\"" => "\"ns\""
         fix "write a UCUM unit such as ns or By";
-    /// SDKs drop what exceeds their default of 128; a payload with more was made without that
-    /// limit, and will be cut by a pipeline that has it. Resources have no such limit in the
-    /// specification.
+    /// SDKs drop attributes beyond their default of 128, and so does a pipeline with that limit. The specification
+    /// exempts resources.
     OP5014 "attribute-count" ["I" "1-7"] "attribute lists"
         "an item has more than 128 attributes" finding "the item has {v}, more than {b}"
         source "attribute specification: AttributeCountLimit is 128 by default"
@@ -121,10 +118,8 @@ rules! {
         source "Pyroscope truncates longer values"
         example "a string of 1 MiB" => "a string of 1 kB"
         fix "write a shorter value";
-    /// Tables pay off because rows are shared. An attribute with a new value on each sample makes a
-    /// row per sample, in the table of the payload and in the index of the backend. Doubles are
-    /// told at once, since two measurements seldom agree in all 64 bits; for other types
-    /// [`rules::cardinality`](crate::check::rules::cardinality) counts.
+    /// Tables pay off because entries are shared. An attribute with a new value for each sample adds an entry per
+    /// sample to the payload and to the index of the backend.
     OP5016 "high-cardinality" ["I" "1-7"] "attribute_table"
         "an attribute has a new value for nearly every sample" finding "the attribute {v} has a new value for nearly every sample"
         source "profiles.proto 1.9: attributes have \"bounded cardinality\""
@@ -137,13 +132,13 @@ rules! {
         source "common.proto 1.10 adds key_strindex and string_value_strindex"
         example "key_strindex: 3 in OTLP 1.9" => "key: \"thread.id\""
         fix "write the text in place, or write OTLP 1.10";
-    /// A matter of style, so it is asked only when it is named: nothing is read otherwise for it.
+    /// This is a matter of style, so the rule is off by default: readers accept any key.
     OP5018 "key-style" ["I" "1-7"] off "attribute keys"
         "an attribute key is not lower case" finding "the attribute key {v} is not lower case"
         source "naming conventions: \"Names SHOULD be lowercase\""
         example "\"ThreadID\"" => "\"thread.id\""
         fix "write keys in lower case with dots and underscores";
-    /// Legal by the proto's comment. A hint: nobody can tell whose profiles these are.
+    /// The proto allows it, but a backend cannot tell which service the profiles belong to.
     OP5019 "resource-missing" ["I" "1-7"] "ResourceProfiles.resource"
         "the resource is missing"
         source "profiles.proto 1.11: an absent resource means \"no resource info is known\""
@@ -163,8 +158,7 @@ rules! {
         source "scope specification: a scope is identified by its name, version, schema URL and attributes"
         example "scope \"profiler\" twice" => "one scope with the profiles of both"
         fix "merge the profiles of both";
-    /// The instrumentation scope is how the sender says which profiler measured. Nothing breaks
-    /// without it.
+    /// The scope names the profiler that measured. Readers work without it.
     OP5023 "scope-name-empty" ["I" "1-7"] "InstrumentationScope.name"
         "the instrumentation scope has no name"
         source "common.proto: an empty name \"means the name is unknown\"; scope specification: it \"SHOULD be specified\""

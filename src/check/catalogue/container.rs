@@ -11,9 +11,8 @@
 use crate::check::rule::rules;
 
 rules! {
-    /// An empty file is the commonest artifact of a profiler that crashed before it flushed. Where
-    /// OTLP was asked for by name the empty message is legal, and what is missing in it is
-    /// `OP2001`.
+    /// An empty file is the commonest artifact of a profiler that crashed before it flushed. With --from otlp the empty
+    /// message is legal, and `OP2001` reports the missing profiles.
     OP0001 "input-empty" ["E" "A"] "file / stream"
         "the input is empty" finding "the input is empty: {v}"
         source "google/pprof encode.go, errNoData: an empty file is no profile"
@@ -69,8 +68,7 @@ rules! {
         source "OTLP specification, JSON Protobuf Encoding"
         example "{\"resourceProfiles\": []}" => "the same text with --from otlp-json"
         fix "validate JSON with --from otlp-json";
-    /// google/pprof still reads these text and word formats; this check has rules for profile.proto
-    /// alone, and says which tool converts the file.
+    /// google/pprof still reads these text and binary formats; these rules cover profile.proto alone.
     OP0009 "legacy-pprof" ["E" "P"] "file"
         "the input is a legacy pprof format, not profile.proto"
         source "google/pprof legacy_profile.go"

@@ -73,8 +73,7 @@ rules! {
         source "OTEP 0239 lists the units of profiles; UCUM"
         example "\"nsec\"" => "\"nanoseconds\""
         fix "use count, bytes, nanoseconds or a UCUM unit";
-    /// They say which frames to hide, such as those of the profiler itself. One that does not
-    /// compile hides nothing.
+    /// The expressions select frames to hide, such as those of the profiler. An invalid one hides no frame.
     OP8013 "frames-regexp-attr" ["W" "5-7"] "pprof.profile.drop_frames, keep_frames"
         "drop_frames or keep_frames is not a regular expression" finding "{v} is not a regular expression"
         source "pprof conventions; RE2"

@@ -9,30 +9,28 @@
 use crate::check::rule::rules;
 
 rules! {
-    /// The range is half-open, so nothing can lie in one that ends before it starts. Symbolizers
-    /// subtract `memory_start` from addresses and wrap around.
+    /// The range is half-open, so a range that ends before it starts is empty. Symbolizers subtract `memory_start` from
+    /// addresses and wrap around.
     OP7001 "mapping-range" ["E" "1-7"] "Mapping"
         "a mapping starts after its end" finding "the mapping is {v}, expected {b}"
         source "profcheck; pprof's profile.proto: addresses lie in [memory_start, memory_limit)"
         example "start: 2, limit: 1" => "start: 1, limit: 2"
         fix "set memory_limit after memory_start";
-    /// profcheck refuses it; no sentence of the proto does. Both zero is how a writer says that it
-    /// does not know the range.
+    /// profcheck refuses it, though the proto does not. Writers set both to zero if the range is unknown.
     OP7002 "mapping-empty-range" ["W" "1-7"] "Mapping"
         "the range of a mapping is empty" finding "the mapping is {v}, expected {b}"
         source "profcheck rejects it"
         example "start: 4096, limit: 4096" => "start: 4096, limit: 8192"
         fix "set memory_limit after memory_start, or both to 0";
-    /// Within one process no two files are mapped at one address at a time. From 1.6 on a table
-    /// serves all processes of a payload, so that overlaps say nothing any more.
+    /// Two files cannot be mapped at one address of a process at the same time. From 1.6 on a table serves all
+    /// processes of a payload, so overlaps are legal.
     OP7003 "mapping-overlap" ["I" "1-2"] "Mapping"
         "two mappings overlap" finding "the mapping starts at {v}, before {b}"
         source "OTEP 0239: a mapping is a region of one address space"
         example "[1, 5) and [3, 9)" => "[1, 5) and [5, 9)"
         fix "give mappings distinct ranges";
-    /// The address is the one that ran, not yet moved to the file. Outside of its mapping the wrong
-    /// file is asked for symbols. Both ends count as inside, and findings are counted per mapping:
-    /// where one address is wrong, mostly all are.
+    /// The symbolizer looks in the wrong file. Both ends count as inside, and findings are counted per mapping, because
+    /// one wrong load address moves all addresses.
     OP7004 "address-outside-mapping" ["I" "1-7"] "Location.address"
         "an address lies outside its mapping" finding "the address {v} lies outside its mapping, expected {b}"
         source "profiles.proto 1.11: addresses \"SHOULD be within\" the mapping"

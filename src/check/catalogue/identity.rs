@@ -69,8 +69,8 @@ rules! {
         source "pprof's profile.proto: time_nanos is a time since 1970, duration_nanos a length"
         example "-1" => "0"
         fix "write 0 or more nanoseconds";
-    /// The end of a profile is start plus duration, which a reader computes in 64 bits. Wrapped, it
-    /// lies before the start, and every timestamp is out of range.
+    /// A reader computes the end of a profile as start plus duration in 64 bits. A wrapped end is before the start, so
+    /// every timestamp is out of range.
     OP6013 "time-overflow" ["E" "1-7"] "time + duration"
         "time plus duration overflows 64 bits" finding "{v} overflows, expected at most {b}"
         source "profiles.proto 1.11: the profile ends at time plus duration; profcheck wraps around"

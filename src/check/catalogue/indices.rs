@@ -44,7 +44,7 @@ rules! {
         source "profiles.proto 1.11: an index refers to an entry of its table; profcheck checkIndex"
         example "location_indices: [-1]" => "location_indices: [1]"
         fix "write an index within the table, or 0";
-    /// "None" is said as for links (`OP3103`).
+    /// Generations encode a missing mapping differently, as for links (`OP3103`).
     OP3105 "index-location-mapping-index" ["E" "1-7"] "Location.mapping_index"
         "a mapping index is out of range" finding "mapping index {v} is out of range: {b}"
         source "profiles.proto 1.11: an index refers to an entry of its table; profcheck checkIndex"
@@ -204,14 +204,13 @@ rules! {
         source "OTEP 0239: an index refers to an entry of its table"
         example "type_index: 42" => "type_index: 1"
         fix "write an index within the table, or 0";
-    /// What the string holds is asked by `OP4025`.
+    /// `OP4025` checks the text of the string.
     OP3131 "index-sample-stacktrace-id-index" ["E" "1"] "Sample.stacktrace_id_index"
         "the stack trace id of a sample is out of range of the strings" finding "string index {v} is out of range: {b}"
         source "OTEP 0239: an index refers to an entry of its table"
         example "stacktrace_id_index: 42" => "stacktrace_id_index: 1"
         fix "write an index within the table, or 0";
-    /// Three fields of one deprecated message share a rule. It is also what [`rule_of`] gives for a
-    /// field that it has no line for, so that a new reference is never without one.
+    /// Three fields of one deprecated message share this rule.
     OP3132 "index-label-key-str-num-unit" ["E" "1"] "Label.key, str, num_unit (deprecated)"
         "the key, text or unit of a label is out of range of the strings" finding "string index {v} is out of range: {b}"
         source "OTEP 0239: an index refers to an entry of its table"

@@ -90,8 +90,7 @@ rules! {
         source "protobuf encoding guide: proto3 packs lists of numbers"
         example "a tag for each number" => "one packed field"
         fix "write the list packed";
-    /// Off by default. Since 1.8 a timestamp without a value counts 1, so that a list of ones says
-    /// nothing.
+    /// Since 1.8 a timestamp without a value counts 1, so the list of ones costs bytes only.
     OP9103 "hint-shape" ["I" "5-7"] off "Profile"
         "all values are 1 and could be omitted"
         source "profiles.proto 1.8: a timestamp without a value counts 1"

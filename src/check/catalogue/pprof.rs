@@ -11,22 +11,19 @@
 use crate::check::rule::rules;
 
 rules! {
-    /// Index 0 is how every optional string says "none"; if it held a text, all of them would have
-    /// it.
+    /// Optional strings use index 0 for a missing value; otherwise all of them would show this text.
     PP1001 "pprof-string-table" ["E" "P"] "string_table"
         "the string table does not begin with the empty string"
         source "pprof's profile.proto: string_table[0] \"must always be ''\"; google/pprof encode.go"
         example "[\"a\"]" => "[\"\", \"a\"]"
         fix "write \"\" as string 0";
-    /// Values are positional, so without types nobody knows how many there should be or what they
-    /// count.
+    /// Values are positional, so readers cannot tell how many there should be or what they count.
     PP1002 "pprof-sample-type-missing" ["E" "P"] "sample_type"
         "the profile has samples and no sample type"
         source "google/pprof CheckValid"
         example "sample: [..], sample_type: []" => "sample_type: [cpu/nanoseconds]"
         fix "declare the type and unit of the values";
-    /// An error in `CheckValid`, and for good reason: a missing value shifts the meaning of those
-    /// behind it.
+    /// A missing value shifts the meaning of the values after it.
     PP1003 "pprof-values-count" ["E" "P"] "Sample.value"
         "a sample has too many or too few values" finding "the sample has {v} for {b} sample types"
         source "google/pprof CheckValid"
@@ -69,8 +66,7 @@ rules! {
         source "google/pprof CheckValid: \"line with nil function\""
         example "function_id: 9" => "function_id: 1"
         fix "write the function, or drop the line";
-    /// One rule for all string fields, where OTLP has one for each: the path of the finding tells
-    /// which.
+    /// One rule covers all string fields of pprof; the path of the finding names the field.
     PP1010 "pprof-string-index" ["E" "P"] "every string index"
         "a string index is out of range" finding "string index {v} is out of range: {b}"
         source "google/pprof encode.go, getString"
@@ -164,7 +160,7 @@ rules! {
         source "protobuf language guide: strings are UTF-8; google/pprof encode.go does not check"
         example "string_table[1] = `ff`" => "string_table[1] = \"\\u{fffd}\""
         fix "encode strings as UTF-8";
-    /// The period scales samples to events. Without a type nobody knows the unit of the scale.
+    /// The period scales samples to events. Without a type its unit is unknown.
     PP1028 "pprof-period" ["W" "P"] "period, period_type"
         "the period is negative or has no type" finding "the period is {v}, expected {b}"
         source "pprof's profile.proto: period_type is \"the kind of events between sampled occurrences\""
@@ -226,8 +222,7 @@ rules! {
         source "google/pprof encode.go drops such labels"
         example "key: 1" => "key: 1, str: 2"
         fix "set str or num";
-    /// The first row of mappings is no exception here, unlike in OTLP: what is reported is what no
-    /// location names.
+    /// Unused entries cost bytes. The first mapping is not exempt: it is reported if no location refers to it.
     PP1038 "pprof-orphan" ["I" "P"] "mapping, location, function, string_table"
         "an entry is not used"
         source "pprof's profile.proto allows it; readers have to load the entry"

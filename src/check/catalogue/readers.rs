@@ -29,7 +29,7 @@ rules! {
         source "Collector before 0.161, issue 15793"
         example "key: \"service.name\"" => "key_strindex: 6"
         fix "convert with --refs dictionary";
-    /// Told once per key, since a key has it on all samples or on none.
+    /// The finding is reported once per key, because profilers set a key on all samples or on none.
     OP9204 "reader-attribute" ["W" "7"] off "Sample.attribute_indices[]"
         "the receiver drops an attribute of samples" finding "the receiver drops the attribute {v}, expected {b}"
         source "Pyroscope 2.2 keeps strings, ints and arrays of one; Parca 0.28 keeps strings"
@@ -67,8 +67,7 @@ rules! {
         source "Parca 0.28 reads the message without checking for nil"
         example "no period_type" => "period_type: {}"
         fix "convert with --for parca";
-    /// What is refused is an error, what is cut a warning: the sample keeps its value and loses the
-    /// outermost frames.
+    /// The receiver rejects the payload, or drops the outermost frames and keeps the value.
     OP9210 "reader-limit" ["E" "7"] off "ProfilesData, Profile.samples, Stack.location_indices"
         "the payload exceeds a limit of the receiver" finding "the payload has {v}, the limit is {b}"
         source "Pyroscope 2.2: 4 MiB, 16,000 samples, 1,000 frames"

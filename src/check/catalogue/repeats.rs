@@ -21,7 +21,7 @@ rules! {
         source "OTEP 0239: attribute_units maps a key to its unit"
         example "(k, ns), (k, ms)" => "(k, ns)"
         fix "keep one unit per key";
-    /// An orphan of its own kind, which [`fix`](crate::check::fix) drops.
+    /// A unit without its attribute has no effect and costs bytes.
     OP3502 "attribute-unit-unused" ["I" "1-4"] "attribute_units"
         "the key of an attribute unit is not used" finding "no attribute has the key {v}"
         source "OTEP 0239: attribute_units maps a key to its unit"

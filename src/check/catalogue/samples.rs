@@ -15,7 +15,7 @@
 use crate::check::rule::rules;
 
 rules! {
-    /// A sample that counts nothing at no time. profcheck asks it only with `-check-sample-shapes`.
+    /// The sample counts no events at no time. profcheck checks it only with `-check-sample-shapes`.
     OP4001 "sample-empty" ["E" "5-7"] "Sample"
         "a sample has no values and no timestamps" finding "the sample has no values and no timestamps"
         source "profiles.proto 1.8: a sample \"MUST have at least one\"; profcheck -check-sample-shapes"
@@ -73,8 +73,7 @@ rules! {
         source "profiles.proto 1.8: location 0 is the zero value"
         example "location_indices: [0]" => "location_indices: [1]"
         fix "omit the null location";
-    /// Two forms of one fact; OTEP 0239 says which wins, and pprof's readers of the same bytes see
-    /// the other.
+    /// OTEP 0239 prefers the slice; readers of pprof see the other list.
     OP4010 "locations-twice" ["W" "1"] "Sample"
         "a sample lists its locations in two ways" finding "the sample has {v} in location_index as well as a slice"
         source "OTEP 0239: the slice \"Supersedes location_index\""
@@ -86,8 +85,8 @@ rules! {
         source "OTEP 0239 allows it"
         example "locations_length: 0" => "locations_length: 2"
         fix "nothing, if the profiler could not unwind the stack";
-    /// Never an error: the sources disagree about the end (OTEP 0239 is silent, 1.10 half-open,
-    /// Parca inclusive), so 1.3 is asked inclusively and later generations half-open.
+    /// Sources disagree about the end: OTEP 0239 does not define it, 1.10 excludes it, Parca includes it. The check
+    /// includes it in 1.3 and excludes it later.
     OP4012 "timestamp-out-of-range" ["W" "1-7"] "Sample.timestamps"
         "a timestamp lies outside the time of the profile" finding "the timestamp {v} lies outside {b}"
         source "profiles.proto 1.11: timestamps \"SHOULD\" lie in the time of the profile; OTEP 0239; profcheck rejects it"
@@ -125,7 +124,7 @@ rules! {
         source "google/pprof adds values with wrap-around"
         example "two values of 2^62 + 2^62" => "two values of 2^61"
         fix "split the profile, or use a larger unit";
-    /// Before 1.8 no sentence says which of several columns a timestamp belongs to.
+    /// Before 1.8 no specification assigns a timestamp to one of several columns.
     OP4018 "timestamps-vs-columns" ["I" "1-4"] "Sample"
         "timestamps cannot be assigned to the value columns" finding "{v} cannot be assigned to the value columns"
         source "profiles.proto 1.7 does not define which column a timestamp belongs to"

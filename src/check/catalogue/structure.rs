@@ -28,8 +28,7 @@ rules! {
         source "profcheck reports an error"
         example "ScopeProfiles{}" => "ScopeProfiles{profiles: [..]}"
         fix "omit scopes without profiles";
-    /// A profile without samples is how a profiler says that it measured and saw nothing. Parca
-    /// refuses it.
+    /// A profiler that measured and saw no activity writes such a profile. Parca refuses it.
     OP2004 "no-samples" ["I" "1-7"] "Profile.samples"
         "a profile has no samples"
         source "Parca rejects the profile; profiles.proto 1.11 allows it"
@@ -56,8 +55,8 @@ rules! {
         source "OTEP 0239: \"Required, even when original_payload is present\""
         example "ProfileContainer{original_payload: ..}" => "ProfileContainer{profile: .., original_payload: ..}"
         fix "write the profile next to the original payload";
-    /// A gap of release 1.6: `ProfilesData` got the tables, the request did not. Such a request is
-    /// told from a file by its having no tables at all.
+    /// Release 1.6 added the tables to `ProfilesData` and not to the request. A payload without tables is such a
+    /// request.
     OP2008 "request-cannot-carry-tables" ["E" "3"] "ExportProfilesServiceRequest"
         "a request of OTLP 1.6 cannot hold tables"
         source "profiles_service.proto 1.6 has no fields for tables; 1.7 added the dictionary"
@@ -102,7 +101,7 @@ rules! {
         source "profiles.proto 1.11: the period is \"of the period_type type and unit\""
         example "period: 10" => "period: 10, period_type: cpu/nanoseconds"
         fix "set period_type";
-    /// A type alone says what would have been counted, and not how often.
+    /// The type alone does not tell how often samples were taken.
     OP2015 "type-without-period" ["I" "1-7"] "Profile.period_type"
         "a period type has no period" finding "the period type is set and the period is 0"
         source "pprof's profile.proto: period is \"the number of events between sampled occurrences\""
@@ -121,8 +120,8 @@ rules! {
         source "OTEP 0239; profiles.proto 1.6"
         example "\"wall\" with the sample type cpu alone" => "\"cpu\""
         fix "name a sample type of the profile";
-    /// Tools divide by column 0 to get averages. Unlike `PP1034` it is asked of each count, also
-    /// where one stands first.
+    /// Tools divide by column 0 to get averages. Unlike `PP1034`, this rule checks every count, even if another one is
+    /// first.
     OP2018 "count-not-first" ["I" "1-4"] "sample_type"
         "a count is not the first sample type" finding "the sample type {v} is a count and not the first"
         source "OTEP 0239: \"by convention it should be at index 0\""
@@ -184,7 +183,7 @@ rules! {
         source "OTEP 0239: a \"globally unique identifier\""
         example "the same profile_id twice" => "two random ids"
         fix "generate a new id for each profile";
-    /// What a receiver answers, found where a payload to be checked turns out to be a response.
+    /// This message is a response of a receiver, not a payload.
     OP2030 "partial-success" ["E" "1-7"] "ExportProfilesPartialSuccess"
         "the response to an export is invalid" finding "the response has {v}, expected {b}"
         source "profiles_service.proto"

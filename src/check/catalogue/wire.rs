@@ -18,7 +18,7 @@ rules! {
         source "protobuf encoding guide; protobuf conformance BadTag_VarintMoreThanTenBytes"
         example "`ff ff ff ff ff ff ff ff ff ff 01`" => "`ff ff ff ff ff ff ff ff ff 01`"
         fix "encode varints in at most ten bytes";
-    /// The next byte belongs to another message, or there is none.
+    /// The next byte belongs to another message, or the input has ended.
     OP1002 "varint-truncated" ["E" "1-7,P"] "any varint"
         "a varint is cut off"
         source "protobuf encoding guide; protobuf conformance PrematureEofInside*"
@@ -56,8 +56,7 @@ rules! {
         source "protobuf encoding guide; protobuf conformance UnknownWireType"
         example "tag `0e`" => "tag `0a`, wire type 2"
         fix "use wire types 0 to 5";
-    /// What a field holds cannot be told, so that the message ends here. Libraries split: some
-    /// fail, some skip the field and lose what it said.
+    /// Decoders cannot read the value. Some libraries fail, others skip the field and lose its data.
     OP1008 "wire-type-mismatch" ["E" "1-7,P"] "known fields"
         "the wire type of a field differs from the schema"
         source "protobuf encoding guide; prost and google/pprof encode.go reject the message"
@@ -144,8 +143,7 @@ rules! {
         source "protobuf encoding guide, Last One Wins; protobuf conformance RepeatedScalarSelectsLast"
         example "stack_index written twice" => "stack_index written once"
         fix "write the field once";
-    /// Decoders merge the parts: lists are appended, scalars overwritten. All other rules are asked
-    /// of the merged message.
+    /// Decoders merge the parts: lists are appended, scalars overwritten. All other rules check the merged message.
     OP1022 "submessage-repeated" ["W" "1-7,P"] "singular messages"
         "a message occurs more than once; the occurrences are merged"
         source "protobuf encoding guide, Last One Wins; protobuf conformance RepeatedScalarMessageMerge"
@@ -188,8 +186,7 @@ rules! {
         source "RFC 8259, section 7: JSON must escape them; readers in C cut text at NUL"
         example "\"a\\0b\"" => "\"ab\""
         fix "strip control characters";
-    /// Readers of OTLP/JSON take such a key for one that they do not know, which they must ignore: what it says is lost
-    /// without a word.
+    /// Readers of OTLP/JSON must ignore unknown keys, so the value is lost without an error.
     OP1031 "json-original-name" ["E" "1-7"] "keys of OTLP/JSON"
         "a key of OTLP/JSON is in snake case"
         source "OTLP specification, JSON Protobuf Encoding: \"Original field names are not valid to use as keys\""

@@ -37,7 +37,7 @@ rules! {
         source "profiles.proto 1.8; profcheck"
         example "mapping_table: [{memory_start: 1}]" => "mapping_table: [{}, {memory_start: 1}]"
         fix "write the zero value first, and the real entry after it";
-    /// As `OP3004`; links have a rule of their own because two forms of zero are accepted.
+    /// Links have a separate rule because two forms of the zero value are accepted.
     OP3005 "link0-not-zero" ["E" "5-7"] "link_table[0]"
         "the first link is not the zero value" finding "the first link has {v}, expected {b}"
         source "profiles.proto 1.11; profcheck"
