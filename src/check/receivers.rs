@@ -25,8 +25,8 @@ pub(crate) fn level(receiver: Receiver, rule: &Rule) -> Option<Severity> {
         Receiver::Collector => (COLLECTOR_DAMAGES, COLLECTOR_MAY_DAMAGE),
     };
     match () {
-        () if refuses.iter().any(|refused| *refused == rule) => Some(Severity::Error),
-        () if drops.iter().any(|dropped| *dropped == rule) => Some(Severity::Warning),
+        () if refuses.contains(&rule) => Some(Severity::Error),
+        () if drops.contains(&rule) => Some(Severity::Warning),
         () => None,
     }
 }
