@@ -13,9 +13,11 @@ use std::fmt;
 
 use self::rewrite::Rewritten;
 use super::catalogue::{OP5021, OP5022};
+use super::container;
 use super::findings::RuleCount;
+use super::options::Options;
+use super::report::Report;
 use super::rule::Rule;
-use super::{Options, Report, validate};
 use crate::compression;
 use crate::error::{Result, Severity};
 use crate::format::Format;
@@ -117,11 +119,11 @@ const WITH_IT: &str = "it went with what was fixed";
 /// assert!(fixed.bytes.len() < payload.len());
 /// ```
 pub fn fix<'a>(bytes: &'a [u8], options: &Options) -> Fixed<'a> {
-    let before = validate(bytes, options);
+    let before = container::file(bytes, options);
     let mut fixing = Fixing { options, changes: Vec::new(), not_fixed: Vec::new() };
     match fixing.file(bytes, &before) {
         Some(fixed) => {
-            let report = validate(&fixed, options);
+            let report = container::file(&fixed, options);
             let Fixing { changes, not_fixed, .. } = fixing;
             Fixed { bytes: Cow::Owned(fixed), changes, not_fixed, report }
         }
@@ -196,7 +198,7 @@ impl Fixing<'_> {
 
     /// A payload, fixed; `None` where there is nothing to do, and the reason where it cannot be done.
     fn payload(&mut self, payload: &[u8], path: &str) -> Result<Option<Vec<u8>>, String> {
-        let asked = validate(payload, self.options);
+        let asked = container::file(payload, self.options);
         if !asked.rule_counts().any(|tally| is_fixed_in_payload(tally.rule)) {
             return Ok(None);
         }
@@ -204,12 +206,12 @@ impl Fixing<'_> {
             .limits(self.options.limits)
             .format(self.options.format)
             .max_findings(self.options.max_findings);
-        let before = validate(payload, &all);
+        let before = container::file(payload, &all);
         let format = writable(&before)?;
         let fixed = rewritten(payload, format, &before, &self.options.limits)?;
         let Rewritten { payload: fixed, joined, .. } = fixed;
         same_format(payload, &fixed, format)?;
-        let after = validate(&fixed, &all.format(format));
+        let after = container::file(&fixed, &all.format(format));
         if let Some(worse) = first_worse(&before, &after) {
             return Err(format!("written anew it would break {} {}", worse.id(), worse.name()));
         }
