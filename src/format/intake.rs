@@ -49,8 +49,6 @@ pub struct Intake {
     inside: Vec<(&'static str, usize)>,
     /// What the reader found out about the format.
     pub(crate) evidence: Vec<String>,
-    /// The tables whose row 0 is not empty and not referred to, a bit each, for the checker.
-    pub(crate) row_0_unused: u32,
     /// The samples of the profiles counted so far.
     samples: u64,
 }
@@ -67,7 +65,6 @@ impl Intake {
             findings: Vec::new(),
             inside: Vec::new(),
             evidence: Vec::new(),
-            row_0_unused: 0,
             samples: 0,
         }
     }

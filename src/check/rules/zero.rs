@@ -5,8 +5,6 @@
 //! zero value encoded as the first element"). A field that refers to row 0 thus says "unset"
 //! without presence bits.
 
-use std::cell::OnceCell;
-
 use crate::check::catalogue::{
     OP3001, OP3002, OP3003, OP3004, OP3005, OP3006, OP3007, OP3008, OP3208,
 };
@@ -14,9 +12,6 @@ use crate::check::cx::Cx;
 use crate::check::findings::{Shown, Spot};
 use crate::check::record::Record;
 use crate::check::shape::Shape;
-use crate::error::Severity;
-use crate::format::Format;
-use crate::format::intake::{Intake, Policy};
 use crate::schema::{KEY_VALUE_AND_UNIT, LINK, Noun, Role, Table, Version};
 
 /// The tables whose first row is the zero value.
@@ -49,11 +44,6 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
         return;
     }
     let Some(dictionary) = cx.shapes.find(Noun::Dictionary) else { return };
-    let unused = OnceCell::new();
-    let severity = |cx: &Cx<'_>, table: Table| {
-        let unused = unused.get_or_init(|| unused_row_0(cx));
-        (unused & 1 << table as u32 != 0).then_some(Severity::Warning)
-    };
     for slot in &dictionary.slots {
         let Role::Row(table) = slot.field.role else { continue };
         if !TABLES.contains(&table) {
@@ -68,29 +58,18 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
         let record = cx.peek(shape, start, end);
         let spot = Spot::at(start).field(slot.field.name).row(0);
         match table {
-            Table::Link => first_link(cx, &record, spot, |cx| severity(cx, Table::Link)),
+            Table::Link => first_link(cx, &record, spot),
             Table::Attribute if !is_zero_attribute(cx, shape, &record) => {
-                let (severity, found) = (severity(cx, table), first_field(shape, &record));
-                cx.findings.raise_as(&OP3008, severity, spot, found, "KeyValueAndUnit{}");
+                cx.findings.raise(&OP3008, spot, first_field(shape, &record), "KeyValueAndUnit{}");
             }
             Table::Attribute => {}
             _ if record.is_zero(shape) => {}
             _ => {
                 let bound = format_args!("{}{{}}", shape.name);
-                let (severity, found) = (severity(cx, table), first_field(shape, &record));
-                cx.findings.raise_as(&OP3004, severity, spot, found, bound);
+                cx.findings.raise(&OP3004, spot, first_field(shape, &record), bound);
             }
         }
     }
-}
-
-/// The tables whose row 0 is not empty and not referred to, a bit each, as the reader has it: it reads these payloads.
-fn unused_row_0(cx: &Cx<'_>) -> u32 {
-    let is_read = |format: &&Format| format.schema().is_some_and(|s| s.version == cx.version);
-    let mut intake = Intake::new(cx.limits, Policy::Repair, cx.bytes.len());
-    let format = Format::ALL.iter().find(is_read);
-    format.map(|format| format.read(cx.bytes, &mut intake).ok());
-    intake.row_0_unused
 }
 
 /// The first field that is not what it is when it is left out.
@@ -112,12 +91,7 @@ const SPAN: usize = LINK.cell("span_id");
 /// Four outcomes: the short form is an info in 1.10 alone (`OP3006`), the long one an info
 /// everywhere (`OP3007`), since each is refused by somebody; every other length or byte is an
 /// error.
-fn first_link(
-    cx: &mut Cx<'_>,
-    record: &Record,
-    spot: Spot,
-    severity: impl Fn(&Cx<'_>) -> Option<Severity>,
-) {
+fn first_link(cx: &mut Cx<'_>, record: &Record, spot: Spot) {
     let (trace, span) = (cx.body(record, TRACE), cx.body(record, SPAN));
     let found = format!("{} and {} bytes", trace.len(), span.len());
     match (trace.len(), span.len()) {
@@ -125,15 +99,8 @@ fn first_link(
         (16, 8) if trace.iter().chain(span).all(|byte| *byte == 0) => {
             cx.findings.raise(&OP3007, spot, "16 and 8 zero bytes", "Link{}");
         }
-        (16, 8) => {
-            let severity = severity(cx);
-            cx.findings.raise_as(&OP3005, severity, spot, "an id that is not zero", "zero bytes");
-        }
-        _ => {
-            let severity = severity(cx);
-            let bound = "0 and 0, or 16 and 8 zero bytes";
-            cx.findings.raise_as(&OP3005, severity, spot, found, bound);
-        }
+        (16, 8) => cx.findings.raise(&OP3005, spot, "an id that is not zero", "zero bytes"),
+        _ => cx.findings.raise(&OP3005, spot, found, "0 and 0, or 16 and 8 zero bytes"),
     }
 }
 

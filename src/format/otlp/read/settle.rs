@@ -156,7 +156,6 @@ impl Tables {
             } else {
                 let message = || "row 0 must be empty: nothing refers to it, so it was emptied";
                 let place = || format!("dictionary.{name}[0]");
-                intake.row_0_unused |= 1 << table as u32;
                 intake.note(losses::ROW_0_UNUSED, place, || message().to_owned());
             }
         }
