@@ -242,14 +242,10 @@ impl<G: Generation> Writer<'_, G> {
                 // A lone string table would be taken for a pprof's.
                 Home::Data if out.is_empty() && tables.is_empty() => {}
                 Home::Dictionary => {
-                    field_large(
-                        &mut out,
-                        G::SCHEMA.data.dictionary,
-                        tables_estimate(self.dictionary),
-                        |out| {
-                            tables.write_all(out);
-                        },
-                    );
+                    let expected = tables_estimate(self.dictionary);
+                    field_large(&mut out, G::SCHEMA.data.dictionary, expected, |out| {
+                        tables.write_all(out);
+                    });
                 }
                 Home::Data | Home::Profile => tables.write_all(&mut out),
             }
