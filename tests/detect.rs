@@ -1037,8 +1037,10 @@ fn what_two_generations_read_differently_is_refused_unless_a_guess_is_asked_for(
     let payload = ambiguous();
     let error = otlp_profiles::read(&payload, &ReadOptions::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Ambiguous);
-    let text = error.to_string();
-    assert!(text.contains("fits otlp-1.10, and with another meaning otlp-1.9, otlp-1.8"), "{text}");
+    assert_eq!(
+        error.to_string(),
+        "the payload fits otlp-1.10 and, with another meaning, otlp-1.9, otlp-1.8"
+    );
 
     let sum = |options: ReadOptions| -> i64 {
         let reading = otlp_profiles::read(&payload, &options).unwrap();
