@@ -83,7 +83,7 @@ enum Detail {
     Repair(&'static str),
     /// The bytes are plainly something else than a profile.
     NoProfile,
-    /// The bytes are another signal of OTLP.
+    /// The bytes are another signal of OTLP, or profiles of no release.
     Signal,
     /// What is wrong with a compressed file.
     Gzip(GzipFault),
@@ -154,14 +154,14 @@ impl Error {
         self
     }
 
-    /// The bytes are another signal of OTLP.
+    /// The bytes are another signal of OTLP, or profiles of no release.
     #[cold]
     pub(crate) fn signal(mut self) -> Self {
         self.0.detail = Detail::Signal;
         self
     }
 
-    /// Whether the bytes are another signal of OTLP: no profile, though they look much like one.
+    /// Whether the bytes are another signal of OTLP, or profiles of no release: they look much like a profile.
     pub(crate) fn is_signal(&self) -> bool {
         self.0.detail == Detail::Signal
     }

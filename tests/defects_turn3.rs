@@ -3,9 +3,10 @@
 
 use std::process::Command;
 
+use otlp_profiles::check::{Options, validate};
 use otlp_profiles::proto::pprof;
 use otlp_profiles::proto::prost::Message;
-use otlp_profiles::{Policy, Profiles, ReadOptions, Reading, read};
+use otlp_profiles::{ErrorKind, Policy, Profiles, ReadOptions, Reading, read};
 
 /// A reading, with broken rows repaired or refused.
 fn reading(bytes: &[u8], policy: Policy) -> otlp_profiles::Result<Reading> {
@@ -304,4 +305,95 @@ fn messages_and_records_in_front_of_a_profile_are_skipped() {
     let perf = format!("{records}a 1 [000] 2.0: 1 cycles: \n\t10 main (/bin/a)\n");
     let read = reading(perf.as_bytes(), Policy::Refuse).unwrap();
     assert_eq!(samples(&read.profiles), ["main [1]"]);
+}
+
+/// The findings of `validate` about functions of lines, and the code, place and text of what the reader noticed.
+fn without_function(profile: &[u8], policy: Policy) -> (Vec<String>, Vec<String>) {
+    let report = validate(profile, &Options::default());
+    let findings = report.findings().filter(|finding| finding.rule.id() == "PP1009");
+    let findings = findings.map(|finding| format!("{:?} {}", finding.severity, finding.path));
+    let noticed = match reading(profile, policy) {
+        Ok(reading) => {
+            let noticed =
+                reading.findings.iter().filter(|finding| finding.code != "ids.renumbered");
+            noticed
+                .map(|f| format!("{:?} {} × {} {}", f.severity, f.count, f.code, f.place))
+                .collect()
+        }
+        Err(error) => vec![error.to_string()],
+    };
+    (findings.collect(), noticed)
+}
+
+#[test]
+fn lines_without_a_function_are_errors_to_check_and_findings_to_read() {
+    // Two sample types; function 1; location 1 with the function 0.
+    let head = b"\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04\x2a\x0a\x08\x01\x10\x05\x18\x00\x20\x00\x28\x00\x22\x0a\x08\x01\x18\x10\x22\x04\x08\x00\x10\x00";
+    // Location 2 with the function 9, which is missing.
+    let missing = b"\x22\x0a\x08\x02\x18\x20\x22\x04\x08\x09\x10\x04";
+    // Location 3 with the function 1.
+    let last = b"\x22\x08\x08\x03\x22\x04\x08\x01\x10\x01";
+    let sample = b"\x12\x08\x0a\x02\x01\x03\x12\x02\x01\x0a";
+    let strings = b"2\x002\x07samples2\x05count2\x03cpu2\x0bnanoseconds2\x04main";
+
+    let profile = [&head[..], last, sample, strings].concat();
+    let checked = vec!["Error location[0].line[0].function_id".to_owned()];
+    let noticed = vec!["Error 1 × pprof.dangling_function location[0].line.function_id".to_owned()];
+    for policy in [Policy::Refuse, Policy::Repair] {
+        assert_eq!(without_function(&profile, policy), (checked.clone(), noticed.clone()));
+    }
+
+    let sample = b"\x12\x09\x0a\x03\x01\x02\x03\x12\x02\x01\x0a";
+    let profile = [&head[..], missing, last, sample, strings].concat();
+    let checked = [0, 1].map(|row| format!("Error location[{row}].line[0].function_id"));
+    let noticed = "location[1].line.function_id: no function has this id";
+    assert_eq!(
+        without_function(&profile, Policy::Refuse),
+        (checked.to_vec(), vec![noticed.into()])
+    );
+    let noticed = ["Error 2 × pprof.dangling_function location[0].line.function_id".to_owned()];
+    assert_eq!(without_function(&profile, Policy::Repair), (checked.to_vec(), noticed.to_vec()));
+}
+
+#[test]
+fn forms_of_the_proto_between_releases_are_named() {
+    // No container around the profile, fields numbered as in 1.3.
+    let no_container = b"\x0a\x57\x12\x55\x12\x53\x0a\x04\x08\x01\x10\x02\x12\x08\x12\x01\x0a\x40\x01\x52\x01\x00\x22\x08\x08\x01\x18\x10\x22\x02\x10\x01\x2a\x04\x08\x01\x10\x032\x002\x03cpu2\x02ns2\x04main\x48\x80\x80\xa8\xb1\xe3\x9f\xe7\xcb\x17\x50\x0a\x7a\x01\x00\x9a\x01\x10\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10";
+    let dictionary = b"\x12\x1d\x12\x06\x10\x10\x1a\x02\x10\x01\x1a\x02\x08\x03\x2a\x00\x2a\x03cpu\x2a\x02ns\x2a\x04main";
+    let id = b"\x4a\x10\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10";
+    let sample = b"\x0a\x04\x08\x01\x10\x02\x12\x05\x10\x01\x1a\x01\x0a\x1a\x01\x00";
+    // Field 9 is the id, then field 4 has 8 bytes.
+    let id_moved: &[&[u8]] = &[
+        b"\x0a\x32\x12\x30\x12\x2e",
+        sample,
+        b"\x20\x80\x80\xa8\xb1\xe3\x9f\xe7\xcb\x17\x28\x0a",
+        id,
+        dictionary,
+    ];
+    let fixed_time: &[&[u8]] = &[
+        b"\x0a\x31\x12\x2f\x12\x2d",
+        sample,
+        b"\x21\x00\x00\x2a\x36\xfe\x9c\x97\x17\x28\x0a",
+        id,
+        dictionary,
+    ];
+    for (payload, before, after) in [
+        (no_container.to_vec(), "1.3", "1.4"),
+        (id_moved.concat(), "1.7", "1.8"),
+        (fixed_time.concat(), "1.7", "1.8"),
+    ] {
+        let wanted = format!(
+            "this is the form of the proto between {before} and {after}, which no release has: update the profiler to OTLP {after} or later"
+        );
+        for policy in [Policy::Refuse, Policy::Repair] {
+            let error = reading(&payload, policy).unwrap_err();
+            assert_eq!(
+                (error.kind(), error.to_string()),
+                (ErrorKind::Unrecognised, wanted.clone())
+            );
+        }
+        let report = validate(&payload, &Options::default());
+        let [finding] = &*report.findings().collect::<Vec<_>>() else { panic!("{report:?}") };
+        assert_eq!((finding.rule.id(), &*finding.value), ("OP0004", &*wanted));
+    }
 }

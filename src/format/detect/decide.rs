@@ -19,7 +19,7 @@ use super::grammar::{Grammar, bit};
 use super::score::HARD;
 use super::trials::{Trial, Trials, is_equivalent};
 use super::walk::{is_prose, walk};
-use super::{Certainty, Depth, Detected, Endpoint, words};
+use super::{Certainty, Depth, Detected, Endpoint, unreleased, words};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
 use crate::schema::{Noun, Role, SAMPLE, Table};
@@ -45,7 +45,10 @@ pub(super) fn decide(
     let hinted = hint.and_then(|hint| trials.iter().find(|trial| trial.format() == Some(hint)));
     let asked = hinted.filter(|trial| trial.is_likely());
     let Some(winner) = asked.or(ties.first().copied()) else {
-        return Ok(if hint.is_some() { None } else { broken(candidates, payload) });
+        return match hint {
+            Some(_) => Ok(None),
+            None => unreleased::check(payload).map(|()| broken(candidates, payload)),
+        };
     };
     let format = match (winner.candidate.answer, hint) {
         (Answer::Format(format), _) if asked.is_some() || hint.is_none() => format,

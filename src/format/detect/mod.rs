@@ -35,6 +35,7 @@ mod score;
 mod signals;
 mod signs;
 mod trials;
+mod unreleased;
 mod walk;
 mod words;
 

@@ -143,12 +143,16 @@ fn finish_mappings(
 fn check_lines(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Result<()> {
     let Ragged { items, ends } = &mut tables.lines;
     let location = |at: usize| ends.partition_point(|&end| end as usize <= at).saturating_sub(1);
-    for (at, _) in items.iter().enumerate().filter(|(_, line)| line.function == FunctionId::NONE) {
+    let (least, largest) = items.iter().fold((u32::MAX, 0), |(least, largest), line| {
+        (line.function.0.min(least), line.function.0.max(largest))
+    });
+    let scanned = if least == 0 { &items[..] } else { &[] };
+    let none = |(_, line): &(usize, &Line)| line.function == FunctionId::NONE;
+    for (at, _) in scanned.iter().enumerate().filter(none) {
         let place = || format!("location[{}].line.function_id", location(at));
         let message = || "the line has no function: id 0 is not valid".to_owned();
         intake.note(losses::DANGLING_FUNCTION, place, message);
     }
-    let largest = items.iter().map(|line| line.function.0).max().unwrap_or(0);
     let bad = |line: &Line| line.function.0 as usize >= rows || line.function.0 == u32::MAX;
     if (largest as usize) < rows && largest != u32::MAX {
         return Ok(());
