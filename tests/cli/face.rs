@@ -241,11 +241,59 @@ fn the_version_names_what_is_known() {
     assert_eq!(short, format!("otlp-profiles {}\n", env!("CARGO_PKG_VERSION")));
 }
 
+/// The names of the sections of a manual page.
+fn manual_sections(page: &str) -> Vec<&str> {
+    page.lines().filter_map(|line| line.strip_prefix(".SH ")).collect()
+}
+
+/// Everyday options only, on the 50 lines of a screen; the rest is in `--help`.
+#[test]
+fn short_help_of_convert_fits_a_screen() {
+    for width in ["80", "100"] {
+        let mut help = command("convert -h");
+        let page = stdout(&help.env("COLUMNS", width).output().unwrap());
+        assert!(page.lines().count() <= 50, "{page}");
+        assert!(page.contains("--deny-loss") && !page.contains("--max-strings"), "{page}");
+    }
+    let long = stdout(&run(&room("long-help"), "convert --help", 0));
+    let headings = long.lines().filter(|line| !line.starts_with(' ') && line.ends_with(':'));
+    let wanted = [
+        "Options:",
+        "Input:",
+        "Output:",
+        "Options for OTLP:",
+        "Options for pprof and folded stacks:",
+        "Options for folded stacks:",
+        "Options for speedscope:",
+        "Options for perf script:",
+        "Options for events:",
+        "Options for OSProfiler:",
+        "Limits:",
+        "Messages:",
+        "Examples:",
+    ];
+    assert_eq!(headings.collect::<Vec<_>>(), wanted);
+}
+
+#[test]
+fn reference_lists_the_options_of_all_subcommands() {
+    let page = stdout(&run(&room("reference"), "man --markdown", 0));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/CLI_REFERENCE.md");
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, &page).unwrap();
+    }
+    let found = fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == page, "docs/CLI_REFERENCE.md is out of date: run with BLESS=1");
+}
+
 #[test]
 fn manual_pages_are_printed_and_written() {
     let room = room("man");
     let page = stdout(&run(&room, "man", 0));
-    assert!(page.contains(".TH otlp-profiles 1") && page.contains("Exit codes"), "{page}");
+    assert!(page.contains(".TH otlp-profiles 1"), "{page}");
+    let usual = ["NAME", "SYNOPSIS", "DESCRIPTION", "SUBCOMMANDS", "OPTIONS"];
+    let last = ["\"EXIT STATUS\"", "ENVIRONMENT", "EXAMPLES", "\"SEE ALSO\""];
+    assert_eq!(manual_sections(&page), [&usual[..], &last].concat());
     run(&room, "man pages/man1", 0);
     let names = ["", "-completions", "-convert", "-info", "-man", "-validate"];
     let names = names.map(|name| format!("otlp-profiles{name}.1"));
@@ -256,7 +304,8 @@ fn manual_pages_are_printed_and_written() {
     assert_eq!(written, wanted);
     let convert = room.join("pages/man1/otlp-profiles-convert.1");
     let before = fs::read_to_string(&convert).unwrap();
-    assert!(before.contains("\\-\\-deny\\-loss") && before.contains("Examples"), "{before}");
+    assert!(before.contains("\\-\\-deny\\-loss") && before.contains(".SS LIMITS"), "{before}");
+    assert_eq!(manual_sections(&before), [&usual[..3], &usual[4..], &last].concat());
     run(&room, "man pages/man1", 0);
     assert_eq!(fs::read_to_string(&convert).unwrap(), before);
 }

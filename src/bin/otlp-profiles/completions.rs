@@ -12,7 +12,7 @@ use crate::output;
 /// For whom.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The shell
+    /// The shell to complete for
     shell: Shell,
 }
 

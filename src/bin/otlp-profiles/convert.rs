@@ -45,32 +45,33 @@ pub(crate) use crate::convert::types::is_all;
 
 /// How to convert what to what.
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, next_help_heading = "Output")]
 pub(crate) struct Args {
     /// Files, directories, quoted patterns, or - for stdin
-    #[arg(required = true, value_name = "IN")]
+    #[arg(required = true, value_name = "IN", help_heading = "Input")]
     inputs: Vec<PathBuf>,
-    /// The file to write, or - for stdout; a directory for several inputs
+    /// The output file or directory, or - for stdout
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// The format to write; else the extension of OUT says it
+    /// The format to write [default: by the extension of OUT]
     #[arg(long, value_name = "FORMAT", value_parser = FormatParser::Write)]
     to: Option<Format>,
-    /// Write what this receiver reads, in its releases since spring 2026: the format and how texts are said
+    /// Write the format and the string encoding that this receiver accepts
     #[arg(long = "for", value_name = "RECEIVER", value_parser = receivers(), conflicts_with_all = ["to", "refs"])]
     receiver: Option<Receiver>,
-    /// Write nothing, and exit with 1, where anything would be dropped, approximated or repaired
+    /// Fail instead of writing a lossy output
     #[arg(long)]
     deny_loss: bool,
-    /// Replace files that exist; write binary data to a terminal
+    /// Replace files; write binary to a terminal
     #[arg(short, long)]
     force: bool,
     #[command(flatten)]
     origin: Origin,
-    /// How OTLP 1.10 says the texts of resources, scopes and values
+    /// Where OTLP 1.10 stores the strings of resources, scopes and values [default: inline]
     #[arg(long, value_enum, hide_possible_values = true, value_name = "inline|dictionary")]
+    #[arg(help_heading = OTLP, hide_short_help = true)]
     refs: Option<RefsArg>,
-    /// How pprof says timestamps: one sample for each with a label, or not at all
+    /// Write one sample with a label for each timestamp, or drop timestamps
     #[arg(
         long,
         value_enum,
@@ -78,45 +79,44 @@ pub(crate) struct Args {
         hide_possible_values = true,
         value_name = "label|drop"
     )]
+    #[arg(help_heading = PPROF, hide_short_help = true)]
     timestamps: TimestampsArg,
-    /// Leave the labels trace_id and span_id of pprof and folded as they are, and drop links written to them
-    #[arg(long)]
+    /// Keep the labels trace_id and span_id as labels, and drop links when writing
+    #[arg(long, help_heading = PPROF, hide_short_help = true)]
     no_links: bool,
-    /// The numeric pprof label to take for the time of a sample, such as end_timestamp_ns
-    #[arg(long, value_name = "NAME")]
+    /// Read the time of a sample from this numeric label, such as end_timestamp_ns
+    #[arg(long, value_name = "NAME", help_heading = PPROF, hide_short_help = true)]
     timestamp_label: Option<String>,
-    /// Write attributes, links and timestamps behind the value, as OTEP 0239 does; flame graph tools skip such
+    /// Write attributes, links and timestamps after the value, as OTEP 0239 does; flame graph tools skip such
     /// lines [default for OUT.otep.folded]
-    #[arg(long)]
+    #[arg(long, help_heading = "Options for folded stacks", hide_short_help = true)]
     folded_labels: bool,
-    /// Give each thread a profile of its own in a speedscope file
+    /// Write one profile per thread
     #[arg(long, value_enum, hide_possible_values = true, value_name = "thread")]
+    #[arg(help_heading = "Options for speedscope", hide_short_help = true)]
     by: Option<ByArg>,
-    /// The id to give the one profile that OTLP is written with, or the one of its first type: 32 hex digits
+    /// Set the id of the profile (of its first sample type): 32 hex digits
     #[arg(long, value_name = "HEX", value_parser = parse_profile_id)]
+    #[arg(help_heading = OTLP, hide_short_help = true)]
     profile_id: Option<ProfileId>,
-    /// In which order samples and rows of tables are written
-    #[arg(
-        long,
-        value_enum,
-        hide_possible_values = true,
-        value_name = "default|keep|compact",
-        conflicts_with = "compact"
-    )]
+    /// The order of samples and table rows
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "default|keep|compact")]
+    #[arg(conflicts_with = "compact", hide_short_help = true)]
     layout: Option<LayoutArg>,
-    /// Take the fewest bytes, but for some small files: --layout compact, and --level 9
+    /// Write small files (--layout compact, --level 9)
     #[arg(long)]
     compact: bool,
-    /// How hard gzip or zstd tries, from 0 to 9 [default: 6; with --compact 9]
+    /// The level of gzip or zstd [default: 6; with --compact 9]
     #[arg(long, value_name = "0-9", value_parser = clap::value_parser!(u32).range(0..=9), allow_negative_numbers = true)]
+    #[arg(hide_short_help = true)]
     level: Option<u32>,
-    /// Compress the output with gzip, whatever its name and format
-    #[arg(long, conflicts_with = "no_gzip")]
+    /// Compress the output with gzip, whatever its name
+    #[arg(long, conflicts_with = "no_gzip", hide_short_help = true)]
     gzip: bool,
-    /// Do not compress the output, whatever its name and format
-    #[arg(long)]
+    /// Do not compress the output, whatever its name
+    #[arg(long, hide_short_help = true)]
     no_gzip: bool,
-    /// Report on each input with a JSON object, a line of stderr, and all else there in JSON too
+    /// Print a JSON object for each input to stderr, and messages as JSON too
     #[arg(long)]
     json: bool,
     /// What --json was called
@@ -127,6 +127,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     limits: WriteLimits,
 }
+
+/// The headings of options that serve one format.
+const OTLP: &str = "Options for OTLP";
+const PPROF: &str = "Options for pprof and folded stacks";
 
 /// Commands that work as they are typed: `tests/cli` runs the like of them.
 const AFTER_HELP: &str = "\

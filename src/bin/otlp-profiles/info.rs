@@ -38,17 +38,18 @@ pub(crate) use crate::info::json::{
 
 /// What to describe.
 #[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct Args {
     /// Files, directories, quoted patterns, or - for stdin
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required = true, value_name = "FILE", help_heading = "Input")]
     inputs: Vec<PathBuf>,
-    /// Print JSON to stdout: one document, or of several inputs one on each line
+    /// Print JSON: one document, or with several inputs one document per line
     #[arg(long)]
     json: bool,
-    /// Read all of it, following every reference, and count the tables that are made of it
+    /// Read the whole payload as convert does, resolve all references, and count the rows
     #[arg(long)]
     full: bool,
-    /// Say where the bytes go: by table and field, gzipped, with --compact; the largest strings and stacks
+    /// Show the size of each table and field, also gzipped, and the largest strings and stacks
     #[arg(long)]
     sizes: bool,
     #[command(flatten)]

@@ -84,7 +84,7 @@ fn flag(limit: &str) -> String {
 macro_rules! limits {
     ($args:ident of $options:ty, $most:expr; $($name:ident [$($alias:literal)?] $about:literal)*) => {
         #[derive(Clone, Debug, Default, clap::Args)]
-        #[command(next_help_heading = "Limits (numbers such as 65536, 64MiB, 2G, unlimited)")]
+        #[command(next_help_heading = "Limits")]
         pub(crate) struct $args {
             $(
                 #[doc = $about]
@@ -104,10 +104,10 @@ macro_rules! limits {
 }
 
 limits! { ReadLimits of Limits, Limits::unlimited(); // the model's own limits cannot be raised
-    max_input_bytes ["max-input"] "Bytes of one input as it is stored [default: 1GiB]"
-    max_decompressed_bytes ["max-decompressed"] "Bytes of one compressed input after inflating [default: 1GiB]"
+    max_input_bytes ["max-input"] "Bytes of one input as stored; numbers such as 65536, 64MiB, 2G or unlimited [default: 1GiB]"
+    max_decompressed_bytes ["max-decompressed"] "Bytes of one compressed input after decompression [default: 1GiB]"
     max_gzip_members [] "Members of one gzip stream [default: 1024]"
-    max_nesting [] "Values, groups and JSON inside one another, in messages (4 for a value, 3 more for each around it); 256 at the most [default: 256]"
+    max_nesting [] "Depth of nested messages, groups and JSON, at most 256; a value takes 4, each value around it 3 [default: 256]"
     max_samples [] "Samples of one message [default: 64Mi]"
     max_strings [] "Strings of one message [default: 64Mi]"
     max_table_entries [] "Rows of any other table [default: 64Mi]"
@@ -115,13 +115,13 @@ limits! { ReadLimits of Limits, Limits::unlimited(); // the model's own limits c
     max_stack_depth [] "Locations of one stack [default: 1Mi]"
     max_lines_per_location [] "Lines of one location [default: 65536]"
     max_attributes_per_item [] "Attributes of one sample, location, mapping, profile, resource or scope [default: 65536]"
-    max_owned_bytes ["max-owned"] "Memory that the profiles of one message may take [default: 8GiB]"
-    max_owned_per_byte [] "Bytes of that memory for each byte of the message inflated; 128MiB it may always take [default: 12]"
+    max_owned_bytes ["max-owned"] "Memory for the profiles of one message [default: 8GiB]"
+    max_owned_per_byte [] "The same, for each decompressed byte of the message; 128MiB are always allowed [default: 12]"
 }
 
 limits! { WriteLimits of WriteOptions, WriteOptions::default().max_output_bytes(u64::MAX).max_expanded_samples(u64::MAX);
-    max_output_bytes ["max-output"] "Bytes written for one message, before they are compressed [default: 4GiB]"
-    max_expanded_samples [] "Samples that timestamps may be expanded to where each needs one of its own [default: 16Mi]"
+    max_output_bytes ["max-output"] "Bytes written for one message, before compression [default: 4GiB]"
+    max_expanded_samples [] "Samples after each timestamp became a sample [default: 16Mi]"
 }
 
 #[cfg(test)]

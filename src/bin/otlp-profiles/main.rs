@@ -44,21 +44,20 @@ use crate::console::{Console, Form, Level, Line};
 use crate::exit::{Exit, Failure};
 use crate::later::Later;
 
-/// Says what profiles are (pprof, and every generation of OTLP profiles), checks them, and converts them
-/// without losing anything silently.
+/// Identify, convert and check profiles: pprof, every generation of OTLP profiles, and formats of other tools.
 #[derive(Debug, Parser)]
 #[command(name = "otlp-profiles", version, long_version = formats::long_version())]
 #[command(max_term_width = 100, after_help = AFTER_HELP)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// Say more on stderr, as a log: units of work (-v), steps (-vv), table entries (-vvv)
+    /// Report inputs (-v), steps (-vv), table entries (-vvv)
     #[arg(short, long, global = true, help_heading = MESSAGES, action = clap::ArgAction::Count)]
     verbose: u8,
-    /// Say nothing on stderr but what failed
+    /// Report errors only
     #[arg(short, long, global = true, help_heading = MESSAGES, conflicts_with = "verbose")]
     quiet: bool,
-    /// When words have colours [default: auto, which heeds NO_COLOR and CLICOLOR_FORCE]
+    /// Colour the output [default: auto]
     #[arg(long, global = true, help_heading = MESSAGES, value_enum, hide_possible_values = true)]
     #[arg(value_name = "auto|always|never")]
     color: Option<style::Color>,
@@ -68,28 +67,40 @@ struct Cli {
 enum Command {
     /// Convert profiles from one format to another
     Convert(Later<convert::Args>),
-    /// Say what files are, and why
+    /// Show what files are and what they contain
     Info(Later<info::Args>),
     /// Check files against the rules of their generation
     Validate(Later<validate::Args>),
-    /// Print the script by which a shell completes arguments
+    /// Print a completion script for a shell
     Completions(Later<completions::Args>),
-    /// Print the manual page, or write all of them to a directory
+    /// Print the manual page, or write all pages to a directory
     Man(Later<man::Args>),
 }
 
 /// The heading of what every subcommand takes.
 const MESSAGES: &str = "Messages";
 
+/// `man` makes a section of each heading, so an unindented line ends with a colon.
 const AFTER_HELP: &str = "\
-Exit codes: 0 done, 1 a loss was refused (--deny-loss) or a finding is an error (validate), 2 wrong usage, 3 an input cannot be read, \
-recognised or decoded, 4 an output cannot be written, 5 a limit was reached, 6 the generation is \
-ambiguous where the answer matters and --from was not given. With several inputs the highest code \
-wins. 129, 130 and 143: ended by SIGHUP, SIGINT, SIGTERM.
+Exit status:
+  0    done
+  1    a loss was denied, or validate found an error (--strict: or a warning)
+  2    wrong usage
+  3    an input cannot be read or recognised
+  4    an output cannot be written, or its format cannot represent the data
+  5    a limit was reached
+  6    two generations fit equally well; --from decides
+  129, 130, 143  ended by SIGHUP, SIGINT or SIGTERM
+  With several inputs the highest code wins.
 
-On a terminal stderr has words for people, elsewhere and with -v the lines of a log. \
-OTLP_PROFILES_LOG=human, text or json decides it, unless --json does; json makes every line a JSON \
-object.";
+Environment:
+  OTLP_PROFILES_LOG=human|text|json  messages on stderr: sentences [default], log lines or JSON objects
+  NO_COLOR, CLICOLOR_FORCE           no colours, or colours in a pipe too
+
+Examples:
+  otlp-profiles info cpu.otlp
+  otlp-profiles convert cpu.pb.gz -o cpu.otlp
+  otlp-profiles validate cpu.otlp";
 
 fn main() -> ExitCode {
     style::choose(std::env::args_os().skip(1));

@@ -1,24 +1,28 @@
-//! `otlp-profiles man`: the manual pages.
+//! `otlp-profiles man`: the manual pages, and the reference in Markdown.
 //!
-//! The command's own page goes to stdout, or one for each subcommand to a directory, as packagers
-//! want them; both are made from the declarations of the arguments.
+//! Pages and reference come from the declarations of the arguments. A text after the help, such as the examples,
+//! becomes a section per heading.
 
 use std::path::PathBuf;
 
-use clap::CommandFactory;
+use clap::{Arg, Command, CommandFactory};
 use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
 
 use crate::console::{Console, Level, Line};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
-/// Where to.
+/// The arguments of `man`.
 #[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct Args {
-    /// The directory to write all pages to, such as ~/.local/share/man/man1; without it the page of
-    /// the command itself goes to stdout
+    /// Write all pages to this directory, such as ~/.local/share/man/man1, instead of one page to stdout
     #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
+    /// Print the reference of all subcommands in Markdown
+    #[arg(long, conflicts_with = "directory")]
+    markdown: bool,
 }
 
 /// Writes the pages.
@@ -37,33 +41,129 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     }
 }
 
-/// Gives how many pages were written. clap builds the subcommands only when told to, so `build`
-/// comes first; the page of `help`, which has nothing of its own, is left out.
+/// Returns the number of pages. clap builds subcommands only on request, so `build` comes first. `help` gets no page.
 ///
-/// Pages that exist are replaced: a package is built again over the last one.
+/// Existing pages are replaced, so that a package can be built again.
 fn write(args: &Args) -> Result<usize, Failure> {
-    let mut command = crate::Cli::command().disable_help_subcommand(true);
-    command.build();
+    let mut root = crate::Cli::command().disable_help_subcommand(true);
+    root.build();
+    if args.markdown {
+        output::text_to_stdout(&markdown(&root))?;
+        return Ok(1);
+    }
     let Some(directory) = &args.directory else {
-        output::to_stdout(&page(&Man::new(command))?, true)?;
+        output::to_stdout(&page(&root, &root)?, true)?;
         return Ok(1);
     };
     let mut files = Vec::new();
-    for command in command.get_subcommands().chain([&command]) {
-        let source = concat!("otlp-profiles ", env!("CARGO_PKG_VERSION"));
-        let man = Man::new(command.clone()).source(source);
-        files.push((directory.join(man.get_filename()), page(&man)?));
+    for command in root.get_subcommands().chain([&root]) {
+        let name = Man::new(command.clone()).get_filename();
+        files.push((directory.join(name), page(command, &root)?));
     }
     output::make_directory(directory)?;
     output::to_files(&files, None, true, output::Sync::Now)?;
     Ok(files.len())
 }
 
-/// roff, as `man` formats it.
-fn page(man: &Man) -> Result<Vec<u8>, Failure> {
-    let mut page = Vec::new();
-    match man.render(&mut page) {
-        Ok(()) => Ok(page),
-        Err(error) => Err(Failure::new(Exit::Output, format!("a page cannot be made: {error}"))),
+/// A page in roff. `root` has the sections that all commands share: exit status and environment.
+fn page(command: &Command, root: &Command) -> Result<Vec<u8>, Failure> {
+    render(command, root).map_err(|error| {
+        Failure::new(Exit::Output, format!("the manual page cannot be rendered: {error}"))
+    })
+}
+
+fn render(command: &Command, root: &Command) -> std::io::Result<Vec<u8>> {
+    let version = concat!("otlp-profiles ", env!("CARGO_PKG_VERSION"));
+    let man = Man::new(command.clone()).source(version);
+    let (mut page, mut options) = (Vec::new(), Vec::new());
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    Roff::new().control("SH", ["SYNOPSIS"]).text([roman(usage(command))]).to_writer(&mut page)?;
+    man.render_description_section(&mut page)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(&mut page)?;
     }
+    man.render_options_section(&mut options)?;
+    // clap_mangen makes a section of each heading; here they are subsections.
+    let options = String::from_utf8_lossy(&options).replace("\n.SH ", "\n.SS ");
+    page.extend(options.replacen("\n.SS OPTIONS\n", "\n.SH OPTIONS\n", 1).into_bytes());
+    let mut rest = Roff::new();
+    let shared = sections(root).into_iter().filter(|(heading, _)| *heading != EXAMPLES);
+    let examples = sections(command).into_iter().filter(|(heading, _)| *heading == EXAMPLES);
+    for (heading, lines) in shared.chain(examples) {
+        rest.control("SH", [heading.to_uppercase().as_str()]).control("nf", []);
+        for line in lines.lines() {
+            rest.text([roman(line)]);
+        }
+        rest.control("fi", []);
+    }
+    let names =
+        root.get_subcommands().map(|command| format!("otlp-profiles-{}(1)", command.get_name()));
+    let pages: Vec<_> = std::iter::once("otlp-profiles(1)".to_owned()).chain(names).collect();
+    let see = format!("{}, {}", pages.join(", "), env!("CARGO_PKG_REPOSITORY"));
+    rest.control("SH", ["SEE ALSO"]).text([roman(see)]).to_writer(&mut page)?;
+    Ok(page)
+}
+
+/// `otlp-profiles convert [OPTIONS] <IN>...`
+fn usage(command: &Command) -> String {
+    command.clone().render_usage().to_string().replace("Usage: ", "")
+}
+
+const EXAMPLES: &str = "Examples";
+
+/// The headings of the text after the help, each with its indented lines.
+fn sections(command: &Command) -> Vec<(String, String)> {
+    let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let parts = text.split("\n\n").filter_map(|part| part.split_once(":\n"));
+    parts.map(|(heading, lines)| (heading.to_owned(), lines.to_owned())).collect()
+}
+
+/// The reference of all commands, options grouped by heading.
+fn markdown(root: &Command) -> String {
+    let about =
+        "# Reference of the command\n\n<!-- otlp-profiles man --markdown writes this page. -->\n";
+    let commands = std::iter::once(root).chain(root.get_subcommands());
+    commands.fold(about.to_owned(), |text, command| text + &reference(command))
+}
+
+fn reference(command: &Command) -> String {
+    let usage = usage(command);
+    let name = command.get_bin_name().unwrap_or("otlp-profiles");
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    let mut text = format!("\n## {name}\n\n{about}.\n\n```text\n{usage}\n```\n");
+    let mut groups: Vec<(&str, String)> = Vec::new();
+    for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
+        let heading = arg.get_help_heading().unwrap_or("Options");
+        match groups.iter_mut().find(|(of, _)| *of == heading) {
+            Some((_, list)) => list.push_str(&item(arg)),
+            None => groups.push((heading, item(arg))),
+        }
+    }
+    for (heading, list) in groups {
+        text += &format!("\n### {heading}\n\n{list}");
+    }
+    for (heading, lines) in sections(command) {
+        text += &format!("\n### {heading}\n\n```text\n{}\n```\n", lines.trim_end());
+    }
+    text
+}
+
+/// `* `-o, --output <OUT>`: help, with values and default`
+fn item(arg: &Arg) -> String {
+    let short = arg.get_short().map(|short| format!("-{short}, ")).unwrap_or_default();
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    let mut item = format!("* `{short}{arg}`: {help}");
+    let takes_values = arg.get_action().takes_values();
+    let values = arg.get_possible_values();
+    if takes_values && !arg.is_hide_possible_values_set() && !values.is_empty() {
+        let names: Vec<_> = values.iter().map(|value| format!("`{}`", value.get_name())).collect();
+        item += &format!("; one of {}", names.join(", "));
+    }
+    if let [default] = arg.get_default_values()
+        && takes_values
+    {
+        item += &format!(" [default: {}]", default.to_string_lossy());
+    }
+    item + "\n"
 }

@@ -35,14 +35,15 @@ use crate::trace;
 
 /// How to read.
 #[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Input")]
 pub(crate) struct ReadArgs {
-    /// What the input is, where that is not certain
+    /// The format of the input [default: detected]
     #[arg(long, value_name = "FORMAT", value_parser = FormatParser::Read)]
     pub(crate) from: Option<Format>,
-    /// What the input was sent to, as /v1development/profiles: decides where several generations fit
-    #[arg(long, value_name = "PATH|SERVICE", value_parser = parse_endpoint)]
+    /// The endpoint that the input was sent to, such as /v1development/profiles; decides if several generations fit
+    #[arg(long, value_name = "PATH|SERVICE", value_parser = parse_endpoint, hide_short_help = true)]
     endpoint: Option<Endpoint>,
-    /// Repair broken input where it can be read without what is broken, and say so
+    /// Drop the broken parts of an input, and report them
     #[arg(long)]
     repair: bool,
     #[command(flatten)]

@@ -7,55 +7,56 @@ use crate::convert::is_all;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use otlp_profiles::format::{Dialect, EventTime, SourceOptions, TimeUnit};
 
-/// What the formats of other tools leave to be said. Each flag is an error where the input is of a
-/// format that does not take it.
+/// The headings of options that serve one format.
+const FOLDED: &str = "Options for folded stacks";
+const PERF: &str = "Options for perf script";
+const OSPROFILER: &str = "Options for OSProfiler";
+
+/// Options of other tools' formats. The library rejects an option that does not apply to the format.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Options of formats of other tools")]
 pub(crate) struct SourceArgs {
-    /// folded, speedscope: what values measure and their unit, for each column: cpu:nanoseconds. Where another
-    /// format is converted to one of these or to firefox: what alone is written
-    #[arg(long = "type", value_name = "NAME:UNIT", value_parser = parse_type)]
+    /// The sample type to write, or all; for folded stacks and speedscope the type and unit of each column
+    #[arg(long = "type", value_name = "NAME:UNIT", value_parser = parse_type, help_heading = "Input")]
     types: Vec<(String, String)>,
-    /// folded: how many numbers end each line
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..), allow_negative_numbers = true)]
+    /// The number of values at the end of each line
+    #[arg(long, help_heading = FOLDED, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u8).range(1..), allow_negative_numbers = true)]
     columns: Option<u8>,
-    /// folded: what frames hold besides names
-    #[arg(long, value_name = "py-spy|austin", hide_possible_values = true, value_parser = dialects())]
+    /// The profiler whose notation frames have
+    #[arg(long, help_heading = FOLDED, hide_short_help = true, value_name = "py-spy|austin", hide_possible_values = true, value_parser = dialects())]
     dialect: Option<Dialect>,
-    /// folded: read the endings _[k], _[i] and _[j] of frames as kernel, inlined and just in time
-    #[arg(long)]
+    /// Read the suffixes _[k], _[i] and _[j] of frames as kernel, inlined and just-in-time compiled
+    #[arg(long, help_heading = FOLDED, hide_short_help = true)]
     annotations: bool,
-    /// folded: the unit of timestamps; else told by their digits
-    #[arg(long, value_name = "s|ms|us|ns", hide_possible_values = true, value_parser = units())]
+    /// The unit of timestamps [default: by the number of digits]
+    #[arg(long, help_heading = FOLDED, hide_short_help = true, value_name = "s|ms|us|ns", hide_possible_values = true, value_parser = units())]
     timestamp_unit: Option<TimeUnit>,
-    /// folded: multiply values, which need not be whole then, and round
-    #[arg(long, value_name = "FACTOR", value_parser = parse_scale, allow_negative_numbers = true)]
+    /// Multiply values, which may be fractions then, and round the products
+    #[arg(long, help_heading = FOLDED, hide_short_help = true, value_name = "FACTOR", value_parser = parse_scale, allow_negative_numbers = true)]
     scale: Option<f64>,
-    /// perf-script: when the machine was started, in nanoseconds since 1970, so that times are known
-    #[arg(long, value_name = "NS", allow_negative_numbers = true)]
+    /// The boot time of the machine in nanoseconds since 1970, to compute timestamps
+    #[arg(long, help_heading = PERF, hide_short_help = true, value_name = "NS", allow_negative_numbers = true)]
     boot_time: Option<u64>,
-    /// perf-script: take what tracepoints say as key=value for attributes
-    #[arg(long)]
+    /// Read the key=value fields of tracepoints as attributes
+    #[arg(long, help_heading = PERF, hide_short_help = true)]
     trace_fields: bool,
-    /// events: what the time of an event is that has a duration; else its start
-    #[arg(long, value_name = "start|end", hide_possible_values = true, value_parser = event_times())]
+    /// The end of an event with a duration that its timestamp marks [default: start]
+    #[arg(long, help_heading = "Options for events", hide_short_help = true, value_name = "start|end", hide_possible_values = true, value_parser = event_times())]
     event_time: Option<EventTime>,
-    /// osprofiler: call frames by the names of points, or in detail as the spans exported for them
-    #[arg(long, value_name = "names|detail", hide_possible_values = true,
+    /// Name frames after points, or in detail as exported spans are [default: names]
+    #[arg(long, help_heading = OSPROFILER, hide_short_help = true, value_name = "names|detail", hide_possible_values = true,
           value_parser = PossibleValuesParser::new(["names", "detail"]))]
     frames: Option<String>,
-    /// osprofiler: keep all that is known of a point, but for arguments, parameters and results
-    #[arg(long)]
+    /// Keep all fields of a point except arguments, parameters and results
+    #[arg(long, help_heading = OSPROFILER, hide_short_help = true)]
     all_info: bool,
-    /// osprofiler: keep arguments, parameters and results, perf-script: the command that was recorded; they may
-    /// hold secrets
-    #[arg(long)]
+    /// Keep arguments, parameters and results (perf-script: the recorded command), which may contain secrets
+    #[arg(long, help_heading = OSPROFILER, hide_short_help = true)]
     secrets: bool,
-    /// osprofiler: make one profile of all traces of a service
-    #[arg(long)]
+    /// Make one profile of all traces of a service
+    #[arg(long, help_heading = OSPROFILER, hide_short_help = true)]
     merge: bool,
-    /// osprofiler: make a second profile that counts the calls of points
-    #[arg(long)]
+    /// Make a second profile that counts the calls of points
+    #[arg(long, help_heading = OSPROFILER, hide_short_help = true)]
     calls: bool,
 }
 

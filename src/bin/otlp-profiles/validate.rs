@@ -41,16 +41,17 @@ use crate::validate::compat::{Checker, ProfcheckFlags};
 
 /// The arguments of `validate`.
 #[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Rules")]
 pub(crate) struct Args {
     /// Files, directories, quoted patterns, or - for stdin
-    #[arg(required_unless_present = "explain", value_name = "FILE")]
+    #[arg(required_unless_present = "explain", value_name = "FILE", help_heading = "Input")]
     inputs: Vec<PathBuf>,
     /// Explain a rule, or list all rules, and check nothing
     #[arg(long, value_name = "RULE|all", conflicts_with_all = ["inputs", "form", "compat", "all", "baseline"],
         conflicts_with_all = OUR_RULES)]
     explain: Option<String>,
     /// The form of the report
-    #[arg(long = "format", value_enum, default_value_t = Form::Text, value_name = "FORM")]
+    #[arg(long = "format", value_enum, default_value_t = Form::Text, value_name = "FORM", help_heading = "Output")]
     form: Form,
     /// Fail on warnings, too
     #[arg(long)]
@@ -71,7 +72,7 @@ pub(crate) struct Args {
     #[arg(long, value_parser = severities(), value_name = "SEVERITY", default_value = "info")]
     min_severity: Severity,
     /// Print one line for each finding instead of one for each rule
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     all: bool,
     /// Report new findings only: those that are not in this file of known findings
     #[arg(long, value_name = "FILE")]
@@ -80,27 +81,33 @@ pub(crate) struct Args {
     #[arg(long, requires = "baseline")]
     update_baseline: bool,
     /// List at most N findings of each rule and file, and count the others
-    #[arg(long, value_name = "N", default_value_t = 100, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 100,
+        allow_negative_numbers = true,
+        help_heading = "Output"
+    )]
     max_findings: u64,
     /// The format of the input; detected by default
-    #[arg(long, value_name = "FORMAT", value_parser = FormatParser::Read)]
+    #[arg(long, value_name = "FORMAT", value_parser = FormatParser::Read, help_heading = "Input")]
     from: Option<Format>,
     /// Check the demands of a receiver, too: collector, parca or pyroscope
     #[arg(long = "for", value_name = "RECEIVER", value_parser = parse_receiver)]
     receiver: Option<Receiver>,
     /// Run the checks of another tool instead: profcheck, of OpenTelemetry's Profiling SIG
-    #[arg(long, value_enum, value_name = "CHECKER", conflicts_with_all = OUR_RULES)]
+    #[arg(long, value_enum, value_name = "CHECKER", conflicts_with_all = OUR_RULES, help_heading = compat::HEADING)]
     compat: Option<Checker>,
     #[command(flatten)]
     profcheck: ProfcheckFlags,
     /// Fix findings that have a single right answer, in place, and list the changes
-    #[arg(long)]
+    #[arg(long, help_heading = "Fixes")]
     fix: bool,
     /// With --fix: write the file here and keep the input (- is stdout; findings are not printed then)
-    #[arg(short, long, value_name = "OUT", requires = "fix")]
+    #[arg(short, long, value_name = "OUT", requires = "fix", help_heading = "Fixes")]
     output: Option<PathBuf>,
     /// With --fix: replace OUT if it exists
-    #[arg(long, requires = "output")]
+    #[arg(long, requires = "output", help_heading = "Fixes")]
     force: bool,
     #[command(flatten)]
     limits: ReadLimits,

@@ -8,12 +8,12 @@ use otlp_profiles::{Profiles, Result};
 /// What was profiled, and by what.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Origin {
-    /// An attribute of every resource that OTLP is written with, in the place of the one it has,
-    /// such as service.name=checkout; the value is a text; may be given several times
+    /// Set an attribute: service.name=checkout
     #[arg(long, value_name = "KEY=VALUE", value_parser = parse_attribute)]
     resource: Vec<(String, String)>,
-    /// The name of every scope that OTLP is written with, and its version
+    /// Set the name and version of all scopes
     #[arg(long, value_name = "NAME[@VERSION]", value_parser = parse_scope)]
+    #[arg(help_heading = super::OTLP, hide_short_help = true)]
     scope: Option<(String, Option<String>)>,
 }
 

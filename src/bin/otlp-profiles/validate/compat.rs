@@ -10,8 +10,12 @@ pub(super) enum Checker {
     Profcheck,
 }
 
+/// The heading of `--compat` and its flags.
+pub(super) const HEADING: &str = "Other checkers";
+
 /// The flags of profcheck, with its names and defaults.
 #[derive(Clone, Copy, Debug, clap::Args)]
+#[command(next_help_heading = HEADING)]
 pub(super) struct ProfcheckFlags {
     /// With --compat profcheck: check for equal strings and mappings, too
     #[arg(long, requires = "compat")]
