@@ -18,7 +18,7 @@ use super::catalogue::{
     OP0023, OP0024, OP0025, OP0026, OP0027, OP0029, OP0030, OP0031, OP0032, OP0033, OP1009, OP1018,
     OP2030, OP9104, OP9201, is_breaking,
 };
-use super::findings::{Findings, Shown, Spot};
+use super::findings::{Counted, Findings, Shown, Spot};
 use super::guess::{broken, broken_as, detect, is_legacy, is_more, response, version_of};
 use super::options::{Options, Profcheck};
 use super::profcheck;
@@ -85,7 +85,12 @@ impl Checking<'_> {
         match whole_messages(&unpacked.bytes, &self.options.limits) {
             Ok((framed, cut)) if framed.framing() != Framing::None => {
                 let framing = framed.framing();
-                self.findings.raise(&OP0010, Spot::at(0), framing, "one message");
+                self.findings.raise(
+                    &OP0010,
+                    Spot::at(0),
+                    format_args!("{framing} messages"),
+                    "one message",
+                );
                 let mut limits = self.options.limits;
                 let in_file = std::mem::take(&mut self.findings.in_file);
                 self.lines = (in_file && framing == Framing::JsonLines).then_some(0);
@@ -105,7 +110,7 @@ impl Checking<'_> {
                 self.findings.prefix.clear();
                 if let Some(error) = cut {
                     self.findings.in_file = in_file;
-                    said::raise(&mut self.findings, &OP1009, &error, "a whole message");
+                    said::raise(&mut self.findings, &OP1009, &error, "");
                 }
             }
             Ok(_) => {
@@ -138,12 +143,12 @@ impl Checking<'_> {
         match compression::unpack(bytes, limits) {
             Ok(unpacked) => {
                 if unpacked.members > 1 {
-                    let found = format_args!("{} members", unpacked.members).to_string();
+                    let found = Counted(unpacked.members as usize, "member");
                     self.findings.raise(&OP0027, Spot::nowhere(), found, "one");
                 }
                 if unpacked.padding > 0 {
                     let spot = Spot::at(bytes.len() - unpacked.padding);
-                    let found = format_args!("{} zeros", unpacked.padding).to_string();
+                    let found = Counted(unpacked.padding, "zero byte");
                     self.findings.raise(&OP0026, spot, found, "nothing");
                 }
                 Some(unpacked)
@@ -167,10 +172,10 @@ impl Checking<'_> {
             Some(GzipFault::Deflate) => &OP0024,
             Some(GzipFault::Garbage) => &OP0025,
             Some(GzipFault::Nested) => {
-                return said::raise(&mut self.findings, &OP0030, error, "one layer of gzip");
+                return said::raise(&mut self.findings, &OP0030, error, "");
             }
             Some(GzipFault::Other) => {
-                return said::raise(&mut self.findings, &OP0031, error, "gzip, or none");
+                return said::raise(&mut self.findings, &OP0031, error, "");
             }
             None => return said::limit(&mut self.findings, error, ""),
         };
@@ -183,7 +188,12 @@ impl Checking<'_> {
     fn payload(&mut self, payload: &[u8], gzip: bool) {
         if payload.len() > u32::MAX as usize {
             let found = format_args!("{} bytes", payload.len()).to_string();
-            return self.findings.raise(&OP0003, Spot::nowhere(), found, u32::MAX);
+            return self.findings.raise(
+                &OP0003,
+                Spot::nowhere(),
+                found,
+                format_args!("at most {} bytes", u32::MAX),
+            );
         }
         let Some(format) = self.format_of(payload) else { return };
         self.format = Some(format);
@@ -228,7 +238,7 @@ impl Checking<'_> {
         let Some(newest) = length_as_newest(payload, format, &self.options.limits) else { return };
         let saved = payload.len().saturating_sub(newest) * 100 / payload.len();
         if saved > 0 {
-            let found = format_args!("{} bytes, {saved} % more", payload.len()).to_string();
+            let found = format_args!("{} bytes ({saved} % more)", payload.len()).to_string();
             self.findings.raise(&OP9104, Spot::nowhere(), found, format_args!("{newest} bytes"));
         }
     }
@@ -242,7 +252,7 @@ impl Checking<'_> {
         match self.options.format {
             Some(format) if format.is_whole() => return Some(format),
             Some(format) => {
-                let found = format_args!("{format} was asked for, which no rules are for");
+                let found = format_args!("no rules exist for the requested format {format}");
                 self.findings.raise(&OP0004, Spot::nowhere(), found, CHECKED);
                 return None;
             }
@@ -295,7 +305,8 @@ impl Checking<'_> {
             }
             _ => &OP0006,
         };
-        let found = format!("read as {}, reads as {} too", detected.format, names(&others));
+        let found =
+            format!("read as {}, but the bytes also match {}", detected.format, names(&others));
         self.findings.set_version(Some(version_of(detected.format)));
         self.findings.raise(rule, Spot::nowhere(), found, "");
         self.findings.set_version(None);
@@ -323,15 +334,26 @@ impl Checking<'_> {
     pub(super) fn response(&mut self, rejected: i64, message: &[u8]) {
         if std::str::from_utf8(message).is_err() {
             let spot = Spot::at(0).field("partial_success.error_message");
-            self.findings.raise(&OP1018, spot, Shown(message), "UTF-8");
+            self.findings.raise(&OP1018, spot, Shown(message), "");
         }
         if rejected < 0 {
             let spot = Spot::at(0).field("partial_success.rejected_profiles");
-            self.findings.raise(&OP2030, spot, rejected, "0 or more");
+            self.findings.raise(
+                &OP2030,
+                spot,
+                format_args!("{rejected} rejected profiles"),
+                "0 or more",
+            );
         } else if rejected == 0 && message.is_empty() {
             let spot = Spot::at(0).field("partial_success");
             let info = Some(Severity::Info);
-            self.findings.raise_as(&OP2030, info, spot, "nothing", "a count or a message");
+            self.findings.raise_as(
+                &OP2030,
+                info,
+                spot,
+                "no content",
+                "a count or an error message",
+            );
         }
     }
 
@@ -346,8 +368,9 @@ impl Checking<'_> {
         let fits = detected.format == asked || detected.certainty.others().contains(&asked);
         // It is that other generation if nothing is broken in it.
         if !fits && broken(payload, detected.format, self.options.limits).is_empty() {
-            let spot = Spot::nowhere();
-            self.findings.raise(&OP0007, spot, asked, detected.format);
+            let (spot, fits) = (Spot::nowhere(), detected.format);
+            let found = format_args!("read as {asked}, but the bytes match {fits}").to_string();
+            self.findings.raise(&OP0007, spot, found, "");
         }
     }
 

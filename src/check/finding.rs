@@ -33,9 +33,9 @@ pub struct Finding {
     pub line: Option<u64>,
     /// The character of that byte within its line, from 1.
     pub column: Option<u64>,
-    /// The offending value, escaped and cut at 120 characters; empty if there is nothing to show.
+    /// What was found, with its unit: values are escaped and cut at 120 characters; empty if there is nothing to show.
     pub value: String,
-    /// The valid values, such as `0..12`; empty if the rule's statement names them.
+    /// What was expected, such as `16 bytes`, or the fact that a value contradicts; empty if the rule names it.
     pub bound: String,
     /// How often: more than 1 where equal findings are counted as one.
     pub count: u64,
@@ -83,7 +83,7 @@ impl Finding {
             ("", "") => (*statement).to_owned(),
             (value, "") => format!("{statement}: {value}"),
             ("", bound) => format!("{statement}: expected {bound}"),
-            (value, bound) => format!("{statement}: {value}, expected {bound}"),
+            (value, bound) => format!("{statement}: expected {bound}, found {value}"),
         }
     }
 

@@ -321,6 +321,19 @@ impl Findings {
     }
 }
 
+/// A number with its noun: `1 entry`, `2 entries`.
+pub(crate) struct Counted(pub(crate) usize, pub(crate) &'static str);
+
+impl Display for Counted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.0, self.1.strip_suffix('y')) {
+            (1, _) => write!(f, "1 {}", self.1),
+            (number, Some(stem)) => write!(f, "{number} {stem}ies"),
+            (number, None) => write!(f, "{number} {}s", self.1),
+        }
+    }
+}
+
 /// Appends a step to a path, as in `samples[3].stack_index`.
 fn push_step(text: &mut String, name: &str, row: Option<usize>) {
     if !text.is_empty() {

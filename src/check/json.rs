@@ -110,10 +110,10 @@ impl Checking<'_> {
 ///
 /// Which it is, is known to 64 bits: what has equal ones is counted together, and nothing else follows from it.
 fn odd(findings: &mut Findings, text: &[u8], odd: &Odd<'_>) {
-    let (rule, wanted): (_, Cow<'_, str>) = match odd.what {
-        What::Unknown => (&OP1019, "a name of the schema".into()),
-        What::Twice => (&OP1021, "once".into()),
-        What::OtherCase => (&OP1023, "one member".into()),
+    let (rule, bound): (_, Cow<'_, str>) = match odd.what {
+        What::Unknown => (&OP1019, "".into()),
+        What::Twice => (&OP1021, "".into()),
+        What::OtherCase => (&OP1023, "".into()),
         What::OriginalName => (&OP1031, camel(odd.found).map(char::from).collect()),
         What::EnumText => (&OP1032, "a number".into()),
         What::Base64Id => (&OP1033, "hexadecimal digits".into()),
@@ -127,7 +127,8 @@ fn odd(findings: &mut Findings, text: &[u8], odd: &Odd<'_>) {
             _ => {}
         }
     }
+    let noun = if matches!(odd.what, What::OtherCase) { "another member " } else { "" };
     let found = Shown(odd.found.as_bytes());
-    findings.fold(rule, kind as u64, Spot::at(byte), found, wanted);
+    findings.fold(rule, kind as u64, Spot::at(byte), format_args!("{noun}{found}"), bound);
     findings.path.clear();
 }

@@ -10,7 +10,7 @@
 use super::catalogue::{OP5002, OP5012, OP5014, OP9010};
 use super::cx::{Cx, FEW};
 use super::fields::Fields;
-use super::findings::{Shown, Spot};
+use super::findings::{Counted, Shown, Spot};
 use super::record::Record;
 use super::shape::Shape;
 use super::state::{Attribute, Class, KeyState, Map};
@@ -136,18 +136,18 @@ pub(crate) fn unique(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, ce
 fn all(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize, count: usize) {
     let spot = Spot::at(record.at(cell)).field(shape.name_of(cell));
     if count > USUAL {
-        cx.findings.raise(&OP5014, spot, format_args!("{count} attributes"), USUAL);
+        cx.findings.raise(&OP5014, spot, Counted(count, "attribute"), USUAL);
     }
     let most = cx.limits.max_attributes_per_item;
     if count as u64 > most {
-        cx.findings.raise(&OP9010, spot, format_args!("{count} attributes"), most);
+        cx.findings.raise(&OP9010, spot, Counted(count, "attribute"), most);
     }
     let indices: Vec<u64> = cx.numbers(shape, record, cell).collect();
     let mut seen: Map<u32, usize> = Map::default();
     for (row, index) in indices.into_iter().enumerate() {
         if index == 0 {
             let spot = cx.element(&OP5012, shape, record, cell, row);
-            cx.findings.raise(&OP5012, spot, 0, "an attribute with a key");
+            cx.findings.raise(&OP5012, spot, 0, "");
         }
         let attribute = usize::try_from(index).ok().and_then(|index| cx.attributes.get(index));
         let Some(attribute) = attribute.filter(|attribute| attribute.key != Attribute::NO_KEY)
@@ -157,7 +157,7 @@ fn all(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize, cou
         if let Some(first) = seen.insert(attribute.key, row) {
             seen.insert(attribute.key, first);
             let key = key_of(cx, index);
-            let found = format_args!("index {index}, key {}", Shown(key)).to_string();
+            let found = format_args!("attribute index {index} (key {})", Shown(key)).to_string();
             let spot = cx.element(&OP5002, shape, record, cell, row);
             cx.findings.raise(&OP5002, spot, found, first);
         }

@@ -14,7 +14,7 @@ use super::catalogue::{
     PP1035,
 };
 use super::cx::{Broken, Cx, kind};
-use super::findings::Spot;
+use super::findings::{Counted, Spot};
 use super::record::Record;
 use super::rule::Rule;
 use super::shape::{Shape, Slot, Take};
@@ -42,11 +42,9 @@ impl Cx<'_> {
             Ok(tag) => return Ok((tag, after)),
         };
         match rule.id {
-            "OP1004" => {
-                self.findings.raise(rule, spot, format_args!("{length} bytes"), "5 bytes or fewer")
-            }
-            "OP1006" => self.findings.raise(rule, spot, tag >> 3, "a number below 536870912"),
-            _ => self.findings.raise(rule, spot, "field 0", "1 or more"),
+            "OP1004" => self.findings.raise(rule, spot, Counted(length, "byte"), ""),
+            "OP1006" => self.findings.raise(rule, spot, tag >> 3, ""),
+            _ => self.findings.raise(rule, spot, "", ""),
         }
         Err(Broken)
     }
@@ -65,7 +63,8 @@ impl Cx<'_> {
     /// A number of four or eight bytes for which there are fewer left, so that its message cannot go on.
     #[cold]
     pub(super) fn short(&mut self, wanted: usize, left: usize, spot: Spot) -> Broken {
-        self.findings.raise(&OP1011, spot, format_args!("{left} bytes left"), wanted);
+        let left = Counted(left, "byte");
+        self.findings.raise(&OP1011, spot, format_args!("{left} left"), Counted(wanted, "byte"));
         Broken
     }
 
@@ -92,12 +91,17 @@ impl Cx<'_> {
         };
         let left = end - start;
         if length >= 1 << 31 || start - body > 5 {
-            self.findings.raise(&OP1010, spot, length, "less than 2147483648, in five bytes");
+            self.findings.raise(
+                &OP1010,
+                spot,
+                length,
+                "at most 2147483647 in a varint of at most 5 bytes",
+            );
             return Err(Broken);
         }
         if length > left as u64 {
-            let bound = format_args!("at most the remaining {left} bytes");
-            self.findings.raise(&OP1009, spot, format_args!("length {length}"), bound);
+            let [length, left] = [length as usize, left].map(|bytes| Counted(bytes, "byte"));
+            self.findings.raise(&OP1009, spot, length, format_args!("{left} left"));
             return Err(Broken);
         }
         if start - body > varint_len(length) {
@@ -131,7 +135,7 @@ impl Cx<'_> {
         }
         match slot.field.kind {
             Kind::Bool => {
-                self.findings.fold(&OP1026, kind(shape, number), spot, value, "0 or 1");
+                self.findings.fold(&OP1026, kind(shape, number), spot, value, "");
                 1
             }
             Kind::Uint32 => {
@@ -144,7 +148,7 @@ impl Cx<'_> {
                     self.findings.raise(&OP1013, spot, value as i64, "an int32");
                 }
                 if matches!(slot.field.kind, Kind::Enum(_)) && cut > slot.most {
-                    self.findings.raise(&OP1025, spot, cut as i64, "a value with a name");
+                    self.findings.raise(&OP1025, spot, cut as i64, "");
                 }
                 cut
             }
@@ -185,7 +189,8 @@ impl Cx<'_> {
             && self.findings.path.last().is_some_and(|step| step.name == "period_type");
         let rule = if period { catalogue::of_period(rule) } else { rule };
         let spot = Spot { row, ..Spot::at(at).field(slot.field.name) };
-        let bound = format_args!("the {} has {len} entries", table.name());
+        let (name, rows) = (table.name(), Counted(len as usize, "entry"));
+        let bound = format_args!("the {name} has {rows}");
         match slot.field.kind {
             Kind::Uint64 => self.findings.raise(rule, spot, value, bound),
             _ => self.findings.raise(rule, spot, value as i64, bound),
@@ -233,7 +238,7 @@ impl Cx<'_> {
         if self.findings.asks(rule) {
             let spot = Spot::at(at).field(slot.field.name);
             let kind = kind(shape, slot.field.number);
-            self.findings.fold(rule, kind, spot, "unpacked", "packed");
+            self.findings.fold(rule, kind, spot, "", "");
         }
     }
 
@@ -253,9 +258,9 @@ impl Cx<'_> {
         }
         let spot = Spot::at(at).field(slot.field.name);
         let wanted = match slot.take {
-            Take::Varint => "a varint",
-            Take::Fixed => "eight bytes",
-            _ => "a length and bytes",
+            Take::Varint => "wire type 0 (varint)",
+            Take::Fixed => "wire type 1 (8 bytes)",
+            _ => "wire type 2 (length and bytes)",
         };
         let rule = match (shape.noun, slot.field.number, wire) {
             (Noun::Profile, 15, LEN) if self.version == Version::Pprof => {
@@ -266,7 +271,11 @@ impl Cx<'_> {
             (.., 6 | 7) => &OP1007,
             _ => &OP1008,
         };
-        self.findings.raise(rule, spot, format_args!("wire type {wire}"), wanted);
+        let found = match wire {
+            END_GROUP => format!("group {}", slot.field.number),
+            _ => format!("wire type {wire}"),
+        };
+        self.findings.raise(rule, spot, found, wanted);
         Err(Broken)
     }
 
@@ -302,7 +311,8 @@ impl Cx<'_> {
             (Noun::ResourceProfiles, 1000) | (_, 19000..=19999) => &OP1020,
             _ => &OP1019,
         };
-        self.findings.fold(rule, kind(shape, number), spot, format_args!("field {number}"), "");
+        let noun = if *rule == OP5017 { "" } else { "field " };
+        self.findings.fold(rule, kind(shape, number), spot, format_args!("{noun}{number}"), "");
         Ok(after)
     }
 
@@ -329,7 +339,7 @@ impl Cx<'_> {
                 return Err(Broken);
             }
             _ => {
-                self.findings.raise(&OP1007, spot, format_args!("wire type {wire}"), "0 to 5");
+                self.findings.raise(&OP1007, spot, format_args!("wire type {wire}"), "");
                 return Err(Broken);
             }
         };
@@ -351,7 +361,8 @@ impl Cx<'_> {
         let spot = Spot::at(at);
         while let Some(&innermost) = open.last() {
             if next >= end {
-                self.findings.raise(&OP1015, spot, format_args!("group {innermost}"), "its end");
+                let bound = format_args!("the end of group {innermost}").to_string();
+                self.findings.raise(&OP1015, spot, "the end of the message", bound);
                 return Err(Broken);
             }
             let (tag, body) = self.long_tag(next, end)?;
@@ -369,8 +380,9 @@ impl Cx<'_> {
                     next = body;
                 }
                 END_GROUP => {
-                    let found = format_args!("it ends as group {}", tag >> 3).to_string();
-                    self.findings.raise(&OP1015, spot, found, format_args!("group {innermost}"));
+                    let found = format_args!("the end of group {}", tag >> 3).to_string();
+                    let bound = format_args!("the end of group {innermost}").to_string();
+                    self.findings.raise(&OP1015, spot, found, bound);
                     return Err(Broken);
                 }
                 wire => next = self.pass(wire, tag >> 3, next, body, end)?,
@@ -383,6 +395,6 @@ impl Cx<'_> {
     #[cold]
     pub(crate) fn too_deep(&mut self, spot: Spot) {
         let most = self.limits.max_nesting;
-        self.findings.raise(&OP1017, spot, format_args!("more than {most} levels"), most);
+        self.findings.raise(&OP1017, spot, "", format_args!("at most {most} levels"));
     }
 }

@@ -53,7 +53,7 @@ impl Cx<'_> {
                     &OP1012,
                     spot,
                     format_args!("{bytes} bytes"),
-                    "a multiple of 8",
+                    "a multiple of 8 bytes",
                 );
                 return Err(Broken);
             }
@@ -64,7 +64,7 @@ impl Cx<'_> {
         if cell.times > 1 {
             let kind = kind(shape, slot.field.number);
             let spot = Spot::at(at).field(slot.field.name);
-            self.findings.fold(&OP1024, kind, spot, "several chunks", "one");
+            self.findings.fold(&OP1024, kind, spot, "", "");
         }
         Ok(())
     }
@@ -94,7 +94,7 @@ impl Cx<'_> {
                 Ok(found) => found,
                 Err(Fault::Truncated) => {
                     let spot = Spot::at(tag).field(slot.field.name);
-                    self.findings.raise(&OP1012, spot, "it ends inside a varint", "");
+                    self.findings.raise(&OP1012, spot, "", "");
                     return Err(Broken);
                 }
                 Err(fault) => {

@@ -75,7 +75,7 @@ pub(crate) fn check(cx: &mut Cx<'_>, slot: &Slot, spot: Spot, body: Range<usize>
     }
     if std::str::from_utf8(bytes).is_err() {
         let rule = if cx.version == Version::Pprof { &PP1027 } else { &OP1018 };
-        cx.findings.raise(rule, spot, Shown(bytes), "UTF-8");
+        cx.findings.raise(rule, spot, Shown(bytes), "");
     }
     if bytes.iter().any(|byte| *byte < 0x20 && !matches!(byte, b'\t' | b'\n')) {
         cx.findings.raise(&OP1030, spot, Shown(bytes), "");

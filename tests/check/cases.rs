@@ -234,3 +234,38 @@ fn every_rule_has_a_case_in_every_generation() {
     let missing: Vec<_> = wanted.filter(|pair| !covered.contains(pair)).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
+
+/// Each is printed after the place, and before the advice of its rule.
+#[test]
+fn findings_are_sentences() {
+    let exact = [
+        "OP1008 the wire type of a field differs from the schema: expected wire type 0 (varint), found wire type 2",
+        "OP1009 a field of 2 bytes extends past the end of its message: 1 byte left",
+        "OP1012 a packed list ends within a number: expected a multiple of 8 bytes, found 12 bytes",
+        "OP1015 a group does not end, or ends with another number: expected the end of group 31, found the end of group 30",
+        "OP1018 a string is not valid UTF-8: \"\\xff\"",
+        "OP2013 the aggregation temporality is cumulative",
+        "OP3004 the first entry of the table sets address, expected Location{}",
+        "OP3105 mapping index 7 is out of range: the mapping table has 1 entry",
+        "OP4002 the sample has 1 value and 2 timestamps, expected equal numbers",
+        "OP4015 a timestamp is 0",
+        "OP5002 attribute index 1 (key \"k1\") repeats the key of entry 0",
+        "OP5017 the field 3 is of OTLP 1.10",
+        "OP6006 the trace_id of the link is all zeros",
+        "OP7003 the mapping starts at 0x1fff, before 0x2000, the end of mapping 0",
+        "PP1005 the mapping id is 1, expected a unique id",
+        "PP1029 the time is 9223372036854775807 ns + 1000000000 ns, expected a sum of 64 bits",
+    ];
+    let mut missing: BTreeSet<&str> = exact.into();
+    for Case { generations, bent, .. } in cases() {
+        for generation in generations {
+            for found in of(generation, &edited(generation, &[bent])).findings() {
+                let message = found.message();
+                let odd = ["wanted", "none", " 1 entries", " 1 bytes", "no entry"];
+                assert!(odd.iter().all(|odd| !message.contains(odd)), "{found}");
+                missing.remove(&*format!("{} {message}", found.rule.id()));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}

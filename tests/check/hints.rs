@@ -89,7 +89,7 @@ fn an_older_generation_could_be_smaller() {
             &edited(generation, &format!("$P.period=10{locations}{samples}")),
         );
         let found = report.findings().next().expect("it could be smaller");
-        assert!(found.severity == Severity::Info && found.value.ends_with(" % more"), "{found}");
+        assert!(found.severity == Severity::Info && found.value.ends_with(" % more)"), "{found}");
     }
     for generation in ["5", "6", "7"] {
         assert!(paths("OP9104", generation, &base(generation).1.encode()).is_empty());

@@ -19,14 +19,14 @@ fn findings_are_grouped_by_rule_with_a_summary() {
     copy(PPROFS[0], &room.join("good.pb.gz"));
     let page = stdout(&run(&room, "validate bad.otlp --from otlp", 1));
     assert_eq!(page.lines().next(), Some("bad.otlp: otlp-1.10"), "{page}");
-    let line = "  error   OP3101 index-sample-stack-index: resource_profiles[0].scope_profiles[0].profiles[0].samples[0].stack_index: stack index 9 is out of range: the stack table has 1 entries";
+    let line = "  error   OP3101 index-sample-stack-index: resource_profiles[0].scope_profiles[0].profiles[0].samples[0].stack_index: stack index 9 is out of range: the stack table has 1 entry";
     assert!(page.lines().nth(1).unwrap().starts_with(line), "{page}");
     assert!(page.contains("\notlp-1.10: 2 errors, "), "{page}");
     assert!(
         page.ends_with("\nRun `otlp-profiles validate --explain OP3101` to read about a rule.\n")
     );
     let page = stdout(&run(&room, "validate bad.otlp --from otlp --all", 1));
-    let line = "bad.otlp: resource_profiles[0].scope_profiles[0].profiles[0].samples[0].stack_index: error OP3101 index-sample-stack-index: stack index 9 is out of range: the stack table has 1 entries";
+    let line = "bad.otlp: resource_profiles[0].scope_profiles[0].profiles[0].samples[0].stack_index: error OP3101 index-sample-stack-index: stack index 9 is out of range: the stack table has 1 entry";
     assert!(page.lines().any(|found| found.starts_with(line)), "{page}");
     let page = stdout(&run(&room, "validate good.pb.gz --strict", 0));
     assert!(page.contains("\npprof: 0 errors, 0 warnings, 2 infos\n"), "{page}");

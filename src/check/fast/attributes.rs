@@ -91,7 +91,7 @@ fn is_usual(cx: &mut Cx<'_>, message: &Message, unit: u64, at: usize) {
         if !cx.unit.1 {
             let spot = Spot::at(message.start + at).field("unit_strindex");
             cx.findings.path.push(message.step);
-            cx.findings.raise(&OP5013, spot, Shown(text), "a UCUM unit");
+            cx.findings.raise(&OP5013, spot, Shown(text), "");
             cx.findings.path.pop();
         }
     }

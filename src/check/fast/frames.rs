@@ -159,7 +159,7 @@ fn mapped<const PPROF: bool>(
         return None;
     } else if address > 0 && !PPROF {
         let spot = Spot::at(message.start + place.address_at).field("address");
-        cx.tell(&OP7011, &[message.step], spot, format_args!("{address:#x}"), "a mapping");
+        cx.tell(&OP7011, &[message.step], spot, format_args!("{address:#x}"), "");
     }
     Some(())
 }

@@ -31,7 +31,7 @@ use super::catalogue::{
     OP2001, OP2002, OP2003, OP2005, OP3101, OP3102, OP3103, OP3114, OP3116, OP3117, OP3118, OP3119,
     OP3120, OP4001, OP4002, OP4003, OP4004, OP4012, OP5002,
 };
-use super::findings::{Findings, Shown, Spot, Step};
+use super::findings::{Counted, Findings, Shown, Spot, Step};
 use super::options::Profcheck;
 use super::rule::Rule;
 use super::shape::{ROOT, Shape, Shapes};
@@ -276,12 +276,14 @@ impl<'a> Checking<'a, '_> {
         here: Spot,
         first: &mut Option<(bool, bool)>,
     ) {
-        let found = format_args!("{values} values and {times} timestamps").to_string();
+        let found =
+            format_args!("{} and {}", Counted(values, "value"), Counted(times, "timestamp"))
+                .to_string();
         match (values, times) {
             (0, 0) => self.findings.raise(&OP4001, here, "", "a value or a timestamp"),
             (2.., 0) => self.findings.raise(&OP4003, here.field("values"), &found, "1 value"),
             (1.., 1..) if values != times => {
-                self.findings.raise(&OP4002, here, &found, "as many of both");
+                self.findings.raise(&OP4002, here, &found, "equal numbers");
             }
             _ => {}
         }
@@ -301,7 +303,7 @@ impl<'a> Checking<'a, '_> {
         match row.and_then(|row| used.get_mut(row)) {
             Some(used) => *used = true,
             None => {
-                let bound = format!("the {} has {} entries", table.name(), used.len());
+                let bound = format!("the {} has {}", table.name(), Counted(used.len(), "entry"));
                 self.findings.raise(rule, spot, index, bound);
             }
         }

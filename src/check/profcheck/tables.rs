@@ -13,7 +13,7 @@ use crate::check::catalogue::{
     OP3110, OP3111, OP3112, OP3114, OP3115, OP3201, OP3202, OP6004, OP6005, OP7001, OP7002, OP7005,
     OP7006,
 };
-use crate::check::findings::{Shown, Spot};
+use crate::check::findings::{Counted, Shown, Spot};
 use crate::check::rule::Rule;
 use crate::schema::{Noun, Table};
 
@@ -62,13 +62,13 @@ impl Checking<'_, '_> {
                     _ => &OP3004,
                 };
                 let spot = Spot::at(body.start).field(name).row(0);
-                self.findings.raise(rule, spot, "", "the zero value");
+                self.findings.raise(rule, spot, "", "");
             }
             self.inside(name, Some(row), |this| check(this, row, body));
         }
         if none {
             let spot = Spot::nowhere().field(name);
-            self.findings.raise(&OP3003, spot, "no entry", "the zero value first");
+            self.findings.raise(&OP3003, spot, "", "the zero value as entry 0");
         }
     }
 
@@ -231,7 +231,7 @@ impl Checking<'_, '_> {
             let length = last.map_or(0, |field| field.value.body().len());
             if length != bytes {
                 let spot = Spot::at(body.start).field(key);
-                self.findings.raise(rule, spot, format_args!("{length} bytes"), bytes);
+                self.findings.raise(rule, spot, Counted(length, "byte"), Counted(bytes, "byte"));
             }
         }
     }
@@ -242,7 +242,7 @@ impl Checking<'_, '_> {
     fn strings(&mut self) {
         let spot = Spot::nowhere().field("string_table");
         match self.tables.row(Table::String, 0) {
-            None => return self.findings.raise(&OP3001, spot, "no entry", "\"\" first"),
+            None => return self.findings.raise(&OP3001, spot, "", "the empty string as entry 0"),
             Some((start, end)) if start < end => {
                 let text = self.bytes.get(start..end).unwrap_or_default();
                 let spot = Spot { byte: Some(start as u64), ..spot.row(0) };

@@ -22,7 +22,7 @@ use crate::check::catalogue::{
 };
 use crate::check::cx::Cx;
 use crate::check::fields::Fields;
-use crate::check::findings::{Shown, Spot};
+use crate::check::findings::{Counted, Shown, Spot};
 use crate::check::record::Record;
 use crate::check::rule::Rule;
 use crate::check::shape::Shape;
@@ -69,15 +69,15 @@ pub(crate) fn of_message(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record
     };
     if record.number(dropped) > 0 && count == 0 && referred == 0 {
         let spot = Spot::at(record.at(dropped)).field("dropped_attributes_count");
-        cx.findings.raise(&OP2020, spot, record.number(dropped), "an attribute");
+        cx.findings.raise(&OP2020, spot, record.number(dropped), "");
     }
     let spot = Spot::at(record.at(list)).field("attributes");
     if count > 128 && shape.noun != Noun::Resource {
-        cx.findings.raise(&OP5014, spot, format_args!("{count} attributes"), 128);
+        cx.findings.raise(&OP5014, spot, Counted(count, "attribute"), 128);
     }
     let most = cx.limits.max_attributes_per_item;
     if count as u64 > most {
-        cx.findings.raise(&OP9010, spot, format_args!("{count} attributes"), most);
+        cx.findings.raise(&OP9010, spot, Counted(count, "attribute"), most);
     }
     unique(cx, shape, record, list);
 }
@@ -157,7 +157,12 @@ pub(crate) fn key_value(cx: &mut Cx<'_>, record: &Record) {
     let row = record.number(STRINDEX);
     if !text.is_empty() && row != 0 {
         let spot = Spot::at(record.at(STRINDEX)).field("key_strindex");
-        cx.findings.raise(&OP5004, spot, format_args!("{row} and {}", Shown(text)), "one of them");
+        cx.findings.raise(
+            &OP5004,
+            spot,
+            format_args!("{row} (key_strindex) and {}", Shown(text)),
+            "one of them",
+        );
     }
     limits::in_place(cx, text);
     cx.payload.refers |= row != 0;
@@ -167,12 +172,12 @@ pub(crate) fn key_value(cx: &mut Cx<'_>, record: &Record) {
         _ => Spot::at(record.at(STRINDEX)).field("key_strindex"),
     };
     if key.is_some_and(<[u8]>::is_empty) {
-        cx.findings.raise(&OP5003, place, "\"\"", "a key");
+        cx.findings.raise(&OP5003, place, "\"\"", "");
     }
     if !record.has(PAIR_VALUE) {
         let severity = readers::of_value(cx);
         let spot = Spot::at(record.start).field("value");
-        cx.findings.raise_as(&OP5005, severity, spot, "", "a value");
+        cx.findings.raise_as(&OP5005, severity, spot, "", "");
     }
     if let Some(key) = key {
         key_style(cx, place, key);
@@ -185,7 +190,7 @@ pub(crate) fn key_value(cx: &mut Cx<'_>, record: &Record) {
 /// Off unless it is named, hence the question first: this runs for every attribute of a payload.
 pub(super) fn key_style(cx: &mut Cx<'_>, place: Spot, key: &[u8]) {
     if cx.findings.asks(&OP5018) && cx.memo.is(key, is_styled) {
-        cx.findings.raise(&OP5018, place, Shown(key), "lower case");
+        cx.findings.raise(&OP5018, place, Shown(key), "");
     }
 }
 
@@ -208,9 +213,9 @@ pub(crate) fn value(cx: &mut Cx<'_>, record: &Record) {
     let here = Spot::at(record.start);
     if said(record) == 0 {
         match cx.parent {
-            Noun::ArrayValue => cx.findings.raise(&OP5009, here, "", "a value"),
+            Noun::ArrayValue => cx.findings.raise(&OP5009, here, "", ""),
             Noun::KeyValue => {
-                cx.findings.raise_as(&OP5005, readers::of_value(cx), here, "", "a value");
+                cx.findings.raise_as(&OP5005, readers::of_value(cx), here, "", "");
             }
             _ => {}
         }
@@ -224,7 +229,7 @@ pub(crate) fn value(cx: &mut Cx<'_>, record: &Record) {
         let number = f64::from_bits(record.number(DOUBLE));
         if !number.is_finite() {
             let spot = Spot::at(record.at(DOUBLE)).field("double_value");
-            cx.findings.raise(&OP5011, spot, number, "a finite number");
+            cx.findings.raise(&OP5011, spot, number, "");
         }
     }
     if record.has(BYTES) {
@@ -272,7 +277,7 @@ pub(crate) fn array(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
             continue;
         }
         if *first.get_or_insert(kind) != kind {
-            cx.findings.raise(&OP5007, spot, "another type", "the type of the first element");
+            cx.findings.raise(&OP5007, spot, "", "the type of the first element");
             return;
         }
         if cx.version == Version::V1_8 && !scalar {

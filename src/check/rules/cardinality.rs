@@ -91,9 +91,9 @@ pub(crate) fn tables(cx: &mut Cx<'_>, shape: &'static Shape, body: (usize, usize
         if Use::is_high(found.values, found.samples) {
             let at = cx.tables.row(Table::Attribute, row as u64).map_or(0, |(start, _)| start);
             let key = Shown(lists::key_of(cx, row as u64));
-            let said = format!("{key}, {} values on {} samples", found.values, found.samples);
+            let found_in = format!("{key} ({} values in {} samples)", found.values, found.samples);
             let spot = Spot::at(at).field(name).row(row);
-            cx.findings.raise(&OP5016, spot, said, "bounded cardinality");
+            cx.findings.raise(&OP5016, spot, found_in, "");
         }
     }
 }

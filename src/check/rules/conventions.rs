@@ -53,7 +53,7 @@ pub(crate) fn mapping(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     if !any {
         cx.findings.raise(&OP8001, spot, "", "process.executable.build_id.{gnu,go,htlhash}");
     } else if !htlhash {
-        cx.findings.raise(&OP8002, spot, "", "process.executable.build_id.htlhash");
+        cx.findings.raise(&OP8002, spot, "", "");
     }
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn entry(cx: &mut Cx<'_>, record: &Record, key: &[u8], body: Range<us
     }
     if key.starts_with(b"pprof.scope.") {
         let spot = Spot::at(record.start);
-        cx.findings.raise(&OP8007, spot, Shown(key), "on the scope");
+        cx.findings.raise(&OP8007, spot, Shown(key), "");
     }
     known(cx, key, body);
 }
@@ -81,10 +81,10 @@ pub(crate) fn in_place(cx: &mut Cx<'_>, record: &Record, key: &[u8], body: Range
         return;
     }
     if key.starts_with(b"pprof.scope.") && cx.parent != Noun::Scope {
-        cx.findings.raise(&OP8007, Spot::at(record.start), Shown(key), "on the scope");
+        cx.findings.raise(&OP8007, Spot::at(record.start), Shown(key), "");
     } else if key == b"pprof.scope.sample_type_order" && !is_permutation(cx, &body) {
         let (profiles, spot) = (cx.payload.scope_profiles, Spot::at(body.start).field("value"));
-        let bound = format_args!("each number below {profiles}, as there are profiles, once");
+        let bound = format_args!("each number below {profiles}, the number of profiles, once");
         cx.findings.raise(&OP8009, spot, "", bound);
     }
     known(cx, key, body);
@@ -125,22 +125,22 @@ fn known(cx: &mut Cx<'_>, key: &[u8], body: Range<usize>) {
         return;
     }
     let text = text(cx, &value);
-    let shown = Shown(text.unwrap_or(b"no string"));
+    let shown = || text.map_or("not a string".to_owned(), |text| Shown(text).to_string());
     match key {
         b"process.executable.build_id.htlhash"
             if !text.is_some_and(|text| text.len() == 32 && cx.memo.is(text, is_hex)) =>
         {
-            cx.findings.raise(&OP8003, spot, shown, "32 hex digits");
+            cx.findings.raise(&OP8003, spot, shown(), "32 hex digits");
         }
         b"process.executable.build_id.gnu"
             if !text.is_some_and(|text| cx.memo.is(text, is_hex)) =>
         {
             // pprof has one field for build ids of any kind, which converters keep under this key.
             let severity = text.map(|_| Severity::Info);
-            cx.findings.raise_as(&OP8003, severity, spot, shown, "an even number of hex digits");
+            cx.findings.raise_as(&OP8003, severity, spot, shown(), "an even number of hex digits");
         }
         b"process.executable.build_id.go" if text.is_none() => {
-            cx.findings.raise(&OP8003, spot, shown, "a string");
+            cx.findings.raise(&OP8003, spot, shown(), "a string");
         }
         b"profile.frame.type" => frame_type(cx, spot, text),
         _ if key.starts_with(b"pprof.") => pprof_attribute(cx, key, &value, text, spot),
@@ -188,7 +188,7 @@ const ALIASES: [(&str, &str); 10] = [
 fn frame_type(cx: &mut Cx<'_>, spot: Spot, text: Option<&[u8]>) {
     let is_utf8 = |text: &[u8]| std::str::from_utf8(text).is_ok();
     let Some(text) = text.filter(|text| cx.memo.is(text, is_utf8)) else {
-        cx.findings.raise(&OP8004, spot, "no string", "a frame type");
+        cx.findings.raise(&OP8004, spot, "not a string", "a string");
         return;
     };
     let is = |known: &str| text.eq_ignore_ascii_case(known.as_bytes());
@@ -228,16 +228,16 @@ fn pprof_attribute(cx: &mut Cx<'_>, key: &[u8], value: &Record, text: Option<&[u
     };
     let shown = Shown(key);
     if !fits {
-        cx.findings.raise(&OP8006, spot, shown, wanted);
+        cx.findings.raise(&OP8006, spot, format_args!("{shown} of another type"), wanted);
         return;
     }
     let Some(text) = text.filter(|text| !text.is_empty()) else { return };
     match name {
         b"profile.doc_url" if !cx.memo.is(text, is_url) => {
-            cx.findings.raise(&OP8010, spot, Shown(text), "an absolute URL");
+            cx.findings.raise(&OP8010, spot, Shown(text), "");
         }
         b"profile.drop_frames" | b"profile.keep_frames" if !cx.memo.is(text, is_regexp) => {
-            cx.findings.raise(&OP8013, spot, Shown(text), "a regular expression");
+            cx.findings.raise(&OP8013, spot, Shown(text), "");
         }
         _ => {}
     }

@@ -40,19 +40,19 @@ pub(crate) fn entry(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let key = cx.string(record.number(ENTRY_KEY));
     let place = Spot::at(record.at(ENTRY_KEY)).field("key_strindex");
     if key.is_some_and(<[u8]>::is_empty) {
-        cx.findings.raise(&OP5003, place, record.number(ENTRY_KEY), "a key");
+        cx.findings.raise(&OP5003, place, "\"\"", "");
     }
     let body = record.body(ENTRY_VALUE);
     let Some(value) = cx.shapes.find(Noun::AnyValue) else { return };
     let kind = value_type(&cx.peek(value, body.start, body.end));
     if kind == 0 {
         let at = if record.has(ENTRY_VALUE) { body.start } else { record.start };
-        cx.findings.raise(&OP5005, Spot::at(at).field("value"), "", "a value");
+        cx.findings.raise(&OP5005, Spot::at(at).field("value"), "", "");
     }
     let unit = record.number(ENTRY_UNIT);
     if let Some(text) = cx.string(unit).filter(|text| unit != 0 && !cx.memo.is(text, is_ucum)) {
         let spot = Spot::at(record.at(ENTRY_UNIT)).field("unit_strindex");
-        cx.findings.raise(&OP5013, spot, Shown(text), "a UCUM unit");
+        cx.findings.raise(&OP5013, spot, Shown(text), "");
     }
     let Some(key) = key else { return };
     key_style(cx, place, key);
@@ -99,6 +99,6 @@ fn conflict(cx: &mut Cx<'_>, record: &Record, attribute: Attribute, kind: u64, u
         cx.findings.fold(&OP5031, id, spot, &key, "one type and one unit");
     }
     if double {
-        cx.findings.fold(&OP5016, id, spot, &key, "bounded cardinality");
+        cx.findings.fold(&OP5016, id, spot, &key, "");
     }
 }

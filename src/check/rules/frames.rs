@@ -20,7 +20,7 @@ use crate::check::catalogue::{
 };
 use crate::check::cx::Cx;
 use crate::check::fields::Fields;
-use crate::check::findings::Spot;
+use crate::check::findings::{Counted, Spot};
 use crate::check::lists;
 use crate::check::record::Record;
 use crate::check::shape::Shape;
@@ -119,7 +119,7 @@ pub(crate) fn location(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) 
         Some(row) => in_mapping(cx, record, row, address, lines),
         None if address != 0 => {
             let spot = Spot::at(record.at(ADDRESS)).field("address");
-            cx.findings.raise(&OP7011, spot, format_args!("{address:#x}"), "a mapping");
+            cx.findings.raise(&OP7011, spot, format_args!("{address:#x}"), "");
         }
         None => {}
     }
@@ -129,7 +129,7 @@ pub(crate) fn location(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) 
     let most = cx.limits.max_lines_per_location;
     if lines as u64 > most {
         let spot = Spot::at(record.at(LINES)).field(shape.name_of(LINES));
-        cx.findings.raise(&OP9007, spot, format_args!("{lines} lines"), most);
+        cx.findings.raise(&OP9007, spot, Counted(lines, "line"), most);
     }
 }
 
@@ -201,19 +201,19 @@ pub(crate) fn line(cx: &mut Cx<'_>, record: &Record) {
     let function = record.number(FUNCTION_INDEX);
     if line < 0 {
         let spot = Spot::at(record.at(LINE_NUMBER)).field("line");
-        cx.findings.raise(&OP7005, spot, line, "0 or more");
+        cx.findings.raise(&OP7005, spot, line, "");
     }
     if column < 0 {
         let spot = Spot::at(record.at(COLUMN)).field("column");
-        cx.findings.raise(&OP7005, spot, column, "0 or more");
+        cx.findings.raise(&OP7005, spot, column, "");
     }
     if column > 0 && line == 0 {
         let spot = Spot::at(record.at(COLUMN)).field("column");
-        cx.findings.raise(&OP7007, spot, column, "a line");
+        cx.findings.raise(&OP7007, spot, column, "");
     }
     let spot = Spot::at(record.at(FUNCTION_INDEX)).field("function_index");
     if function == 0 && cx.version >= Version::V1_8 {
-        cx.findings.raise(&OP7009, spot, 0, "a function");
+        cx.findings.raise(&OP7009, spot, 0, "");
     }
     // Before 1.8 an index left out is one of the first function.
     let unsaid = !record.has(FUNCTION_INDEX) && cx.version < Version::V1_8 && !cx.tables.missing;
@@ -244,11 +244,11 @@ pub(crate) fn function(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) 
     let start = record.signed(START_LINE);
     if start < 0 {
         let spot = Spot::at(record.at(START_LINE)).field("start_line");
-        cx.findings.raise(&OP7006, spot, start, "0 or more");
+        cx.findings.raise(&OP7006, spot, start, "");
     }
     let is_unsaid = |name: u64| name == 0 || cx.string(name).is_some_and(<[u8]>::is_empty);
     if [NAME, SYSTEM_NAME, FUNCTION_FILE].iter().all(|cell| is_unsaid(record.number(*cell))) {
-        cx.findings.raise(&OP7008, Spot::at(record.start), "", "a name");
+        cx.findings.raise(&OP7008, Spot::at(record.start), "", "");
     }
 }
 
@@ -275,7 +275,7 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
                 }
                 (true, false) if fact.has_any => {
                     let spot = cx.of_row(Table::Mapping, row);
-                    cx.findings.raise(&OP7016, spot, "has_functions or the like", "lines");
+                    cx.findings.raise(&OP7016, spot, "a has_* flag", "lines");
                 }
                 _ => {}
             }
@@ -298,7 +298,7 @@ fn overlaps(cx: &mut Cx<'_>, mappings: &[MappingFact]) {
     for (start, limit, row) in sorted {
         if let Some((end, other)) = last.filter(|(end, _)| start < *end) {
             let spot = cx.of_row(Table::Mapping, row);
-            let bound = format_args!("{end:#x} or more, behind [{other}]").to_string();
+            let bound = format_args!("{end:#x}, the end of mapping {other}").to_string();
             cx.findings.raise(&OP7003, spot, format_args!("{start:#x}"), bound);
         }
         if last.is_none_or(|(end, _)| limit > end) {

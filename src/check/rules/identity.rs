@@ -20,7 +20,7 @@ use crate::check::catalogue::{
     OP6015,
 };
 use crate::check::cx::Cx;
-use crate::check::findings::Spot;
+use crate::check::findings::{Counted, Spot};
 use crate::check::record::Record;
 use crate::error::Severity;
 use crate::schema::{LINK, Noun, PROFILE, PROFILE_CONTAINER, Table, Version};
@@ -55,13 +55,13 @@ fn id(cx: &mut Cx<'_>, record: &Record, cell: usize) {
     let spot = Spot::at(record.at(cell)).field("profile_id");
     let Ok(id) = <[u8; 16]>::try_from(bytes) else {
         match bytes.len() {
-            0 => cx.findings.raise(&OP6001, spot, "no bytes", "16 bytes"),
-            other => cx.findings.raise(&OP6002, spot, format_args!("{other} bytes"), "16 bytes"),
+            0 => cx.findings.raise(&OP6001, spot, "", ""),
+            other => cx.findings.raise(&OP6002, spot, Counted(other, "byte"), "16 bytes"),
         }
         return;
     };
     if id == [0; 16] {
-        cx.findings.raise(&OP6003, spot, "16 zero bytes", "an id");
+        cx.findings.raise(&OP6003, spot, "", "");
         return;
     }
     if !cx.findings.asks(&OP2028) {
@@ -74,7 +74,7 @@ fn id(cx: &mut Cx<'_>, record: &Record, cell: usize) {
         Some(other) => {
             let same = (other == print).then_some(Severity::Warning);
             let found = id.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-            cx.findings.raise_as(&OP2028, same, spot, found, "an id of its own");
+            cx.findings.raise_as(&OP2028, same, spot, found, "");
         }
     }
 }
@@ -97,21 +97,21 @@ fn time(cx: &mut Cx<'_>, record: &Record) {
     cx.profile.time = time;
     match time {
         0 => cx.findings.raise(&OP6010, spot, 0, ""),
-        ..0 => cx.findings.raise(&OP6012, spot, time, "0 or more"),
+        ..0 => cx.findings.raise(&OP6012, spot, time, ""),
         _ if times::is_coarse(time) => {
-            cx.findings.raise(&OP6014, spot, time, "nanoseconds since 1970");
+            cx.findings.raise(&OP6014, spot, time, "");
         }
         _ => {}
     }
     if duration < 0 {
         let spot = Spot::at(record.at(DURATION)).field(name(DURATION));
-        cx.findings.raise(&OP6012, spot, duration, "0 or more");
+        cx.findings.raise(&OP6012, spot, duration, "");
     }
     let most = if signed { i128::from(i64::MAX) } else { i128::from(u64::MAX) };
     if time + duration > most {
         let spot = Spot::at(record.at(DURATION)).field(name(DURATION));
-        let found = format_args!("{time} + {duration}").to_string();
-        cx.findings.raise(&OP6013, spot, found, most);
+        let found = format_args!("{time} ns + {duration} ns").to_string();
+        cx.findings.raise(&OP6013, spot, found, format_args!("{most} ns"));
     } else if (time, duration) != (0, 0) {
         cx.profile.range = Some((time, time + duration));
     }
@@ -134,14 +134,14 @@ pub(crate) fn container(cx: &mut Cx<'_>, record: &Record) {
     {
         let spot = Spot::at(record.at(cell)).field(name);
         if time == 0 {
-            cx.findings.raise(&OP6010, spot, 0, "a time");
+            cx.findings.raise(&OP6010, spot, 0, "");
         } else if times::is_coarse(time.into()) {
-            cx.findings.raise(&OP6014, spot, time, "nanoseconds since 1970");
+            cx.findings.raise(&OP6014, spot, time, "");
         }
     }
     if end < start && end != 0 {
         let spot = Spot::at(record.at(END)).field("end_time_unix_nano");
-        cx.findings.raise(&OP6011, spot, end, format_args!("{start} or later"));
+        cx.findings.raise(&OP6011, spot, end, format_args!("{start} ns or later"));
     }
     let known = start != 0 && end >= start;
     cx.payload.container = known.then_some((start.into(), end.into()));
@@ -158,18 +158,18 @@ fn inner_time(cx: &mut Cx<'_>, record: &Record) {
     cx.profile.range = cx.payload.container;
     cx.profile.time = cx.payload.container.map_or(0, |(start, _)| start);
     if time < 0 {
-        cx.findings.raise(&OP6012, spot, time, "0 or more");
+        cx.findings.raise(&OP6012, spot, time, "");
     } else if times::is_coarse(time.into()) {
-        cx.findings.raise(&OP6014, spot, time, "nanoseconds since 1970");
+        cx.findings.raise(&OP6014, spot, time, "");
     }
     if duration < 0 {
         let spot = Spot::at(record.at(DURATION)).field("duration_nanos");
-        cx.findings.raise(&OP6012, spot, duration, "0 or more");
+        cx.findings.raise(&OP6012, spot, duration, "");
     }
     if time.checked_add(duration).is_none() {
         let spot = Spot::at(record.at(DURATION)).field("duration_nanos");
-        let found = format_args!("{time} + {duration}").to_string();
-        cx.findings.raise(&OP6013, spot, found, i64::MAX);
+        let found = format_args!("{time} ns + {duration} ns").to_string();
+        cx.findings.raise(&OP6013, spot, found, format_args!("{} ns", i64::MAX));
         return;
     }
     if let Some((start, end)) = cx.payload.container {
@@ -200,7 +200,7 @@ pub(crate) fn link(cx: &mut Cx<'_>, record: &Record) {
         if bytes != wanted {
             valid = false;
             let spot = Spot::at(record.at(cell)).field(name);
-            cx.findings.raise(rule, spot, format_args!("{bytes} bytes"), wanted);
+            cx.findings.raise(rule, spot, Counted(bytes, "byte"), Counted(wanted, "byte"));
         }
     }
     let is_zero = |cell| cx.body(record, cell).iter().all(|byte| *byte == 0);
@@ -209,7 +209,7 @@ pub(crate) fn link(cx: &mut Cx<'_>, record: &Record) {
     let several = cx.tables.len(Table::Link) > 1;
     let none = cx.version == Version::V1_3 && cx.row() == 0 && several;
     if valid && !none && (trace || span) {
-        let found = if trace { "a trace_id of zeros" } else { "a span_id of zeros" };
+        let found = if trace { "the trace_id" } else { "the span_id" };
         cx.findings.raise(&OP6006, Spot::at(record.start), found, "");
     }
 }

@@ -7,7 +7,7 @@
 use super::attributes;
 use crate::check::catalogue::{OP4021, OP4022, OP4023, OP9010};
 use crate::check::cx::Cx;
-use crate::check::findings::Spot;
+use crate::check::findings::{Counted, Shown, Spot};
 use crate::check::record::Record;
 use crate::check::rule::Rule;
 use crate::schema::{LABEL, Noun, SAMPLE};
@@ -29,7 +29,7 @@ pub(crate) fn label(cx: &mut Cx<'_>, record: &Record) {
     let key = record.number(LABEL_KEY);
     let here = Spot::at(record.start);
     if key == 0 || cx.string(key).is_some_and(<[u8]>::is_empty) {
-        cx.findings.raise(&OP4021, Spot::at(record.at(LABEL_KEY)).field("key"), key, "a key");
+        cx.findings.raise(&OP4021, Spot::at(record.at(LABEL_KEY)).field("key"), "", "");
     }
     let (text, number) = (record.number(LABEL_STR), record.number(LABEL_NUM));
     if text != 0 && number != 0 {
@@ -37,7 +37,8 @@ pub(crate) fn label(cx: &mut Cx<'_>, record: &Record) {
     }
     if text != 0 && number == 0 && record.number(LABEL_UNIT) != 0 {
         let spot = Spot::at(record.at(LABEL_UNIT)).field("num_unit");
-        cx.findings.raise(&OP4023, spot, record.number(LABEL_UNIT), "num");
+        let unit = cx.string(record.number(LABEL_UNIT)).unwrap_or_default();
+        cx.findings.raise(&OP4023, spot, Shown(unit), "number");
     }
 }
 
@@ -48,7 +49,7 @@ pub(super) fn labels(cx: &mut Cx<'_>, record: &Record, repeated: &'static Rule) 
     let most = cx.limits.max_attributes_per_item;
     if count as u64 > most {
         let spot = Spot::at(record.at(LABELS)).field("label");
-        cx.findings.raise(&OP9010, spot, format_args!("{count} labels"), most);
+        cx.findings.raise(&OP9010, spot, Counted(count, "label"), most);
     }
     let Some(sample) = cx.shapes.find(Noun::Sample) else { return };
     attributes::repeated(cx, (sample, record, LABELS), Noun::Label, repeated, |cx, label| {

@@ -15,7 +15,7 @@
 
 use crate::check::catalogue::{OP9001, OP9002, OP9003, OP9006, OP9101};
 use crate::check::cx::Cx;
-use crate::check::findings::{Spot, Step};
+use crate::check::findings::{Counted, Spot, Step};
 use crate::check::record::Record;
 use crate::check::shape::Shape;
 use crate::schema::{Noun, Table};
@@ -46,7 +46,7 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
             let inside = cx.tables_holder() == Noun::Dictionary;
             let step = Step { name: "dictionary", row: None };
             cx.findings.path.extend(inside.then_some(step));
-            cx.findings.raise(rule, spot, format_args!("{rows} entries"), most);
+            cx.findings.raise(rule, spot, Counted(rows as usize, "entry"), most);
             cx.findings.path.truncate(cx.findings.path.len() - usize::from(inside));
         }
     }
@@ -86,7 +86,7 @@ pub(crate) fn owned(cx: &mut Cx<'_>, shape: &Shape, record: &Record) {
 pub(crate) fn samples(cx: &mut Cx<'_>, name: &'static str) {
     let most = cx.limits.max_samples;
     if cx.payload.samples > most {
-        let found = format_args!("{} samples", cx.payload.samples).to_string();
+        let found = Counted(cx.payload.samples as usize, "sample");
         cx.findings.fold(&OP9002, 0, Spot::nowhere().field(name), found, most);
     }
 }
@@ -107,7 +107,7 @@ pub(crate) fn hints(cx: &mut Cx<'_>) {
         cx.findings.raise(
             &OP9101,
             Spot::nowhere(),
-            format_args!("{saved} bytes more"),
+            format_args!("{} more", Counted(saved as usize, "byte")).to_string(),
             "references",
         );
     }

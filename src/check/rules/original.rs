@@ -8,7 +8,7 @@
 use crate::check::catalogue::{OP2022, OP2023, OP2024, OP2025, OP2026, OP2027};
 use crate::check::cx::Cx;
 use crate::check::fields::Fields;
-use crate::check::findings::{Shown, Spot};
+use crate::check::findings::{Counted, Shown, Spot};
 use crate::check::record::Record;
 use crate::schema::{PROFILE, PROFILE_CONTAINER};
 
@@ -47,10 +47,10 @@ pub(super) fn original(cx: &mut Cx<'_>, record: &Record, of: &Original, samples:
         return;
     }
     if format.is_empty() {
-        cx.findings.raise(&OP2022, in_format, Shown(b""), "a format");
+        cx.findings.raise(&OP2022, in_format, "", "");
     }
     if payload.is_empty() {
-        cx.findings.raise(&OP2023, in_payload, "no bytes", format_args!("{} bytes", Shown(format)));
+        cx.findings.raise(&OP2023, in_payload, Shown(format), "");
     }
     if format == b"pprof" {
         cx.findings.raise(&OP2024, in_format, Shown(format), "");
@@ -72,7 +72,7 @@ pub(super) fn original(cx: &mut Cx<'_>, record: &Record, of: &Original, samples:
         cx.findings.raise(&OP2026, in_payload, Shown(head), Shown(format));
     }
     if samples == 0 {
-        cx.findings.raise(&OP2027, in_payload, format_args!("{} bytes", payload.len()), "samples");
+        cx.findings.raise(&OP2027, in_payload, Counted(payload.len(), "byte"), "");
     }
 }
 

@@ -57,13 +57,13 @@ pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         let row = record.number(cell);
         if let Some(text) = cx.string(row).filter(|text| row > 0 && !is_regexp(text)) {
             let spot = Spot::at(record.at(cell)).field(shape.name_of(cell));
-            cx.findings.raise(&PP1030, spot, Shown(text), "a regular expression");
+            cx.findings.raise(&PP1030, spot, Shown(text), "");
         }
     }
     let row = record.number(DOC_URL);
     if let Some(text) = cx.string(row).filter(|text| row > 0 && !is_url(text)) {
         let spot = Spot::at(record.at(DOC_URL)).field("doc_url");
-        cx.findings.raise(&OP8010, spot, Shown(text), "an absolute URL");
+        cx.findings.raise(&OP8010, spot, Shown(text), "");
     }
     limits::samples(cx, "sample");
 }
@@ -85,15 +85,15 @@ fn strings(cx: &mut Cx<'_>, record: &Record) {
     let is_repeated = ids.iter().any(|ids| ids.is_repeated) || once.into_iter().any(is_twice);
     if let Some(row) = second(is_repeated).filter(|_| !is_joined_in_time(cx, record)) {
         let spot = cx.of_row(Table::String, row);
-        cx.findings.raise(&PP1014, spot, "a second empty string", "one string table");
+        cx.findings.raise(&PP1014, spot, "a second string table begins here", "");
     }
     let spot = Spot::nowhere().field("string_table");
     match cx.string(0) {
-        None => cx.findings.raise(&PP1001, spot, "no entry", "\"\" first"),
+        None => cx.findings.raise(&PP1001, spot, "", "the empty string as entry 0"),
         Some(b"") => {}
         Some(text) => {
             let spot = cx.of_row(Table::String, 0);
-            cx.findings.raise(&PP1001, spot, Shown(text), "\"\"");
+            cx.findings.raise(&PP1001, spot, Shown(text), "");
         }
     }
 }
@@ -132,7 +132,7 @@ fn types(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     }
     if let Some(text) = wanted.filter(|_| !is_named) {
         let spot = Spot::at(record.at(DEFAULT)).field("default_sample_type");
-        cx.findings.raise(&PP1020, spot, Shown(text), "the type of a sample type");
+        cx.findings.raise(&PP1020, spot, Shown(text), "the name of a sample type");
     }
 }
 
@@ -151,21 +151,25 @@ fn times(cx: &mut Cx<'_>, record: &Record) {
     let (time, duration) = (record.signed(TIME), record.signed(DURATION));
     let spot = Spot::at(record.at(TIME)).field("time_nanos");
     if is_joined_in_time(cx, record) {
-        let first = cx.first_number(record.at(TIME), record.end);
-        cx.findings.raise(&PP1014, spot, first, "once");
+        cx.findings.raise(&PP1014, spot, "time_nanos occurs more than once", "");
     } else if record.get(TIME).is_some_and(|cell| cell.times > 1) {
         cx.findings.raise(&OP1021, spot, "", "");
     }
     if time < 0 {
-        cx.findings.raise(&PP1029, spot, time, "0 or more");
+        cx.findings.raise(&PP1029, spot, format_args!("{time} ns"), "0 or more");
     } else if super::times::is_coarse(time.into()) {
         cx.findings.raise(&PP1029, spot, time, "nanoseconds since 1970");
     }
     let spot = Spot::at(record.at(DURATION)).field("duration_nanos");
     if duration < 0 {
-        cx.findings.raise(&PP1029, spot, duration, "0 or more");
+        cx.findings.raise(&PP1029, spot, format_args!("{duration} ns"), "a duration of 0 or more");
     } else if time.checked_add(duration).is_none() {
-        cx.findings.raise(&PP1029, spot, duration, "a sum of 64 bits");
+        cx.findings.raise(
+            &PP1029,
+            spot,
+            format_args!("{time} ns + {duration} ns"),
+            "a sum of 64 bits",
+        );
     }
 }
 
@@ -178,6 +182,6 @@ fn period(cx: &mut Cx<'_>, record: &Record) {
     if period < 0 {
         cx.findings.raise(&PP1028, spot, period, "0 or more");
     } else if period != 0 && !record.has(PERIOD_TYPE) {
-        cx.findings.raise(&PP1028, spot, period, "period_type");
+        cx.findings.raise(&PP1028, spot, period, "a period_type with it");
     }
 }

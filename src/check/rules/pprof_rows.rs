@@ -16,7 +16,7 @@ use crate::check::catalogue::{
     PP1038,
 };
 use crate::check::cx::Cx;
-use crate::check::findings::{Shown, Spot};
+use crate::check::findings::{Counted, Shown, Spot};
 use crate::check::lists;
 use crate::check::record::Record;
 use crate::check::rule::Rule;
@@ -42,7 +42,7 @@ fn id(
     if id == 0 {
         cx.findings.raise(rule, spot, 0, "1 or more");
     } else if rows(&cx.payload).row(id) != Some(row) {
-        cx.findings.raise(rule, spot, id, "an id of its own");
+        cx.findings.raise(rule, spot, id, "a unique id");
     } else if id != row + 1 {
         let kind = rule.id.as_bytes().last().copied().unwrap_or(0);
         cx.findings.fold(&PP1026, kind.into(), spot, id, row + 1);
@@ -83,7 +83,7 @@ pub(crate) fn location(cx: &mut Cx<'_>, _: &'static Shape, record: &Record) {
     let spot = Spot::at(record.at(MAPPING_OF)).field("mapping_id");
     match cx.payload.mapping_ids.row(mapping) {
         _ if mapping == 0 => {}
-        None => cx.findings.raise(&PP1008, spot, mapping, "the id of a mapping"),
+        None => cx.findings.raise(&PP1008, spot, mapping, ""),
         Some(row) => {
             cx.tables.mark(Table::Mapping, row);
             let fact = cx.payload.mappings.get(row as usize).copied();
@@ -104,7 +104,7 @@ pub(crate) fn location(cx: &mut Cx<'_>, _: &'static Shape, record: &Record) {
     let most = cx.limits.max_lines_per_location;
     if lines as u64 > most {
         let spot = Spot::at(record.at(LINES)).field("line");
-        cx.findings.raise(&OP9007, spot, format_args!("{lines} lines"), most);
+        cx.findings.raise(&OP9007, spot, Counted(lines, "line"), most);
     }
 }
 
@@ -122,13 +122,13 @@ pub(crate) fn line(cx: &mut Cx<'_>, record: &Record) {
         Some(row) => cx.tables.mark(Table::Function, row),
         None => {
             let spot = Spot::at(record.at(FUNCTION_OF)).field("function_id");
-            cx.findings.raise(&PP1009, spot, function, "the id of a function");
+            cx.findings.raise(&PP1009, spot, function, "");
         }
     }
     for (cell, name) in [(LINE_NUMBER, "line"), (COLUMN, "column")] {
         if record.signed(cell) < 0 {
             let spot = Spot::at(record.at(cell)).field(name);
-            cx.findings.raise(&PP1036, spot, record.signed(cell), "0 or more");
+            cx.findings.raise(&PP1036, spot, record.signed(cell), "");
         }
     }
 }
@@ -142,7 +142,7 @@ pub(crate) fn function(cx: &mut Cx<'_>, _: &'static Shape, record: &Record) {
     id(cx, record, FUNCTION_ID, &PP1006, |state| &state.functions);
     if record.signed(START_LINE) < 0 {
         let spot = Spot::at(record.at(START_LINE)).field("start_line");
-        cx.findings.raise(&PP1036, spot, record.signed(START_LINE), "0 or more");
+        cx.findings.raise(&PP1036, spot, record.signed(START_LINE), "");
     }
 }
 

@@ -11,7 +11,7 @@ use crate::check::catalogue::{
 };
 use crate::check::cx::Cx;
 use crate::check::fields::Fields;
-use crate::check::findings::{Shown, Spot};
+use crate::check::findings::{Counted, Shown, Spot};
 use crate::check::record::Record;
 use crate::check::shape::Shape;
 use crate::schema::{LABEL, SAMPLE, Table, Version};
@@ -32,7 +32,7 @@ pub(crate) fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let (values, types) = (record.count(VALUES), cx.profile.types);
     if values != types && types > 0 {
         let spot = Spot::at(record.at(VALUES)).field("value");
-        cx.findings.raise(&PP1003, spot, format_args!("{values} values"), types);
+        cx.findings.raise(&PP1003, spot, Counted(values, "value"), types);
     }
     let depth = record.count(LOCATIONS);
     let spot = Spot::at(record.at(LOCATIONS)).field("location_id");
@@ -41,14 +41,14 @@ pub(crate) fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     }
     if depth as u64 > cx.limits.max_stack_depth {
         let most = cx.limits.max_stack_depth;
-        cx.findings.raise(&OP9005, spot, format_args!("{depth} locations"), most);
+        cx.findings.raise(&OP9005, spot, Counted(depth, "location"), most);
     }
     for (row, id) in cx.numbers(shape, record, LOCATIONS).enumerate() {
         match cx.payload.locations.row(id) {
             Some(found) => cx.tables.mark(Table::Location, found),
             None => {
                 let spot = cx.element(&PP1004, shape, record, LOCATIONS, row);
-                cx.findings.raise(&PP1004, spot, id, "the id of a location");
+                cx.findings.raise(&PP1004, spot, id, "");
             }
         }
     }
@@ -144,8 +144,8 @@ pub(crate) fn label(cx: &mut Cx<'_>, record: &Record) {
     let here = Spot::at(record.start);
     let in_key = Spot::at(record.at(KEY)).field("key");
     match cx.string(key) {
-        _ if key == 0 => cx.findings.raise(&PP1017, in_key, 0, "a key"),
-        Some(b"") => cx.findings.raise(&PP1017, in_key, key, "a key"),
+        _ if key == 0 => cx.findings.raise(&PP1017, in_key, "", ""),
+        Some(b"") => cx.findings.raise(&PP1017, in_key, "", ""),
         Some(name) if name.starts_with(RESERVED) => {
             cx.findings.raise(&PP1019, in_key, Shown(name), "");
         }
@@ -155,7 +155,8 @@ pub(crate) fn label(cx: &mut Cx<'_>, record: &Record) {
         cx.findings.raise(&PP1015, here, "str and num", "one of them");
     }
     if text != 0 && unit != 0 {
-        cx.findings.raise(&PP1016, Spot::at(record.at(UNIT)).field("num_unit"), unit, "num");
+        let shown = Shown(cx.string(unit).unwrap_or_default());
+        cx.findings.raise(&PP1016, Spot::at(record.at(UNIT)).field("num_unit"), shown, "");
     }
     if text == 0 && number == 0 && unit == 0 {
         cx.findings.raise(&PP1037, here, "", "");

@@ -15,7 +15,7 @@ use crate::check::catalogue::{
     OP5005, OP9202, OP9203, OP9204, OP9205, OP9206, OP9207, OP9208, OP9209, OP9210,
 };
 use crate::check::cx::Cx;
-use crate::check::findings::{Shown, Spot};
+use crate::check::findings::{Counted, Shown, Spot};
 use crate::check::lists;
 use crate::check::record::Record;
 use crate::check::shape::Shape;
@@ -84,7 +84,7 @@ const SCOPE: usize = SCOPE_PROFILES.cell("scope");
 fn left_out(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize) {
     if !record.has(cell) {
         let spot = Spot::at(record.start).field(shape.name_of(cell));
-        cx.findings.raise(&OP9209, spot, "nothing", "a message, be it empty");
+        cx.findings.raise(&OP9209, spot, "", "at least an empty message");
     }
 }
 
@@ -122,7 +122,7 @@ fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, of: Receiver)
     let values = record.count(VALUES);
     if values > 1 && cx.profile.one_value {
         let spot = Spot::at(record.at(VALUES)).field("values");
-        cx.findings.raise(&OP9208, spot, format_args!("{values} values"), 1);
+        cx.findings.raise(&OP9208, spot, Counted(values, "value"), "1 value");
     }
     if record.count(TIMES) > 0 {
         let spot = Spot::at(record.at(TIMES)).field("timestamps_unix_nano");

@@ -79,13 +79,13 @@ pub(crate) fn units(cx: &mut Cx<'_>) {
         let spot = Spot::at(*start as usize).field(name).row(row);
         let print = cx.memo.fingerprint(key);
         if !keys.contains(&print) {
-            cx.findings.raise(&OP3502, spot, Shown(key), "the key of an attribute");
+            cx.findings.raise(&OP3502, spot, Shown(key), "");
         }
         match seen.get(&print) {
             None => drop(seen.insert(print, (row, unit))),
             Some((first, other)) => {
                 let same = cx.memo.same(other, unit).then_some(Severity::Info);
-                let found = format!("{} in {}", Shown(key), Shown(unit));
+                let found = format!("{} for {}", Shown(unit), Shown(key));
                 let bound = format!("{} in entry {first}", Shown(other));
                 cx.findings.raise_as(&OP3501, same, spot, found, bound);
             }

@@ -69,10 +69,10 @@ pub(crate) fn entity(cx: &mut Cx<'_>, record: &Record) {
     schema_url(cx, record, ENTITY_URL);
     if cx.body(record, ENTITY_TYPE).is_empty() {
         let spot = Spot::at(record.at(ENTITY_TYPE)).field("type");
-        cx.findings.raise(&OP5025, spot, "\"\"", "a type");
+        cx.findings.raise(&OP5025, spot, "", "");
     }
     if !record.has(ID_KEYS) {
-        cx.findings.raise(&OP5026, Spot::at(record.start).field("id_keys"), "none", "one or more");
+        cx.findings.raise(&OP5026, Spot::at(record.start).field("id_keys"), "", "");
     }
     let mut seen = Set::default();
     for cell in [ID_KEYS, DESCRIPTION_KEYS] {
@@ -82,10 +82,10 @@ pub(crate) fn entity(cx: &mut Cx<'_>, record: &Record) {
             let spot = Spot::at(start).field(shape.name_of(cell)).row(row);
             let print = cx.memo.fingerprint(key);
             if !cx.payload.resource_keys.contains(&print) {
-                cx.findings.raise(&OP5027, spot, Shown(key), "the key of an attribute");
+                cx.findings.raise(&OP5027, spot, Shown(key), "");
             }
             if !seen.insert(print) {
-                cx.findings.raise(&OP5028, spot, Shown(key), "a key once");
+                cx.findings.raise(&OP5028, spot, Shown(key), "");
             }
         }
     }

@@ -18,7 +18,7 @@ use crate::check::catalogue::{
     OP4016, OP4017, OP4018, OP4019, OP4020, OP4024, OP4025, OP9005, OP9103, PP1039,
 };
 use crate::check::cx::Cx;
-use crate::check::findings::{Shown, Spot};
+use crate::check::findings::{Counted, Shown, Spot};
 use crate::check::lists;
 use crate::check::record::Record;
 use crate::check::shape::Shape;
@@ -64,7 +64,7 @@ fn shaped(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, values: usize
     let here = Spot::at(record.start);
     let found = (values > 0, times > 0);
     if found == (false, false) {
-        cx.findings.raise(&OP4001, here, "", "a value or a timestamp");
+        cx.findings.raise(&OP4001, here, "", "");
     } else {
         let first = *cx.profile.shape.get_or_insert(found);
         if first != found {
@@ -72,17 +72,19 @@ fn shaped(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, values: usize
         }
     }
     if values > 0 && times > 0 && values != times {
-        let bound = "as many of both";
-        let found = format_args!("{values} values and {times} timestamps").to_string();
+        let bound = "equal numbers";
+        let found =
+            format_args!("{} and {}", Counted(values, "value"), Counted(times, "timestamp"))
+                .to_string();
         cx.findings.raise(&OP4002, here, found, bound);
     }
     if values > 1 && times == 0 {
         let spot = Spot::at(record.at(VALUES)).field("values");
-        cx.findings.raise(&OP4003, spot, format_args!("{values} values"), "1, or timestamps");
+        cx.findings.raise(&OP4003, spot, Counted(values, "value"), "");
     }
     if record.number(STACK_INDEX) == 0 {
         let spot = Spot::at(record.at(STACK_INDEX)).field("stack_index");
-        cx.findings.raise(&OP4007, spot, 0, "");
+        cx.findings.raise(&OP4007, spot, "", "");
     }
     if cx.profile.compares {
         identity(cx, shape, record);
@@ -183,10 +185,12 @@ fn columned(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, values: usi
     let types = cx.profile.types;
     if values != types && types > 0 {
         let spot = Spot::at(record.at(VALUES)).field(shape.name_of(VALUES));
-        cx.findings.raise(&OP4005, spot, format_args!("{values} values"), types);
+        cx.findings.raise(&OP4005, spot, Counted(values, "value"), types);
     }
     if times > 0 && times != 1 && types > 1 {
-        let found = format_args!("{types} columns and {times} timestamps").to_string();
+        let found =
+            format_args!("{} and {}", Counted(types, "column"), Counted(times, "timestamp"))
+                .to_string();
         cx.findings.raise(&OP4018, here, found, "");
     }
     slice(cx, record);
@@ -200,7 +204,7 @@ fn columned(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, values: usi
         labels::labels(cx, record, &OP4024);
     }
     if listed > 0 && record.signed(SLICE_LENGTH) != 0 {
-        cx.findings.raise(&OP4010, here, format_args!("{listed} locations"), "a slice alone");
+        cx.findings.raise(&OP4010, here, Counted(listed, "location"), "");
     }
     let id = record.number(STACKTRACE);
     if let Some(text) = cx.string(id).filter(|_| id > 0) {
@@ -224,12 +228,19 @@ fn slice(cx: &mut Cx<'_>, record: &Record) {
     let fits = start.checked_add(length).is_some_and(|end| end <= most) && start <= most;
     if !fits && (length != 0 || start != 0) {
         let spot = Spot::at(record.at(SLICE_LENGTH)).field("locations_length");
-        let found = format_args!("{} and {} more", start as i64, length as i64).to_string();
-        cx.findings.raise(&OP3127, spot, found, format_args!("at most {most} location_indices"));
+        let found = format_args!("at {} of length {}", start as i64, length as i64).to_string();
+        let bound =
+            format_args!("an end of at most {most}, the length of location_indices").to_string();
+        cx.findings.raise(&OP3127, spot, found, bound);
     }
     if fits && length > cx.limits.max_stack_depth {
         let spot = Spot::at(record.at(SLICE_LENGTH)).field("locations_length");
-        cx.findings.raise(&OP9005, spot, length, cx.limits.max_stack_depth);
+        cx.findings.raise(
+            &OP9005,
+            spot,
+            Counted(length as usize, "location"),
+            cx.limits.max_stack_depth,
+        );
     }
 }
 
@@ -278,12 +289,12 @@ pub(crate) fn after(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         let sum = cx.profile.sums.get(column).copied().unwrap_or_default();
         if i64::try_from(sum).is_err() {
             let found = format_args!("column {column} adds up to {sum}").to_string();
-            cx.findings.raise(rule, spot, found, "a sum of 64 bits");
+            cx.findings.raise(rule, spot, found, "");
         }
     }
     if cx.profile.ones && cx.profile.shape == Some((true, true)) {
         let spot = Spot::at(record.start);
-        cx.findings.raise(&OP9103, spot, "", "timestamps alone");
+        cx.findings.raise(&OP9103, spot, "", "");
     }
 }
 
@@ -308,10 +319,10 @@ pub(crate) fn stack(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     }
     if depth as u64 > cx.limits.max_stack_depth {
         let most = cx.limits.max_stack_depth;
-        cx.findings.raise(&OP9005, spot, format_args!("{depth} locations"), most);
+        cx.findings.raise(&OP9005, spot, Counted(depth, "location"), most);
     }
     if let Some(row) = cx.numbers(shape, record, LOCATION_INDICES).position(|index| index == 0) {
         let spot = cx.element(&OP4009, shape, record, LOCATION_INDICES, row);
-        cx.findings.raise(&OP4009, spot, 0, "a location");
+        cx.findings.raise(&OP4009, spot, 0, "");
     }
 }

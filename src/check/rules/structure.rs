@@ -41,7 +41,7 @@ pub(crate) fn root(cx: &mut Cx<'_>, record: &Record) {
     let dictionaries = record.count(DICTIONARY);
     if dictionaries > 1 {
         let spot = Spot::at(record.body(DICTIONARY).start).field("dictionary");
-        cx.findings.raise(&OP2006, spot, format_args!("{dictionaries} times"), "once");
+        cx.findings.raise(&OP2006, spot, format_args!("{dictionaries} times"), "");
     }
     if cx.version == Version::V1_6 {
         // What the request of that release has: resources, and nothing that they could refer to.
@@ -228,7 +228,7 @@ pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
             cx.string(row).filter(|text| row > 0 && !cx.memo.is(text, regexp::is_regexp))
         {
             let spot = Spot::at(record.at(cell)).field(shape.name_of(cell));
-            cx.findings.raise(&OP2021, spot, Shown(text), "a regular expression");
+            cx.findings.raise(&OP2021, spot, Shown(text), "");
         }
     }
 }

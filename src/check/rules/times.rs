@@ -75,7 +75,7 @@ pub(super) fn timestamps(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record
     }
     if !sorted {
         let spot = Spot::at(record.at(TIMES)).field("timestamps_unix_nano");
-        cx.findings.raise(&OP4013, spot, "", "ascending");
+        cx.findings.raise(&OP4013, spot, "", "");
     }
 }
 
@@ -93,14 +93,14 @@ fn odd_time(
     (comparable, inside): (bool, bool),
 ) {
     let odd = match () {
-        () if time == 0 => Some((&OP4015, "a time")),
-        () if comparable && is_coarse(time) => Some((&OP4014, "nanoseconds since 1970")),
+        () if time == 0 => Some((&OP4015, String::new())),
+        () if comparable && is_coarse(time) => Some((&OP4014, time.to_string())),
         () => None,
     };
     let of_parca = cx.receiver == Some(Receiver::Parca);
-    if let Some((rule, bound)) = odd {
+    if let Some((rule, found)) = odd {
         let spot = cx.element(rule, shape, record, TIMES, row);
-        cx.findings.raise(rule, spot, time, bound);
+        cx.findings.raise(rule, spot, found, "");
         if !of_parca {
             return;
         }
@@ -108,7 +108,7 @@ fn odd_time(
     let Some((from, to)) = cx.profile.range.filter(|_| !inside) else { return };
     let end = if cx.version == Version::V1_3 { ']' } else { ')' };
     let bound = match from == to && end == ')' {
-        true => "a profile that lasts longer than 0".to_owned(),
+        true => "a profile of duration 0 ns".to_owned(),
         false => format!("[{from}, {to}{end}"),
     };
     let severity = OP4012.level(Some(cx.version)).filter(|_| of_parca && time == to);

@@ -120,7 +120,7 @@ pub(super) fn value_types(
     }
     if let Some(text) = wanted.filter(|_| !is_named) {
         let spot = Spot::at(record.at(DEFAULT)).field(shape.name_of(DEFAULT));
-        cx.findings.raise(&OP2017, spot, Shown(text), "the type of a sample type");
+        cx.findings.raise(&OP2017, spot, Shown(text), "the name of a sample type");
     }
     let index = record.signed(DEFAULT_INDEX);
     if index != 0 && (index < 0 || index as u64 >= types.len() as u64) {
@@ -160,7 +160,7 @@ fn temporality(cx: &mut Cx<'_>, lasted: bool, row: Option<usize>, body: (usize, 
             let unknown = (!lasted).then_some(Severity::Info);
             cx.findings.raise_as(&OP2012, unknown, spot, 0, "1 (delta) or 2 (cumulative)");
         }
-        2 => cx.findings.raise(&OP2013, spot, 2, ""),
+        2 => cx.findings.raise(&OP2013, spot, "", ""),
         _ => {}
     }
     cx.findings.path.pop();
@@ -180,7 +180,7 @@ pub(super) fn period(cx: &mut Cx<'_>, record: &Record) {
     };
     let spot = Spot::at(record.at(PERIOD)).field("period");
     if period != 0 && unnamed && !cx.tables.missing {
-        cx.findings.raise(&OP2014, spot, period, "period_type");
+        cx.findings.raise(&OP2014, spot, period, "");
     }
     if period < 0 {
         cx.findings.raise(&OP2016, spot, period, "0 or more");

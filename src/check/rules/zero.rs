@@ -26,7 +26,12 @@ const TABLES: [Table; 6] =
 /// dictionary, the payload or the profile.
 pub(crate) fn strings(cx: &mut Cx<'_>, name: &'static str) {
     match cx.tables.row(Table::String, 0) {
-        None => cx.findings.raise(&OP3001, Spot::nowhere().field(name), "no entry", "\"\" first"),
+        None => cx.findings.raise(
+            &OP3001,
+            Spot::nowhere().field(name),
+            "",
+            "the empty string as entry 0",
+        ),
         Some((start, end)) if start < end => {
             let text = cx.bytes.get(start..end).unwrap_or_default();
             cx.findings.raise(&OP3002, Spot::at(start).field(name).row(0), Shown(text), "\"\"");
@@ -51,7 +56,7 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
         }
         let spot = Spot::nowhere().field(slot.field.name);
         let Some((start, end)) = cx.tables.row(table, 0) else {
-            cx.findings.raise(&OP3003, spot, "no entry", "the zero value first");
+            cx.findings.raise(&OP3003, spot, "", "the zero value as entry 0");
             continue;
         };
         let shape = cx.shapes.get(slot.child);
@@ -79,7 +84,7 @@ fn first_field(shape: &Shape, record: &Record) -> String {
     let odd = shape.slots.iter().find(|slot| {
         record.get(slot.cell).is_some_and(|cell| cell.value != 0 || cell.end > 0 || slot.repeated)
     });
-    odd.map_or(String::new(), |slot| format!("{} is set", slot.field.name))
+    odd.map_or(String::new(), |slot| slot.field.name.to_owned())
 }
 
 /// Cells of `Link`.
@@ -93,14 +98,14 @@ const SPAN: usize = LINK.cell("span_id");
 /// error.
 fn first_link(cx: &mut Cx<'_>, record: &Record, spot: Spot) {
     let (trace, span) = (cx.body(record, TRACE), cx.body(record, SPAN));
-    let found = format!("{} and {} bytes", trace.len(), span.len());
+    let found = format!("ids of {} and {} bytes", trace.len(), span.len());
     match (trace.len(), span.len()) {
         (0, 0) => cx.findings.raise(&OP3006, spot, "Link{}", "16 and 8 zero bytes"),
         (16, 8) if trace.iter().chain(span).all(|byte| *byte == 0) => {
             cx.findings.raise(&OP3007, spot, "16 and 8 zero bytes", "Link{}");
         }
         (16, 8) => cx.findings.raise(&OP3005, spot, "an id that is not zero", "zero bytes"),
-        _ => cx.findings.raise(&OP3005, spot, found, "0 and 0, or 16 and 8 zero bytes"),
+        _ => cx.findings.raise(&OP3005, spot, found, "empty ids, or 16 and 8 zero bytes"),
     }
 }
 
