@@ -48,7 +48,10 @@ fn wrong_usage_says_what_to_give() {
         ("completions cmd", "powershell"),
         ("info a.pb.gz --max-nesting 300", "no room for more than 256"),
         ("info a.pb.gz --max-samples 5G", "no room for more than"),
-        ("convert a.pb.gz --to 1.9 --refs dictionary -o x", "--refs is for otlp-1.10"),
+        (
+            "convert a.pb.gz --to 1.9 --refs dictionary -o x",
+            "--refs does not apply to otlp-1.9, only to otlp-1.10",
+        ),
         ("convert a.pb.gz -o .", ". is a directory"),
         ("convert a.pb.gz -o x.otlp --level 3", "nothing is compressed"),
         ("convert a.pb.gz -o x.pb.gz --no-gzip --level 3", "nothing is compressed"),

@@ -71,19 +71,14 @@ impl Plan {
         }
         let format = format(args, &inputs, output)?;
         if let Some(option) = args.origin.option().filter(|_| !format.is_otlp()) {
-            return Err(format!(
-                "{format} has no place for what {option} says: write OTLP, or leave it out"
-            ));
+            return Err(format!("{format} cannot store {option}: write OTLP, or omit the option"));
         }
         if args.refs.is_some() && format != Format::OTLP_JSON && format != Format::OTLP {
-            return Err(format!(
-                "{format} says texts in one way only: --refs is for {}",
-                Format::OTLP
-            ));
+            return Err(format!("--refs does not apply to {format}, only to {}", Format::OTLP));
         }
         if args.layout().is_some() && format.can_write() && !format.is_whole() {
             return Err(format!(
-                "{format} has an order of its own: --layout and --compact are for OTLP and pprof"
+                "--layout and --compact do not apply to {format}, only to OTLP and pprof"
             ));
         }
         if !format.can_write() {
@@ -106,7 +101,7 @@ impl Plan {
             return Err(message.to_owned());
         }
         if args.level.is_some() && jobs.iter().any(|job| job.packing == Packing::None) {
-            let message = "--level is how hard gzip or zstd tries, and nothing is compressed: name the output .gz, or give --gzip";
+            let message = "--level has no effect because nothing is compressed: name the output .gz, or give --gzip";
             return Err(message.to_owned());
         }
         let misnamed = output.filter(|path| !is_directory(path, &inputs));
@@ -160,7 +155,7 @@ fn format(args: &Args, inputs: &Inputs, output: Option<&Path>) -> Result<Format,
             return Err("several inputs need a directory to go to: give -o DIR/".to_owned());
         }
         return args.to().ok_or_else(|| {
-            "what to write is not known: give --to FORMAT, or -o OUT with an extension that says it".to_owned()
+            "the output format is missing: give --to FORMAT, or -o OUT with the extension of a format".to_owned()
         });
     };
     let by_name = Format::of_path(path);
@@ -187,7 +182,7 @@ fn format(args: &Args, inputs: &Inputs, output: Option<&Path>) -> Result<Format,
             known.dedup();
             let (path, known) = (shown_path(path), known.join(", ."));
             Err(format!(
-                "the name {path} says no format: give --to FORMAT, or one of the extensions .{known}"
+                "the extension of {path} selects no format: give --to FORMAT, or one of the extensions .{known}"
             ))
         }
     }
