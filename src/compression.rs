@@ -1,13 +1,11 @@
-//! gzip in memory: inflated within limits, deflated so that equal input gives equal bytes, on several threads
-//! where that is wanted; and zstd, behind a feature.
+//! Compresses and decompresses gzip in memory, and zstd with the feature `zstd`.
 //!
-//! Files are read within [`Limits`] and written without a name or a time. Other compressions are
-//! recognised by their magic numbers, and named in the error. [`stream`](crate::stream) inflates what is too
-//! long for memory frame by frame.
+//! Equal input deflates to equal bytes, on one thread or several. Files are written without a name or a time and inflated
+//! within [`Limits`]. Other compressions are recognised by their magic numbers and named in the error.
+//! [`stream`](crate::stream) inflates input that does not fit into memory frame by frame.
 //!
-//! Bombs are bounded three ways before memory is taken: by the size of the input, by the number of
-//! members, and by what they inflate to. One layer is read; what is inside must not be compressed
-//! again.
+//! Three limits apply before memory is allocated: the size of the input, the number of members and the
+//! inflated size. Only one layer is removed: compressed data inside compressed data is an error.
 
 mod deflater;
 mod gunzip;

@@ -1,9 +1,9 @@
-//! Reads every OTLP profiles payload ever put on the wire, says which one it is, converts it to
-//! and from pprof without losing a field, and proves it.
+//! Reads every OTLP profiles payload ever put on the wire, identifies its generation, converts it to
+//! and from pprof without losing a field, and validates it.
 //!
-//! OTLP profiles changed incompatibly seven times under two package names, and the bytes of one
-//! generation often read as another, with other sums. This crate knows them all, pprof and
-//! OTLP/JSON; it tells them apart by their bytes, and it reports whatever a format cannot say.
+//! OTLP profiles changed incompatibly seven times under two package names. The bytes of one generation
+//! often parse as another, with different sums. This crate reads every generation, pprof and OTLP/JSON. It
+//! identifies the format from the bytes and reports everything that a target format cannot represent.
 //!
 //! ```
 //! use otlp_profiles::{Format, ReadOptions, WriteOptions, read, write};
@@ -14,12 +14,12 @@
 //!     let reading = read(&bytes, &ReadOptions::default())?;
 //!     println!("{} ({})", reading.detected.format, reading.detected.certainty);
 //!
-//!     // The profiles it holds.
+//!     // Iterate over the profiles in the payload.
 //!     for profile in reading.profiles.iter() {
 //!         println!("{} samples", profile.samples().len());
 //!     }
 //!
-//!     // The same as the current generation of OTLP, and what that cannot say.
+//!     // Convert to the current generation of OTLP and print what it cannot represent.
 //!     let written = write(&reading.profiles, Format::OTLP, &WriteOptions::default())?;
 //!     for loss in written.losses.iter() {
 //!         eprintln!("{loss}");
@@ -33,43 +33,44 @@
 //!
 //! | to | look at |
 //! |---|---|
-//! | read a payload, a file, a stream of many messages | [`read()`], [`Reader`], [`ReadOptions`] |
-//! | find out what some bytes are | [`detect()`], [`Detected`], [`Certainty`] |
-//! | know what a payload holds, without reading all of it | [`Summary`] |
-//! | know where the bytes of a payload go | [`summary::Sizes`] |
-//! | look at profiles: samples, stacks, values, attributes | [`Profiles`], [`model`] |
+//! | read a payload, a file, or a stream of many messages | [`read()`], [`Reader`], [`ReadOptions`] |
+//! | detect the format of some bytes | [`detect()`], [`Detected`], [`Certainty`] |
+//! | summarise a payload without reading all of it | [`Summary`] |
+//! | measure which parts of a payload use the bytes | [`summary::Sizes`] |
+//! | inspect profiles: samples, stacks, values, attributes | [`Profiles`], [`model`] |
 //! | write a format | [`write()`], [`write_to()`], [`Format`], [`WriteOptions`] |
 //! | check a payload against the rules of its generation | [`check::validate()`], [`check::Rule`] |
-//! | know what a conversion lost | [`Losses`], [`losses::LossCode`] |
+//! | list what a conversion lost | [`Losses`], [`losses::LossCode`] |
 //! | write a profiler | [`Builder`], [the guide for profiler authors](guide::profiler_authors) |
 //! | write a server | [the guide for backend authors](guide::backend_authors) |
-//! | bound what an input may cost | [`Limits`] |
-//! | take gzip and frames apart | [`stream`], [`framing`], [`compression`] |
+//! | encode or decode the response of a receiver | [`response`] |
+//! | limit the size and cost of input | [`Limits`] |
+//! | handle gzip and framing yourself | [`stream`], [`framing`], [`compression`] |
 //! | use prost's types | `proto` (feature `proto`) |
 //!
-//! # What holds
+//! # Guarantees
 //!
-//! * Bad input is an [`Error`] with its place, never a panic; limits are checked before memory is
-//!   taken. [`Policy::Repair`] reads what can be read without what is broken, and says so.
-//! * What is read is in order: every id of a [`Profiles`] is in range and row 0 of every table is
-//!   the empty row, so nothing that looks at it can fail.
-//! * What a format cannot say is in [`Losses`]; nothing is dropped, guessed or altered without a
-//!   code. A payload that two generations read differently is an error unless a guess is asked for.
+//! * Bad input returns an [`Error`] with its place and never panics. Limits are checked before memory is
+//!   allocated. [`Policy::Repair`] skips or corrects the broken parts and reports each repair.
+//! * A [`Profiles`] is always consistent: every id is in range and row 0 of every table is the empty row.
+//!   Accessors cannot fail.
+//! * [`Losses`] lists everything that a format cannot represent. Nothing is dropped, guessed or changed
+//!   without a code. A payload that two generations read differently is an error unless the caller asks for a guess.
 //! * The same input gives the same bytes.
 //!
 //! # Features
 //!
-//! None is on by default; without any the crate takes about a dozen others, and no C.
+//! No feature is on by default. Without features the crate has about a dozen dependencies and needs no C compiler.
 //!
 //! | feature | |
 //! |---|---|
-//! | `proto` | the [`prost`](https://docs.rs/prost) types of the newest generation and of pprof; they are generated when the crate is built, by some 40 crates that nothing else needs |
-//! | `proto-all` | those of every older generation too |
+//! | `proto` | [`prost`](https://docs.rs/prost) types of the newest generation and of pprof, generated at build time with some 40 additional crates |
+//! | `proto-all` | prost types of every older generation as well |
 //! | `pprof` | `Builder::report`: profiles from the reports of the crate [`pprof`](https://docs.rs/pprof) |
-//! | `build-id` | `build::htlhash`: the build id of a binary that has no other |
-//! | `firefox` | the Firefox Profiler's files are written, with the crate [`fxprof-processed-profile`](https://docs.rs/fxprof-processed-profile) |
-//! | `osprofiler-headers` | `format::OsProfilerHeaders`: links of the headers that OSProfiler signs |
-//! | `zstd` | zstd is read wherever gzip is, and `compression::zstd` writes it; the one feature that needs a C compiler |
+//! | `build-id` | `build::htlhash`: a build id for binaries that lack one |
+//! | `firefox` | writes Firefox Profiler files, with the crate [`fxprof-processed-profile`](https://docs.rs/fxprof-processed-profile) |
+//! | `osprofiler-headers` | `format::OsProfilerHeaders`: links from the headers that OSProfiler signs |
+//! | `zstd` | reads zstd wherever gzip is read; `compression::zstd` writes it; the only feature that needs a C compiler |
 //! | `cli` | the command `otlp-profiles` |
 
 #![forbid(unsafe_code)]
@@ -95,7 +96,7 @@ pub mod summary;
 mod wire;
 mod writer;
 
-/// Which format some bytes are: the answer of [`detect()`](crate::detect()), and how sure it is.
+/// The answer of [`detect()`](crate::detect()): the format of a payload and how certain that is.
 ///
 /// ```
 /// use otlp_profiles::{Format, ReadOptions, detect, detect::Certainty};
@@ -111,7 +112,7 @@ pub mod detect {
     pub use crate::format::detect::{Certainty, Detected, Endpoint};
 }
 
-/// What a conversion could not say, or had to decide.
+/// What a conversion dropped, changed or had to choose.
 ///
 /// ```
 /// use otlp_profiles::losses::{LossCode, LossKind};
@@ -138,7 +139,7 @@ pub use reader::{Ambiguity, ReadOptions, Reader, Reading, detect, read, read_tex
 pub use summary::Summary;
 pub use writer::{Written, write, write_all, write_into, write_to};
 
-/// Guides to what people build on this crate.
+/// Guides for authors of profilers, backends and CI pipelines.
 pub mod guide {
     #[doc = include_str!("../docs/PROFILER_AUTHORS.md")]
     pub mod profiler_authors {}

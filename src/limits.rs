@@ -2,12 +2,12 @@
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// What an input may ask for. All limits are checked before the memory they guard is taken;
-/// nothing is ever cut short to fit.
+/// Limits on input. All limits are checked before the memory they guard is allocated;
+/// input is never truncated to fit.
 ///
-/// Three sets are ready: [`network`](Self::network), the default, [`file`](Self::file) and
-/// [`unlimited`](Self::unlimited); a method named like each field changes it. Real profiles are far below all
-/// of `network`. An error of a limit names it ([`Error::limit`](crate::Error::limit)).
+/// Choose one of three presets: [`network`](Self::network), the default, [`file`](Self::file) and
+/// [`unlimited`](Self::unlimited). A setter named like each field changes it. Real profiles are far below
+/// `network`. The error of a limit names the limit ([`Error::limit`](crate::Error::limit)).
 ///
 /// ```
 /// use otlp_profiles::{ErrorKind, Limits, ReadOptions};
@@ -21,48 +21,48 @@ use crate::error::{Error, ErrorKind, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of the input as it is stored.
-    /// A framed file is read message by message: then it is of each.
+    /// Bytes of the input as stored.
+    /// A framed file is read message by message, and the limit applies to each message.
     pub max_input_bytes: u64,
-    /// Bytes after inflating, of what is compressed; deflate reaches 1032 : 1.
-    /// Inflating stops there. Of a framed file it is of each message. Of what is not compressed, `max_input_bytes` is
-    /// the limit.
+    /// Bytes of compressed input after inflating. Deflate reaches 1032 : 1.
+    /// Inflating stops at this limit. In a framed file it applies to each message. `max_input_bytes` limits uncompressed
+    /// input.
     pub max_decompressed_bytes: u64,
     /// Members of one gzip stream; one is normal.
-    /// Frames of zstd count like them.
+    /// Frames of zstd count as members.
     pub max_gzip_members: u64,
-    /// Values, groups and JSON inside one another.
-    /// Values of OTLP are counted in messages: 4 for one that is in no other, 2 for each array and 3 for each map that it is in. Groups, which
-    /// no schema has, count one each, and so do objects and arrays of JSON that is not OTLP. The messages of a format,
-    /// which nest as deep as its schema says and no deeper, count for [`check`](crate::check) alone. Values are walked by recursion, so more than
-    /// 256, the most of [`unlimited`](Self::unlimited), is taken as 256.
+    /// Nesting of values, groups and JSON.
+    /// OTLP values count by messages: 4 for a value in no other value, plus 2 for each enclosing array and 3 for each enclosing
+    /// map. Groups, which no schema contains, count 1 each. So do objects and arrays of JSON that is not OTLP. The messages
+    /// of a format nest only as deep as its schema and count only in [`check`](crate::check). Values are walked by recursion,
+    /// so a limit above 256, the value of [`unlimited`](Self::unlimited), counts as 256.
     pub max_nesting: u64,
     /// Samples of one payload.
-    /// All its profiles together.
+    /// The sum over all its profiles.
     pub max_samples: u64,
     /// Strings of one payload.
-    /// Those in place on the wire (OTLP's names of attributes, scopes) are among them.
+    /// Inline strings (OTLP's names of attributes, scopes) count too.
     pub max_strings: u64,
-    /// Rows of any other table.
-    /// Of mappings, locations, functions, links, attributes, stacks; and messages of one file.
+    /// Rows of each other table.
+    /// Applies to mappings, locations, functions, links, attributes and stacks, and to the messages of one file.
     pub max_table_entries: u64,
     /// Bytes of one string.
     pub max_string_bytes: u64,
     /// Locations of one stack.
-    /// A slice of a few bytes says a stack of thousands in OTLP 1.3 to 1.7.
+    /// In OTLP 1.3 to 1.7, a slice of a few bytes can encode a stack of thousands.
     pub max_stack_depth: u64,
     /// Lines of one location.
     pub max_lines_per_location: u64,
     /// Attributes of one sample, location, mapping, profile, resource or scope.
     pub max_attributes_per_item: u64,
-    /// Bytes the model may take.
-    /// Counted by rows before they are taken; the allocator's own needs are not in it.
+    /// Bytes of memory for the model.
+    /// Rows are counted before they are allocated. The allocator's overhead is not included.
     pub max_owned_bytes: u64,
-    /// Bytes the model may take for each byte of the inflated payload; 128 MiB it may always take.
-    /// Real profiles take two to six.
+    /// Bytes of memory for the model per byte of the inflated payload. The first 128 MiB are always allowed.
+    /// Real profiles use two to six.
     pub max_owned_per_byte: u64,
-    /// Bytes a writer may produce.
-    /// [`check`](crate::check) goes by it where it writes; [`write()`](crate::write()) goes by [`WriteOptions::max_output_bytes`](crate::WriteOptions::max_output_bytes).
+    /// Bytes that a writer may produce.
+    /// [`check`](crate::check) applies it where it writes; [`write()`](crate::write()) applies [`WriteOptions::max_output_bytes`](crate::WriteOptions::max_output_bytes).
     pub max_output_bytes: u64,
 }
 
@@ -103,7 +103,7 @@ const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
 impl Limits {
-    /// For payloads from strangers: what the OTLP specification recommends for a request.
+    /// Limits for untrusted payloads, as the OTLP specification recommends for a request.
     /// 64 MiB after inflating, 4 Mi samples, 512 MiB of memory.
     ///
     /// ```
@@ -130,7 +130,7 @@ impl Limits {
         }
     }
 
-    /// For files of one's own: what the command uses.
+    /// Limits for your own files. The command uses them.
     /// 1 GiB after inflating, 64 Mi samples, 8 GiB of memory.
     pub const fn file() -> Self {
         Self {
@@ -151,8 +151,8 @@ impl Limits {
         }
     }
 
-    /// None but the model's own: 2³² rows, 4 GiB of text, 256 levels of nesting.
-    /// For input of one's own making. The time a reader takes stays linear in it.
+    /// Only the limits of the model: 2³² rows, 4 GiB of text, 256 levels of nesting.
+    /// For trusted input. The time of a reader stays linear in the input.
     ///
     /// ```
     /// use otlp_profiles::{Limits, ReadOptions, read};
@@ -181,7 +181,7 @@ impl Limits {
 }
 
 impl Default for Limits {
-    /// [`Limits::network`].
+    /// Returns [`Limits::network`].
     fn default() -> Self {
         Self::network()
     }

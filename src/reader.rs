@@ -20,9 +20,9 @@ use crate::writer::write;
 
 pub use self::options::{Ambiguity, ReadOptions};
 
-/// Profiles, what they were read from and what was noticed.
+/// Profiles with the detected format and the findings of the reader.
 ///
-/// It owns all it holds; the bytes it was read from may go.
+/// It owns its data and does not borrow from the input.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -37,26 +37,26 @@ pub use self::options::{Ambiguity, ReadOptions};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Reading {
-    /// What was read.
+    /// The profiles.
     pub profiles: Profiles,
-    /// What was noticed.
-    /// One entry a code, with a count: repairs under [`Policy::Repair`](crate::Policy::Repair), and what is odd but kept.
+    /// Repairs under [`Policy::Repair`](crate::Policy::Repair), and irregularities that were kept.
+    /// Each code has one entry, with a count.
     pub findings: Vec<ReadFinding>,
-    /// Which format it is, how sure that is and why.
+    /// The format, its certainty and the evidence.
     pub detected: Detected,
 }
 
-/// Reads one message: inflates it, takes it out of its frame, finds out what it is.
+/// Reads one message: decompresses it, removes the framing and detects the format.
+///
+/// Time and memory are linear in the decompressed size. [`ReadOptions::format`] skips the detection.
 ///
 /// # Errors
 ///
-/// The bytes are of no known format ([`ErrorKind::Unrecognised`]), broken
-/// ([`ErrorKind::Malformed`]), past a limit ([`ErrorKind::Limit`]), readable in ways that differ
-/// ([`ErrorKind::Ambiguous`]), or several messages in one file ([`ErrorKind::SeveralMessages`]):
-/// [`Reader`] reads those.
-///
-/// It takes time and memory linear in what the bytes inflate to. What follows a name costs less:
-/// [`ReadOptions::format`] spares the detection.
+/// - [`ErrorKind::Unrecognised`]: the bytes are of no known format.
+/// - [`ErrorKind::Malformed`]: the bytes are broken.
+/// - [`ErrorKind::Limit`]: the input exceeds a limit.
+/// - [`ErrorKind::Ambiguous`]: several formats read the bytes differently.
+/// - [`ErrorKind::SeveralMessages`]: the file contains several messages; read it with [`Reader`].
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -88,8 +88,8 @@ pub(crate) fn of_one<T>(
 
 /// Reads the messages of a file or stream, one after the other.
 ///
-/// Most files are one message; those of the Collector's file exporter and of gRPC streams are many.
-/// Only one of them is in memory at a time, and [`Limits`] hold for each.
+/// Most files contain one message. Those of the Collector's file exporter and of gRPC streams contain many.
+/// Only one message is in memory at a time, and [`Limits`] apply to each.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -101,8 +101,8 @@ pub(crate) fn of_one<T>(
 /// # Ok(()) }
 /// ```
 ///
-/// A message that cannot be read is an error whose place begins with `message[3]`; the messages
-/// behind it are still read. After an error of the file itself there is nothing more.
+/// A message that cannot be read returns an error whose place begins with `message[3]`. The reader continues with the
+/// next message. After an error of the file itself it ends.
 #[derive(Debug)]
 pub struct Reader<R> {
     /// Takes off compression and frames.
@@ -113,11 +113,11 @@ pub struct Reader<R> {
 }
 
 impl Reader<File> {
-    /// A reader of the file at `path`.
+    /// Opens the file at `path`.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// The same as [`new`](Self::new).
     ///
     /// ```
     /// use otlp_profiles::{ErrorKind, ReadOptions, Reader};
@@ -131,12 +131,13 @@ impl Reader<File> {
 }
 
 impl<R: Read> Reader<R> {
-    /// A reader of what `input` gives: a file, a socket, `&bytes[..]`.
+    /// Creates a reader over `input`: a file, a socket, `&bytes[..]`.
     ///
     /// # Errors
     ///
-    /// The input cannot be read ([`ErrorKind::Io`]), is broken gzip ([`ErrorKind::Malformed`]), or
-    /// is one message larger than its limit ([`ErrorKind::Limit`]).
+    /// - [`ErrorKind::Io`]: reading the input fails.
+    /// - [`ErrorKind::Malformed`]: the input is broken gzip.
+    /// - [`ErrorKind::Limit`]: the input is one message larger than its limit.
     ///
     /// ```
     /// use otlp_profiles::framing::{Framing, frame};
@@ -159,8 +160,8 @@ impl<R> Reader<R> {
         Self { payloads, options: options.clone(), row: 0 }
     }
 
-    /// How the messages are framed.
-    /// [`Framing::None`] where the file is one message.
+    /// Returns the framing of the messages.
+    /// [`Framing::None`] if the file is one message.
     pub fn framing(&self) -> Framing {
         self.payloads.framing()
     }
@@ -182,14 +183,14 @@ impl<R: Read> Iterator for Reader<R> {
     }
 }
 
-/// Reads the payload that is next, if it is a long [text](MessageReader::text) of a format that has lines: folded stacks,
-/// the text of `perf script`. It takes the memory of what is distinct in it, however long it is.
+/// Reads the next payload line by line if it is a long [text](MessageReader::text) of a line-based format: folded
+/// stacks or the text of `perf script`. Memory grows with the distinct content, not with the length.
 ///
-/// `None` where it is something else, which [`MessageReader::next`] then gives. [`Reader`] does both.
+/// Returns `None` for any other payload, which [`MessageReader::next`] then returns. [`Reader`] does both.
 ///
-/// The text is known by its first 64 KiB, as one in memory is. It is the same profiles, or the same error, but that
-/// what is wrong further on, as with gzip, is met after what is wrong before it; and of
-/// [`Limits::max_owned_per_byte`] the bytes count that came so far.
+/// The format is detected from the first 64 KiB, as for a text in memory. The result is the same profiles or the same
+/// error, with two exceptions. A later fault of the file, such as broken gzip, is reported after an earlier fault of the
+/// text. [`Limits::max_owned_per_byte`] counts the bytes read so far.
 ///
 /// ```
 /// use otlp_profiles::stream::MessageReader;
@@ -308,15 +309,15 @@ fn reading(profiles: Profiles, mut detected: Detected, mut intake: Intake) -> Re
     Reading { profiles, findings: intake.findings, detected }
 }
 
-/// Says what some bytes are, without reading them: inflates them, takes the first message out of
-/// its frame. Ambiguity is no error here: [`Detected::certainty`] says it.
+/// Detects the format of some bytes without reading all of them: decompresses them and takes the first message
+/// out of its frame. Ambiguity is not an error; [`Detected::certainty`] reports it.
+///
+/// Apart from decompression, the cost does not depend on the size: detection samples evenly spaced parts of large
+/// payloads. [`read()`] examines more before it treats two readings as the same.
 ///
 /// # Errors
 ///
-/// The bytes are of no format this crate reads; the error names what they are, if it can.
-///
-/// What it costs beside inflating does not depend on the size: of large payloads evenly spaced parts are
-/// looked at. [`read()`] looks further before it calls two readings the same.
+/// [`ErrorKind::Unrecognised`] if this crate reads no such format; the error names the format if it is known.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {

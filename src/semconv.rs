@@ -1,7 +1,7 @@
 //! Names of OpenTelemetry's semantic conventions for profiles.
 //!
-//! Those that conversions and accessors rest on: what pprof and older generations of OTLP say in a field
-//! becomes an attribute of one of these names in the model, and the field again where a format has one. See
+//! Conversions and accessors use these names. A field that only pprof or an older generation of OTLP has becomes
+//! an attribute with one of these names in the model, and a field again in a format that has one. See
 //! the registries of [pprof](https://opentelemetry.io/docs/specs/semconv/registry/attributes/pprof/),
 //! [profile](https://opentelemetry.io/docs/specs/semconv/registry/attributes/profile/) and
 //! [process](https://opentelemetry.io/docs/specs/semconv/registry/attributes/process/).

@@ -1,4 +1,4 @@
-//! The payloads of a file or stream, one after the other: out of gzip and out of their frames.
+//! Iterates over the payloads of a file or stream: decompresses it and removes the framing.
 
 use std::borrow::Cow;
 use std::fs::File;

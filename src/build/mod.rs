@@ -1,7 +1,8 @@
-//! Building profiles: from a running profiler to [`Profiles`](crate::Profiles).
+//! Builds profiles from the data of a running profiler.
 //!
-//! A profiler that has names pushes them. One that has addresses says which mapping each lies in, and
-//! leaves the names to whoever has the binary:
+//! [`Builder`] produces [`Profiles`](crate::Profiles). A profiler that knows function names pushes frames. A profiler
+//! that knows only addresses pushes each address with its mapping, and a backend that has the binary
+//! adds the names:
 //!
 //! ```
 //! use otlp_profiles::build::{NewMapping, leaf_first};
@@ -22,7 +23,7 @@
 //! let server = NewMapping::new("/usr/bin/server").memory(0x40_0000, 0x80_0000);
 //! let server = builder.mapping(server.attributes(&[build_id]));
 //!
-//! // What an unwinder gives: the leaf, then return addresses, less one to lie within the call.
+//! // An unwinder returns the leaf and then return addresses; subtract 1 so that each lies within its call.
 //! let stack = [0x40_1234, 0x40_5678 - 1].map(|address| builder.address(server, address));
 //! builder.sample(cpu, leaf_first(stack)).value(10_000_000).attr("thread.name", "worker-1");
 //!
@@ -33,13 +34,13 @@
 //!
 //! | | |
 //! |---|---|
-//! | what is profiled, by what, and what is measured | [`resource`](Builder::resource), [`scope`](Builder::scope), [`profile`](Builder::profile), [`profile_mut`](Builder::profile_mut) |
+//! | the profiled process, the profiler, and the measured types | [`resource`](Builder::resource), [`scope`](Builder::scope), [`profile`](Builder::profile), [`profile_mut`](Builder::profile_mut) |
 //! | samples | [`sample`](Builder::sample) of a stack, [`root_first`] or [`leaf_first`] |
-//! | rows of the dictionary | [`frame`](Builder::frame), [`address`](Builder::address), [`location`](Builder::location), [`function`](Builder::function), [`mapping`](Builder::mapping), [`stack`](Builder::stack), [`attribute`](Builder::attribute), [`link`](Builder::link), [`string`](Builder::string) |
+//! | dictionary rows | [`frame`](Builder::frame), [`address`](Builder::address), [`location`](Builder::location), [`function`](Builder::function), [`mapping`](Builder::mapping), [`stack`](Builder::stack), [`attribute`](Builder::attribute), [`link`](Builder::link), [`string`](Builder::string) |
 //! | addresses of a process | [`ProcessMappings`] |
 //! | sampled heap profiles | [`Upscaling`] |
-//! | the end, or the end of an interval | [`finish`](Builder::finish), [`finish_interval`](Builder::finish_interval) |
-//! | other builders, and profiles that were read | [`merge`](Builder::merge), [`add`](Builder::add) |
+//! | finishing a payload or an interval | [`finish`](Builder::finish), [`finish_interval`](Builder::finish_interval) |
+//! | merging builders and profiles read earlier | [`merge`](Builder::merge), [`add`](Builder::add) |
 
 mod add;
 mod build_id;

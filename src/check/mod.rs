@@ -1,8 +1,8 @@
-//! Checks payloads against the rules of their generation: every finding, at its place.
+//! Checks payloads against the rules of their generation and reports every finding with its place.
 //!
-//! The [catalogue](Rule::all) has a rule for each sentence of the specifications that can be checked,
-//! with an id that never changes. [`validate()`] walks the bytes of a payload once, whatever generation of
-//! OTLP it is, or pprof, and says all that is wrong in one [`Report`].
+//! The [catalogue](Rule::all) has a rule for each sentence of the specifications that can be checked. The id of a
+//! rule never changes. [`validate()`] walks the bytes of a payload once and returns all findings in one [`Report`]. It
+//! accepts pprof and every generation of OTLP.
 //!
 //! ```
 //! use otlp_profiles::check::{Options, validate};

@@ -6,7 +6,7 @@ use crate::format::source::SourceOptions;
 use crate::limits::{Budget, Limits, within};
 use crate::schema::Table;
 
-/// What happens to input that breaks a rule the data can be read without.
+/// Policy for input that breaks a rule but can still be read.
 ///
 /// ```
 /// use otlp_profiles::{ErrorKind, Policy, ReadOptions, read};
@@ -23,12 +23,12 @@ use crate::schema::Table;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Policy {
-    /// It is an error.
-    /// The error is of kind [`Malformed`](crate::ErrorKind::Malformed) and has its place.
+    /// Return an error.
+    /// Its kind is [`Malformed`](crate::ErrorKind::Malformed), with the place of the fault.
     #[default]
     Refuse,
-    /// It is repaired, and a [`ReadFinding`] says how.
-    /// What cannot be understood at all, such as a length past the end, is an error all the same.
+    /// Repair the input and report each repair as a [`ReadFinding`].
+    /// Input that cannot be parsed at all, such as a length past the end, is still an error.
     Repair,
 }
 

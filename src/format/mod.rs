@@ -1,5 +1,6 @@
-//! The formats, each two arrows: bytes to [`Profiles`] and back; and how to write where a format
-//! leaves a choice.
+//! Formats: each reads bytes into [`Profiles`], writes [`Profiles`] to bytes, or both.
+//!
+//! [`Format`] lists them. The options here choose among the forms that a format permits.
 
 mod alike;
 mod assembly;

@@ -3,7 +3,7 @@
 use crate::limits::Limits;
 use crate::model::profile::ProfileId;
 
-/// How to write where a format leaves a choice.
+/// Options of [`write()`](crate::write()): the choices that a format leaves open.
 ///
 /// ```
 /// use otlp_profiles::WriteOptions;
@@ -15,34 +15,34 @@ use crate::model::profile::ProfileId;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WriteOptions {
-    /// How OTLP 1.10 says the texts of resources, scopes and values.
-    /// Readers of 1.10 differ in what they understand: see [`Receiver`](crate::format::Receiver).
+    /// How OTLP 1.10 stores the strings of resources, scopes and values.
+    /// Readers of 1.10 differ in what they support: see [`Receiver`](crate::format::Receiver).
     pub string_encoding: StringEncoding,
-    /// In which order rows and samples are written.
+    /// The order of rows and samples.
     pub layout: Layout,
-    /// Whether OTLP has `resource`, `scope` and `period_type` even where they are empty, for receivers
-    /// that read them without asking whether they are there.
+    /// Whether OTLP contains `resource`, `scope` and `period_type` even if they are empty, for receivers
+    /// that require them.
     pub empty_messages: bool,
-    /// How pprof, which has none, says timestamps; other formats take no other than the default.
+    /// How pprof, which has no field for timestamps, stores them. Other formats accept only the default.
     pub timestamps: Timestamps,
-    /// Whether pprof and folded stacks say links as the labels `trace_id` and `span_id`.
-    /// By default they do; false drops them, with a loss.
+    /// Whether pprof and folded stacks store links as the labels `trace_id` and `span_id`.
+    /// True by default. If false, the writer drops links and reports a loss.
     pub links: bool,
-    /// The id of the one profile: of several, it is an error. Where that becomes a profile for each of its types, the
-    /// first type's has it. Where a generation requires an id and none is known, it
-    /// is made from the content. Formats without ids do not take it.
+    /// The profile id of the output. It is an error if there is more than one profile. If one profile becomes a profile for
+    /// each of its types, the first type gets the id. If a generation requires an id and this is unset, the writer
+    /// derives one from the content. Formats without ids reject this option.
     pub profile_id: Option<ProfileId>,
-    /// Whether folded stacks carry attributes, links and timestamps behind the value, as OTEP 0239 shows them.
-    /// Flame graph tools skip such lines, so by default they are dropped, with a loss.
+    /// Whether folded stacks carry attributes, links and timestamps after the value, in the form of OTEP 0239.
+    /// Flame graph tools skip such lines. By default the writer drops the labels and reports a loss.
     pub folded_labels: bool,
-    /// Whether speedscope has a profile for each thread.
+    /// Whether speedscope gets a separate profile for each thread.
     pub by_thread: bool,
-    /// The bytes a writer may produce.
-    /// 512 MiB by default. Past them [`write()`](crate::write()) is an error.
+    /// The maximum size of the output in bytes.
+    /// 512 MiB by default. [`write()`](crate::write()) returns an error beyond it.
     pub max_output_bytes: u64,
-    /// The samples that timestamps may be expanded to where each needs one of its own.
-    /// 16 Mi by default: pprof has no timestamps but as a label of a sample of its own. Where they would make more
-    /// samples than this, they are left out of a pprof, with the code `timestamps.dropped`; OTLP up to 1.7 is an error.
+    /// The maximum number of samples after expanding timestamps to a sample each.
+    /// 16 Mi by default. pprof stores a timestamp only as a label of its sample. If expansion exceeds this limit, a
+    /// pprof omits the timestamps, with the code `timestamps.dropped`; OTLP up to 1.7 returns an error.
     pub max_expanded_samples: u64,
 }
 
@@ -64,8 +64,8 @@ impl Default for WriteOptions {
 }
 
 impl WriteOptions {
-    /// The names of the options that were given and that only some formats take, as
-    /// [`Format::options`](crate::Format::options) has them.
+    /// Returns the names of the options that are set and that only some formats accept, as
+    /// listed by [`Format::options`](crate::Format::options).
     ///
     /// ```
     /// use otlp_profiles::{ErrorKind, Format, WriteOptions, read, write};
@@ -73,7 +73,7 @@ impl WriteOptions {
     /// let options = WriteOptions::default().folded_labels(true);
     /// assert!(options.specified().eq(["folded-labels"]));
     /// let profiles = read(&bytes, &Default::default())?.profiles;
-    /// // pprof does not take it.
+    /// // pprof does not accept it.
     /// assert_eq!(write(&profiles, Format::PPROF, &options).unwrap_err().kind(), ErrorKind::InvalidOption);
     /// # Ok::<(), otlp_profiles::Error>(())
     /// ```
@@ -101,10 +101,10 @@ crate::limits::setters! { WriteOptions {
     max_expanded_samples: u64,
 } }
 
-/// How OTLP 1.10 says the texts of resources, scopes and values: all of a payload in one way.
+/// How OTLP 1.10 stores the strings of resources, scopes and values. One choice applies to the whole payload.
 ///
 /// OTLP 1.10 added `key_strindex` and `string_value_strindex` beside `key` and `string_value`
-/// ([what changed](https://github.com/open-telemetry/opentelemetry-proto/releases/tag/v1.10.0)).
+/// ([release notes](https://github.com/open-telemetry/opentelemetry-proto/releases/tag/v1.10.0)).
 ///
 /// ```
 /// use otlp_profiles::format::StringEncoding;
@@ -113,37 +113,37 @@ crate::limits::setters! { WriteOptions {
 /// let profiles = read(&bytes, &Default::default())?.profiles;
 /// let options = WriteOptions::default().string_encoding(StringEncoding::Dictionary);
 /// let written = write(&profiles, Format::OTLP, &options)?;
-/// // Read back, both ways say the same: a profile for each of the four sample types.
+/// // Both forms read back the same: a profile for each of the four sample types.
 /// assert_eq!(read(&written.payload, &Default::default())?.profiles.iter().count(), 4);
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StringEncoding {
-    /// In place, as every generation can.
-    /// Readers of every kind understand it.
+    /// Inline, as in every generation.
+    /// All readers support it.
     #[default]
     Inline,
-    /// By the dictionary, which says each text once.
-    /// Smaller where resources and scopes are many.
+    /// In the dictionary, which stores each string once.
+    /// Smaller for payloads with many resources and scopes.
     Dictionary,
 }
 
-/// In which order the rows of tables and the samples are written. What is said is the same; formats of
-/// other tools take no notice.
+/// The order of table rows and samples in the output. It does not change the content. Formats of other tools
+/// ignore it.
 ///
 /// | | [`Default`](Self::Default) | [`Keep`](Self::Keep) | [`Compact`](Self::Compact) |
 /// |---|---|---|---|
-/// | samples | in their order; in OTLP 1.3 to 1.7 by their attributes, the longest stacks first | in their order | by their attributes and stack |
-/// | locations | in their order; in OTLP 1.3 to 1.7 as compact | the most used ones first | by binary, function and line, the most used ones first |
-/// | functions, strings | the same | in their order | by file; as first used |
-/// | stacks | in their order | in their order | as the tree of calls |
-/// | rows that nothing refers to | stay | are left out, but for mappings | are left out, but for mappings |
-/// | OTLP 1.8 and later: samples that are 0 | stay | stay | are left out of all but one profile, where one becomes several |
-/// | OTLP: lists of one number | packed | packed | not packed but for the first of a profile, as every parser of protobuf takes them |
+/// | samples | unchanged; in OTLP 1.3 to 1.7 by attributes, longest stacks first | unchanged | by attributes and stack |
+/// | locations | unchanged; in OTLP 1.3 to 1.7 as `Compact` | most used first | by binary, function and line, most used first |
+/// | functions, strings | as locations | unchanged | by file; by first use |
+/// | stacks | unchanged | unchanged | as the call tree |
+/// | unreferenced rows | kept | dropped, except mappings | dropped, except mappings |
+/// | OTLP 1.8 and later: samples with value 0 | kept | kept | dropped from all but one profile, if one becomes several |
+/// | OTLP: lists of one number | packed | packed | unpacked except the first of a profile, which every protobuf parser accepts |
 ///
-/// A reader could notice the order of samples, which has no meaning, and the number of samples in each
-/// profile that is a column of one: [`write()`](crate::write()) puts them together again.
+/// A reader can observe the order of samples, which has no meaning, and the number of samples in each
+/// single-column profile. [`write()`](crate::write()) joins such profiles again.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -162,19 +162,19 @@ pub enum StringEncoding {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Layout {
-    /// What costs least: the order they have. Only OTLP 1.3 to 1.7, whose stacks are slices of one list,
-    /// would be larger than need be: there it is that of [`Compact`](Self::Compact) without a walk
-    /// through the tree of calls. Samples from the lines of a text (folded stacks, `perf script` …)
-    /// stay in theirs.
+    /// The cheapest order to write: the existing order. OTLP 1.3 to 1.7, whose stacks are slices of one list,
+    /// would be larger than necessary in that order, so the writer uses the order of [`Compact`](Self::Compact) there, without
+    /// a walk of the call tree. Samples from the lines of a text (folded stacks, `perf script` …)
+    /// keep their order.
     #[default]
     Default,
-    /// Samples and rows as they are, but the locations that stacks use most first.
+    /// Samples and rows in their existing order, except locations: those that stacks use most are first.
     Keep,
-    /// What takes the fewest bytes, once they are compressed as well.
+    /// The smallest output, before and after compression.
     Compact,
 }
 
-/// How pprof says timestamps.
+/// How pprof stores timestamps.
 ///
 /// ```
 /// use otlp_profiles::format::Timestamps;
@@ -189,9 +189,9 @@ pub enum Layout {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Timestamps {
-    /// One sample for each, with the numeric label `end_timestamp_ns`.
+    /// One sample per timestamp, with the numeric label `end_timestamp_ns`.
     #[default]
     Label,
-    /// Not at all; the values are added up.
+    /// Drop timestamps and add up the values.
     Drop,
 }

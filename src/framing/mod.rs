@@ -1,4 +1,4 @@
-//! Several messages in one file.
+//! Packs several messages into one file and splits them again.
 
 mod header;
 mod kind;

@@ -1,6 +1,6 @@
-//! The neutral model: OTLP's current data model, laid out by column.
+//! The format-independent model: OTLP's current data model, stored by column.
 //!
-//! # Looking
+//! # Reading
 //!
 //! | what | where |
 //! |---|---|
@@ -8,10 +8,10 @@
 //! | samples | `for sample in profile.samples()` |
 //! | values | [`Profile::totals`], [`Profile::observations`], [`Profile::sums`] |
 //! | frames | [`Dictionary::frames`], the leaf first, `.rev()` the root first |
-//! | attributes | [`Dictionary::resolve`] for whatever has some, then [`Attributes::get`] |
+//! | attributes | [`Dictionary::resolve`] for each item that has attributes, then [`Attributes::get`] |
 //! | times | [`Profile::time`], [`Profile::duration`], [`SampleRef::times`] |
 //!
-//! A folded stack and its value for every sample:
+//! Print the folded stack and the value of every sample:
 //!
 //! ```
 //! # fn main() -> otlp_profiles::Result<()> {
@@ -30,18 +30,19 @@
 //!
 //! # Editing
 //!
-//! | what | how |
+//! | task | method |
 //! |---|---|
-//! | leaving out | [`Profiles::retain_resources`], [`retain_profiles`](Profiles::retain_profiles), [`retain_sample_types`](Profiles::retain_sample_types), [`retain_samples`](Profiles::retain_samples) |
-//! | attributes | [`Profiles::edit_attributes`]: set, renamed, removed |
-//! | names | [`Profiles::rewrite_strings`]: of functions, files, sample types, scopes |
+//! | filter | [`Profiles::retain_resources`], [`retain_profiles`](Profiles::retain_profiles), [`retain_sample_types`](Profiles::retain_sample_types), [`retain_samples`](Profiles::retain_samples) |
+//! | set, rename or remove attributes | [`Profiles::edit_attributes`] |
+//! | rewrite names of functions, files, sample types, scopes | [`Profiles::rewrite_strings`] |
 //!
-//! An edit changes what it says and nothing else, and takes time in proportion to the profiles.
-//! The rows that nothing refers to any longer stay in the tables, and are written, until
-//! [`Profiles::compact`]: call it at the end. Ids of profiles stay; so do the originals that
-//! producers sent along, unedited, until [`Profiles::drop_original_payloads`].
+//! An edit changes only what its name states. It takes time linear in the size of the profiles.
 //!
-//! The profiles of one service, without a label, with functions renamed:
+//! Unreferenced rows stay in the tables and are written until you call [`Profiles::compact`]: call it once, at the end.
+//! Edits keep the ids of profiles. They also keep the original payloads that producers attached, unedited, until
+//! you call [`Profiles::drop_original_payloads`].
+//!
+//! Keep the profiles of one service, remove a label, and rename functions:
 //!
 //! ```
 //! # fn main() -> otlp_profiles::Result<()> {

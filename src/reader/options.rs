@@ -6,10 +6,10 @@ use crate::format::intake::Policy;
 use crate::format::source::SourceOptions;
 use crate::limits::{Limits, setters};
 
-/// How to read.
+/// Options of [`read`](crate::read()), [`Reader`](crate::Reader) and [`detect`](crate::detect()).
 ///
-/// A method named like each field changes it. The default is for strangers' input: the limits of a network,
-/// nothing repaired, nothing guessed.
+/// A setter named like each field changes it. The default suits untrusted input: network limits,
+/// no repairs, no guesses.
 ///
 /// ```
 /// use otlp_profiles::{Format, Limits, Policy, ReadOptions};
@@ -21,30 +21,30 @@ use crate::limits::{Limits, setters};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ReadOptions {
-    /// What the input may cost.
-    /// [`Limits::network`] unless others are asked for.
+    /// Limits on the size and cost of the input.
+    /// [`Limits::network`] by default.
     pub limits: Limits,
-    /// What happens to input that breaks a rule it can be read without.
-    /// [`Policy::Refuse`] unless repairs are asked for.
+    /// Policy for input that breaks a rule but can still be read.
+    /// [`Policy::Refuse`] by default.
     pub policy: Policy,
-    /// The format, where it is known; it decides between readings that are equally good, and is
-    /// taken at its word when no other was found.
+    /// The expected format, if known. It decides between readings that fit equally well, and applies
+    /// when detection finds no format.
     pub format: Option<Format>,
-    /// What happens where formats fit that read something else.
-    /// [`Ambiguity::Refuse`] unless a guess is asked for. It has no say where [`format`](Self::format) is given.
+    /// Policy for payloads that several formats read differently.
+    /// [`Ambiguity::Refuse`] by default. It has no effect if [`format`](Self::format) is set.
     pub ambiguity: Ambiguity,
-    /// The path or gRPC service that received the payload. Only OTLP, as protobuf or JSON, is accepted then: anything
-    /// else is [`Unrecognised`](crate::ErrorKind::Unrecognised). Among generations that fit equally well, those that
-    /// senders send there win; it never overrides what the payload contains.
+    /// The path or gRPC service that received the payload. If set, only OTLP, as protobuf or JSON, is accepted: any
+    /// other format is [`Unrecognised`](crate::ErrorKind::Unrecognised). Among generations that fit equally well, the reader
+    /// prefers those that senders send to this endpoint. The endpoint never overrides the content of the payload.
     pub endpoint: Option<Endpoint>,
     /// Whether the pprof labels `trace_id` and `span_id` become links.
-    /// True by default; false leaves them attributes, as the file has them.
+    /// True by default. If false, they stay attributes, as in the file.
     pub links: bool,
-    /// The numeric pprof label to take for the time of a sample, such as `end_timestamp_ns`.
-    /// It counts from 1970 in its unit, or in nanoseconds where it has none. `None` leaves such labels attributes.
+    /// The numeric pprof label to use as the time of a sample, such as `end_timestamp_ns`.
+    /// It counts from 1970 in its unit, or in nanoseconds if it has no unit. `None` keeps such labels as attributes.
     pub timestamp_label: Option<String>,
-    /// What formats of other tools leave to be said; an error where the format does not take it.
-    /// [`Format::options`] says which format takes which.
+    /// Options for formats of other tools. An option that the format does not support is an error.
+    /// [`Format::options`] lists the options of each format.
     pub source: SourceOptions,
 }
 
@@ -74,10 +74,10 @@ setters! { ReadOptions {
     source: SourceOptions,
 } }
 
-/// What happens where several formats fit a payload and read different profiles from it.
+/// Policy for payloads that fit several formats and read as different profiles.
 ///
-/// Samples of OTLP 1.10 that have one attribute and one timestamp each look like samples of 1.9
-/// that have one value and one timestamp. Nothing in such a payload says which it is; its sums
+/// In OTLP 1.10, samples with one attribute and one timestamp each look like samples of 1.9
+/// with one value and one timestamp. The payload does not show which it is, and the sums
 /// differ.
 ///
 /// ```
@@ -94,9 +94,9 @@ setters! { ReadOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ambiguity {
-    /// It is an error of kind [`ErrorKind::Ambiguous`](crate::ErrorKind::Ambiguous), which names the formats.
+    /// Return an error of kind [`ErrorKind::Ambiguous`](crate::ErrorKind::Ambiguous) that names the formats.
     #[default]
     Refuse,
-    /// The likelier format is read; [`Detected::certainty`](crate::Detected::certainty) says that it is a guess.
+    /// Read the likelier format; [`Detected::certainty`](crate::Detected::certainty) marks it as a guess.
     Prefer,
 }

@@ -1,5 +1,7 @@
-//! What a payload holds, without reading all of it: format, resources, types, counts, sums, times and the
-//! sizes of its tables; and where its bytes go.
+//! Summarises a payload without reading all of it.
+//!
+//! [`Summary`] holds the format, resources, types, counts, sums, times and table sizes. [`Sizes`] reports which parts use
+//! the bytes.
 //!
 //! ```text
 //! payload ─► detect ─► usual? ─► walk ─┬─► tallies: samples, timestamps, sums
@@ -8,9 +10,9 @@
 //!                        └─ no ─► read in full ─► the same answers
 //! ```
 //!
-//! The walk never decides what odd bytes mean: wherever it would have to, it returns `None`, and
-//! the reader of the format says. So there is one place for errors and repairs. `tests/summary.rs`
-//! holds both ways against each other over every file in every generation.
+//! The walk never interprets irregular bytes. Where it would have to, it returns `None` and the reader of the
+//! format takes over, so errors and repairs are decided in one place. `tests/summary.rs` compares both paths
+//! over every file in every generation.
 
 mod fields;
 mod outline;
