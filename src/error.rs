@@ -11,7 +11,7 @@ pub use self::finding::{ReadFinding, Severity};
 pub use self::kind::ErrorKind;
 pub(crate) use self::{gzip::GzipFault, shown::Shown};
 
-/// For code that reads and writes in terms of [`std::io`]: what failed at the system keeps its kind, anything else is
+/// Converts for code that uses [`std::io`]. An error of the operating system keeps its kind; any other error becomes
 /// [`InvalidData`](std::io::ErrorKind::InvalidData).
 ///
 /// ```
@@ -28,7 +28,7 @@ impl From<Error> for std::io::Error {
     }
 }
 
-/// An error, one word wide: a sentence and the place it speaks of.
+/// An error: a message and its place in the payload. It is one word wide.
 ///
 /// ```
 /// use otlp_profiles::{Format, ReadOptions, read};
@@ -40,8 +40,8 @@ impl From<Error> for std::io::Error {
 /// assert_eq!(size_of_val(&error), size_of::<usize>());
 /// ```
 ///
-/// `{}` is for the people who sent or opened the payload. `{:?}`, with which a `main` that returns an error prints it,
-/// appends the [hint](Error::hint) for the programmer; `{:#?}` has the parts.
+/// `{}` is the text for people who sent or opened the payload. `{:?}`, which a `main` that returns an error prints,
+/// appends the [hint](Error::hint) for the programmer. `{:#?}` shows the parts.
 #[derive(thiserror::Error)]
 #[error(transparent)]
 pub struct Error(Box<Inner>);
@@ -98,8 +98,8 @@ pub(crate) enum Step {
     Line(usize),
 }
 
-/// The result of everything here that can fail.
-/// What else is noticed, and no failure, is a [`ReadFinding`] or one of the [`Losses`](crate::Losses).
+/// The result of every fallible function of this crate.
+/// Observations that are not failures are [`ReadFinding`]s or [`Losses`](crate::Losses).
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
@@ -246,32 +246,32 @@ impl Error {
         self
     }
 
-    /// What kind of thing went wrong.
+    /// Returns the kind of error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Where in the message it went wrong, in the schema's own words:
+    /// Returns the path of the fault in the message, with the names of the schema:
     /// `resource_profiles[0].scope_profiles[0].profiles[2].samples[17].stack_index`, or `line 7` of a
-    /// text; empty when the error is about the whole payload.
+    /// text. Empty if the error concerns the whole payload.
     pub fn place(&self) -> String {
         place(self.0.place.iter().rev().copied())
     }
 
-    /// The offset of the offending bytes in the (inflated) payload, where known.
-    /// Of broken gzip it is the offset in the file.
+    /// Returns the offset of the offending bytes in the (inflated) payload, if known.
+    /// For broken gzip it is the offset in the file.
     pub fn byte(&self) -> Option<u64> {
         self.0.byte
     }
 
-    /// The sentence alone, without its place.
-    /// For who shows the place in a way of their own.
+    /// Returns the message without its place.
+    /// Use it to show the place separately.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The limit that was reached and can be raised, by its name in [`Limits`](crate::Limits) or
-    /// [`WriteOptions`](crate::WriteOptions), so that a program can say how its users raise it.
+    /// Returns the name of the limit that was reached and can be raised, as in [`Limits`](crate::Limits) or
+    /// [`WriteOptions`](crate::WriteOptions), so that a program can tell its users how to raise it.
     ///
     /// ```
     /// use otlp_profiles::{Limits, ReadOptions, read};
@@ -287,10 +287,10 @@ impl Error {
         }
     }
 
-    /// What to change in the call, in the names of this crate's API; `None` if the input has to change instead.
+    /// Returns what to change in the call, in the names of this crate's API. `None` if the input has to change instead.
     ///
     /// The error's text is for clients of a server and users of a program, and names no item of this crate. A hint is for
-    /// the programmer: `{:?}` appends it. A program with options of its own translates the names.
+    /// the programmer: `{:?}` appends it. A program with its own options translates the names.
     ///
     /// ```
     /// use otlp_profiles::{Format, Limits, ReadOptions, read};
@@ -320,13 +320,13 @@ impl Error {
         }
     }
 
-    /// Whether the bytes are plainly no profile of any kind: text, a program, a picture. Who reads
-    /// a directory of profiles may pass over such a file.
+    /// Returns whether the bytes are clearly not a profile of any kind: text, a program, a picture. A program that reads
+    /// a directory of profiles can skip such a file.
     ///
     /// ```
     /// let error = otlp_profiles::read(b"Read me first.\n", &Default::default()).unwrap_err();
     /// assert!(error.is_no_profile());
-    /// // What cannot be read may still be a profile.
+    /// // An unsupported file may still be a profile.
     /// let error = otlp_profiles::read(b"@[\n    read+13\n]: 7\n", &Default::default()).unwrap_err();
     /// assert!(!error.is_no_profile());
     /// ```

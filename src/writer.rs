@@ -9,7 +9,7 @@ use crate::format::options::WriteOptions;
 use crate::limits::within;
 use crate::model::Profiles;
 
-/// A payload, and what could not be said in it.
+/// A payload with the losses of its conversion.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -24,23 +24,22 @@ use crate::model::Profiles;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Written {
-    /// The bytes, neither compressed nor framed.
+    /// The payload, neither compressed nor framed.
     pub payload: Vec<u8>,
-    /// What they do not say.
-    /// Empty where the format says all of it.
+    /// Content that the format cannot represent.
+    /// Empty if the conversion is exact.
     pub losses: Losses,
 }
 
 /// Writes profiles as one payload.
 ///
+/// The same profiles and options give the same bytes.
+///
 /// # Errors
 ///
-/// The format cannot hold the profiles in one payload ([`write_all`] writes several), or a limit
-/// is reached.
-///
-/// The same profiles and options give the same bytes. Kinds: [`ErrorKind::Unrepresentable`],
-/// [`ErrorKind::Limit`] past [`max_output_bytes`](WriteOptions::max_output_bytes), and
-/// [`ErrorKind::InvalidOption`] for an option that the format does not take.
+/// - [`ErrorKind::Unrepresentable`]: the format cannot hold the profiles in one payload; [`write_all`] writes several.
+/// - [`ErrorKind::Limit`]: the payload exceeds [`max_output_bytes`](WriteOptions::max_output_bytes) or another limit.
+/// - [`ErrorKind::InvalidOption`]: an option does not apply to the format.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -74,12 +73,12 @@ fn only(mut payloads: Vec<Vec<u8>>, format: Format) -> Result<Vec<u8>> {
     Err(Error::new(ErrorKind::Unrepresentable, message))
 }
 
-/// Writes profiles as the payloads they need: one, except where the format is of one profile and
-/// there are several.
+/// Writes profiles as one or more payloads: several if the format holds one profile per payload and
+/// there are several profiles.
 ///
 /// # Errors
 ///
-/// As [`write()`], but for several payloads.
+/// The same as [`write()`], except that several payloads are permitted.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -100,13 +99,13 @@ pub fn write_all(
     write_parts(profiles, format, options, Vec::new())
 }
 
-/// Writes profiles into a buffer: what was in it is replaced, its memory used again. Its length
-/// then is the payload's, before anything is sent, and
-/// [`max_output_bytes`](WriteOptions::max_output_bytes) what it may be.
+/// Writes profiles into a buffer, replaces its contents and reuses its memory. The length of the payload
+/// is known before you send it and is at most
+/// [`max_output_bytes`](WriteOptions::max_output_bytes).
 ///
 /// # Errors
 ///
-/// As [`write()`]; the buffer is empty then.
+/// The same as [`write()`]. On error the buffer is empty.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -136,14 +135,14 @@ pub fn write_into(
     Ok(losses)
 }
 
-/// Writes profiles as one payload to a file, a socket, or whatever takes bytes.
+/// Writes profiles as one payload to a file, a socket or any other [`Write`](std::io::Write).
 ///
-/// Nothing is written unless all of the payload can be: it is made in memory first, because the
-/// lengths before its messages are known last.
+/// The payload is built in memory first, because the length of a message precedes its content. On an error of
+/// encoding, nothing is written.
 ///
 /// # Errors
 ///
-/// As [`write()`], and [`ErrorKind::Io`] if `output` fails.
+/// The same as [`write()`], and [`ErrorKind::Io`] if `output` fails.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {

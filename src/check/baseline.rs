@@ -21,7 +21,7 @@ const SCHEMA: &str = "otlp-profiles/baseline/1";
 
 /// Known findings of several files, by file, rule and place.
 ///
-/// Its [`Display`](fmt::Display) is the JSON that [`parse`](Self::parse) reads: sorted, one entry a line.
+/// Its [`Display`](fmt::Display) writes the JSON that [`parse`](Self::parse) reads: sorted, one entry per line.
 ///
 /// ```
 /// use otlp_profiles::check::{Baseline, Options, validate};
@@ -41,7 +41,7 @@ pub struct Baseline {
     counts: BTreeMap<(String, String, String), u64>,
 }
 
-/// How a report compares with a [`Baseline`].
+/// The comparison of a report with a [`Baseline`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Known {

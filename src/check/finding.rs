@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use super::rule::Rule;
 use crate::error::Severity;
 
-/// Something a payload breaks, and where.
+/// A violation of a rule, with its place.
 ///
 /// ```
 /// use otlp_profiles::check::{Options, validate};
@@ -17,27 +17,27 @@ use crate::error::Severity;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// The rule that is broken.
+    /// The violated rule.
     pub rule: &'static Rule,
-    /// How much it matters in this generation.
+    /// The severity in this generation.
     pub severity: Severity,
-    /// Where, in the names of the generation's own schema with absolute indices:
-    /// `dictionary.stack_table[3].location_indices[7]`. Empty where it is about all of the payload.
+    /// The path, with the names of the generation's schema and absolute indices:
+    /// `dictionary.stack_table[3].location_indices[7]`. Empty if the finding concerns the whole payload.
     pub path: String,
-    /// The offset of the field in the inflated payload, or in the file where the file itself is broken.
+    /// The offset of the field in the inflated payload, or in the file if the file itself is broken.
     pub byte: Option<u64>,
-    /// Whether that byte is one of the file as it is: not one of what was inflated, nor of a message among others, which
-    /// count from their own beginning.
+    /// Whether `byte` is an offset in the file as stored. Offsets in an inflated payload, or in one message of several,
+    /// count from the start of that payload or message.
     pub in_file: bool,
     /// The line of that byte, from 1, if the file is JSON text that is not compressed.
     pub line: Option<u64>,
     /// The character of that byte within its line, from 1.
     pub column: Option<u64>,
-    /// What was found, with its unit: values are escaped and cut at 120 characters; empty if there is nothing to show.
+    /// The value found, with its unit. Escaped and cut at 120 characters; empty if there is nothing to show.
     pub value: String,
-    /// What was expected, such as `16 bytes`, or the fact that a value contradicts; empty if the rule names it.
+    /// The expected value, such as `16 bytes`, or the fact that a value contradicts. Empty if the rule states it.
     pub bound: String,
-    /// How often: more than 1 where equal findings are counted as one.
+    /// The number of occurrences: more than 1 if equal findings are counted as one.
     pub count: u64,
 }
 
@@ -64,7 +64,7 @@ impl Display for Finding {
 }
 
 impl Finding {
-    /// The sentence alone, without the place, the severity and the rule.
+    /// Returns the message without the place, the severity and the rule.
     ///
     /// ```
     /// use otlp_profiles::check::{Options, validate};
@@ -95,7 +95,7 @@ impl Finding {
     }
 }
 
-/// How often a rule was broken, listed or not.
+/// The number of violations of a rule, listed or not.
 ///
 /// ```
 /// use otlp_profiles::check::{Options, validate};
@@ -109,8 +109,8 @@ impl Finding {
 pub struct RuleCount {
     /// The rule.
     pub rule: &'static Rule,
-    /// How much the worst of them matters.
+    /// The highest severity among its findings.
     pub severity: Severity,
-    /// How often it was broken.
+    /// The number of violations.
     pub count: u64,
 }

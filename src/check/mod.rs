@@ -63,8 +63,8 @@ pub use rule::Rule;
 
 /// Checks a file: one payload or several, compressed or not.
 ///
-/// Nothing that the bytes hold makes it fail: what cannot be read is a finding too. It takes time that grows
-/// with the bytes, and memory of a few times as many.
+/// It never fails: input that cannot be read is a finding too. Time is linear in the size of the input, and memory is a
+/// few times that size.
 ///
 /// ```
 /// use otlp_profiles::check::{Options, validate};

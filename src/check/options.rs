@@ -8,7 +8,7 @@ use crate::format::{Format, Receiver};
 use crate::limits::{Limits, setters};
 use crate::schema::Version;
 
-/// What to ask of a payload, and how much may be said.
+/// Options of [`validate()`](super::validate): which rules run and how many findings are listed.
 ///
 /// ```
 /// use otlp_profiles::check::{Options, Rule, validate};
@@ -20,29 +20,29 @@ use crate::schema::Version;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// What the payload may cost. Past a limit nothing is checked any more: that is an error of its own, and
-    /// [`Report::is_limited`](super::Report::is_limited) tells.
+    /// Limits on the payload. Checking stops at a limit, which is a separate error;
+    /// [`Report::is_limited`](super::Report::is_limited) reports it.
     pub limits: Limits,
-    /// The format, where it is known; otherwise the bytes decide. OTLP/JSON is checked only if it is named.
+    /// The format, if known; otherwise detection decides. OTLP/JSON is checked only if it is named here.
     pub format: Option<Format>,
-    /// The rules to ask, and no others; all, where it is empty. Naming a rule asks it even if it is
+    /// The only rules to run; all, if empty. A rule named here runs even if it is
     /// [off](Rule::is_on).
     pub only: Vec<&'static Rule>,
-    /// The rules not to ask, also if another list has them. What cannot be read, or not within the limits, is told
-    /// whatever is asked.
+    /// Rules to skip, even if another list contains them. Unreadable input and exceeded limits are always
+    /// reported.
     pub ignore: Vec<&'static Rule>,
-    /// The rules whose findings are errors, whatever the catalogue says.
+    /// Rules whose findings are errors, regardless of the catalogue.
     pub deny: Vec<&'static Rule>,
-    /// The rules whose findings are infos, whatever the catalogue says.
+    /// Rules whose findings are infos, regardless of the catalogue.
     pub allow: Vec<&'static Rule>,
-    /// Findings below this severity are neither listed nor counted.
+    /// The lowest severity that is listed and counted.
     pub min_severity: Severity,
-    /// How many findings of a rule are listed; the others are counted.
+    /// The number of findings listed per rule; the rest are only counted.
     pub max_findings: u64,
-    /// The receiver whose demands are asked too.
+    /// The receiver whose requirements are checked too.
     pub receiver: Option<Receiver>,
-    /// To give profcheck's verdict: its checks are made of the bytes as they are, taken for OTLP 1.10, and no
-    /// other. Which rules are asked, and how much they matter, is not up to the other options then.
+    /// Reproduces the verdict of profcheck: runs exactly its checks, on the bytes read as OTLP 1.10. The options
+    /// that select rules and severities have no effect then.
     pub compat: Option<Profcheck>,
 }
 
@@ -76,7 +76,7 @@ setters! { Options {
     compat: impl Into<Option<Profcheck>>,
 } }
 
-/// Which of its checks profcheck is asked for; its flags have these names.
+/// The checks that profcheck runs, named like its flags.
 ///
 /// ```
 /// use otlp_profiles::check::{Options, Profcheck, validate};
@@ -88,12 +88,12 @@ setters! { Options {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Profcheck {
-    /// Equal strings, and equal mappings. Not by default.
+    /// Equal strings and equal mappings. Off by default.
     pub check_dupes: bool,
-    /// Rows that nothing refers to; texts that resources, scopes and values refer to are such for it. Not by
+    /// Unreferenced rows. As in profcheck, strings that only resources, scopes and values refer to count as unreferenced. Off by
     /// default.
     pub check_orphans: bool,
-    /// Samples with values or timestamps, as many of both, and all samples of a profile alike.
+    /// Samples with values or timestamps, equally many of both, and the same shape in all samples of a profile.
     pub check_sample_shapes: bool,
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn level(receiver: Receiver, rule: &Rule) -> Option<Severity> {
 }
 
 impl Rule {
-    /// The other checkers and receivers that ask the same, and what they do.
+    /// Returns the other checkers and receivers that check the same, with their reaction.
     pub fn checked_by(&self) -> Vec<String> {
         let receivers = Receiver::ALL.iter().filter_map(|receiver| {
             let does = match level(*receiver, self)? {

@@ -6,7 +6,7 @@ use super::rule::Rule;
 use crate::error::Severity;
 use crate::format::Format;
 
-/// The result of a check: findings, and how often each rule was broken.
+/// The result of a check: the findings, and the number of violations of each rule.
 ///
 /// ```
 /// use otlp_profiles::Severity;
@@ -37,13 +37,13 @@ impl<'a> IntoIterator for &'a Report {
 }
 
 impl Report {
-    /// The findings, in the order of the bytes they are about. Of each rule as many are listed as
-    /// [`Options::max_findings`] says; a finding of rule `OP9008` counts the others.
+    /// Iterates over the findings in the order of their bytes. Each rule lists up to
+    /// [`Options::max_findings`] findings; a finding of rule `OP9008` counts the others.
     pub fn findings(&self) -> impl ExactSizeIterator<Item = &Finding> {
         self.findings.iter()
     }
 
-    /// How often each rule was broken, listed or not, by id.
+    /// Iterates over the number of violations of each rule, listed or not, by id.
     ///
     /// ```
     /// use otlp_profiles::check::{Options, validate};
@@ -57,7 +57,7 @@ impl Report {
         self.rule_counts.iter()
     }
 
-    /// The number of findings of a severity, listed or not.
+    /// Returns the number of findings of a severity, listed or not.
     ///
     /// ```
     /// use otlp_profiles::Severity;
@@ -72,18 +72,18 @@ impl Report {
         same.map(|tally| tally.count).sum()
     }
 
-    /// How much the worst finding matters.
+    /// Returns the highest severity among the findings.
     pub fn worst(&self) -> Option<Severity> {
         self.rule_counts.iter().map(|tally| tally.severity).max()
     }
 
-    /// Whether the bytes could be taken apart: an error about a file, its compression, its framing or the
-    /// wire format says that they could not, or not all of them.
+    /// Returns whether the bytes could be parsed completely. An error about a file, its compression, its framing or the
+    /// wire format means that they could not.
     pub fn is_readable(&self) -> bool {
         !self.errors().any(catalogue::is_unreadable)
     }
 
-    /// Whether a limit was reached.
+    /// Returns whether a limit was reached.
     pub fn is_limited(&self) -> bool {
         self.errors().any(catalogue::is_limit)
     }
@@ -94,7 +94,7 @@ impl Report {
         errors.map(|tally| tally.rule)
     }
 
-    /// Whether there is no error. Warnings and infos are no reason to refuse a payload; whoever wants none asks
+    /// Returns whether the report has no errors. Warnings and infos are permitted; to exclude them, use
     /// [`worst`](Self::worst).
     pub fn is_ok(&self) -> bool {
         self.worst() < Some(Severity::Error)

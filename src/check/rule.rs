@@ -127,61 +127,61 @@ pub(crate) fn generation(version: Version) -> usize {
 }
 
 impl Rule {
-    /// The id, such as `OP3101`: `OP` for OTLP and files, `PP` for pprof, then the topic in two digits, such as 31 for
-    /// indices. It is what `--only`, `--ignore`, `--deny` and `--allow` take.
+    /// Returns the id, such as `OP3101`: `OP` for OTLP and files, `PP` for pprof, then the topic in two digits, such as 31 for
+    /// indices. `--only`, `--ignore`, `--deny` and `--allow` accept it.
     pub fn id(&self) -> &'static str {
         self.id
     }
 
-    /// The name, such as `index-sample-stack-index`. [`Rule::find`] takes it as well as the id.
+    /// Returns the name, such as `index-sample-stack-index`. [`Rule::find`] accepts the name and the id.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// How much it matters, by generation: `E`, or `W6-7/I1-5`, a warning in generations 6 and 7 and an info before.
+    /// Returns the severity by generation: `E`, or `W6-7/I1-5` for a warning in generations 6 and 7 and an info before.
     ///
-    /// A [finding](super::Finding::severity) has the one of its own payload.
+    /// A [finding](super::Finding::severity) has the severity for its own payload.
     pub fn severity(&self) -> &'static str {
         self.severity
     }
 
-    /// The generations it is asked of, as the catalogue counts them: 1 is OTLP 1.3, 2 is 1.4 and 1.5, 3 to 7
+    /// Returns the generations the rule applies to, as the catalogue counts them: 1 is OTLP 1.3, 2 is 1.4 and 1.5, 3 to 7
     /// are 1.6 to 1.10; P is pprof, A is anything.
     pub fn generations(&self) -> &'static str {
         self.generations
     }
 
-    /// The message and field it is about.
+    /// Returns the message and field that the rule checks.
     pub fn place(&self) -> &'static str {
         self.place
     }
 
-    /// What is wrong where the rule is broken.
+    /// Returns the statement of a violation.
     pub fn statement(&self) -> &'static str {
         self.statement
     }
 
-    /// Why it matters.
+    /// Returns why the rule matters.
     pub fn why(&self) -> String {
         self.why.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
     }
 
-    /// The documents that demand it. [`Rule::links`] leads to them.
+    /// Returns the documents that require it. [`Rule::links`] has their addresses.
     pub fn source(&self) -> &'static str {
         self.source
     }
 
-    /// A value that breaks it.
+    /// Returns a value that violates the rule.
     pub fn example(&self) -> &'static str {
         self.example
     }
 
-    /// The [example](Self::example), corrected.
+    /// Returns the [example](Self::example), corrected.
     pub fn correction(&self) -> &'static str {
         self.correction
     }
 
-    /// What to do about it, in the imperative.
+    /// Returns the correction to make, in the imperative.
     ///
     /// ```
     /// use otlp_profiles::check::Rule;
@@ -192,7 +192,7 @@ impl Rule {
         self.fix
     }
 
-    /// The page that documents the rule.
+    /// Returns the address of the page that documents the rule.
     ///
     /// ```
     /// let rule = otlp_profiles::check::Rule::find("OP7011").unwrap();
@@ -203,12 +203,12 @@ impl Rule {
         format!("{repository}/blob/main/docs/RULES.md#{id}")
     }
 
-    /// Whether it is asked without being named: hints about size are not, nor is what only receivers demand.
+    /// Returns whether the rule runs by default. Hints about size and the requirements of receivers run only if named.
     pub fn is_on(&self) -> bool {
         !self.off
     }
 
-    /// The worst that it is in any generation. Machine output that knows one level for each rule has this one.
+    /// Returns the highest severity in any generation, for machine output with one level per rule.
     pub fn worst(&self) -> Severity {
         self.levels.iter().flatten().max().copied().unwrap_or(Severity::Info)
     }

@@ -6,7 +6,7 @@ use super::rule::Rule;
 const SOURCES: &str = include_str!("sources.txt");
 
 impl Rule {
-    /// The documents of its [source](Self::source): name and address.
+    /// Returns the name and address of each document in its [source](Self::source).
     ///
     /// ```
     /// let rule = otlp_profiles::check::Rule::find("OP0024").unwrap();

@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-/// How much a [`ReadFinding`] matters.
+/// The severity of a [`ReadFinding`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Severity {
-    /// Worth knowing; nothing is wrong.
-    /// No data differs for it.
+    /// Information: nothing is wrong.
+    /// It does not change any data.
     Info,
-    /// Odd, kept as it was found.
+    /// Irregular input, kept unchanged.
     Warning,
-    /// Broken; repaired, because [`Policy::Repair`](crate::Policy) asked for it.
+    /// Broken input, repaired under [`Policy::Repair`](crate::Policy).
     Error,
 }
 
@@ -25,10 +25,10 @@ impl fmt::Display for Severity {
     }
 }
 
-/// Something the reader noticed, with a stable code; equal codes are counted, not repeated.
+/// An observation of the reader, with a stable code. Repeated codes are counted.
 ///
-/// [`Reading::findings`](crate::Reading::findings) has those of a reading. What a checker says is a finding of
-/// [`check`](crate::check), by its rules.
+/// [`Reading::findings`](crate::Reading::findings) lists them. The findings of the validator have a type of their
+/// own, [`check::Finding`](crate::check::Finding).
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -41,15 +41,15 @@ impl fmt::Display for Severity {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadFinding {
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
     /// A stable code, such as `index.out_of_range`.
     pub code: &'static str,
-    /// How often it was met.
+    /// The number of occurrences.
     pub count: u64,
-    /// Where it was met first.
+    /// The place of the first occurrence.
     pub place: String,
-    /// What was found there.
+    /// A description of the first occurrence.
     pub message: String,
 }
 

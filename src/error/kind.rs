@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What kind of thing went wrong; the command turns it into an exit code.
+/// Kinds of errors. The command maps them to exit codes.
 ///
 /// ```
 /// use otlp_profiles::{ErrorKind, read};
@@ -12,26 +12,26 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The bytes are not the format they were read as.
+    /// The bytes do not match the format they were read as.
     Malformed,
-    /// The bytes are a format that this crate does not read or that is not accepted here: with an
+    /// The bytes are of a format that this crate does not read or the caller does not accept: with an
     /// [endpoint](crate::ReadOptions::endpoint), anything but OTLP.
     Unrecognised,
-    /// Formats that read the payload differently fit as well, and none was asked for.
-    /// [`ReadOptions::format`](crate::ReadOptions::format) names the format, [`Ambiguity`](crate::Ambiguity) allows a guess.
+    /// Several formats fit and read the payload differently, and the options choose none of them.
+    /// Set [`ReadOptions::format`](crate::ReadOptions::format), or permit a guess with [`Ambiguity`](crate::Ambiguity).
     Ambiguous,
-    /// A file holds several messages where one is wanted; [`Reader`](crate::Reader) reads them.
+    /// The file contains several messages instead of one; [`Reader`](crate::Reader) reads them.
     SeveralMessages,
-    /// A [limit](crate::Limits) was reached before the memory was taken.
-    /// [`Error::limit`](crate::Error::limit) says which, unless it is one of the model's own.
+    /// The input exceeds a [limit](crate::Limits), checked before memory is allocated.
+    /// [`Error::limit`](crate::Error::limit) names it, unless it is a fixed limit of the model.
     Limit,
-    /// The data cannot be said in the format it should be written as.
-    /// Such as two profiles as one pprof: [`write_all`](crate::write_all) writes them as two.
+    /// The target format cannot represent the data.
+    /// For example, a pprof holds one profile: [`write_all`](crate::write_all) writes two profiles as two files.
     Unrepresentable,
-    /// An option was given that the format does not take, or that does not fit the data.
-    /// [`Format::options`](crate::Format::options) has those it takes.
+    /// An option does not apply to the format or does not fit the data.
+    /// [`Format::options`](crate::Format::options) lists those that apply.
     InvalidOption,
-    /// The operating system failed to read or write; the error's source says how.
+    /// The operating system failed to read or write; the source of the error has the details.
     Io,
 }
 

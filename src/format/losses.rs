@@ -21,11 +21,11 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// Nothing to report.
+    /// No losses.
     Exact,
-    /// The same meaning: notes and synthesized values only.
+    /// The meaning is the same: only notes and synthesized values.
     Semantic,
-    /// Something was approximated, dropped or rejected.
+    /// A value was approximated, dropped or rejected.
     Lossy,
 }
 
@@ -39,8 +39,8 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// One kind of loss.
-/// As text: `dropped 56 × mapping.dropped (mapping_table[1])`.
+/// One kind of loss, with its count and first places.
+/// Displays as `dropped 56 × mapping.dropped (mapping_table[1])`.
 ///
 /// ```
 /// use otlp_profiles::{Format, WriteOptions, read, write};
@@ -55,12 +55,12 @@ impl fmt::Display for Verdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loss {
-    /// What happened.
+    /// The kind of loss.
     pub code: LossCode,
-    /// How often it happened.
+    /// The number of occurrences.
     pub count: u64,
-    /// Where it happened first; three places at the most.
-    /// In the words of the schema, as [`Error::place`](crate::Error::place).
+    /// The places of the first occurrences, at most three.
+    /// They use the names of the schema, like [`Error::place`](crate::Error::place).
     pub first: Vec<String>,
 }
 
@@ -74,9 +74,9 @@ impl fmt::Display for Loss {
     }
 }
 
-/// What a conversion lost. Nothing is dropped, guessed or altered without an entry here.
+/// The losses of a conversion. Nothing is dropped, guessed or changed without an entry here.
 ///
-/// It grows with the codes that happen, not with what they happen to.
+/// Its size depends on the number of codes, not on the number of occurrences.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -104,25 +104,25 @@ impl<'a> IntoIterator for &'a Losses {
 }
 
 impl Losses {
-    /// The entries, the worst kind first, then by code.
-    /// As text, each is a line for a log.
+    /// Iterates over the entries, the worst kind first, then by code.
+    /// Each displays as one line for a log.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Loss> {
         self.entries.iter()
     }
 
-    /// How many codes there are, each counted once.
+    /// Returns the number of distinct codes.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether nothing was lost.
-    /// Then the [verdict](Self::verdict) is [`Verdict::Exact`].
+    /// Returns whether nothing was lost.
+    /// If so, the [verdict](Self::verdict) is [`Verdict::Exact`].
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// How faithful the conversion was.
-    /// That of the worst entry.
+    /// Returns how faithful the conversion was.
+    /// The worst entry determines it.
     pub fn verdict(&self) -> Verdict {
         match self.entries.first() {
             None => Verdict::Exact,
@@ -131,7 +131,7 @@ impl Losses {
         }
     }
 
-    /// The entry of a code, such as `temporality.dropped`, if it happened.
+    /// Returns the entry of a code, such as `temporality.dropped`, if it occurred.
     ///
     /// ```
     /// use otlp_profiles::{Format, WriteOptions, read, write};
@@ -151,9 +151,9 @@ impl Losses {
         self.add_many(code, 1, place);
     }
 
-    /// Notes `count` losses of `code`, the first of them at `place`.
+    /// Adds `count` losses of `code`, the first of them at `place`.
     ///
-    /// For who leaves something out between reading and writing, and reports once.
+    /// For programs that filter data between reading and writing and report all losses together.
     ///
     /// ```
     /// use otlp_profiles::losses::{LossCode, Losses};
@@ -188,7 +188,7 @@ impl Losses {
 
     /// Adds the losses of another conversion.
     ///
-    /// For who converts several payloads and reports once.
+    /// For programs that convert several payloads and report once.
     ///
     /// ```
     /// use otlp_profiles::losses::Losses;

@@ -60,11 +60,11 @@ use crate::format::otlp::schema::Schema;
 use crate::format::text::Text;
 use crate::model::Profiles;
 
-/// A format: pprof, a generation of OTLP profiles, OTLP/JSON, or what another tool writes or shows.
+/// A format: pprof, a generation of OTLP profiles, OTLP/JSON, or a format of another tool.
 ///
-/// Some formats are only read, some only written: see [`can_read`](Self::can_read) and
-/// [`can_write`](Self::can_write). A small `Copy` value. There is a constant for each format, [`Format::ALL`] lists them, and
-/// names parse: `"pprof"`, `"otlp"` (the newest generation), `"otlp-1.9"` or `"1.9"`.
+/// Some formats are read-only, some write-only: see [`can_read`](Self::can_read) and
+/// [`can_write`](Self::can_write). `Format` is a small `Copy` value with a constant for each format.
+/// [`Format::ALL`] lists them. Names parse: `"pprof"`, `"otlp"` (the newest generation), `"otlp-1.9"` or `"1.9"`.
 ///
 /// ```
 /// use otlp_profiles::Format;
@@ -76,7 +76,7 @@ use crate::model::Profiles;
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 ///
-/// The constants are patterns. New ones are added in minor releases, so a `match` needs a last arm:
+/// The constants are patterns. Minor releases may add formats, so a `match` needs a wildcard arm:
 ///
 /// ```
 /// use otlp_profiles::Format;
@@ -114,54 +114,54 @@ static CODECS: &[&Codec] = &[
 ];
 
 impl Format {
-    /// The newest generation of OTLP profiles: a release of this crate that adds a generation changes it.
+    /// The newest generation of OTLP profiles. A release of this crate that adds a generation changes it.
     ///
     /// Name the generation, such as [`OTLP_1_10`](Self::OTLP_1_10), if you store payloads or send them to a receiver
     /// that you do not update together with this crate.
     pub const OTLP: Self = Self::OTLP_1_10;
     /// OTLP 1.10 and 1.11.
-    /// The one that receivers read today.
+    /// Current receivers read this generation.
     pub const OTLP_1_10: Self = Self(0);
     /// OTLP 1.9.
     pub const OTLP_1_9: Self = Self(1);
     /// OTLP 1.8.
-    /// The first with one sample type a profile and a stack table.
+    /// The first with one sample type per profile and a stack table.
     pub const OTLP_1_8: Self = Self(2);
     /// OTLP 1.7.
-    /// The first whose tables are a `ProfilesDictionary`.
+    /// The first with the tables in a `ProfilesDictionary`.
     pub const OTLP_1_7: Self = Self(3);
-    /// OTLP 1.6, whose tables only files hold.
+    /// OTLP 1.6, which has tables only in files.
     pub const OTLP_1_6: Self = Self(4);
     /// OTLP 1.5.
     pub const OTLP_1_5: Self = Self(5);
     /// OTLP 1.4.
-    /// The first of package `v1development`.
+    /// The first in package `v1development`.
     pub const OTLP_1_4: Self = Self(6);
     /// OTLP 1.3: OTEP 0239, package `v1experimental`.
     pub const OTLP_1_3: Self = Self(7);
     /// OTLP/JSON: written as the newest generation, read as any.
-    /// Ids are hex digits there, as [OTLP](https://opentelemetry.io/docs/specs/otlp/) says.
+    /// Ids are hex digits, as [OTLP](https://opentelemetry.io/docs/specs/otlp/) specifies.
     pub const OTLP_JSON: Self = Self(8);
     /// pprof's `profile.proto`.
-    /// One profile a payload, gzipped in files.
+    /// One profile per payload, gzipped in files.
     pub const PPROF: Self = Self(9);
     /// Timestamped events, a proposal (opentelemetry-proto 594) that was never released.
     pub const EVENTS: Self = Self(10);
     /// Folded stacks, plain and with the attributes of OTEP 0239.
     pub const FOLDED: Self = Self(11);
-    /// speedscope's files.
+    /// speedscope files.
     pub const SPEEDSCOPE: Self = Self(12);
-    /// The text of Linux's `perf script`: only read.
+    /// The text of Linux's `perf script`, read-only.
     pub const PERF_SCRIPT: Self = Self(13);
-    /// What pprof reads besides its message, from Go, gperftools and jemalloc: only read.
+    /// Legacy profiles that pprof reads, from Go, gperftools and jemalloc, read-only.
     pub const PPROF_LEGACY: Self = Self(14);
-    /// The messages and reports of OpenStack's OSProfiler: only read.
+    /// Messages and reports of OpenStack's OSProfiler, read-only.
     pub const OSPROFILER: Self = Self(15);
-    /// The Firefox Profiler's files: only written.
+    /// Firefox Profiler files, write-only.
     #[cfg(feature = "firefox")]
     pub const FIREFOX: Self = Self(16);
 
-    /// Every format, the newest generation of OTLP first. All else derives from this list.
+    /// All formats, the newest generation of OTLP first.
     pub const ALL: &'static [Self] = &[
         Self::OTLP_1_10,
         Self::OTLP_1_9,
@@ -183,52 +183,52 @@ impl Format {
         Self::FIREFOX,
     ];
 
-    /// The name, as `--from` and `--to` take it: `pprof`, `otlp-1.10`.
+    /// Returns the name, as `--from` and `--to` accept it: `pprof`, `otlp-1.10`.
     pub fn name(self) -> &'static str {
         self.codec().name
     }
 
-    /// Other names it answers to.
-    /// `otlp` is one of the newest generation.
+    /// Returns alternative names.
+    /// `otlp` is an alias of the newest generation.
     pub fn aliases(self) -> &'static [&'static str] {
         self.codec().aliases
     }
 
-    /// A line about it.
-    /// The command's help has it.
+    /// Returns a one-line description.
+    /// The command's help shows it.
     pub fn about(self) -> &'static str {
         self.codec().about
     }
 
-    /// File name extensions that mean it, without the dot and without `.gz` or `.zst`; the first is the one
-    /// that files get. All generations of OTLP share theirs.
+    /// Returns the file name extensions of the format, without the dot and without `.gz` or `.zst`. Output files get the
+    /// first. All generations of OTLP share theirs.
     pub fn extensions(self) -> &'static [&'static str] {
         self.codec().extensions
     }
 
-    /// Whether files of this format are gzipped by convention, whatever their name.
-    /// [`write()`](crate::write()) does not compress: [`deflate`](crate::compression::deflate) does.
+    /// Returns whether files of this format are gzipped by convention, whatever their name.
+    /// [`write()`](crate::write()) does not compress: use [`deflate`](crate::compression::deflate).
     pub fn is_gzip_on_disk(self) -> bool {
         self.codec().gzip_on_disk
     }
 
-    /// Why the format should not be written any more, if so.
-    /// It is written all the same.
+    /// Returns the reason not to write the format any more, if it is deprecated.
+    /// Deprecated formats can still be written.
     pub fn deprecated(self) -> Option<&'static str> {
         self.codec().deprecated
     }
 
-    /// Whether it is a generation of OTLP, or OTLP/JSON.
+    /// Returns whether it is a generation of OTLP or OTLP/JSON.
     pub fn is_otlp(self) -> bool {
         matches!(self.codec().encoding, Encoding::Otlp(_) | Encoding::OtlpJson)
     }
 
-    /// Whether its payloads are JSON.
+    /// Returns whether its payloads are JSON.
     pub fn is_json(self) -> bool {
         matches!(self.codec().encoding, Encoding::OtlpJson | Encoding::Own { json: true })
     }
 
-    /// Whether it is read.
+    /// Returns whether the crate reads it.
     ///
     /// ```
     /// use otlp_profiles::Format;
@@ -239,14 +239,14 @@ impl Format {
         self.codec().read.is_some()
     }
 
-    /// Whether it is written.
+    /// Returns whether the crate writes it.
     pub fn can_write(self) -> bool {
         self.codec().write.is_some()
     }
 
-    /// Whether a pprof comes back from it as it was, and so most of what OTLP says. The other
-    /// formats are those of other tools: they say less, and what they do not say is in the
-    /// [`Losses`].
+    /// Returns whether a pprof survives a round trip through it unchanged, and so does most of OTLP. The other
+    /// formats are those of other tools. They represent less, and the [`Losses`] list the
+    /// rest.
     ///
     /// ```
     /// use otlp_profiles::Format;
@@ -258,8 +258,8 @@ impl Format {
         !matches!(self.codec().encoding, Encoding::Own { .. } | Encoding::Events)
     }
 
-    /// The options, beyond those of all formats, that mean something for it: names of
-    /// [`SourceOptions`], of [`ReadOptions`](crate::ReadOptions) and of the options of writing.
+    /// Returns the names of the options that apply to this format only: of
+    /// [`SourceOptions`], of [`ReadOptions`](crate::ReadOptions) and of the options for writing.
     ///
     /// ```
     /// use otlp_profiles::Format;

@@ -26,7 +26,7 @@ use crate::format::losses::INDEX_OUT_OF_RANGE;
 use crate::framing::{Framing, frame, messages};
 use crate::limits::Limits;
 
-/// A file after [`fix`].
+/// The result of [`fix`].
 ///
 /// ```
 /// use otlp_profiles::check::{Options, fix};
@@ -38,29 +38,29 @@ use crate::limits::Limits;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Fixed<'a> {
-    /// The file; where nothing was done the very bytes that were given.
+    /// The file; unchanged input is returned as given, without a copy.
     pub bytes: Cow<'a, [u8]>,
-    /// What was done, payload by payload, in the order of the bytes of each.
+    /// The changes, payload by payload, in the byte order of each.
     pub changes: Vec<Change>,
-    /// The payloads, and rules of a payload, that were left though something could be fixed.
+    /// Payloads, and rules of a payload, that were not fixed although something could be.
     pub not_fixed: Vec<NotFixed>,
-    /// What is found in the file as it is now.
+    /// The findings in the fixed file.
     pub report: Report,
 }
 
-/// Something that was wrong and is not any more.
+/// A violation that was fixed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Change {
-    /// The rule that was broken.
+    /// The violated rule.
     pub rule: &'static Rule,
-    /// Where that was; empty where it was all of the payload or the file.
+    /// The place of the violation; empty if it concerned the whole payload or the file.
     pub path: String,
-    /// The offset there, in the inflated payload as it was.
+    /// The offset of the place in the inflated payload before the change.
     pub byte: Option<u64>,
-    /// How often, where it is more than this place.
+    /// The number of occurrences, if more than this place.
     pub count: u64,
-    /// What was done about it.
+    /// The change that was made.
     pub done: &'static str,
 }
 
@@ -81,30 +81,29 @@ impl fmt::Display for Change {
     }
 }
 
-/// A payload that was left as it is, or something in it that was.
+/// A payload, or a part of one, that was not fixed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NotFixed {
-    /// Which of several payloads it is, such as `message[3]`; empty of one.
+    /// Which of several payloads it is, such as `message[3]`; empty for a single one.
     pub path: String,
-    /// Why: what it would lose if it were written anew, what stands in the way, or which rule finds the same.
+    /// The reason: the data that rewriting would lose, an obstacle, or another rule that reports the same.
     pub why: String,
 }
 
 /// What is done where a rule that is not fixed itself is broken no more.
 const WITH_IT: &str = "it went with what was fixed";
 
-/// Mends what has one right answer in a file: one payload or several, compressed or not.
+/// Fixes every violation that has exactly one right correction, in a file with one payload or several, compressed or not.
 ///
-/// What it mends is what [`Rule::fixed_by`] tells. The format, the framing and the compression stay.
-/// A payload is written anew as a whole, so all that is mended in it is among the
-/// [changes](Fixed::changes), also by rules that `options` do not ask. What is mended has no such finding
-/// any more, means the same, and stays as it is when it is fixed again. What is left is in the
-/// [report](Fixed::report).
+/// [`Rule::fixed_by`] reports which rules it fixes. Format, framing and compression stay the same. A payload is rewritten as
+/// a whole, so the [changes](Fixed::changes) include all corrections in it, also by rules that `options` exclude. A
+/// fixed violation is no longer reported, the meaning is unchanged, and fixing the file again changes nothing. The
+/// [report](Fixed::report) has the remaining findings.
 ///
-/// A payload is left alone, and [`Fixed::not_fixed`] says why, where it cannot be read, or where something
-/// that has no single right answer would be lost: a field that nobody knows, a stack that is not there,
-/// a text that is not UTF-8.
+/// A payload is left unchanged if it cannot be read, or if rewriting it would lose data without a
+/// single right correction: an unknown field, a missing stack, text that is not UTF-8. [`Fixed::not_fixed`] gives the
+/// reason.
 ///
 /// ```
 /// use otlp_profiles::check::{Options, fix};
@@ -243,9 +242,9 @@ impl Fixing<'_> {
 }
 
 impl Report {
-    /// How many findings [`fix`] can fix at most, as far as the report shows.
+    /// Returns the highest number of findings that [`fix`] could fix, according to the report.
     ///
-    /// It fixes none of a payload with findings that have no single right answer.
+    /// It fixes nothing in a payload with findings that have no single right correction.
     pub fn fixable(&self) -> u64 {
         let is_writable = writable(self).is_ok();
         let fixable = self.rule_counts().filter(|count| {

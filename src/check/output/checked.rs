@@ -8,9 +8,9 @@ use crate::error::Severity;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Checked {
-    /// The path, as findings shall name it.
+    /// The path, as shown in findings.
     pub name: String,
-    /// The report, or why the file could not be read or written.
+    /// The report, or the reason why the file could not be read or written.
     pub report: Result<Report, Unread>,
     /// The result of [`fix`](crate::check::fix), if the file was fixed.
     pub fixed: Option<Mended>,
@@ -35,24 +35,24 @@ pub struct Mended {
 }
 
 impl Checked {
-    /// A file that was checked.
+    /// Creates the entry of a checked file.
     pub fn new(name: impl Into<String>, report: Report) -> Self {
         Self { name: name.into(), report: Ok(report), fixed: None }
     }
 
-    /// A file that could not be read or written.
+    /// Creates the entry of a file that could not be read or written.
     pub fn unread(name: impl Into<String>, exit: u8, message: impl Into<String>) -> Self {
         let unread = Unread { message: message.into(), exit };
         Self { name: name.into(), report: Err(unread), fixed: None }
     }
 
-    /// The same file with its repairs.
+    /// Adds the repairs of the file.
     #[must_use]
     pub fn fixed(self, changes: Vec<Change>, not_fixed: Vec<NotFixed>) -> Self {
         Self { fixed: Some(Mended { changes, not_fixed }), ..self }
     }
 
-    /// Whether the file has a finding of this severity or a worse one.
+    /// Returns whether the file has a finding of this severity or a higher one.
     pub fn fails(&self, deny: Severity) -> bool {
         self.report.as_ref().is_ok_and(|report| report.worst() >= Some(deny))
     }

@@ -8,10 +8,10 @@ use std::fmt::Write;
 use super::checked::Checked;
 use crate::error::Severity;
 
-/// A line `::error file=…,title=…::message` for each finding.
+/// Returns a line `::error file=…,title=…::message` for each finding.
 ///
-/// Runners show ten annotations of a kind for a step and drop the rest, so the exit code, not the
-/// number of annotations, is what decides a job.
+/// Runners show ten annotations of a kind per step and drop the rest. Decide the job by the exit code, not by the
+/// number of annotations.
 pub fn to_github(files: &[Checked]) -> String {
     let mut page = String::new();
     for file in files {

@@ -16,9 +16,9 @@ use crate::error::Severity;
 /// The form of the document. Keys are only ever added to it.
 const SCHEMA: &str = "otlp-profiles/validate/1";
 
-/// One JSON document. Files with a finding of severity `deny` or worse have the verdict `reject`.
+/// Returns one JSON document. Files with a finding of severity `deny` or higher have the verdict `reject`.
 ///
-/// `findings` of a file are those that are listed; `rules` has the count of each rule.
+/// `findings` of a file contains the listed findings; `rules` has the count of each rule.
 pub fn to_json(files: &[Checked], deny: Severity) -> String {
     let files = files.iter().map(|file| {
         let body = match &file.report {

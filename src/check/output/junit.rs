@@ -14,9 +14,9 @@ use super::checked::Checked;
 use crate::check::report::Report;
 use crate::error::Severity;
 
-/// JUnit's XML. Files with a finding of severity `deny` or worse are failed tests.
+/// Returns JUnit XML. Files with a finding of severity `deny` or higher are failed tests.
 ///
-/// A file that cannot be read is an error and no failure: the test could not run.
+/// A file that cannot be read is an error, not a failure: the test could not run.
 pub fn to_junit(files: &[Checked], deny: Severity) -> String {
     let all = files.len();
     let failed = files.iter().filter(|file| file.fails(deny)).count();

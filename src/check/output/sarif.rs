@@ -12,10 +12,10 @@ use crate::check::finding::Finding;
 use crate::check::rule::Rule;
 use crate::error::Severity;
 
-/// A SARIF 2.1.0 document of one run.
+/// Returns a SARIF 2.1.0 document of one run.
 ///
-/// Its rules are those with findings. A file that could not be read is a notification of the run and no result.
-/// `partialFingerprints` are made of the file, the rule and the names of the path, so that they stay the same when
+/// It contains the rules that have findings. A file that could not be read is a notification of the run, not a result.
+/// `partialFingerprints` derive from the file, the rule and the names of the path, so that they stay the same when
 /// rows and bytes move.
 pub fn to_sarif(files: &[Checked]) -> String {
     let mut rules: BTreeMap<&str, &'static Rule> = BTreeMap::new();

@@ -6,12 +6,11 @@ use std::str::FromStr;
 use crate::error::{Error, ErrorKind};
 use crate::format::otlp::schema::Schema;
 
-/// What a payload was sent to: an HTTP path or a gRPC service, by the version in its name.
+/// The HTTP path or gRPC service that received a payload, identified by the version in its name.
 ///
-/// It is a hint of which generations the payload may be, given as
-/// [`ReadOptions::endpoint`](crate::ReadOptions::endpoint).
+/// Pass it as [`ReadOptions::endpoint`](crate::ReadOptions::endpoint) to narrow down the generations of a payload.
 ///
-/// A path may be one under a prefix. Between 1.4 and 1.10 no path tells anything.
+/// A path may have a prefix. Generations 1.4 to 1.10 share one path.
 ///
 /// ```
 /// use otlp_profiles::detect::{Endpoint};
@@ -32,7 +31,7 @@ use crate::format::otlp::schema::Schema;
 pub enum Endpoint {
     /// `/v1experimental/profiles`: OTLP 1.3.
     V1Experimental,
-    /// `/v1development/profiles`: OTLP 1.4 and all that follow.
+    /// `/v1development/profiles`: OTLP 1.4 and later.
     V1Development,
 }
 
@@ -53,13 +52,13 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// From a path or an address with it, or a service with or without its method.
+/// Parses a path, a URL that contains it, or a service with or without its method.
 impl FromStr for Endpoint {
     type Err = Error;
 
     /// # Errors
     ///
-    /// A text that does not name profiles and exactly one of the two versions.
+    /// The text does not name profiles with exactly one of the two versions.
     fn from_str(text: &str) -> Result<Self, Error> {
         let has = |word: &str| {
             text.split(['/', '.', '?', '#']).any(|part| part.eq_ignore_ascii_case(word))

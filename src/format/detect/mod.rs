@@ -47,9 +47,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::json::fit::generations_named;
 use crate::format::{Encoding, Format};
 
-/// Which format a payload is, how sure that is, and why.
+/// The format of a payload, how certain it is, and the evidence.
 ///
-/// [`detect()`](crate::detect()) gives it, and every [`Reading`](crate::Reading) has it.
+/// [`detect()`](crate::detect()) returns it, and every [`Reading`](crate::Reading) contains it.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -63,20 +63,20 @@ use crate::format::{Encoding, Format};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Detected {
-    /// The format it is read as.
+    /// The detected format.
     pub format: Format,
-    /// How sure that is.
+    /// How certain the detection is.
     pub certainty: Certainty,
-    /// Why, in words.
-    /// Such as `Sample field 4 is packed: values of otlp-1.10, not of otlp-1.9, otlp-1.8`. The sentences are for
+    /// The evidence, in sentences.
+    /// For example, `Sample field 4 is packed: values of otlp-1.10, not of otlp-1.9, otlp-1.8`. The sentences are for
     /// people and may change.
     pub evidence: Vec<String>,
 }
 
-/// How sure a detection is.
+/// How certain a detection is.
 ///
-/// [`read()`](crate::read()) takes a guess ([`is_guess`](Self::is_guess)) only if it was [asked for](crate::Ambiguity),
-/// the others as they are.
+/// [`read()`](crate::read()) accepts a guess ([`is_guess`](Self::is_guess)) only if the caller [permits it](crate::Ambiguity).
+/// It accepts every other certainty.
 ///
 /// ```
 /// use otlp_profiles::{Certainty, Format};
@@ -88,22 +88,22 @@ pub struct Detected {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Certainty {
-    /// No other format has this shape.
+    /// Only this format fits.
     Certain,
-    /// Others read it to the same profiles.
-    /// As of payloads without samples, or with fields that never changed.
+    /// Other formats read the same profiles.
+    /// This applies to payloads without samples, or with only fields that never changed.
     Equivalent(Vec<Format>),
-    /// Others read it to something else, or may: of large payloads not all is looked at. This reading
-    /// is the likely one.
+    /// Other formats read different profiles, or may: detection samples large payloads. This format
+    /// is the likeliest.
     Preferred(Vec<Format>),
-    /// Others read it to something else, as likely.
+    /// Other formats read different profiles and are equally likely.
     Ambiguous(Vec<Format>),
-    /// It is broken, and nearest to this format: where it ends early, what would tell others apart may be gone.
+    /// The payload is broken and this format is the nearest. If it ends early, the fields that distinguish formats may be missing.
     Nearest,
 }
 
 impl Certainty {
-    /// The other formats that fit, whatever they make of the payload.
+    /// Returns the other formats that fit, whether or not they read the same profiles.
     /// In the order of [`Format::ALL`].
     pub fn others(&self) -> &[Format] {
         match self {
@@ -112,7 +112,7 @@ impl Certainty {
         }
     }
 
-    /// Whether another format that fits may read something else: then this reading is a guess.
+    /// Returns whether another format that fits may read different profiles. If so, the detection is a guess.
     ///
     /// ```
     /// use otlp_profiles::{Certainty, Format};

@@ -125,8 +125,8 @@ macro_rules! codes {
         )*)*
 
         impl LossCode {
-            /// Every code there is.
-            /// The least of them first, by [`LossKind`].
+            /// Every code.
+            /// Ordered by [`LossKind`], the least serious first.
             pub const ALL: &'static [Self] = &[$($($name,)*)*];
         }
     };
