@@ -8,12 +8,12 @@ use crate::error::Result;
 use crate::model::{Profiles, ResourceProfiles};
 
 impl Builder {
-    /// Adds everything another payload has, in time proportional to it.
+    /// Adds everything in another payload. The time is linear in its size.
     ///
-    /// Nothing is lost: profiles come with their ids, times, attributes, links, original payloads
-    /// and dropped counts, empty ones as well, and rows of tables stay though nothing refers to
-    /// them ([`Profiles::compact`] leaves those out). Equal rows become one, and rows that say
-    /// nothing become row 0, but for locations and attributes, of which each is one.
+    /// Nothing is lost. Profiles keep their ids, times, attributes, links, original payloads
+    /// and dropped counts, even if they are empty. Unreferenced rows of tables stay
+    /// ([`Profiles::compact`] removes them). Equal rows become one. Empty rows
+    /// become row 0, except locations and attributes, each of which becomes one row.
     ///
     /// Scopes and resources that are equal in everything become one, and their profiles follow one another in
     /// the order they were added, behind the builder's own. Profiles are never summed up, even
@@ -21,8 +21,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// When it does not fit the builder's limits: then nothing of it is added, and the builder can
-    /// be used on.
+    /// The payload does not fit the builder's limits. Nothing of it is added then, and the builder
+    /// remains usable.
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {

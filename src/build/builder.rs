@@ -35,20 +35,19 @@ use crate::model::id::{AttributeId, LocationId};
 ///
 /// # What comes out
 ///
-/// Whatever is called in whatever order, what [`finish`](Self::finish) returns keeps the rules of
-/// the format: row 0 of every table is the empty row, no row is there twice, none is there that
-/// nothing refers to, no two attributes of a thing have the same key (the later one counts), and
-/// no profile is without samples. Samples of the same stack, the same attributes and the same link
-/// are one sample. (Profiles that were [added](Self::add) stay as they are.)
+/// For any sequence of calls, the profiles that [`finish`](Self::finish) returns follow the rules of
+/// the format. Row 0 of every table is the empty row. No row is duplicated or unreferenced. No item has two
+/// attributes with the same key (the later one wins). No profile is empty. Samples of the same stack, the same attributes
+/// and the same link become one sample. (Profiles that were [added](Self::add) stay as they are.)
 ///
-/// A sample has values, timestamps, or both. A profile's samples all have the same:
-/// where a caller mixes, a profile comes out as several, one for those with values, one for those
-/// with timestamps, one for those with both.
+/// A sample has values, timestamps, or both, and all samples of a profile have the same shape.
+/// If a caller mixes them, the builder splits the profile: one for samples with values, one for samples
+/// with timestamps, one for samples with both.
 ///
 /// # Keys for speed
 ///
-/// A profiler that can keep keys keeps those of locations or whole stacks. A sample of a stack that
-/// was seen then costs a hash and an addition, and takes no memory.
+/// A profiler can keep the keys of locations or whole stacks. A sample of a known stack
+/// then costs a hash and an addition, and allocates nothing.
 ///
 /// ```
 /// # use otlp_profiles::{Builder, build::leaf_first};
@@ -67,16 +66,16 @@ use crate::model::id::{AttributeId, LocationId};
 ///
 /// # Profiling without end
 ///
-/// [`finish_interval`](Self::finish_interval) lends out an interval, and the next one begins in the same memory, with the
-/// same resources, scopes and profiles. A builder is [`Send`]: let every thread have its own and
-/// [`merge`](Self::merge) them. A clone of a builder is another builder: keys of the first mean
-/// nothing to it.
+/// [`finish_interval`](Self::finish_interval) lends you the profiles of an interval. The next interval reuses the memory,
+/// with the same resources, scopes and profiles. A builder is [`Send`]: give each thread a builder and
+/// [`merge`](Self::merge) them. A clone is a separate builder and does not accept the keys of the
+/// original.
 ///
 /// # Limits
 ///
-/// A builder takes no more memory than its [`Limits`] allow. Past them [`finish`](Self::finish) is
-/// an error that says which limit it was, or, with [`WhenFull::Drop`], what does not fit is left out
-/// and counted, see [`dropped`](Self::dropped).
+/// A builder uses no more memory than its [`Limits`] allow. Beyond them [`finish`](Self::finish) returns
+/// an error that names the limit. With [`WhenFull::Drop`] the builder leaves out the excess instead and
+/// counts it in [`dropped`](Self::dropped).
 #[derive(Clone, Debug)]
 pub struct Builder {
     /// The dictionary, and what finds equal rows in it.
@@ -107,7 +106,7 @@ pub struct Builder {
     pub(super) set: Vec<AttributeId>,
 }
 
-/// What a [`Builder`] does with what does not fit its limits.
+/// Policy of a [`Builder`] for data beyond its limits.
 ///
 /// ```
 /// use otlp_profiles::{Builder, Limits, build::{WhenFull, root_first}};
@@ -123,15 +122,15 @@ pub struct Builder {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WhenFull {
-    /// Leaves it out, and [`Builder::finish`] is an error.
+    /// Leaves it out; [`Builder::finish`] returns an error.
     #[default]
     Refuse,
     /// Leaves it out and counts it.
     Drop,
 }
 
-/// What a [`Builder`] left out: what did not fit its limits, and what was given with a [`Key`](crate::build::Key) of
-/// another builder or of an interval that is over.
+/// Counts of data that a [`Builder`] left out: data beyond its limits, and data given with a [`Key`](crate::build::Key) of
+/// another builder or of a past interval.
 ///
 /// ```
 /// use otlp_profiles::{Builder, build::root_first};
@@ -151,12 +150,12 @@ pub struct Dropped {
     /// [`dropped_attributes_count`](crate::Profile::dropped_attributes_count), those of resources
     /// and scopes in theirs.
     pub attributes: u64,
-    /// Values past the number of the profile's sample types.
+    /// Values beyond the number of the profile's sample types.
     pub values: u64,
-    /// Links of samples, which were taken without.
+    /// Links of samples; the samples were added without them.
     pub links: u64,
-    /// Whatever else is said of profiles, resources and scopes: original payloads, periods and entities, and what
-    /// would name another resource, scope or profile if it were left out, such as a version. Samples of those are
+    /// Other data of profiles, resources and scopes: original payloads, periods and entities, and data whose omission
+    /// would change the identity of a resource, scope or profile, such as a version. Their samples are
     /// counted as samples.
     pub others: u64,
 }
@@ -179,9 +178,9 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// An empty builder with the [default limits](Limits::network).
+    /// Creates an empty builder with the [default limits](Limits::network).
     ///
-    /// The same as `Builder::default()`. It takes no memory until something is built.
+    /// The same as `Builder::default()`. It allocates no memory until you add data.
     ///
     /// ```
     /// let profiles = otlp_profiles::Builder::new().finish()?;
@@ -192,7 +191,7 @@ impl Builder {
         Self::with_limits(Limits::default(), WhenFull::default())
     }
 
-    /// An empty builder with limits of its own.
+    /// Creates an empty builder with the given limits.
     ///
     /// ```
     /// use otlp_profiles::{Builder, ErrorKind, Limits, build::{WhenFull, root_first}};
@@ -221,7 +220,7 @@ impl Builder {
         }
     }
 
-    /// What was left out since the interval began. [`Interval::dropped`](crate::build::Interval::dropped) says it of a sealed one.
+    /// Returns counts of data left out since the interval began. See [`Interval::dropped`](crate::build::Interval::dropped) for a finished one.
     ///
     /// ```
     /// use otlp_profiles::{Builder, build::root_first};
@@ -235,11 +234,11 @@ impl Builder {
         self.dropped
     }
 
-    /// Whether everything fitted so far: the error that [`finish`](Self::finish) would return.
+    /// Checks that everything fitted so far. Returns the error that [`finish`](Self::finish) would return.
     ///
     /// # Errors
     ///
-    /// The first limit that was reached, unless [`WhenFull::Drop`] was asked for. It stays until
+    /// The first limit that was reached, unless the builder uses [`WhenFull::Drop`]. The error stays until
     /// [`reset`](Self::reset).
     ///
     /// ```
@@ -258,10 +257,10 @@ impl Builder {
         }
     }
 
-    /// The bytes that what was built takes, as counted against
+    /// Returns the bytes of memory in use, as counted against
     /// [`max_owned_bytes`](Limits::max_owned_bytes).
     ///
-    /// A profiler that seals by size asks it; it costs nothing.
+    /// Use it to end an interval by size. The call costs nothing.
     ///
     /// ```
     /// let mut builder = otlp_profiles::Builder::new();
@@ -273,8 +272,8 @@ impl Builder {
         self.interner.room.spent()
     }
 
-    /// Forgets everything, also what was declared, and keeps the memory of the dictionary. From here on
-    /// the builder gives what a new one would. No key from before is valid.
+    /// Clears everything, including declarations, and keeps the memory of the dictionary. The builder then behaves
+    /// like a new one, and all earlier keys are invalid.
     ///
     /// ```
     /// use otlp_profiles::{Builder, build::root_first};

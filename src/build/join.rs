@@ -7,12 +7,12 @@ use crate::build::tree::Draft;
 use crate::model::profile::{Profile, ProfileId};
 
 impl Builder {
-    /// Adds all that another builder has, in time proportional to what it has.
+    /// Adds the content of another builder. The time is linear in its size.
     ///
-    /// Profiles of the same types, in equal scopes of equal resources, become one: their samples
-    /// are summed up, their windows joined. For the rest this builder's details win. Only profiles
-    /// of different temporalities stay apart, because the sum of changes and totals means nothing.
-    /// What was [added](Self::add) to the other builder is added to this one.
+    /// Profiles of the same types, in equal scopes of equal resources, are joined: samples
+    /// are added up and time windows combined. Other settings of this builder take precedence. Profiles
+    /// of different temporalities stay separate, because a sum of changes and totals is meaningless.
+    /// Profiles [added](Self::add) to the other builder are added to this one.
     ///
     /// ```
     /// use otlp_profiles::{Builder, build::root_first};

@@ -10,10 +10,10 @@ use crate::model::id::Id;
 /// A row of a [`Builder`](crate::Builder): `Key<LocationId>` is a location, `Key<Profile>` a profile
 /// being built.
 ///
-/// A key is eight bytes: a row number, and the number of the builder's generation it was made in. Every use
-/// compares that number. A key of another builder, or of a generation that is over, names nothing:
-/// the sample, attribute or link it was given for is left out and counted in
-/// [`dropped`](crate::Builder::dropped). It is never taken for another row, and nothing panics.
+/// A key is eight bytes: a row number, and the number of the builder's generation that made it. Every use
+/// compares the generation. A key of another builder or of a past generation is invalid:
+/// its sample, attribute or link is left out and counted in
+/// [`dropped`](crate::Builder::dropped). It never refers to another row and never panics.
 ///
 /// | keys of | are valid until |
 /// |---|---|
@@ -46,8 +46,8 @@ pub struct Key<T> {
 }
 
 impl<T> Key<T> {
-    /// None.
-    /// It is the key of row 0, valid everywhere: a location without a mapping has this as its mapping.
+    /// The key of row 0, the empty row.
+    /// It is valid in every builder. A location without a mapping has this as its mapping.
     ///
     /// ```
     /// use otlp_profiles::{Builder, build::{Key, NewFunction}};

@@ -10,11 +10,10 @@ use crate::build::stack::{Order, OrderedFrames};
 use crate::error::{Error, Result};
 use crate::model::id::{MappingId, StackId};
 
-/// The executable mappings of a process, for profilers that have addresses: which mapping an
-/// address lies in, by binary search.
+/// The executable mappings of a process. It finds the mapping of an address by binary search.
 ///
-/// A mapping becomes a row of a builder when an address in it is met first, again in each interval
-/// after [`finish_interval`](Builder::finish_interval). Read the mappings anew when libraries were loaded.
+/// A mapping becomes a row of a builder when an address in it first appears, in each interval
+/// after [`finish_interval`](Builder::finish_interval). Read the mappings again after libraries were loaded.
 ///
 /// ```
 /// use otlp_profiles::build::{ProcessMappings, leaf_first};
@@ -61,10 +60,10 @@ pub struct ProcessMappings {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProcessMapping {
-    /// The address where it begins.
+    /// The first address.
     pub memory_start: u64,
-    /// The address where it ends.
-    /// It lies in the mapping no more.
+    /// The end address.
+    /// Exclusive.
     pub memory_limit: u64,
     /// The offset in the file of the first byte mapped.
     pub file_offset: u64,
@@ -75,11 +74,11 @@ pub struct ProcessMapping {
 }
 
 impl ProcessMappings {
-    /// The mappings of this process, from `/proc/self/maps`.
+    /// Reads the mappings of this process from `/proc/self/maps`.
     ///
     /// # Errors
     ///
-    /// When there is no such file, which only Linux has, or it cannot be read.
+    /// The file does not exist (only Linux has it) or cannot be read.
     ///
     /// ```no_run
     /// let mappings = otlp_profiles::build::ProcessMappings::of_self()?;
@@ -90,12 +89,12 @@ impl ProcessMappings {
         Self::of_file("/proc/self/maps")
     }
 
-    /// The mappings of another process, from `/proc/{pid}/maps`.
+    /// Reads the mappings of another process from `/proc/{pid}/maps`.
     ///
     /// # Errors
     ///
-    /// As [`of_self`](Self::of_self), or when the process may not be looked into.
-    /// It needs the rights that `ptrace` needs.
+    /// The same as [`of_self`](Self::of_self), or missing permission.
+    /// It needs the same permissions as `ptrace`.
     pub fn of_process(pid: u32) -> io::Result<Self> {
         Self::of_file(&format!("/proc/{pid}/maps"))
     }
@@ -106,13 +105,13 @@ impl ProcessMappings {
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
     }
 
-    /// The mappings in the text of a `/proc/{pid}/maps`.
+    /// Parses the text of a `/proc/{pid}/maps`.
     ///
     /// # Errors
     ///
-    /// A line that is none of such a file, with its number.
+    /// A line has another form; the error has its number.
     ///
-    /// Mappings that are not executable, as the `x` of their rights says, are left out.
+    /// Mappings without the permission `x` are left out: they are not executable.
     ///
     /// ```
     /// use otlp_profiles::build::ProcessMappings;
@@ -147,14 +146,14 @@ impl ProcessMappings {
         self
     }
 
-    /// All mappings, in the order of their addresses.
-    /// Those that no sample was in are among them; in the profiles they are not.
+    /// Iterates over all mappings in the order of their addresses.
+    /// It includes mappings without samples, which the profiles omit.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &ProcessMapping> {
         self.mappings.iter().map(|(mapping, _)| mapping)
     }
 
-    /// The mapping an address lies in.
-    /// It takes time logarithmic in the mappings.
+    /// Returns the mapping that contains an address.
+    /// The time is logarithmic in the number of mappings.
     ///
     /// ```
     /// use otlp_profiles::build::ProcessMappings;
@@ -175,7 +174,7 @@ impl ProcessMappings {
         (address < self.mappings.get(row)?.0.memory_limit).then_some(row)
     }
 
-    /// The builder's mapping that an address lies in; [`Key::NONE`] if it lies in none.
+    /// Returns the builder's mapping that contains an address, or [`Key::NONE`].
     ///
     /// ```
     /// use otlp_profiles::{Builder, build::{NewLocation, ProcessMappings}};
@@ -197,13 +196,13 @@ impl ProcessMappings {
         *key
     }
 
-    /// The stack of the addresses an unwinder gives.
+    /// Builds the stack of the addresses from an unwinder.
     ///
-    /// The leaf is where the processor was; all others are return addresses. A return address is
-    /// behind its call, sometimes in the next line or function, so one is subtracted from it.
+    /// The leaf is the current instruction; all other addresses are return addresses. A return address points
+    /// after its call, possibly into the next line or function, so the method subtracts one from it.
     ///
-    /// An address in no mapping is a location without one; 0 in no mapping, which unwinders give where
-    /// they do not go on, is none. [`Builder::address`] takes addresses as they are.
+    /// An address outside all mappings becomes a location without a mapping. The address 0 outside all mappings, with which
+    /// unwinders end, is left out. [`Builder::address`] takes addresses unchanged.
     ///
     /// ```
     /// use otlp_profiles::{Builder, build::{ProcessMappings, leaf_first}};

@@ -10,10 +10,10 @@ use crate::build::value::{StringRef, ValueAndUnit};
 use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::{AggregationTemporality, Profile, ProfileId, ValueType};
 
-/// What there is to say of a profile beside its samples.
+/// Settings of a profile other than its samples.
 ///
-/// [`finish_interval`](Builder::finish_interval) keeps all of it but the time, the duration, the id and the original payload, which
-/// are of one interval.
+/// [`finish_interval`](Builder::finish_interval) keeps all of them except the time, the duration, the id and the original
+/// payload, which belong to one interval.
 ///
 /// ```
 /// use otlp_profiles::Builder;
@@ -38,8 +38,8 @@ pub struct ProfileMut<'a> {
 }
 
 impl Builder {
-    /// A profile of one thing: what its values measure, and in which unit. It is in the scope named
-    /// last; the same words name the same profile again.
+    /// Declares a profile with one sample type and its unit, in the current scope. The same arguments
+    /// return the same profile again.
     ///
     /// ```
     /// let mut builder = otlp_profiles::Builder::new();
@@ -49,9 +49,9 @@ impl Builder {
         self.profile_of([(sample_type, unit)])
     }
 
-    /// A profile of several things measured together: every sample has a value for each.
+    /// Declares a profile of several types measured together: every sample has a value for each.
     ///
-    /// Formats whose profiles measure one thing get as many profiles.
+    /// Formats with one type per profile get a profile for each type.
     ///
     /// ```
     /// use otlp_profiles::{Builder, build::root_first};
@@ -87,8 +87,8 @@ impl Builder {
         Some(ValueType { name: self.str(name)?, unit: self.str(unit)?, temporality: None })
     }
 
-    /// Says more of a profile. See [`ProfileMut`].
-    /// What is said of a key that is no profile of this builder is dropped; attributes are counted.
+    /// Returns the settings of a profile. See [`ProfileMut`].
+    /// Settings of a key that is not a profile of this builder are dropped; attributes are counted.
     ///
     /// ```
     /// use otlp_profiles::{Builder, build::root_first};
@@ -185,7 +185,7 @@ impl ProfileMut<'_> {
     }
 
     /// Sets the id of the profile, 16 bytes.
-    /// Without one the profile has none, and generations that require one get it from what the profile means.
+    /// Without it the profile has no id, and a generation that requires one derives it from the content.
     pub fn id(self, id: impl Into<ProfileId>) -> Self {
         let id = id.into();
         self.set(|profile| profile.profile_id = id)

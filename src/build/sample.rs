@@ -13,14 +13,15 @@ use crate::build::value::{StringRef, ValueAndUnit};
 use crate::model::id::{AttributeId, LinkId};
 use crate::model::profile::Profile;
 
-/// A sample being taken. It is added to its profile when this is dropped: at the end of the statement.
+/// A sample in progress. It is added to its profile when dropped: at the end of the statement.
 ///
-/// One with neither value nor timestamp counts 1. Values are those of one occurrence, and each
+/// A sample with neither value nor timestamp counts 1. Values belong to one occurrence, and each
 /// timestamp is an occurrence.
 ///
-/// Kept in a variable, it is added where the variable goes out of scope; until then the builder is
-/// borrowed. If the code in between panics, the sample is unfinished: it is left out and counted in
-/// [`dropped`](Builder::dropped). A destructor that runs while a panic is under way can take samples
+/// A sample in a variable is added when the variable goes out of scope; until then it borrows the
+/// builder. If the code in between panics, the sample is incomplete: it is left out and counted in
+/// [`dropped`](Builder::dropped). A destructor that runs during a panic can add samples
+/// as usual.
 /// as ever.
 ///
 /// ```
@@ -44,9 +45,10 @@ pub struct NewSample<'a> {
 }
 
 impl Builder {
-    /// Takes a sample: a stack, seen in a profile. See [`NewSample`].
+    /// Adds a sample of a stack to a profile. See [`NewSample`].
     ///
-    /// What it costs is a hash of the stack's words or keys and one of the sample; a stack and attributes that were
+    /// It costs a hash of the frames' names or keys and one of the sample. A known stack with known attributes
+    /// allocates nothing.
     /// seen before take no memory.
     ///
     /// ```

@@ -20,7 +20,7 @@ use crate::model::profile::{Profile, ProfileId};
 use crate::model::thin::Thin;
 use crate::model::{Profiles, ResourceProfiles};
 
-/// What a [`Builder`] built, on loan: read it, write it. When it is dropped, the next interval
+/// The profiles of an interval, borrowed from a [`Builder`]. When it is dropped, the next interval
 /// begins in the same memory, with the same resources, scopes and profiles.
 ///
 /// ```
@@ -53,8 +53,8 @@ pub struct Interval<'a> {
 }
 
 impl Interval<'_> {
-    /// What did not fit into this interval.
-    /// Of the sealed interval; [`Builder::dropped`] is of the one that is under way.
+    /// Returns counts of data left out of this interval.
+    /// [`Builder::dropped`] counts those of the current interval.
     pub fn dropped(&self) -> Dropped {
         self.lent.dropped
     }
@@ -76,15 +76,13 @@ impl Drop for Interval<'_> {
 }
 
 impl Builder {
-    /// Takes out what was built and leaves the builder as new: nothing is declared any more, and no
-    /// key is valid.
+    /// Returns the profiles and leaves the builder as new: without declarations, and all
+    /// keys are invalid. Time and memory are linear in their size. A profile without samples is left out.
     ///
     /// # Errors
     ///
-    /// When a limit was reached and nothing else was asked for: see [`WhenFull`](crate::build::WhenFull).
-    /// What was built stays; [`reset`](Self::reset) gives it up.
-    ///
-    /// It takes time and memory linear in what was built. A profile without samples is left out.
+    /// A limit was reached and the builder does not use [`WhenFull::Drop`](crate::build::WhenFull).
+    /// The content stays in the builder; [`reset`](Self::reset) discards it.
     ///
     /// ```
     /// use otlp_profiles::{Builder, build::root_first};
@@ -104,18 +102,18 @@ impl Builder {
         Ok(profiles)
     }
 
-    /// Lends out what was built, without copying it. When it is given back, the next interval
+    /// Lends the profiles of the interval without copying them. When the loan ends, the next interval
     /// begins in the same memory.
     ///
-    /// What was declared stays: the resources and scopes, the current one, and the profiles with all
-    /// that [`profile_mut`](Self::profile_mut) said of them but for the time, the duration, the id and the
-    /// original payload. Their keys stay valid. The keys of everything else, such as strings, locations and
-    /// stacks, are of the interval that is over; see [`Key`](crate::build::Key). A builder that names ever new resources
-    /// is [`reset`](Self::reset) now and then.
+    /// Declarations stay: the resources and scopes, the current one, and the profiles with all settings
+    /// of [`profile_mut`](Self::profile_mut) except the time, the duration, the id and the
+    /// original payload. Their keys stay valid. All other keys, such as those of strings, locations and
+    /// stacks, become invalid; see [`Key`](crate::build::Key). If a builder keeps declaring new resources,
+    /// [`reset`](Self::reset) it now and then.
     ///
     /// # Errors
     ///
-    /// As [`finish`](Self::finish).
+    /// The same as [`finish`](Self::finish).
     ///
     /// ```
     /// use otlp_profiles::{Builder, Format, WriteOptions, build::root_first, write_into};

@@ -1,12 +1,12 @@
 //! From what a sampling profiler saw to what there was.
 
-/// Estimates what there was from what a sampling profiler saw.
+/// Estimates the real totals from those of a sampling profiler.
 ///
-/// A heap profiler that sees one allocation in about every 512 KiB knows of few small allocations
-/// and of nearly all large ones. To show the heap as it is, what it saw of each size is divided by
-/// the probability of seeing it. [`NewSample::upscaled`](super::NewSample::upscaled) does so for a
-/// sample; sums are rounded once, when everything is added up, so that many small samples do not
-/// add up their rounding. The formulas are those of libdd-profiling.
+/// A heap profiler that samples about one allocation every 512 KiB sees few small allocations
+/// and nearly all large ones. To estimate the heap, each size is divided by
+/// the probability of sampling it. [`NewSample::upscaled`](super::NewSample::upscaled) does so for a
+/// sample. Sums are rounded once, at the end, so that rounding errors of many small samples do not
+/// add up. The formulas are those of libdd-profiling.
 ///
 /// ```
 /// use otlp_profiles::{Builder, build::{Upscaling, root_first}};

@@ -36,17 +36,18 @@ use crate::schema::{Table, Version};
 
 use samples::Tally;
 
-/// What a payload holds.
+/// A summary of a payload.
 ///
-/// Of a usual payload of OTLP or pprof this takes one walk over the bytes, which counts and sums up the samples
-/// and copies what is said of resources, scopes and profiles; no table, stack or sample is built. Whatever is
-/// odd, JSON, formats of other tools and all that [`Policy::Repair`] may change are read in full. Both ways give
+/// For regular payloads of OTLP or pprof it takes one walk over the bytes. The walk counts and sums samples and
+/// copies resources, scopes and the heads of profiles; it builds no table, stack or sample. Irregular payloads,
+/// JSON, formats of other tools and payloads that [`Policy::Repair`] may change are read in full. Both ways give
 /// the same answer.
 ///
-/// What only a full reading notices in a usual payload is not noticed: references of samples and between
-/// tables that lead nowhere, text that is not UTF-8 in rows that no profile's head refers to, and the limits
-/// that guard what is not made: the memory of the model, and that of single rows (`max_stack_depth` …) unless one
-/// is below its default. [`is_checked`](Self::is_checked) says which it was; [`check`](crate::check) finds it all.
+/// The walk over a regular payload does not check everything that [`read`] checks: dangling references of samples and
+/// between tables, text that is not UTF-8 in rows that no profile's head refers to, and the limits
+/// on data that it does not build. These are the memory of the model, and limits of single rows (`max_stack_depth` …) unless
+/// one is below its default. [`is_checked`](Self::is_checked) reports which way was used; [`check`](crate::check) checks
+/// everything.
 ///
 /// ```
 /// use otlp_profiles::{Format, ReadOptions, Summary};
@@ -70,7 +71,7 @@ pub struct Summary {
     is_checked: bool,
 }
 
-/// What is counted of one profile.
+/// The counts of one profile.
 ///
 /// ```
 /// use otlp_profiles::{ReadOptions, Summary};
@@ -89,22 +90,22 @@ pub struct Summary {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ProfileSummary<'a> {
-    /// What is said of the profile; it may have no samples here, whatever the payload has. Its texts and
+    /// The head of the profile. It may have no samples here, even if the payload has some. Its strings and
     /// attributes are in the [outline](Summary::outline)'s dictionary.
     pub profile: &'a Profile,
-    /// How many samples the payload has of it.
+    /// The number of samples in the payload.
     pub samples: u64,
-    /// How many timestamps these have.
+    /// The number of their timestamps.
     pub timestamps: u64,
-    /// What the values of each sample type add up to, as [`Profile::sums`] says it.
+    /// The sum of the values of each sample type, like [`Profile::sums`].
     pub sums: &'a [i128],
 }
 
-/// How many rows the tables of a payload have, those of all profiles together, the empty first row of a
-/// table not counted where the format has one.
+/// The number of rows in the tables of a payload, over all profiles, without the empty first row
+/// if the format has one.
 ///
-/// They are those of the payload: `stacks` is 0 before OTLP 1.8, where samples have lists of locations, and
-/// `attributes` and `links` are 0 in pprof, where they have labels.
+/// The numbers describe the payload: `stacks` is 0 before OTLP 1.8, where samples have lists of locations, and
+/// `attributes` and `links` are 0 in pprof, which has labels.
 ///
 /// ```
 /// use otlp_profiles::{ReadOptions, Summary};
@@ -135,11 +136,11 @@ pub struct TableRows {
 }
 
 impl Summary {
-    /// Summarises one message: inflates it, takes it out of its frame, finds out what it is.
+    /// Summarises one message: decompresses it, removes the framing and detects the format.
     ///
     /// # Errors
     ///
-    /// As [`read`], but for what is [not checked](Self).
+    /// The same as [`read`], except for faults that are [not checked](Self).
     pub fn of(bytes: &[u8], options: &ReadOptions) -> Result<Self> {
         of_one(bytes, &options.limits, |payload| match quick(payload, options)? {
             Some(summary) => Ok(summary),
@@ -147,7 +148,7 @@ impl Summary {
         })
     }
 
-    /// The same of what was read in full.
+    /// Summarises the result of a full reading.
     pub fn of_reading(reading: Reading) -> Self {
         let Reading { profiles, findings, detected } = reading;
         let tallies = profiles.iter().map(|profile| {
@@ -170,17 +171,17 @@ impl Summary {
         Self { detected, findings, outline: profiles, tallies, tables, is_checked: true }
     }
 
-    /// Which format it is, how sure that is and why.
+    /// Returns the format, its certainty and the evidence.
     pub fn detected(&self) -> &Detected {
         &self.detected
     }
 
-    /// What reading noticed; of a payload that was not [read in full](Self::is_checked), of its outline.
+    /// Returns the findings of the reader: for the outline only, if the payload was not [read in full](Self::is_checked).
     pub fn findings(&self) -> &[ReadFinding] {
         &self.findings
     }
 
-    /// Whether all of the payload was read and proved.
+    /// Returns whether the whole payload was read and validated by the reader.
     ///
     /// ```
     /// use otlp_profiles::{ReadOptions, Summary, read};
@@ -197,18 +198,18 @@ impl Summary {
         self.is_checked
     }
 
-    /// Resources, scopes and the heads of profiles. Where the payload was not [read in
-    /// full](Self::is_checked), profiles have no samples in it, and its tables only what they refer to.
+    /// Returns the resources, scopes and heads of profiles. If the payload was not [read in
+    /// full](Self::is_checked), profiles have no samples here, and the tables contain only rows that the heads refer to.
     pub fn outline(&self) -> &Profiles {
         &self.outline
     }
 
-    /// How many rows the tables have. Where all was [read](Self::is_checked) they are those of the model.
+    /// Returns the number of rows of the tables. After a [full reading](Self::is_checked) these are the rows of the model.
     pub fn tables(&self) -> TableRows {
         self.tables
     }
 
-    /// The profiles, in their order.
+    /// Iterates over the profiles in their order.
     pub fn profiles(&self) -> impl Iterator<Item = ProfileSummary<'_>> {
         self.outline.iter().zip(&self.tallies).map(|(profile, tally)| ProfileSummary {
             profile,
@@ -218,8 +219,8 @@ impl Summary {
         })
     }
 
-    /// The time from the beginning of the first profile to the end of the last, in nanoseconds since 1970;
-    /// none where no profile says when it began.
+    /// Returns the time from the beginning of the first profile to the end of the last, in nanoseconds since 1970.
+    /// `None` if no profile has a time.
     ///
     /// ```
     /// use otlp_profiles::{ReadOptions, Summary};
