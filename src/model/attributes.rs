@@ -8,7 +8,7 @@ use crate::model::value::KeyValue;
 use crate::model::value_ref::{AttributeRef, ValueRef};
 
 /// The attributes of a resource, a scope, a profile, a sample, a location or a mapping, with their
-/// texts at hand.
+/// strings resolved.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -31,7 +31,7 @@ pub struct Attributes<'a> {
     dictionary: &'a Dictionary,
 }
 
-/// The two forms in which the model has attributes: what [`Dictionary::resolve`] takes.
+/// The two forms of attributes in the model, accepted by [`Dictionary::resolve`].
 ///
 /// ```
 /// use otlp_profiles::model::{AttributeList, SampleRef};
@@ -62,7 +62,7 @@ impl<'a> From<&'a [KeyValue]> for AttributeList<'a> {
 }
 
 impl Dictionary {
-    /// The attributes of a list of ids or pairs, as any of the model's `attributes()` returns it.
+    /// Resolves the attributes of a list of ids or pairs, as returned by any `attributes()` of the model.
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
@@ -84,7 +84,7 @@ impl Dictionary {
 }
 
 impl<'a> Attributes<'a> {
-    /// The value of a key.
+    /// Returns the value of a key.
     ///
     /// The first of that key; a thing has no two. It compares texts one after the other, in time linear in the
     /// attributes of the thing, of which there are few.
@@ -102,14 +102,14 @@ impl<'a> Attributes<'a> {
         self.iter().find(|attribute| attribute.key == key).map(|attribute| attribute.value)
     }
 
-    /// The value of a key, where it is a text.
-    /// `None` also where the key has a value of another kind.
+    /// Returns the value of a key if it is a string.
+    /// `None` also if the value has another type.
     pub fn get_str(&self, key: &str) -> Option<&'a str> {
         self.get(key)?.as_str()
     }
 
-    /// All attributes, in order.
-    /// The order is that of the payload, which means nothing.
+    /// Iterates over all attributes in the order of the payload.
+    /// The order has no meaning.
     pub fn iter(
         &self,
     ) -> impl DoubleEndedIterator<Item = AttributeRef<'a>> + ExactSizeIterator + Clone + use<'a>
@@ -118,8 +118,8 @@ impl<'a> Attributes<'a> {
         (0..self.len()).map(move |at| list.attribute(at, dictionary))
     }
 
-    /// The number of attributes.
-    /// Those its producer dropped are not counted.
+    /// Returns the number of attributes.
+    /// It excludes those that the producer dropped.
     pub fn len(&self) -> usize {
         match self.list {
             AttributeList::Rows(rows) => rows.len(),
@@ -127,7 +127,7 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    /// Whether there is no attribute.
+    /// Returns whether there are no attributes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -15,8 +15,8 @@ use crate::model::value::Value;
 ///    └─► links
 /// ```
 ///
-/// Rows of a table of the payload keep its order, and equal rows stay apart. Nothing says that a row is
-/// referred to; [`Profiles::compact`](crate::Profiles::compact) leaves only those that are.
+/// Rows keep the order of the payload, and equal rows stay separate. Rows may be
+/// unreferenced; [`Profiles::compact`](crate::Profiles::compact) removes such rows.
 ///
 /// | table | a row is | as memory |
 /// |---|---|---|
@@ -66,14 +66,14 @@ impl Default for Dictionary {
 }
 
 impl Dictionary {
-    /// All text.
-    /// To look through them; [`text`](Self::text) has one by its id.
+    /// Returns all strings.
+    /// [`text`](Self::text) returns one by its id.
     pub fn strings(&self) -> &Strings {
         &self.strings
     }
 
-    /// The text of `id`.
-    /// The empty one for [`StringId::NONE`], and when the id is from elsewhere and past the end.
+    /// Returns the string of `id`.
+    /// Empty for [`StringId::NONE`], and for an id of another dictionary beyond the end.
     ///
     /// ```
     /// use otlp_profiles::model::StringId;
@@ -95,13 +95,13 @@ impl Dictionary {
         &self.mappings
     }
 
-    /// The function table; row 0 is the empty function.
-    /// A [`FunctionId`] indexes it, as [`FunctionId::row`].
+    /// Returns the function table; row 0 is the empty function.
+    /// Index it with [`FunctionId::row`].
     pub fn functions(&self) -> &[Function] {
         &self.functions
     }
 
-    /// The function of `id`; the empty one when the id is from elsewhere and past the end.
+    /// Returns the function of `id`; the empty one for an id of another dictionary beyond the end.
     pub fn function(&self, id: FunctionId) -> Function {
         self.functions.get(id.row()).copied().unwrap_or_default()
     }
@@ -117,7 +117,7 @@ impl Dictionary {
         &self.links
     }
 
-    /// The link of `id`; the empty one when the id is from elsewhere and past the end.
+    /// Returns the link of `id`; the empty one for an id of another dictionary beyond the end.
     ///
     /// ```
     /// use otlp_profiles::model::{Link, LinkId};
@@ -133,29 +133,29 @@ impl Dictionary {
         self.links.get(id.row()).copied().unwrap_or_default()
     }
 
-    /// The attribute table; row 0 is the empty attribute.
-    /// Those of samples, profiles, locations and mappings; resources and scopes have pairs of their own.
+    /// Returns the attribute table; row 0 is the empty attribute.
+    /// It holds those of samples, profiles, locations and mappings; resources and scopes store pairs instead.
     pub fn attributes(&self) -> &[Attribute] {
         &self.attributes
     }
 
-    /// The attribute of `id`, if the id is from here.
-    /// [`resolve`](Self::resolve) has the attributes of a list with their texts.
+    /// Returns the attribute of `id`, if it is in range.
+    /// [`resolve`](Self::resolve) returns the attributes of a list with their strings.
     pub fn attribute(&self, id: AttributeId) -> Option<&Attribute> {
         self.attributes.get(id.row())
     }
 
-    /// The stack table: the locations of each stack, leaf first; row 0 is the empty stack.
+    /// Returns the stack table: the locations of each stack, leaf first; row 0 is the empty stack.
     ///
-    /// Generations without a stack table (before 1.8) and pprof have the locations in every sample; here each
-    /// list is a row all the same, and equal ones are one.
+    /// Generations without a stack table (before 1.8) and pprof store the locations in every sample. Here each
+    /// distinct list is one row.
     pub fn stacks(&self) -> &Ragged<LocationId> {
         &self.stacks
     }
 
-    /// The locations of a stack, leaf first.
+    /// Returns the locations of a stack, leaf first.
     ///
-    /// [`frames`](Self::frames) has the functions, inlined ones too.
+    /// [`frames`](Self::frames) returns the functions, including inlined ones.
     ///
     /// ```
     /// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
@@ -178,10 +178,10 @@ impl Dictionary {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Function {
-    /// The name as people read it.
+    /// The human-readable name.
     pub name: StringId,
-    /// The name as the system knows it, such as a mangled one.
-    /// Empty where the producer gave one name alone.
+    /// The name used by the system, such as a mangled one.
+    /// Empty if the producer has only one name.
     pub system_name: StringId,
     /// The source file.
     pub filename: StringId,
@@ -189,9 +189,9 @@ pub struct Function {
     pub start_line: i64,
 }
 
-/// A line of a location: the function that was there, innermost first where code was inlined.
+/// A line of a location: a function, innermost first if code was inlined.
 ///
-/// The last line of a location is the function that really has a frame; those before it were inlined into
+/// The last line of a location is the function with the actual stack frame; each earlier function was inlined into
 /// the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -206,8 +206,8 @@ pub struct Line {
 
 /// A binary mapped into memory.
 ///
-/// Addresses of locations are those of the process, as `/proc/PID/maps` has them; where 0 is all there is,
-/// the producer did not say.
+/// Addresses of locations are those of the process, as in `/proc/PID/maps`. 0 means that the producer
+/// did not set them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Mapping {
@@ -244,7 +244,7 @@ pub struct Link {
 
 /// A key, a value and the unit it is in.
 ///
-/// It is `KeyValueAndUnit` since 1.8. Older generations say units in a table beside the attributes, pprof on
+/// It is `KeyValueAndUnit` since 1.8. Older generations store units in a table beside the attributes, pprof on
 /// each numeric label.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -253,8 +253,8 @@ pub struct Attribute {
     pub key: StringId,
     /// The value.
     pub value: Value,
-    /// The unit; none is [`StringId::NONE`].
-    /// Always none on attributes of resources and scopes, which have no place for one.
+    /// The unit; [`StringId::NONE`] if unset.
+    /// Always unset on attributes of resources and scopes, which have no field for it.
     pub unit: StringId,
 }
 
@@ -289,14 +289,14 @@ impl Mappings {
         &self.rows
     }
 
-    /// The mapping of `id`; the empty one when the id is from elsewhere and past the end.
-    /// A copy: a row is a few words.
+    /// Returns the mapping of `id`; the empty one for an id of another dictionary beyond the end.
+    /// It returns a copy of a few words.
     pub fn get(&self, id: MappingId) -> Mapping {
         self.rows.get(id.row()).copied().unwrap_or_default()
     }
 
-    /// The attributes of a mapping.
-    /// Build ids are among them: [`FrameRef::build_id`](crate::model::FrameRef::build_id) finds one.
+    /// Returns the attributes of a mapping.
+    /// They include build ids: see [`FrameRef::build_id`](crate::model::FrameRef::build_id).
     pub fn attributes(&self, id: MappingId) -> &[AttributeId] {
         self.attributes.row(id.row())
     }
@@ -339,35 +339,35 @@ impl Default for Locations {
 }
 
 impl Locations {
-    /// The number of locations, the empty one included.
+    /// Returns the number of locations, including the empty one.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.mappings.len()
     }
 
-    /// The mapping a location lies in.
-    /// [`MappingId::NONE`] where the binary is not known.
+    /// Returns the mapping of a location.
+    /// [`MappingId::NONE`] if the binary is unknown.
     #[inline]
     pub fn mapping(&self, id: LocationId) -> MappingId {
         self.mappings.get(id.row()).copied().unwrap_or_default()
     }
 
-    /// The address of a location; 0 is unknown.
-    /// 0 where there is none: such a location is known by its lines alone.
+    /// Returns the address of a location; 0 is unknown.
+    /// A location without an address is identified by its lines.
     #[inline]
     pub fn address(&self, id: LocationId) -> u64 {
         self.addresses.get(id.row()).copied().unwrap_or_default()
     }
 
-    /// The lines of a location, innermost first.
-    /// None where it was not symbolised.
+    /// Returns the lines of a location, innermost first.
+    /// Empty if it is not symbolised.
     #[inline]
     pub fn lines(&self, id: LocationId) -> &[Line] {
         self.lines.row(id.row())
     }
 
-    /// The attributes of a location.
-    /// The frame type is among them: [`FrameRef::frame_type`](crate::model::FrameRef::frame_type).
+    /// Returns the attributes of a location.
+    /// They include the frame type: see [`FrameRef::frame_type`](crate::model::FrameRef::frame_type).
     #[inline]
     pub fn attributes(&self, id: LocationId) -> &[AttributeId] {
         self.attributes.row(id.row())

@@ -8,10 +8,10 @@ use crate::model::id::{FunctionId, LocationId, MappingId, StackId};
 use crate::semconv;
 
 impl Dictionary {
-    /// The frames of a stack, the leaf first; `.rev()` begins at the root.
+    /// Iterates over the frames of a stack, leaf first; `.rev()` starts at the root.
     ///
-    /// A location with several lines is several frames: a function and those it was inlined into,
-    /// outward. A location without a line is one frame of which an address is known.
+    /// A location with several lines yields several frames: a function, then the functions it was inlined into,
+    /// outward. A location without a line yields one frame with its address.
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
@@ -33,9 +33,9 @@ impl Dictionary {
         self.stack(stack).iter().flat_map(|&location| self.location_frames(location))
     }
 
-    /// The frames of a location, innermost first: one, or one for each line.
+    /// Iterates over the frames of a location, innermost first: one, or one for each line.
     ///
-    /// For the rows of [`stacks`](Self::stacks), or for one location of a stack of which the others are known.
+    /// Use it for the rows of [`stacks`](Self::stacks), or for a single location of a stack.
     ///
     /// ```
     /// # let bytes = std::fs::read("testdata/rust-cpu.pb.gz").unwrap();
@@ -61,9 +61,9 @@ impl Dictionary {
     }
 }
 
-/// A frame of a stack: a function, where in it the program was, and the binary it is of.
+/// A frame of a stack: a function, the position in it, and its binary.
 ///
-/// As text it is the name of its function, else the function's system name, else its address:
+/// It displays as the name of its function, or the function's system name, or its address:
 /// `main.serve`, `_ZN4main5serveEv`, `0x401234`.
 ///
 /// ```
@@ -93,13 +93,13 @@ pub struct FrameRef<'a> {
 }
 
 impl<'a> FrameRef<'a> {
-    /// The name of the function, as people read it; empty when unknown.
-    /// As text the frame is this, or the next best: see [`FrameRef`].
+    /// Returns the human-readable name of the function; empty if unknown.
+    /// To fall back to other names, display the frame: see [`FrameRef`].
     pub fn name(&self) -> &'a str {
         self.dictionary.text(self.function().name)
     }
 
-    /// The name of the function as the system knows it, such as a mangled one; empty when unknown.
+    /// Returns the name of the function used by the system, such as a mangled one; empty if unknown.
     pub fn system_name(&self) -> &'a str {
         self.dictionary.text(self.function().system_name)
     }
@@ -109,14 +109,14 @@ impl<'a> FrameRef<'a> {
         self.dictionary.text(self.function().filename)
     }
 
-    /// The line in the source file, from 1; 0 is unknown.
-    /// Where in the function the program was; [`start_line`](Self::start_line) is where the function is.
+    /// Returns the line in the source file, from 1; 0 is unknown.
+    /// It is the current position; [`start_line`](Self::start_line) is the beginning of the function.
     pub fn line(&self) -> i64 {
         self.line.line
     }
 
-    /// The column, from 1; 0 is unknown.
-    /// Few producers say it.
+    /// Returns the column, from 1; 0 is unknown.
+    /// Few producers set this field.
     pub fn column(&self) -> i64 {
         self.line.column
     }
@@ -126,14 +126,14 @@ impl<'a> FrameRef<'a> {
         self.function().start_line
     }
 
-    /// The address of the location; 0 is unknown. Frames inlined into one another share it.
-    /// For return addresses producers differ: the specification asks for one that lies within the call.
+    /// Returns the address of the location; 0 is unknown. Frames inlined into one another share it.
+    /// Producers differ in return addresses: the specification requires one within the call.
     pub fn address(&self) -> u64 {
         self.dictionary.locations.address(self.location)
     }
 
-    /// Whether the function was inlined into that of the next frame toward the root.
-    /// The last frame of a location never is.
+    /// Returns whether the function was inlined into that of the next frame toward the root.
+    /// Always false for the last frame of a location.
     pub fn is_inlined(&self) -> bool {
         self.is_inlined
     }
@@ -149,14 +149,14 @@ impl<'a> FrameRef<'a> {
         self.line.function
     }
 
-    /// The location the frame is of.
-    /// Several frames share one where code was inlined.
+    /// Returns the location of the frame.
+    /// Inlined frames share one location.
     pub fn location(&self) -> LocationId {
         self.location
     }
 
-    /// The mapping the location lies in.
-    /// [`MappingId::NONE`] where the binary is not known.
+    /// Returns the mapping of the location.
+    /// [`MappingId::NONE`] if the binary is unknown.
     pub fn mapping(&self) -> MappingId {
         self.dictionary.locations.mapping(self.location)
     }
@@ -168,27 +168,27 @@ impl<'a> FrameRef<'a> {
         self.dictionary.text(filename)
     }
 
-    /// The build id of the binary: the GNU linker's, else Go's, else the hash of head and tail.
-    /// By it a server finds the symbols. Of pprof's own field `build_id` the reader makes one of these.
+    /// Returns the build id of the binary: the GNU linker's, else Go's, else the hash of head and tail.
+    /// A server uses it to find the symbols. The reader converts pprof's field `build_id` to one of these.
     pub fn build_id(&self) -> Option<&'a str> {
         let attributes = self.mapping_attributes();
         semconv::BUILD_IDS.iter().find_map(|key| attributes.get_str(key))
     }
 
-    /// What kind of code it is, such as `native`, `kernel` or `cpython`.
+    /// Returns the kind of code, such as `native`, `kernel` or `cpython`.
     /// The names are [those of the conventions](https://opentelemetry.io/docs/specs/semconv/registry/attributes/profile/).
     pub fn frame_type(&self) -> Option<&'a str> {
         self.attributes().get_str(semconv::PROFILE_FRAME_TYPE)
     }
 
-    /// What else is known of the location.
-    /// The frame type is among them.
+    /// Returns the attributes of the location.
+    /// They include the frame type.
     pub fn attributes(&self) -> Attributes<'a> {
         self.dictionary.resolve(self.dictionary.locations.attributes(self.location))
     }
 
-    /// What else is known of the binary.
-    /// The build ids are among them.
+    /// Returns the attributes of the binary.
+    /// They include the build ids.
     pub fn mapping_attributes(&self) -> Attributes<'a> {
         self.dictionary.resolve(self.dictionary.mappings.attributes(self.mapping()))
     }

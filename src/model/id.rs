@@ -19,21 +19,21 @@ macro_rules! ids {
         pub struct $name(pub(crate) u32);
 
         impl $name {
-            /// Row 0, which every table keeps empty: "there is none".
+            /// Row 0, which every table keeps empty: no entry.
             ///
-            /// OTLP says so [since 1.8](https://github.com/open-telemetry/opentelemetry-proto/releases/tag/v1.8.0);
-            /// tables of pprof and of older generations get an empty row put before theirs when they are read.
+            /// OTLP defines it [since 1.8](https://github.com/open-telemetry/opentelemetry-proto/releases/tag/v1.8.0);
+            /// the readers of pprof and of older generations insert an empty row 0.
             pub const NONE: Self = Self(0);
 
-            /// The id, or `None` for [`NONE`](Self::NONE).
+            /// Returns the id, or `None` for [`NONE`](Self::NONE).
             #[inline]
             pub fn some(self) -> Option<Self> {
                 (self != Self::NONE).then_some(self)
             }
 
-            /// The number of the row.
+            /// Returns the number of the row.
             ///
-            /// It indexes the slices of the [`Dictionary`](crate::model::Dictionary) that are not asked by id.
+            /// Use it to index the slices of the [`Dictionary`](crate::model::Dictionary).
             #[inline]
             pub fn row(self) -> usize {
                 self.0 as usize

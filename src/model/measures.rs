@@ -4,14 +4,14 @@ use crate::model::profile::Profile;
 use crate::model::samples::SampleRef;
 
 impl Profile {
-    /// What a sample measured in all: one number for each sample type, in their order.
+    /// Returns the totals of a sample: one number for each sample type, in their order.
     ///
-    /// Profiles come in several shapes, and this is the same question to all of them. Several sample
-    /// types have a value each. One sample type has a value, or a value for each timestamp, which
-    /// are added up; without values each timestamp counts 1. A profile that names no sample type
-    /// measures one nameless thing.
+    /// It covers every shape of profile. With several sample
+    /// types, a sample has a value for each. With one sample type, it has one value, or a value for each timestamp, which
+    /// are added up; without values each timestamp counts 1. A profile without sample types
+    /// counts as one unnamed type.
     ///
-    /// A sum that 64 bits cannot hold is the nearest number that they can; [`sums`](Self::sums) is
+    /// A sum beyond 64 bits saturates; [`sums`](Self::sums) is
     /// exact.
     ///
     /// ```
@@ -40,12 +40,12 @@ impl Profile {
         clamped(measured(self.columns(), sample_type, &sample))
     }
 
-    /// What a sample measured, one observation after the other: its time, in nanoseconds since 1970,
-    /// and its value, of the sample type in row `sample_type` of [`sample_types`](Self::sample_types).
+    /// Iterates over the observations of a sample: the time, in nanoseconds since 1970,
+    /// and the value of the sample type in row `sample_type` of [`sample_types`](Self::sample_types).
     ///
     /// A sample without timestamps is one observation without a time. Observations without a value
-    /// count 1. A total of several timestamps, as generations up to 1.7 and some pprof files have it,
-    /// is divided among them; what remains is the last one's. So the observations add up to the
+    /// count 1. A total of several timestamps, as in generations up to 1.7 and some pprof files,
+    /// is divided among them, and the last gets the remainder. The observations add up to the
     /// [total](Self::totals).
     ///
     /// ```
@@ -82,7 +82,7 @@ impl Profile {
         })
     }
 
-    /// The sums of all samples: one for each sample type, in their order, and exact.
+    /// Returns the sums of all samples: one for each sample type, in their order, and exact.
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {

@@ -5,14 +5,14 @@ use crate::model::id::{AttributeId, StringId};
 use crate::model::samples::Samples;
 use crate::model::thin::{Blank, Thin, thin};
 
-/// One profile: what was measured, when, and the samples.
+/// A profile: its types, its time and its samples.
 ///
-/// The current OTLP generations measure one thing a profile. A pprof file and OTLP up to 1.7 may
-/// measure several: then there are several sample types, and every sample has a value for each.
+/// Current OTLP generations have one sample type per profile. A pprof file and OTLP up to 1.7 may
+/// have several: then every sample has a value for each.
 ///
-/// Ids in it are rows of the [`Dictionary`](crate::Dictionary) of the payload it came in. Its samples lie by
-/// column ([`Samples`]); [`totals`](Self::totals), [`observations`](Self::observations) and
-/// [`sums`](Self::sums) say what their values mean, whatever the shape.
+/// Ids in it are rows of the [`Dictionary`](crate::Dictionary) of its payload. Samples are stored by
+/// column ([`Samples`]). [`totals`](Self::totals), [`observations`](Self::observations) and
+/// [`sums`](Self::sums) interpret their values, whatever the shape.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -133,15 +133,15 @@ impl Profile {
             + self.event_form.owned_bytes()
     }
 
-    /// The id of the profile; all zero when it has none.
+    /// Returns the id of the profile; all zero if unset.
     ///
-    /// OTLP 1.3 to 1.7 required one; since 1.8 it is optional, and pprof has none. Writers that need an id
-    /// make one of what the profile means, the same on every run.
+    /// OTLP 1.3 to 1.7 required an id; since 1.8 it is optional, and pprof has no field for it. Writers that need an id
+    /// derive it from the content, the same on every run.
     pub fn profile_id(&self) -> ProfileId {
         self.profile_id
     }
 
-    /// When it began, in nanoseconds since 1970; 0 when unknown.
+    /// Returns the start time in nanoseconds since 1970; 0 if unknown.
     /// Wide enough for pprof's signed and OTLP's unsigned 64 bits.
     ///
     /// [`time`](Self::time) is the same as a [`SystemTime`](std::time::SystemTime).
@@ -158,17 +158,17 @@ impl Profile {
         self.time_unix_nano
     }
 
-    /// How long it took, in nanoseconds; 0 when unknown.
+    /// Returns the duration in nanoseconds; 0 if unknown.
     ///
-    /// [`duration`](Self::duration) is the same as a [`Duration`](std::time::Duration). A heap profile of Go
-    /// has none: it is a state, not a stretch of time.
+    /// [`duration`](Self::duration) returns a [`Duration`](std::time::Duration). A heap profile of Go
+    /// has no duration: it is a snapshot.
     pub fn duration_nanos(&self) -> i128 {
         self.duration_nanos
     }
 
-    /// What the values of the samples measure, in the order of the values.
+    /// Returns the types of the values, in the order of the values.
     ///
-    /// One in OTLP since 1.8; as many as it likes in pprof and older OTLP. With several, sample `s` has
+    /// OTLP since 1.8 has one; pprof and older OTLP any number. With several, sample `s` has
     /// `values[t]` for type `t`.
     ///
     /// ```
@@ -183,17 +183,16 @@ impl Profile {
         &self.sample_types
     }
 
-    /// The name of the sample type to show first, where pprof or OTLP up to 1.7 said one. The
-    /// current conventions say it on the scope.
-    ///
-    /// [`PPROF_SCOPE_DEFAULT_SAMPLE_TYPE`](crate::semconv::PPROF_SCOPE_DEFAULT_SAMPLE_TYPE) is its attribute.
+    /// Returns the name of the default sample type, if pprof or OTLP up to 1.7 specified it. The
+    /// current conventions store it on the scope, as the attribute
+    /// [`PPROF_SCOPE_DEFAULT_SAMPLE_TYPE`](crate::semconv::PPROF_SCOPE_DEFAULT_SAMPLE_TYPE).
     pub fn default_sample_type(&self) -> StringId {
         self.default_sample_type
     }
 
-    /// What the period counts; both texts are empty when there is none.
+    /// Returns the type and unit of the period; both are empty if there is no period.
     ///
-    /// Such as `cpu` in `nanoseconds`: a sample was taken each time so much of it had passed.
+    /// For example, `cpu` in `nanoseconds`: a sample was taken each time that amount had passed.
     pub fn period_type(&self) -> ValueType {
         self.period_type
     }
@@ -214,22 +213,22 @@ impl Profile {
         self.period
     }
 
-    /// What else is known of the profile; no two with the same key.
+    /// Returns the attributes of the profile; keys are unique.
     ///
-    /// What a pprof says in fields of its own (comments, frames to drop and keep, a URL) is here, under the
+    /// They include pprof's separate fields (comments, frames to drop and keep, a URL), under the
     /// names of [`semconv`](crate::semconv).
     pub fn attributes(&self) -> &[AttributeId] {
         &self.attributes
     }
 
-    /// The number of attributes its producer dropped.
+    /// Returns the number of attributes that the producer dropped.
     pub fn dropped_attributes_count(&self) -> u32 {
         self.dropped_attributes_count
     }
 
-    /// The format and the bytes the profile was made from, when its producer sent them along.
+    /// Returns the format and the bytes of the original profile, if the producer attached them.
     ///
-    /// Both are empty when it did not. Such as `pprof` or `jfr`: the data a conversion to OTLP started from.
+    /// Both are empty otherwise. The format is a name such as `pprof` or `jfr`: the source of a conversion to OTLP.
     /// Edits do not change it; see [`Profiles::drop_original_payloads`](crate::Profiles::drop_original_payloads).
     pub fn original_payload(&self) -> (StringId, &[u8]) {
         (self.original_payload_format, &self.original_payload)
@@ -243,9 +242,9 @@ impl Profile {
     }
 }
 
-/// The id of a profile: 16 bytes; all zero is none.
+/// The id of a profile: 16 bytes; all zero if unset.
 ///
-/// As text it is 32 hex digits, as OTLP/JSON writes it.
+/// It displays as 32 hex digits, as in OTLP/JSON.
 ///
 /// ```
 /// assert_eq!(otlp_profiles::model::ProfileId::NONE.to_string(), "00000000000000000000000000000000");
@@ -271,10 +270,10 @@ impl std::fmt::Display for ProfileId {
     }
 }
 
-/// What a value measures, and in which unit.
+/// The type and unit of a value.
 ///
-/// Both texts are what the producer wrote. The conventions of OTLP like
-/// [UCUM](https://ucum.org) units (`ns`, `By`), those of pprof words (`nanoseconds`, `bytes`); neither is
+/// Both strings are as the producer wrote them. OTLP conventions use
+/// [UCUM](https://ucum.org) units (`ns`, `By`), pprof uses words (`nanoseconds`, `bytes`); neither is
 /// translated.
 ///
 /// ```
@@ -292,15 +291,15 @@ pub struct ValueType {
     pub name: StringId,
     /// Such as `nanoseconds` or `bytes`.
     pub unit: StringId,
-    /// Whether values are changes or totals; `None` where the format cannot say it.
+    /// Whether values are changes or totals; `None` if the format has no field for it.
     pub temporality: Option<AggregationTemporality>,
 }
 
 impl ValueType {
     const NONE: Self = Self { name: StringId::NONE, unit: StringId::NONE, temporality: None };
 
-    /// Whether it names neither a type nor a unit.
-    /// So it is with the period type of a profile that has no period.
+    /// Returns whether both name and unit are empty.
+    /// For example, the period type of a profile without a period.
     pub fn is_none(&self) -> bool {
         self.name == StringId::NONE && self.unit == StringId::NONE
     }
@@ -318,7 +317,7 @@ impl ValueType {
 pub struct AggregationTemporality(pub i32);
 
 impl AggregationTemporality {
-    /// Not said, though it should be.
+    /// Unspecified, although required.
     pub const UNSPECIFIED: Self = Self(0);
     /// Changes since the last report.
     /// Such as CPU time since the profile before.

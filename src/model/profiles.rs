@@ -6,10 +6,10 @@ use crate::model::profile::Profile;
 use crate::model::thin::{Blank, Thin, thin};
 use crate::model::value::KeyValue;
 
-/// Everything in one payload: the shared tables, and the profiles by resource and scope.
+/// The content of one payload: the shared tables, and the profiles by resource and scope.
 ///
-/// Every id in it is in range, every text is UTF-8, row 0 of every table is the empty row; so
-/// nothing that reads it can fail.
+/// Every id in it is in range, every string is UTF-8, and row 0 of every table is the empty row.
+/// Accessors cannot fail.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -30,9 +30,9 @@ use crate::model::value::KeyValue;
 ///                └ Profile               what was measured, when; its samples by column
 /// ```
 ///
-/// Profiles own all they hold and have no lifetime: they may be kept, sent to another thread
-/// (`Send + Sync`) and cloned. Equality is that of columns and rows: profiles that mean the same, with
-/// rows in another order, differ.
+/// Profiles own their data and have no lifetime: you may keep them, send them to another thread
+/// (`Send + Sync`) and clone them. Equality compares columns and rows: profiles with the same meaning and
+/// another row order differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profiles {
     pub(crate) dictionary: Dictionary,
@@ -111,10 +111,10 @@ impl ResourceProfiles {
         &self.resource
     }
 
-    /// The schema of the resource's attributes.
+    /// Returns the schema of the resource's attributes.
     ///
-    /// [`StringId::NONE`] where none was said. It names the version of the semantic conventions that the
-    /// attributes' keys are of, such as `https://opentelemetry.io/schemas/1.37.0`.
+    /// [`StringId::NONE`] if unset. It names the version of the semantic conventions of the
+    /// attributes' keys, such as `https://opentelemetry.io/schemas/1.37.0`.
     pub fn schema_url(&self) -> StringId {
         self.schema_url
     }
@@ -125,7 +125,7 @@ impl ResourceProfiles {
     }
 }
 
-/// What was profiled.
+/// The profiled entity: a process, a host, a service.
 ///
 /// The attributes are pairs rather than rows of the attribute table, as in the protos; the keys and the
 /// texts are ids of the string table all the same. [`Entry::resource_attributes`](crate::model::Entry::resource_attributes)
@@ -153,31 +153,31 @@ impl Resource {
     const NONE: Self =
         Self { attributes: Vec::new(), dropped_attributes_count: 0, entity_refs: Vec::new() };
 
-    /// What is known of it; no two with the same key.
+    /// Returns the attributes in the order of the payload; keys are unique.
     ///
-    /// In the order of the payload. [`Dictionary::resolve`] finds one by its key.
+    /// [`Dictionary::resolve`] finds one by its key.
     pub fn attributes(&self) -> &[KeyValue] {
         &self.attributes
     }
 
-    /// The number of attributes its producer dropped.
+    /// Returns the number of attributes that the producer dropped.
     ///
-    /// Not of this crate's making: it was in the payload, and is written again.
+    /// It is copied from the payload and written again.
     pub fn dropped_attributes_count(&self) -> u32 {
         self.dropped_attributes_count
     }
 
-    /// The entities it stands for (OTLP 1.6 and later).
+    /// Returns the entities that the resource represents (OTLP 1.6 and later).
     ///
-    /// Each names some of the [attributes](Self::attributes) by key. Older generations and pprof cannot say
-    /// them: writing those reports a loss.
+    /// Each names some of the [attributes](Self::attributes) by key. Older generations and pprof cannot represent
+    /// them, and their writers report a loss.
     pub fn entity_refs(&self) -> &[EntityRef] {
         &self.entity_refs
     }
 
-    /// Whether nothing is known of it.
+    /// Returns whether the resource is empty.
     ///
-    /// A payload may hold an empty resource; profiles under it are of nobody known.
+    /// The profiles of an empty resource have an unknown origin.
     pub fn is_empty(&self) -> bool {
         *self == Self::NONE
     }
@@ -197,7 +197,7 @@ pub struct EntityRef {
     /// Such as `service` or `k8s.pod`.
     pub entity_type: StringId,
     /// The keys that identify it.
-    /// An entity goes when an edit removes the last of them.
+    /// An edit that removes the last of them removes the entity.
     pub id_keys: Vec<StringId>,
     /// The keys that describe it.
     pub description_keys: Vec<StringId>,
@@ -205,8 +205,8 @@ pub struct EntityRef {
 
 /// The profiles of one instrumentation scope.
 ///
-/// The several sample types of one pprof are several profiles here in OTLP 1.8 and later, and stand
-/// together under one scope, which may say their order ([`PPROF_SCOPE_SAMPLE_TYPE_ORDER`](crate::semconv::PPROF_SCOPE_SAMPLE_TYPE_ORDER)).
+/// In OTLP 1.8 and later, the sample types of one pprof become several profiles under one scope. The scope
+/// may specify their order ([`PPROF_SCOPE_SAMPLE_TYPE_ORDER`](crate::semconv::PPROF_SCOPE_SAMPLE_TYPE_ORDER)).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScopeProfiles(Thin<ScopeParts>);
 
@@ -229,9 +229,9 @@ impl ScopeProfiles {
         &self.scope
     }
 
-    /// The schema of the scope's and the profiles' attributes.
+    /// Returns the schema of the scope's and the profiles' attributes.
     ///
-    /// [`StringId::NONE`] where none was said.
+    /// [`StringId::NONE`] if unset.
     pub fn schema_url(&self) -> StringId {
         self.schema_url
     }
@@ -271,29 +271,29 @@ impl Scope {
         dropped_attributes_count: 0,
     };
 
-    /// Its name.
-    /// Empty in what is read from a pprof.
+    /// Returns the name.
+    /// Empty for scopes read from a pprof.
     pub fn name(&self) -> StringId {
         self.name
     }
 
-    /// Its version.
-    /// Empty where it is unknown.
+    /// Returns the version.
+    /// Empty if unknown.
     pub fn version(&self) -> StringId {
         self.version
     }
 
-    /// What is known of it; no two with the same key.
+    /// Returns the attributes; keys are unique.
     pub fn attributes(&self) -> &[KeyValue] {
         &self.attributes
     }
 
-    /// The number of attributes its producer dropped.
+    /// Returns the number of attributes that the producer dropped.
     pub fn dropped_attributes_count(&self) -> u32 {
         self.dropped_attributes_count
     }
 
-    /// Whether nothing is known of it.
+    /// Returns whether the scope is empty.
     pub fn is_empty(&self) -> bool {
         *self == Self::NONE
     }

@@ -9,10 +9,10 @@ use crate::model::thin::Blank;
 /// ends    3       3   4     6
 /// ```
 ///
-/// Stacks, the lines of locations, attributes, values and timestamps lie so: two allocations, however many
-/// rows, and rows that follow each other lie beside each other.
+/// Stacks, the lines of locations, attributes, values and timestamps use this layout. It takes two allocations for any
+/// number of rows, and consecutive rows are adjacent in memory.
 ///
-/// Rows after the last one that was set are empty, so a column that no row uses costs nothing.
+/// Rows after the last one that was set are empty, so an unused column costs nothing.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -55,8 +55,8 @@ impl<T> Ragged<T> {
         &self.items[start as usize..end as usize]
     }
 
-    /// The number of rows that were set.
-    /// Rows behind them are empty, and [`row`](Self::row) says so of any number.
+    /// Returns the number of rows that were set.
+    /// Rows beyond them are empty: [`row`](Self::row) accepts any number.
     ///
     /// ```
     /// # let bytes = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
@@ -85,8 +85,8 @@ impl<T> Ragged<T> {
         })
     }
 
-    /// The items of all rows, end to end.
-    /// What is asked of every item, whichever row it is of, is asked fastest here.
+    /// Returns the items of all rows, end to end.
+    /// This is the fastest way to run over every item regardless of its row.
     pub fn items(&self) -> &[T] {
         &self.items
     }

@@ -14,9 +14,9 @@ use crate::model::thin::Thin;
 /// timestamps        │    │        timestamp counts 1) or one for each timestamp
 /// ```
 ///
-/// Column `c` of sample `row` is read by [`get`](Self::get) or, for all samples, by
-/// [`iter`](Self::iter); both borrow and take no memory. Samples stand in the order of the payload.
-/// Two of them may be equal in all but their values: nothing is added up when it is read.
+/// Read column `c` of sample `row` with [`get`](Self::get), or all samples with
+/// [`iter`](Self::iter); both borrow and allocate nothing. Samples keep the order of the payload.
+/// Two of them may be equal except for their values: reading does not add them up.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -56,21 +56,21 @@ pub struct Samples {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SampleRef<'a> {
-    /// Where it was taken.
-    /// [`Dictionary::frames`](crate::Dictionary::frames) has its frames; [`StackId::NONE`] is a sample without a stack.
+    /// The stack.
+    /// [`Dictionary::frames`](crate::Dictionary::frames) returns its frames; [`StackId::NONE`] is a sample without a stack.
     pub stack: StackId,
-    /// What else is known of it; no two with the same key.
-    /// What pprof calls labels. [`Dictionary::resolve`](crate::Dictionary::resolve) has them with their texts.
+    /// The attributes, which pprof calls labels; keys are unique.
+    /// [`Dictionary::resolve`](crate::Dictionary::resolve) returns them with their strings.
     pub attributes: &'a [AttributeId],
-    /// The span it was taken in.
-    /// [`LinkId::NONE`] where it was in none.
+    /// The span of the sample.
+    /// [`LinkId::NONE`] if unset.
     pub link: LinkId,
     /// The values.
-    /// One for each sample type; with one sample type also none, where each timestamp counts 1, or one for each
+    /// One for each sample type. With one sample type also empty, where each timestamp counts 1, or one for each
     /// timestamp. [`Profile::totals`](crate::model::Profile::totals) reads every shape.
     pub values: &'a [i64],
-    /// When it was seen.
-    /// In nanoseconds since 1970; none where the samples are aggregated.
+    /// The times of the occurrences.
+    /// In nanoseconds since 1970; empty for aggregated samples.
     pub timestamps_unix_nano: &'a [u64],
     /// OTEP 0239's id of the stack trace.
     /// [`StringId::NONE`] in every other generation.
@@ -87,18 +87,18 @@ impl Samples {
         stacktrace_ids: Thin::NONE,
     };
 
-    /// The number of samples.
-    /// A sample of several timestamps is one.
+    /// Returns the number of samples.
+    /// A sample with several timestamps counts once.
     pub fn len(&self) -> usize {
         self.stacks.len()
     }
 
-    /// Whether there is no sample.
+    /// Returns whether there are no samples.
     pub fn is_empty(&self) -> bool {
         self.stacks.is_empty()
     }
 
-    /// Sample `row`.
+    /// Returns sample `row`.
     /// `None` past the last. It takes constant time.
     ///
     /// ```

@@ -36,15 +36,15 @@ impl Default for Strings {
 }
 
 impl Strings {
-    /// The text of `id`; the empty one when the id is from elsewhere and past the end.
+    /// Returns the string of `id`; empty for an id of another dictionary beyond the end.
     /// It takes constant time and copies nothing.
     #[inline]
     pub fn get(&self, id: StringId) -> &str {
         self.range(id).and_then(|range| self.text.get(range)).unwrap_or_default()
     }
 
-    /// The bytes the source had for `id`: those of the text, unless they were not UTF-8.
-    /// What compares texts with those of the source, as editing does, goes by these.
+    /// Returns the original bytes of `id`: those of the string, unless they were not UTF-8.
+    /// Comparisons with the source, as in editing, use these.
     #[inline]
     pub fn bytes(&self, id: StringId) -> &[u8] {
         match self.raw_of(id) {
@@ -55,10 +55,10 @@ impl Strings {
         }
     }
 
-    /// The strings that were not UTF-8 in the source, and the bytes they had.
+    /// Iterates over the strings that were not UTF-8 in the source, with their original bytes, in the order of the ids.
     ///
-    /// OTLP's strings are UTF-8 by the rules of protobuf, and are refused or repaired
-    /// ([`Policy`](crate::Policy)) where they are not; pprof's may be anything. In the order of the ids.
+    /// Protobuf requires UTF-8 in OTLP strings, so others are refused or repaired
+    /// ([`Policy`](crate::Policy)). pprof strings may contain any bytes.
     ///
     /// ```
     /// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
@@ -70,8 +70,8 @@ impl Strings {
         self.raw.iter().map(|(id, bytes)| (*id, &**bytes))
     }
 
-    /// The number of strings, the empty one included.
-    /// So there is always one.
+    /// Returns the number of strings, including the empty one.
+    /// It is at least 1.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.ends.len()

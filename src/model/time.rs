@@ -8,7 +8,7 @@ use crate::model::samples::SampleRef;
 const NANOS: u128 = 1_000_000_000;
 
 impl Profile {
-    /// When it began; `None` when that is unknown, or past what a [`SystemTime`] can say.
+    /// Returns the start time; `None` if it is unknown or outside the range of [`SystemTime`].
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
@@ -31,7 +31,7 @@ impl Profile {
         }
     }
 
-    /// How long it took; `None` when that is unknown or, as some pprof files have it, negative.
+    /// Returns the duration; `None` if it is unknown or, as in some pprof files, negative.
     ///
     /// ```
     /// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();

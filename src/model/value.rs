@@ -24,7 +24,7 @@ use crate::model::id::StringId;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum Value {
-    /// No value: the attribute is there and says nothing.
+    /// An attribute without a value.
     #[default]
     Empty,
     /// A text.

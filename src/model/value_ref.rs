@@ -7,11 +7,11 @@ use crate::model::id::AttributeId;
 use crate::model::strings::Strings;
 use crate::model::value::{KeyValue, Value};
 
-/// A value with its texts at hand.
+/// A value with its strings resolved.
 ///
-/// As text, a text is itself and bytes are hex digits. Lists are JSON: `["a",1]`, `{"num":5}`, where
-/// bytes are a text of hex digits, and so are the doubles that JSON lacks (`"NaN"`). No value is an
-/// empty text, and `null` in a list.
+/// Strings display as themselves and bytes as hex digits. Lists display as JSON: `["a",1]`, `{"num":5}`, where
+/// bytes are a string of hex digits, and doubles that JSON lacks are strings (`"NaN"`). An empty value displays as an
+/// empty string, and as `null` in a list.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -56,33 +56,33 @@ impl Dictionary {
 }
 
 impl<'a> ValueRef<'a> {
-    /// The value itself.
-    /// Texts in it are ids; this type has them resolved.
+    /// Returns the value itself.
+    /// Its strings are ids.
     pub fn value(&self) -> &'a Value {
         self.value
     }
 
-    /// The text, if it is one.
-    /// No number is turned into text: [`Display`] does that.
+    /// Returns the string, if the value is one.
+    /// It does not convert numbers: [`Display`] does.
     pub fn as_str(&self) -> Option<&'a str> {
         if let Value::String(text) = self.value { Some(self.strings.get(*text)) } else { None }
     }
 
-    /// The integer, if it is one.
-    /// A text of digits is none. An unsigned number past `i64::MAX` came as a text, by OpenTelemetry's
+    /// Returns the integer, if the value is one.
+    /// A string of digits is not an integer. An unsigned number beyond `i64::MAX` is stored as a string, by OpenTelemetry's
     /// [mapping of attribute types](https://opentelemetry.io/docs/specs/otel/common/attribute-type-mapping/).
     pub fn as_i64(&self) -> Option<i64> {
         if let Value::Int(number) = self.value { Some(*number) } else { None }
     }
 
-    /// The double, if it is one.
-    /// An integer is none.
+    /// Returns the double, if the value is one.
+    /// An integer is not a double.
     pub fn as_f64(&self) -> Option<f64> {
         if let Value::Double(number) = self.value { Some(*number) } else { None }
     }
 
-    /// The boolean, if it is one.
-    /// A number is none.
+    /// Returns the boolean, if the value is one.
+    /// A number is not a boolean.
     pub fn as_bool(&self) -> Option<bool> {
         if let Value::Bool(bool) = self.value { Some(*bool) } else { None }
     }
@@ -92,7 +92,7 @@ impl<'a> ValueRef<'a> {
         if let Value::Bytes(bytes) = self.value { Some(bytes) } else { None }
     }
 
-    /// The values of an array; none of anything else.
+    /// Iterates over the values of an array; empty for any other value.
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
@@ -115,8 +115,8 @@ impl<'a> ValueRef<'a> {
         items.iter().map(move |value| Self { value, strings })
     }
 
-    /// The pairs of a list of pairs; none of anything else.
-    /// [`items`](Self::items) has the values of an array.
+    /// Iterates over the pairs of a list of pairs; empty for any other value.
+    /// [`items`](Self::items) returns the values of an array.
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
