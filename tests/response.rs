@@ -143,6 +143,17 @@ fn an_endpoint_accepts_otlp_and_nothing_else() {
     assert_eq!(received(b"{}"), [200; 2]);
 }
 
+#[test]
+fn a_damaged_body_of_an_endpoint_is_malformed() {
+    let otlp = std::fs::read("testdata/otlp-1.11-aggregated-cpu.binpb").unwrap();
+    for length in [3, 8, 20, otlp.len() / 2, otlp.len() - 1] {
+        assert_eq!(received(&otlp[..length]), [400; 2], "{length} bytes");
+    }
+    // Two bytes of it are a line feed and a parenthesis, which is text.
+    assert_eq!(received(&otlp[..2]), [415; 2]);
+    assert_eq!(received(b"not a profile"), [415; 2]);
+}
+
 /// A client of a server knows no item of this crate; its programmer gets the hint.
 #[test]
 fn the_text_for_clients_and_the_hint_for_programmers_are_apart() {
