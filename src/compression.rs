@@ -78,11 +78,11 @@ fn is_zlib(bytes: &[u8]) -> bool {
     }
 }
 
-/// The bytes inside `bytes`: themselves where they are not compressed, else what their gzip
-/// members hold, one after the other.
+/// Decompresses gzip. Returns uncompressed bytes unchanged, and the concatenated content of several
+/// members.
 ///
-/// Limits hold while inflating, so a bomb costs no more than it may; every checksum and every size
-/// is checked, and nothing but zeros, the padding of tapes, may follow the last member.
+/// Limits apply while inflating, so a bomb costs no more than they allow. Every checksum and every size
+/// is verified. Only zeros, the padding of tapes, may follow the last member.
 ///
 /// ```
 /// use otlp_profiles::compression::{inflate};
@@ -92,7 +92,7 @@ fn is_zlib(bytes: &[u8]) -> bool {
 /// let message = inflate(&file, &Limits::network())?;
 /// assert!(message.len() > file.len());
 ///
-/// // What is not compressed is lent, not copied.
+/// // Uncompressed input is borrowed, not copied.
 /// let again = inflate(&message, &Limits::network())?;
 /// assert_eq!(again.as_ptr(), message.as_ptr());
 /// # Ok::<(), otlp_profiles::Error>(())

@@ -10,13 +10,13 @@ use crate::error::{Error, Result};
 use crate::framing::{Framing, MAGIC, Opening, fill, next_frame, opening, take};
 use crate::limits::{Limits, within};
 
-/// The payloads of a file or stream, inflated and without their frames.
+/// Iterates over the payloads of a file or stream, decompressed and without framing.
 ///
 /// A file is one payload unless it is [framed](crate::framing). The payloads of a framed file are
-/// read one by one, so that the memory needed is that of the largest one, however long the file;
-/// [`Limits`] hold for each of them, that of gzip members for those of the file as well. A long text
-/// is not read before somebody asks for it, so that [`read_text`](crate::read_text) can read it line
-/// by line. Anything else is read whole.
+/// read one by one, so memory depends on the largest payload and not on the file.
+/// [`Limits`] apply to each payload; the limit of gzip members also applies to the file. A long text
+/// stays unread until requested, so that [`read_text`](crate::read_text) can read it line
+/// by line. Any other file is read whole.
 ///
 /// ```
 /// use otlp_profiles::Limits;
@@ -89,11 +89,11 @@ const WINDOW: usize = 64 << 10;
 const FEW: usize = 256;
 
 impl MessageReader<File> {
-    /// The payloads of a file.
+    /// Opens a file.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// The same as [`new`](Self::new).
     ///
     /// ```
     /// use otlp_profiles::{Limits, stream::MessageReader};
@@ -114,12 +114,13 @@ impl MessageReader<File> {
 }
 
 impl<R: Read> MessageReader<R> {
-    /// The payloads of what `input` gives.
+    /// Creates a reader over `input`.
     ///
     /// # Errors
     ///
-    /// [`Io`](crate::ErrorKind::Io) if reading fails, [`Limit`](crate::ErrorKind::Limit) for a file that is no list of
-    /// frames and larger than its limits, [`Malformed`](crate::ErrorKind::Malformed) if it is broken gzip.
+    /// - [`Io`](crate::ErrorKind::Io): reading fails.
+    /// - [`Limit`](crate::ErrorKind::Limit): an unframed file exceeds its limits.
+    /// - [`Malformed`](crate::ErrorKind::Malformed): the file is broken gzip.
     ///
     /// ```
     /// use otlp_profiles::{ErrorKind, Limits, stream::MessageReader};
@@ -133,12 +134,12 @@ impl<R: Read> MessageReader<R> {
         Self::with_size(input, 0, limits)
     }
 
-    /// As [`new`](Self::new), where the number of bytes is known, as that of a file is: they are
-    /// read into one allocation, and too many are refused before they are read. 0 is unknown.
+    /// Like [`new`](Self::new), with the number of bytes, such as the length of a file. The reader then
+    /// allocates once and rejects oversized input before reading it. 0 means unknown.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// The same as [`new`](Self::new).
     ///
     /// ```
     /// use otlp_profiles::{Limits, stream::MessageReader};
@@ -230,8 +231,8 @@ impl<R: Read> MessageReader<R> {
 }
 
 impl<R> MessageReader<R> {
-    /// How the payloads are framed.
-    /// Known as soon as it is made, from the first bytes.
+    /// Returns the framing of the payloads.
+    /// It is known from the first bytes.
     ///
     /// ```
     /// use otlp_profiles::framing::{Framing, frame};
@@ -247,16 +248,16 @@ impl<R> MessageReader<R> {
         self.framing
     }
 
-    /// Whether the file as a whole is gzip.
-    /// Frames that are compressed each on its own do not count.
+    /// Returns whether the file as a whole is gzip.
+    /// Frames compressed individually do not count.
     pub fn is_gzip(&self) -> bool {
         self.gzip
     }
 
-    /// The beginning of the payload that is next, where that is a long text of which no more is in
-    /// memory. [`read_text`](crate::read_text) reads it line by line, if it is of a format that has
-    /// lines; [`next`](Iterator::next) reads all of it, and has the errors that [`new`](Self::new)
-    /// has of other files.
+    /// Returns the beginning of the next payload if it is a long text that is not yet in
+    /// memory. [`read_text`](crate::read_text) reads it line by line if its format is
+    /// line-based. [`next`](Iterator::next) reads all of it and returns the errors that [`new`](Self::new)
+    /// returns for other files.
     ///
     /// ```
     /// use otlp_profiles::{Limits, stream::MessageReader};
@@ -276,12 +277,12 @@ impl<R> MessageReader<R> {
         }
     }
 
-    /// How many bytes the payloads had that were given or read so far, inflated.
+    /// Returns the number of bytes of the payloads returned or read so far, inflated.
     pub fn bytes(&self) -> u64 {
         self.given
     }
 
-    /// Whether the file as a whole is zstd; only ever with the feature `zstd`.
+    /// Returns whether the file as a whole is zstd; always false without the feature `zstd`.
     /// Without it such a file is an error that names the compression.
     pub fn is_zstd(&self) -> bool {
         self.zstd

@@ -18,14 +18,14 @@ pub(crate) use kind::MAGIC;
 pub(crate) use opening::{ONE_DOCUMENT, Opening, opening};
 pub use write::frame;
 
-/// The messages of a payload, in its order; what [`messages`] returns.
+/// The messages of a payload in order, returned by [`messages`].
 ///
 /// ```text
 /// rest ─► │00 00 00 03│0a 01 00│00 00 00 02│0a 00│      framing LengthPrefixed, left 2
 ///          length      message  length      message
 /// ```
 ///
-/// The chain of lengths was walked to its end before, so this never fails and takes no memory.
+/// The chain of lengths was validated beforehand, so iteration never fails and allocates nothing.
 ///
 /// ```
 /// use otlp_profiles::Limits;
@@ -46,8 +46,8 @@ pub struct Messages<'a> {
 }
 
 impl Messages<'_> {
-    /// How the messages were framed.
-    /// [`Framing::None`] where the payload itself is the one message.
+    /// Returns the framing of the messages.
+    /// [`Framing::None`] if the payload itself is the one message.
     ///
     /// ```
     /// use otlp_profiles::Limits;
@@ -81,7 +81,7 @@ impl<'a> Iterator for Messages<'a> {
 impl ExactSizeIterator for Messages<'_> {}
 impl FusedIterator for Messages<'_> {}
 
-/// The messages in `payload`, which is itself the only one unless it is framed.
+/// Splits `payload` into its messages; an unframed payload is its only message.
 ///
 /// A payload is framed if lengths and messages alternate to its end, no message begins
 /// with a byte less than 8, and one of them at least is not empty. It may end within a message, as after a crash,

@@ -20,17 +20,17 @@ use self::largest::Largest;
 use self::tree::{Part, Tree};
 use self::walk::{Count, Counted};
 
-/// Where the bytes of a payload go.
+/// The bytes of a payload by table and field.
 ///
 /// ```text
 /// payload = Profile.sample 6,115 + Profile.location 4,374 + Profile.string_table 4,091 + …
 ///           └─ tags and lengths 286 + location_id 1,660 + value 1,001 + label.key 1,056 + …
 /// ```
 ///
-/// The bytes of all tables add up to the payload's, and those of its fields to the table's: a field has
-/// its tag, its length and its value; a message what is not of a field in it, its tag and length. It takes one
-/// walk over the payload, at most 20 copies that lack a field each and are deflated, and one reading and writing
-/// for what [`Layout::Compact`] would save.
+/// The bytes of all tables add up to the payload's, and those of its fields to the table's. A field counts
+/// its tag, its length and its value; a message counts only its tag and length. Measuring takes one
+/// walk over the payload, up to 20 compressions without one field each, and one reading and writing
+/// for the saving of [`Layout::Compact`].
 ///
 /// ```
 /// use otlp_profiles::ReadOptions;
@@ -77,14 +77,14 @@ pub struct TableSize {
     pub message: &'static str,
     /// Its name in the schema, `string_table`; `unknown` for all fields that the schema does not have.
     pub field: &'static str,
-    /// How many times it is there.
+    /// The number of occurrences.
     pub rows: u64,
-    /// Its bytes. A message that holds tables has only its tags and lengths here.
+    /// Its bytes. A message that contains tables counts only its tags and lengths here.
     pub bytes: u64,
-    /// How many bytes less the payload's gzip is without it, at level 6. None where that was not
-    /// measured: of what holds tables, and of all but the 20 largest tables and fields.
+    /// The bytes that the gzip of the payload at level 6 saves without this table. `None` if not
+    /// measured: for messages that contain tables, and for all but the 20 largest tables and fields.
     pub gzip: Option<i64>,
-    /// The fields of its rows, the largest first; none where it has no fields.
+    /// The fields of its rows, the largest first; empty if it has no fields.
     pub fields: Vec<FieldSize>,
 }
 
@@ -154,7 +154,7 @@ pub struct StackSize {
     pub times: u64,
 }
 
-/// A payload in its own format as [`Layout::Compact`] writes it.
+/// The size of a payload in its own format as [`Layout::Compact`] writes it.
 ///
 /// ```
 /// use otlp_profiles::summary::Sizes;
@@ -174,7 +174,7 @@ pub struct CompactSize {
     pub bytes: u64,
     /// Its bytes as gzip of level 9, as the command's `--compact` writes it.
     pub gzipped: u64,
-    /// What it would not say.
+    /// The losses of writing it.
     pub losses: Losses,
 }
 
@@ -185,14 +185,16 @@ const MOST_DEFLATED: usize = 20;
 const MOST_CHARS: usize = 80;
 
 impl Sizes {
-    /// Measures one message: inflates it, takes it out of its frame, finds out what it is.
+    /// Measures one message: decompresses it, removes the framing and detects the format.
     ///
     /// # Errors
     ///
-    /// As [`read`] where the bytes are of no known format, past a limit, or several messages in one
-    /// file; [`ErrorKind::Unrepresentable`] where the format has no fields to be told apart: all but pprof, the
-    /// generations of OTLP and timestamped events; [`ErrorKind::Malformed`] where fields are cut short. What
-    /// only a full reading notices is no error here but in [`compact`](Self::compact).
+    /// - As [`read`], if the bytes are of no known format, exceed a limit, or are several messages in one file.
+    /// - [`ErrorKind::Unrepresentable`]: the format is not pprof, a generation of OTLP or timestamped events, so it has no
+    ///   protobuf fields to measure.
+    /// - [`ErrorKind::Malformed`]: a field is cut short.
+    ///
+    /// Faults that only a full reading detects are errors of [`compact`](Self::compact) alone.
     pub fn of(bytes: &[u8], options: &ReadOptions) -> Result<Self> {
         of_one(bytes, &options.limits, |payload| {
             let detected = detected(payload, options)?;
@@ -201,41 +203,41 @@ impl Sizes {
         })
     }
 
-    /// Which format it is, how sure that is and why.
+    /// Returns the format, its certainty and the evidence.
     pub fn detected(&self) -> &Detected {
         &self.detected
     }
 
-    /// The bytes of the payload, neither compressed nor framed.
+    /// Returns the size of the payload in bytes, neither compressed nor framed.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Its bytes as gzip of level 6.
+    /// Returns the size of the payload as gzip of level 6.
     pub fn gzipped(&self) -> u64 {
         self.gzipped
     }
 
-    /// All tables, and the fields beside them, that the payload has: the largest first, of equals by name.
+    /// Returns all tables, and fields outside tables, in the payload: the largest first, then by name.
     pub fn tables(&self) -> &[TableSize] {
         &self.tables
     }
 
-    /// The ten largest texts, of tables or in place; texts in lists of values are not looked at.
+    /// Returns the ten largest strings, in tables or inline. Strings in lists of values are not included.
     pub fn strings(&self) -> &[StringSize] {
         &self.strings
     }
 
-    /// The ten deepest stacks that differ.
+    /// Returns the ten deepest distinct stacks.
     pub fn stacks(&self) -> &[StackSize] {
         &self.stacks
     }
 
-    /// The size that [`Layout::Compact`] would have.
+    /// Returns the size that [`Layout::Compact`] would have.
     ///
     /// # Errors
     ///
-    /// The payload cannot be read in full, or its format has an order of its own.
+    /// The payload cannot be read in full, or its format has a fixed order.
     pub fn compact(&self) -> std::result::Result<&CompactSize, &Error> {
         self.compact.as_ref()
     }
