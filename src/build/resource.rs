@@ -14,8 +14,8 @@ use crate::model::value::KeyValue;
 use crate::model::{EntityRef, Resource, ResourceProfiles, Scope};
 
 impl Builder {
-    /// Names what is profiled. Scopes and profiles named from here on are of it, until another one
-    /// is named or [entered](Self::enter). See [`ResourceMut`].
+    /// Declares the profiled resource. Later scopes and profiles belong to it, until another one
+    /// is declared or [entered](Self::enter). See [`ResourceMut`].
     ///
     /// ```
     /// use otlp_profiles::Builder;
@@ -36,8 +36,8 @@ impl Builder {
         }
     }
 
-    /// Names the instrumentation that makes the profiles, in the resource named last. Profiles
-    /// named from here on are of it. See [`ScopeMut`].
+    /// Declares the instrumentation scope, in the current resource. Later profiles
+    /// belong to it. See [`ScopeMut`].
     ///
     /// ```
     /// let mut builder = otlp_profiles::Builder::new();
@@ -65,7 +65,7 @@ impl Builder {
         }
     }
 
-    /// Goes back to a resource or a scope that was named before: what is named from here on is of
+    /// Makes an earlier resource or scope the current one: later declarations belong to
     /// it.
     ///
     /// ```

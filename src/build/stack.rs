@@ -9,9 +9,9 @@ use crate::build::number::SampleValue;
 use crate::build::parts::Frame;
 use crate::model::id::{LocationId, StackId};
 
-/// A stack whose frames are listed from the root to the leaf, as in a folded stack: `main` first.
+/// Creates a stack from frames listed from the root to the leaf, as in a folded stack: `main` first.
 ///
-/// The frames are whatever a caller has: texts, owned or borrowed, [`Frame`]s, tuples of a
+/// Frames are strings, owned or borrowed, [`Frame`]s, tuples of a
 /// function, a file and a line, or keys of locations, in an array, a slice, a vector or an iterator.
 ///
 /// ```
@@ -34,9 +34,9 @@ pub fn root_first<I: IntoIterator>(frames: I) -> OrderedFrames<I> {
     OrderedFrames { frames, order: Order::RootFirst }
 }
 
-/// A stack whose frames are listed from the leaf to the root, as OTLP and unwinders do: `main` last.
+/// Creates a stack from frames listed from the leaf to the root, as in OTLP and unwinders: `main` last.
 ///
-/// It takes what [`root_first`] takes.
+/// It accepts the same frames as [`root_first`].
 ///
 /// ```
 /// use otlp_profiles::{Builder, build::{leaf_first, root_first}};
@@ -49,17 +49,16 @@ pub fn leaf_first<I: IntoIterator>(frames: I) -> OrderedFrames<I> {
     OrderedFrames { frames, order: Order::LeafFirst }
 }
 
-/// Frames in one of the two orders a stack can be listed in: what [`root_first`] and [`leaf_first`]
-/// return.
-/// The frames are walked once, when the stack is built.
+/// Frames in one of the two orders, returned by [`root_first`] and [`leaf_first`].
+/// They are iterated once, when the stack is built.
 #[derive(Clone, Copy, Debug)]
 pub struct OrderedFrames<I> {
     pub(crate) frames: I,
     pub(crate) order: Order,
 }
 
-/// Which end of a stack comes first.
-/// OTLP and pprof list the leaf first, and so do the tables.
+/// The end of a stack that comes first.
+/// OTLP, pprof and the tables list the leaf first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     RootFirst,
@@ -190,9 +189,9 @@ impl IntoFrame for &Key<LocationId> {
 }
 
 impl Builder {
-    /// The stack of some frames, or of the key it has already.
+    /// Returns the key of a stack of frames.
     ///
-    /// Frames that are [`Key::NONE`], or have no name at all, are left out; `max_stack_depth` counts them.
+    /// Frames that are [`Key::NONE`] or have no name are left out; `max_stack_depth` counts them.
     ///
     /// ```
     /// use otlp_profiles::{Builder, build::{leaf_first, root_first}};

@@ -13,7 +13,7 @@ use crate::model::id::{AttributeId, FunctionId, Id, LinkId, LocationId, MappingI
 use crate::model::value::{KeyValue, Value};
 
 impl Builder {
-    /// A string.
+    /// Returns the key of a string.
     ///
     /// ```
     /// let mut builder = otlp_profiles::Builder::new();
@@ -29,8 +29,8 @@ impl Builder {
         self.generation.key_of(id)
     }
 
-    /// A function of the source code or the binary. See [`NewFunction`].
-    /// The same words give the same key.
+    /// Returns the key of a function. See [`NewFunction`].
+    /// Equal functions have the same key.
     ///
     /// ```
     /// use otlp_profiles::{Builder, build::{NewFunction, NewLine, NewLocation, leaf_first}};
@@ -59,7 +59,7 @@ impl Builder {
         })
     }
 
-    /// A binary mapped into memory. See [`NewMapping`].
+    /// Returns the key of a mapped binary. See [`NewMapping`].
     /// The same file at the same place with the same attributes is the same row.
     pub fn mapping(&mut self, mapping: NewMapping<'_>) -> Key<MappingId> {
         let NewMapping { memory_start, memory_limit, file_offset, filename, attributes } = mapping;
@@ -74,17 +74,17 @@ impl Builder {
         })
     }
 
-    /// A location in the code. See [`NewLocation`].
+    /// Returns the key of a location in the code. See [`NewLocation`].
     /// The same place, lines and attributes are the same row. A foreign key in it makes its key foreign, too.
     pub fn location(&mut self, location: NewLocation<'_>) -> Key<LocationId> {
         self.key(|builder| builder.location_id(&location))
     }
 
-    /// The location of an address in a mapping ([`Key::NONE`] if that is unknown), and nothing else.
+    /// Returns the key of the location of an address in a mapping ([`Key::NONE`] if unknown).
     ///
-    /// The leaf of a stack is where the processor was. All other frames of an unwinder are return
-    /// addresses, which lie behind the call, sometimes in the next line or function: give
-    /// `address - 1` for those. [`ProcessMappings::stack`](super::ProcessMappings::stack) does.
+    /// The leaf of a stack is the current instruction. All other frames of an unwinder are return
+    /// addresses, which point after the call, possibly into the next line or function: pass
+    /// `address - 1` for those. [`ProcessMappings::stack`](super::ProcessMappings::stack) does so.
     ///
     /// ```
     /// use otlp_profiles::build::{NewMapping, leaf_first};
@@ -123,7 +123,7 @@ impl Builder {
         self.fit(id)
     }
 
-    /// The location of a frame known by its names; none when it has neither name nor file.
+    /// Returns the key of a frame by name; [`Key::NONE`] if it has neither name nor file.
     ///
     /// ```
     /// use otlp_profiles::{Builder, build::Frame};
@@ -139,7 +139,7 @@ impl Builder {
         frame.location(self)
     }
 
-    /// A span of a trace; none when either id is all zero.
+    /// Returns the key of a span of a trace; [`Key::NONE`] if either id is all zero.
     ///
     /// ```
     /// use otlp_profiles::{Builder, build::root_first};
@@ -156,7 +156,7 @@ impl Builder {
         self.key(|builder| builder.intern(Link { trace_id, span_id }))
     }
 
-    /// An attribute: a key, a value and perhaps a unit; none when the key is empty.
+    /// Returns the key of an attribute: a key, a value and an optional unit; [`Key::NONE`] if the key is empty.
     ///
     /// ```
     /// let mut builder = otlp_profiles::Builder::new();

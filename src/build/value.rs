@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::build::key::Key;
 use crate::model::id::StringId;
 
-/// A text, or the key of one that was interned before.
+/// A string, or the key of an interned string.
 ///
 /// ```
 /// use otlp_profiles::{Builder, build::NewFunction};
@@ -48,11 +48,11 @@ impl Default for StringRef<'_> {
 
 /// The value of an attribute: OTLP's `AnyValue`.
 ///
-/// Everything that is one converts: texts, owned or borrowed, and vectors of them, booleans, integers,
-/// floating point numbers, bytes, and lists by [`array`](Self::array) and [`key_values`](Self::key_values). An
-/// unsigned integer past `i64::MAX`, which OTLP has no integer for, becomes its decimal digits, as
+/// Strings, owned or borrowed, vectors of them, booleans, integers,
+/// floating point numbers and bytes convert to it; [`array`](Self::array) and [`key_values`](Self::key_values) create lists. An
+/// unsigned integer beyond `i64::MAX`, which OTLP's integer cannot hold, becomes a string of decimal digits, as
 /// OpenTelemetry's [mapping of attribute types](https://opentelemetry.io/docs/specs/otel/common/attribute-type-mapping/)
-/// asks.
+/// specifies.
 ///
 /// ```
 /// use otlp_profiles::{Builder, build::NewValue};
@@ -83,7 +83,7 @@ pub enum NewValue<'a> {
     Bytes(Cow<'a, [u8]>),
     /// A list.
     Array(Vec<NewValue<'a>>),
-    /// Named values; of two with the same name the later one counts, and one without is left out and counted.
+    /// Named values; of two with the same name the later one wins, and one without a name is left out and counted.
     KeyValues(Vec<(StringRef<'a>, NewValue<'a>)>),
 }
 
@@ -112,7 +112,7 @@ impl<'a> NewValue<'a> {
     }
 }
 
-/// The value of an attribute and its unit: any [`NewValue`], or a pair of one and a unit.
+/// The value of an attribute with an optional unit: any [`NewValue`], or a pair of a value and a unit.
 ///
 /// Attributes of resources and scopes have no unit, so they take a [`NewValue`].
 ///

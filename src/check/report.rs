@@ -38,7 +38,7 @@ impl<'a> IntoIterator for &'a Report {
 
 impl Report {
     /// Iterates over the findings in the order of their bytes. Each rule lists up to
-    /// [`Options::max_findings`] findings; a finding of rule `OP9008` counts the others.
+    /// [`Options::max_findings`](super::Options::max_findings) findings; a finding of rule `OP9008` counts the others.
     pub fn findings(&self) -> impl ExactSizeIterator<Item = &Finding> {
         self.findings.iter()
     }

@@ -84,23 +84,23 @@ impl FusedIterator for Messages<'_> {}
 /// Splits `payload` into its messages; an unframed payload is its only message.
 ///
 /// A payload is framed if lengths and messages alternate to its end, no message begins
-/// with a byte less than 8, and one of them at least is not empty. It may end within a message, as after a crash,
+/// with a byte less than 8, and at least one is not empty. It may end within a message, as after a crash,
 /// only if the first begins like a payload. It is JSON lines if its first
-/// line, from brace to brace, is followed by one that begins with a brace: in no JSON object does a
-/// `{` follow a `}`. But the lines of OSProfiler are one payload: its messages belong together.
+/// line, from brace to brace, is followed by a line that begins with a brace: in no JSON object does a
+/// `{` follow a `}`. The lines of OSProfiler are an exception: its messages belong together in one payload.
 ///
-/// No bare message is taken for a framed payload. It begins with a tag, and tags are at least 8,
-/// because no field has the number 0. The frames begin with less: gRPC with its flag, 0 or 1, and a
-/// length prefix with its highest byte, less than 8 below 128 MiB; prefixes of more are not
-/// recognised. Text and gzip begin with more than 8 as well, and a brace is no tag: it would begin a
-/// group. For these two framings to be confused,
-/// one chain of lengths would have to hold in the midst of the other's messages and end where it
-/// ends; where that happens, it is the length prefix, the one that is written to files.
+/// A bare message is never taken for a framed payload. It begins with a tag, and tags are at least 8,
+/// because no field has the number 0. Frames begin with a smaller byte: gRPC with its flag, 0 or 1, and a
+/// length prefix with its highest byte, less than 8 below 128 MiB. Larger prefixes are not
+/// recognised. Text and gzip begin with more than 8 as well, and a brace is not a valid tag: it would begin a
+/// group. The two framings could be confused only if
+/// one chain of lengths held in the midst of the other's messages and ended where it
+/// ends. The length prefix wins then, because files use it.
 /// A delimited message begins with a varint, which may look like a tag or a letter. So bytes are delimited messages
 /// only if each message begins like a payload, and all together neither do nor are fields of one.
 ///
-/// A message may be compressed on its own, as gRPC's flag says and the Collector does on request:
-/// call [`inflate`](crate::compression::inflate) on each, with what the others left of the limit.
+/// Messages may be compressed individually, as indicated by gRPC's flag or configured in the Collector:
+/// call [`inflate`](crate::compression::inflate) on each, with the rest of the limit.
 ///
 /// ```
 /// use otlp_profiles::Limits;
