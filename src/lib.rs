@@ -112,7 +112,7 @@ pub mod detect {
     pub use crate::format::detect::{Certainty, Detected, Endpoint};
 }
 
-/// What a conversion dropped, changed or had to choose.
+/// The losses of a conversion: data that was dropped, changed or chosen by a rule.
 ///
 /// ```
 /// use otlp_profiles::losses::{LossCode, LossKind};
