@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// let profile = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
 /// let error = otlp_profiles::read(&profile, &ReadOptions::default().limits(limits)).unwrap_err();
 /// assert_eq!(error.kind(), ErrorKind::Limit);
-/// assert!(error.to_string().contains("max_samples"));
+/// assert_eq!(error.limit(), Some("max_samples"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

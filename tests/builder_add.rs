@@ -327,7 +327,7 @@ fn what_does_not_fit_is_an_error_and_leaves_nothing_behind() {
             let owned = builder.owned_bytes();
             let error = builder.add(&heap).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Limit);
-            assert!(error.to_string().contains(name), "{error}");
+            assert_eq!(error.limit(), Some(name), "{error}");
             assert_eq!(builder.owned_bytes(), owned, "{name}");
             builder.sample(cpu, root_first(["main"])).value(1);
             let profiles = builder.finish().unwrap();

@@ -107,7 +107,7 @@ fn quoted(text: &str) -> Option<usize> {
 
 /// Whether an error says where it is, or is about all of the file.
 fn is_clear(error: &Error) -> bool {
-    let whole = ["there is no message", "there are no", "a point"];
+    let whole = ["contains no OSProfiler message", "are missing", "a point"];
     let message = error.to_string();
     error.kind() == ErrorKind::SeveralMessages
         || error.byte().is_some()

@@ -78,8 +78,8 @@ rules! {
     PP1014 "pprof-concatenated" ["E" "P"] "time_nanos, string_table"
         "the file is several profiles in a row"
         source "google/pprof encode.go, errConcatProfile"
-        example "cat a.pb b.pb" => "cat a.pb.gz b.pb.gz, or pprof -proto a.pb b.pb"
-        fix "split the file, or compress each profile with gzip before joining them";
+        example "cat a.pb b.pb" => "pprof -proto a.pb b.pb"
+        fix "split the file into its profiles";
     /// A label is a text or a number; google/pprof looks at `str` first and loses the number.
     PP1015 "pprof-label-both" ["W" "P"] "Label"
         "a label has a text and a number" finding "the label has {v}, expected {b}"

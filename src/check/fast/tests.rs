@@ -212,7 +212,7 @@ fn samples_of_a_stack_are_told_apart_in_each_profile() {
     assert!(slow == fast);
     let same = fast.0.iter().filter(|finding| finding.rule.id() == "OP4006");
     let told: Vec<_> = same.map(|finding| finding.to_string()).collect();
-    let firsts = ["[2]", "[3]", "[0]", "[1]", "[2]"].map(|first| format!("link than {first}"));
+    let firsts = [2, 3, 0, 1, 2].map(|first| format!("duplicates sample {first} "));
     assert_eq!(told.len(), firsts.len(), "{told:#?}");
     assert!(told.iter().zip(firsts).all(|(told, first)| told.contains(&first)), "{told:#?}");
 }

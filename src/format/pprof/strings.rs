@@ -23,7 +23,8 @@ pub(crate) struct Table<'a> {
 }
 
 /// What a file of several profiles is refused with.
-pub(super) const CONCATENATED: &str = "the file is several concatenated profiles: split it into its profiles, or compress each with gzip before joining them";
+pub(super) const CONCATENATED: &str =
+    "the file is several concatenated profiles: split it into its profiles and convert each one";
 
 /// The row at which a second string table begins: an empty string that does not lie right behind the string before it,
 /// or wherever it lies if something else of a profile `is_repeated`.
