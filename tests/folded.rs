@@ -98,12 +98,12 @@ fn what_cannot_be_read_is_said_with_its_line() {
     for (text, message) in [
         (
             "a 1\nmain;c 2.5\n",
-            "line 2: the value \"2.5\" is not an integer; the option scale multiplies fractions into integers",
+            "line 2: the value \"2.5\" is not an integer; the option scale makes integers",
         ),
         ("main;e", "line 1: the stack \"main;e\" has no value after it"),
         (
             "# c\n\na 1e3",
-            "line 3: the value \"1e3\" is not an integer; the option scale multiplies fractions into integers",
+            "line 3: the value \"1e3\" is not an integer; the option scale makes integers",
         ),
         ("a 99999999999999999999", "line 1: the value \"99999999999999999999\" overflows 64 bits"),
         (

@@ -728,7 +728,7 @@ fn what_is_broken_is_said_with_its_place() {
         (FILE, "\"at\":1}", "\"at\":0}", "profiles[1].events[1]", "the time 0 is earlier than"),
         (FILE, "[1,2]", "[1,9e99]", "profiles[0]", "the weight 9e99 overflows"),
         (perf, "2.5:", "2,5:", "line 1", "expected the first line of an event"),
-        (perf, "12 f", "xy f", "line 2", "expected a frame"),
+        (perf, "12 f", "xy f", "line 2", "expected `ADDRESS SYMBOL"),
         (perf, " 3 ", " 99999999999999999999 ", "line 1", "overflows 64 bits"),
         (heap, "0x12", "0xgg", "line 2", "is not an address"),
         (heap, "heap/512", "heap/x", "line 1", "is not an integer"),
@@ -914,6 +914,6 @@ fn what_is_only_read_is_not_written() {
     for format in [Format::PERF_SCRIPT, Format::PPROF_LEGACY] {
         assert!(format.can_read() && !format.can_write());
         let error = write(&Profiles::default(), format, &WriteOptions::default()).unwrap_err();
-        assert_eq!(error.to_string(), format!("{format} can be read, not written"));
+        assert_eq!(error.to_string(), format!("{format} is read-only"));
     }
 }

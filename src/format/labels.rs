@@ -52,10 +52,7 @@ impl Label {
         } else if self.text != 0 && (self.number, self.unit) != (0, 0) {
             let unit = if self.unit == 0 { "" } else { " with a unit" };
             intake.note(losses::LABEL_STR_AND_NUM, String::new, || {
-                format!(
-                    "the label has a string and the number {}{unit}: the string was read",
-                    self.number
-                )
+                format!("the label has a string and the number {}{unit}", self.number)
             });
         }
     }

@@ -289,10 +289,7 @@ impl Format {
 
     pub(crate) fn read(self, payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
         let Some(read) = &self.codec().read else {
-            return Err(Error::new(
-                ErrorKind::Unrecognised,
-                format!("{self} can be written, not read"),
-            ));
+            return Err(Error::new(ErrorKind::Unrecognised, format!("{self} is write-only")));
         };
         self.check_taken(intake.source.specified(), Self::can_read)?;
         match read {
@@ -325,10 +322,7 @@ impl Format {
                 let rejoined = if self.has_columns() { layout::rejoined(profiles) } else { None };
                 write(rejoined.as_ref().unwrap_or(profiles), options, losses, spare)
             }
-            None => Err(Error::new(
-                ErrorKind::Unrepresentable,
-                format!("{self} can be read, not written"),
-            )),
+            None => Err(Error::new(ErrorKind::Unrepresentable, format!("{self} is read-only"))),
         }
     }
 

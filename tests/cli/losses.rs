@@ -91,7 +91,7 @@ fn what_is_rounded_is_a_loss() {
     says(&output, "value.rounded");
     run(&room, "convert r.folded -o r.otlp --scale 10 --deny-loss", 0);
     let output = run(&room, "convert r.folded -o s.otlp", 3);
-    says(&output, "is not an integer; --scale multiplies fractions into integers");
+    says(&output, "is not an integer; --scale makes integers");
     for scale in ["0", "-1", "inf", "nan", "x"] {
         let output = run(&room, &format!("convert r.folded -o s.otlp --scale={scale}"), 2);
         says(&output, "a number above 0 is wanted");

@@ -269,10 +269,7 @@ impl<'a> Writer<'a> {
         }
         self.made.set_symbolicated(!self.frames.has_addresses);
         let unwritable = |error: serde_json::Error| {
-            Error::new(
-                ErrorKind::Unrepresentable,
-                format!("the profile cannot be written as JSON: {error}"),
-            )
+            Error::new(ErrorKind::Unrepresentable, format!("writing failed: {error}"))
         };
         let json = serde_json::to_vec(&self.made).map_err(unwritable)?;
         // Its tables are several times the JSON, which has all that is in them.

@@ -166,9 +166,7 @@ impl<'h> Reader<'h> {
         let value = match self.header.scale {
             None => {
                 int(word).map_err(|error| match error.message().ends_with("not an integer") {
-                    true => {
-                        error.explained("; the option scale multiplies fractions into integers")
-                    }
+                    true => error.explained("; the option scale makes integers"),
                     false => error,
                 })?
             }

@@ -143,11 +143,7 @@ fn without_handler(samples: &mut [Sample], intake: &mut Intake) {
         for sample in samples.iter_mut().filter(|sample| second(sample) == Some(handler)) {
             sample.0.remove(1);
         }
-        let said = || {
-            format!(
-                "dropped {handler:#x}, the caller of the leaf in nearly all stacks: it is the profiler's signal handler"
-            )
-        };
+        let said = || format!("{handler:#x} calls nearly every leaf: a signal handler");
         intake.note(losses::STACK_HANDLER, String::new, said);
     }
 }

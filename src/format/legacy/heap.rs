@@ -58,12 +58,7 @@ impl Header {
     ///
     /// A kind that nobody has written.
     fn of(line: &[u8]) -> Result<Self> {
-        let wrong = || {
-            Error::malformed(format!(
-                "expected the first line of a heap profile, found {}",
-                shown(line)
-            ))
-        };
+        let wrong = || Error::malformed(format!("{} is not a heap profile", shown(line)));
         let (kind, jemalloc, has_allocated) = match line.strip_prefix(b"heap_v2/") {
             Some(_) => (line, true, true),
             None => {
@@ -181,10 +176,9 @@ fn jemalloc(
         let is_thread = line.starts_with(b"t") && line.contains(&b':');
         return match is_thread {
             true => Ok(()),
-            false => Err(Error::malformed(format!(
-                "expected a stack or its numbers, found {}",
-                shown(line)
-            ))),
+            false => {
+                Err(Error::malformed(format!("{} is not a stack or its numbers", shown(line))))
+            }
         };
     };
     // Those before any stack are of all stacks.

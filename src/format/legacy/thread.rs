@@ -60,10 +60,7 @@ impl Reader {
             return Ok(());
         }
         if self.at.is_none() {
-            return Err(Error::malformed(format!(
-                "expected the first thread, found {}",
-                shown(line)
-            )));
+            return Err(Error::malformed(format!("{} is before the first thread", shown(line))));
         }
         if line.windows(23).any(|part| part == b"same as previous thread") {
             self.at = None;

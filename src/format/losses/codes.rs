@@ -106,12 +106,7 @@ impl FromStr for LossCode {
 
     fn from_str(name: &str) -> Result<Self> {
         let found = Self::ALL.iter().copied().find(|code| code.code == name);
-        let unknown = || {
-            Error::new(
-                ErrorKind::Unrecognised,
-                format!("unknown loss code {name:?}; docs/LOSSES.md lists them"),
-            )
-        };
+        let unknown = || Error::new(ErrorKind::Unrecognised, format!("unknown loss code {name:?}"));
         found.ok_or_else(unknown)
     }
 }

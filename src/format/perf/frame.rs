@@ -35,10 +35,7 @@ impl<'a> Frame<'a> {
     /// A line that does not begin with hex digits.
     pub(crate) fn of(line: &'a [u8]) -> Result<Self> {
         Self::parse(line).ok_or_else(|| {
-            Error::malformed(format!(
-                "expected a frame, `ADDRESS SYMBOL (BINARY)`, found {}",
-                shown(line)
-            ))
+            Error::malformed(format!("expected `ADDRESS SYMBOL (BINARY)`, found {}", shown(line)))
         })
     }
 

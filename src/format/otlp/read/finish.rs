@@ -199,12 +199,7 @@ impl Tables {
                     Some(both) if self.is_same(both) => {}
                     Some([_, other]) => {
                         let key = self.texts.raw.get(other.key.row()).unwrap_or_default();
-                        let said = || {
-                            format!(
-                                "the attribute {} has another value: the field was dropped",
-                                Shown(key)
-                            )
-                        };
+                        let said = || format!("the attribute {} has another value", Shown(key));
                         intake.note(losses::FIELD_CONFLICT, || place(row), said);
                     }
                 }

@@ -153,9 +153,7 @@ impl Tables {
         if has_trace != has_span {
             let row = self.links.len() - own_rows::<G>();
             let (has, lacks) = if has_trace { ("trace", "span") } else { ("span", "trace") };
-            let said = || {
-                format!("the link has a {has} id and no {lacks} id: the {lacks} id was set to zero")
-            };
+            let said = || format!("the link has a {has} id and no {lacks} id");
             intake.note(losses::LINK_HALF, || format!("link_table[{row}]"), said);
         }
         self.links.push(link);
