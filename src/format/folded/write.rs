@@ -16,7 +16,7 @@ use crate::build::seed::Seed;
 use crate::error::Result;
 use crate::format::folded::attributes::write_text;
 use crate::format::folded::dialect::UNKNOWN;
-use crate::format::folded::line::is_extended;
+use crate::format::folded::line::{is_comment, is_extended};
 use crate::format::lines::is_disguised;
 use crate::format::losses::{self, LossCode, Losses};
 use crate::format::options::WriteOptions;
@@ -268,6 +268,10 @@ impl<'a, 'l> Writer<'a, 'l> {
             self.losses.add(losses::STACK_EMPTY, String::new);
             text.extend_from_slice(UNKNOWN);
         }
+        if text.starts_with(b"#") && is_comment(&[&text, &b" 1"[..]].concat()) {
+            self.losses.add(losses::FRAME_TEXT, || String::from_utf8_lossy(&text).into_owned());
+            text.insert(0, b' ');
+        }
         let hash = self.seed.bytes(&text);
         let found = self.by_text.find(hash, |row| self.distinct.row(row as usize) == text);
         let number = found.unwrap_or(self.sums.len() as u32);
@@ -307,10 +311,6 @@ impl<'a, 'l> Writer<'a, 'l> {
             return;
         }
         let mut altered = false;
-        // A comment would begin so.
-        if text.is_empty() && name.starts_with(b"#") {
-            (altered, _) = (true, text.push(b' '));
-        }
         for byte in name {
             let safe = match byte {
                 b';' => b':',
