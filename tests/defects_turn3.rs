@@ -155,7 +155,8 @@ fn two_profiles_in_a_row_are_refused_and_never_repaired() {
     ] {
         for policy in [Policy::Refuse, Policy::Repair] {
             let error = reading(&joined, policy).unwrap_err().to_string();
-            let advice = "several concatenated profiles: split it into its profiles";
+            let advice =
+                "several concatenated profiles: split it into its profiles and convert each one";
             let error = error.split(" (byte").next().unwrap();
             assert!(error.ends_with(advice), "{error}");
         }
