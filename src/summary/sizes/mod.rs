@@ -190,11 +190,8 @@ impl Sizes {
     /// # Errors
     ///
     /// - As [`read`], if the bytes are of no known format, exceed a limit, or are several messages in one file.
-    /// - [`ErrorKind::Unrepresentable`]: the format is not pprof, a generation of OTLP or timestamped events, so it has no
-    ///   protobuf fields to measure.
-    /// - [`ErrorKind::Malformed`]: a field is cut short.
-    ///
-    /// Faults that only a full reading detects are errors of [`compact`](Self::compact) alone.
+    /// - [`ErrorKind::Unrepresentable`]: the format has no protobuf fields to measure.
+    /// - [`ErrorKind::Malformed`]: a field is cut short. Only [`compact`](Self::compact) detects other faults.
     pub fn of(bytes: &[u8], options: &ReadOptions) -> Result<Self> {
         of_one(bytes, &options.limits, |payload| {
             let detected = detected(payload, options)?;
