@@ -22,8 +22,9 @@ use super::findings::{Counted, Findings, Shown, Spot};
 use super::guess::{broken, broken_as, detect, is_legacy, is_more, response, version_of};
 use super::options::{Options, Profcheck};
 use super::profcheck;
+use super::report::Report;
 use super::rule::Rule;
-use super::{Report, message, said};
+use super::{message, said};
 use crate::compression::{self, Unpacked};
 use crate::error::{Error, GzipFault, Severity};
 use crate::format::Format;
@@ -40,7 +41,7 @@ pub(super) const CHECKED: &str =
 
 /// Checks a file.
 ///
-/// The one way into the room: [`validate`](super::validate()) is this function.
+/// `check::validate` is this function.
 pub(crate) fn file(bytes: &[u8], options: &Options) -> Report {
     let findings = Findings::new(Rc::new(options.clone()), None);
     let mut checking = Checking { options, format: None, lines: None, findings };

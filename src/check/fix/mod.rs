@@ -14,7 +14,7 @@ use std::fmt;
 use self::rewrite::Rewritten;
 use super::catalogue::{OP5021, OP5022};
 use super::container;
-use super::findings::RuleCount;
+use super::finding::{Finding, RuleCount};
 use super::options::Options;
 use super::report::Report;
 use super::rule::Rule;
@@ -346,7 +346,7 @@ fn changes(before: &Report, after: &Report, path: &str) -> Vec<Change> {
         }
         let done = tally.rule.fixed_by().unwrap_or(WITH_IT);
         let found = || before.findings().filter(|finding| finding.rule == tally.rule);
-        let change = |found: Option<&super::Finding>, count| Change {
+        let change = |found: Option<&Finding>, count| Change {
             rule: tally.rule,
             path: within(path, found.map_or("", |found| &found.path)),
             byte: found.and_then(|found| found.byte),
