@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use otlp_profiles::proto::pprof::{Label, Location, Profile, Sample};
 
-use crate::go::sorted_as_go;
-use crate::message::Message;
+use super::go::sorted_as_go;
+use super::message::Message;
 
 /// The rows of the OTEP's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The walk never interprets irregular bytes. Where it would have to, it returns `None` and the reader of the
-//! format takes over, so errors and repairs are decided in one place. `tests/summary.rs` compares both paths
+//! format takes over, so errors and repairs are decided in one place. `tests/it/summary.rs` compares both paths
 //! over every file in every generation.
 
 mod fields;

@@ -1,4 +1,4 @@
-//! An allocator that counts what one thread asks for. Include it with `#[path]`.
+//! An allocator that counts what one thread asks for.
 #![allow(unsafe_code, reason = "an allocator is unsafe to implement")]
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -1,13 +1,27 @@
 //! What several tests share.
 #![allow(dead_code, reason = "not every test needs all of it")]
 
+pub mod alloc;
+#[cfg(feature = "proto-all")]
 pub mod doc;
+pub mod files;
+#[cfg(feature = "proto-all")]
 pub mod forms;
+#[cfg(feature = "proto-all")]
 #[path = "gen.rs"]
 pub mod generate;
+#[cfg(feature = "proto-all")]
 pub mod model;
+#[cfg(feature = "proto-all")]
 pub mod pprof;
+#[cfg(feature = "proto-all")]
+pub mod profcheck;
+#[cfg(feature = "proto-all")]
 pub mod shrink;
+mod sources;
+pub mod wire;
+
+pub use sources::sources;
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};

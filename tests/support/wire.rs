@@ -1,4 +1,4 @@
-//! Protobuf bytes by hand, for payloads no encoder would make. Include it with `#[path]`.
+//! Protobuf bytes by hand, for payloads no encoder would make.
 
 pub const VARINT: u8 = 0;
 pub const FIXED64: u8 = 1;

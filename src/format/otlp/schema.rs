@@ -81,7 +81,7 @@ pub enum Home {
 
 /// How table rows are referred to.
 ///
-/// It is the one difference between generations that no field number shows: `tests/roundtrip.rs` has each
+/// It is the one difference between generations that no field number shows: `tests/it/roundtrip.rs` has each
 /// converted to each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {

@@ -1,7 +1,7 @@
 //! One walk over a payload that counts the bytes of every field, and keeps the largest texts and stacks.
 //!
 //! Every byte is counted once: a field has its tag and value, a message only what is in none of its
-//! fields. So the counts of all nodes add up to the payload, which `tests/sizes.rs` asserts.
+//! fields. So the counts of all nodes add up to the payload, which `tests/it/sizes.rs` asserts.
 
 use super::largest::{Largest, Locations, Range, Stack, Text};
 use super::tree::{Part, ROOT, StackOf, Tree};

@@ -1,0 +1,162 @@
+//! Files import each other in one direction, and functions can be read at one go.
+//!
+//! Imports are taken from `use` statements, tests left out. `mod` lines are no imports: a folder's front
+//! may show what its files hold, and then these do not ask the front for anything.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::support::sources;
+
+/// The lines of a function that are still read at one go.
+const LONGEST_FUNCTION: usize = 60;
+
+/// The code of every file of the library, by the path of its module; tests and comments left out.
+fn modules() -> BTreeMap<String, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    let code = |path: PathBuf| {
+        let inside = path.strip_prefix(&root).ok()?.with_extension("");
+        let steps: Vec<_> = inside.iter().filter_map(|step| step.to_str()).collect();
+        let steps = steps.strip_suffix(&["mod"]).unwrap_or(&steps);
+        let name = steps.join("::");
+        let skipped = name == "lib" || steps.first() == Some(&"bin") || name.ends_with("tests");
+        let text = std::fs::read_to_string(&path).ok()?;
+        let code = text.split("#[cfg(test)]\nmod ").next()?.split("#[cfg(all(test").next()?;
+        let lines = code.lines().map(|line| line.split("//").next().unwrap_or_default());
+        (!skipped).then(|| (name, lines.collect::<Vec<_>>().join("\n")))
+    };
+    files.into_iter().filter_map(code).collect()
+}
+
+/// The paths a `use` statement names: `a::{b, c::d}` is `a::b` and `a::c::d`.
+fn paths(tree: &str, before: &str, out: &mut Vec<String>) {
+    let (mut depth, mut start) = (0, 0);
+    let mut parts = Vec::new();
+    for (at, c) in tree.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&tree[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&tree[start..]);
+    for part in parts.into_iter().map(str::trim).filter(|part| !part.is_empty()) {
+        match part.split_once('{') {
+            Some((head, list)) => {
+                let list = list.strip_suffix('}').unwrap_or(list);
+                paths(list, &format!("{before}{head}"), out);
+            }
+            None => out.push(format!("{before}{part}")),
+        }
+    }
+}
+
+/// The modules a file imports from.
+fn imports(name: &str, code: &str, all: &BTreeMap<String, String>) -> BTreeSet<String> {
+    let mut named = Vec::new();
+    for statement in code.split(';') {
+        let line = statement.rsplit("\n\n").next().unwrap_or(statement);
+        let uses = ["use ", "pub use ", "pub(crate) use ", "pub(super) use "];
+        let tree = line.lines().enumerate().find_map(|(at, first)| {
+            let first = first.trim_start();
+            let tree = uses.iter().find_map(|word| first.strip_prefix(word))?;
+            let rest: Vec<_> = line.lines().skip(at + 1).collect();
+            Some(format!("{tree} {}", rest.join(" ")))
+        });
+        if let Some(tree) = tree {
+            paths(&tree, "", &mut named);
+        }
+    }
+    let module = |path: String| {
+        let path = path.split(" as ").next().unwrap_or_default().replace(' ', "");
+        let mut steps: Vec<&str> = path.split("::").collect();
+        let mut full: Vec<&str> = name.split("::").collect();
+        match *steps.first()? {
+            "crate" => full.clear(),
+            "super" => _ = full.pop(),
+            // The front of a folder names its files by themselves.
+            first if all.contains_key(&format!("{name}::{first}")) => steps.insert(0, ""),
+            _ => return None,
+        }
+        full.extend(&steps[1..]);
+        while !full.is_empty() && !all.contains_key(&full.join("::")) {
+            full.pop();
+        }
+        (!full.is_empty()).then(|| full.join("::")).filter(|found| found != name)
+    };
+    named.into_iter().filter_map(module).collect()
+}
+
+/// What can be reached from a module, by imports of imports.
+fn reached<'a>(from: &'a str, edges: &'a BTreeMap<String, BTreeSet<String>>) -> BTreeSet<&'a str> {
+    let (mut reached, mut open) = (BTreeSet::new(), vec![from]);
+    while let Some(name) = open.pop() {
+        for next in edges.get(name).into_iter().flatten() {
+            if reached.insert(next.as_str()) {
+                open.push(next);
+            }
+        }
+    }
+    reached
+}
+
+#[test]
+fn files_import_in_one_direction() {
+    let all = modules();
+    let edges: BTreeMap<_, _> =
+        all.iter().map(|(name, code)| (name.clone(), imports(name, code, &all))).collect();
+    assert!(edges.values().map(BTreeSet::len).sum::<usize>() > 800, "the test reads what it is to");
+    let circle = edges.keys().filter(|name| reached(name, &edges).contains(name.as_str()));
+    let circle: Vec<_> = circle.collect();
+    assert!(circle.is_empty(), "these files import each other: {circle:#?}");
+}
+
+#[test]
+fn functions_are_read_at_one_go() {
+    let mut wrong = Vec::new();
+    let mut functions = 0;
+    for (name, code) in modules() {
+        let lines: Vec<&str> = code.lines().collect();
+        for (at, line) in lines.iter().enumerate() {
+            let indent = line.len() - line.trim_start().len();
+            let words: Vec<_> = line.split_whitespace().take(6).collect();
+            let is_function = words.contains(&"fn") && !line.trim_start().starts_with('|');
+            if !is_function || line.trim_end().ends_with(';') {
+                continue;
+            }
+            // rustfmt puts the end of a function below its beginning.
+            let end = format!("{}}}", " ".repeat(indent));
+            let length =
+                lines[at..].iter().position(|line| line.trim_end() == end).map_or(1, |at| at + 1);
+            let is_one_line = line.trim_end().ends_with('}');
+            functions += 1;
+            if !is_one_line && length > LONGEST_FUNCTION {
+                wrong.push(format!("{name}, line {}: {length} lines", at + 1));
+            }
+        }
+    }
+    assert!(functions > 1500, "{functions}");
+    assert!(wrong.is_empty(), "more than {LONGEST_FUNCTION} lines:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn paths_are_found_in_every_form() {
+    let all: BTreeMap<String, String> =
+        ["a", "a::b", "a::c", "d", "d::e"].map(|name| (name.to_owned(), String::new())).into();
+    let code = "use crate::a::{b::X, c::{Y, Z}};\npub use c::Y;\nuse super::d::e as f;\nuse std::fmt;\nlet x = 1;";
+    let found: Vec<_> = imports("a", code, &all).into_iter().collect();
+    assert_eq!(found, ["a::b", "a::c", "d::e"]);
+    let edges: BTreeMap<String, BTreeSet<String>> = [
+        ("x".to_owned(), BTreeSet::from(["y".to_owned()])),
+        ("y".to_owned(), BTreeSet::from(["z".to_owned()])),
+        ("z".to_owned(), BTreeSet::from(["y".to_owned()])),
+    ]
+    .into();
+    assert!(reached("y", &edges).contains("y") && !reached("x", &edges).contains("x"));
+}

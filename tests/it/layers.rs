@@ -1,0 +1,179 @@
+//! A module imports only from its own folder and from lower layers.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::support::sources;
+
+/// The rooms of the house, by the first word of their path; what they may import is below them.
+const LAYERS: &[(&str, u32)] = &[
+    ("error", 0),
+    ("limits", 0),
+    ("semconv", 0),
+    ("wire", 1),
+    ("compression", 1),
+    ("framing", 2),
+    ("schema", 2),
+    ("model", 2),
+    ("stream", 3),
+    ("build", 3),
+    ("format", 4),
+    ("writer", 5),
+    ("reader", 6),
+    ("check", 7),
+    ("response", 7),
+    ("summary", 7),
+    ("transform", 7),
+    ("proto", 8),
+];
+
+fn layer(room: &str) -> Option<u32> {
+    LAYERS.iter().find(|(name, _)| *name == room).map(|(_, layer)| *layer)
+}
+
+/// What a file names of the crate outside its tests: for `crate::a::b` and `crate::{a, b}` the `a`s and `b`s
+/// that follow `crate`.
+fn imports(text: &str) -> Vec<(usize, String)> {
+    let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let mut found = Vec::new();
+    for (row, line) in code.lines().enumerate() {
+        let line = line.split("//").next().unwrap_or_default();
+        for (at, _) in line.match_indices("crate::") {
+            // The macro's `$crate` and a path in a string are the same paths.
+            let rest = &line[at + "crate::".len()..];
+            let names = match rest.strip_prefix('{') {
+                Some(list) => list
+                    .split(['}', ';'])
+                    .next()
+                    .unwrap_or_default()
+                    .split(',')
+                    .map(first_word)
+                    .collect(),
+                None => vec![first_word(rest)],
+            };
+            found.extend(
+                names.into_iter().filter(|name| !name.is_empty()).map(|name| (row + 1, name)),
+            );
+        }
+    }
+    found
+}
+
+fn first_word(path: &str) -> String {
+    path.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+}
+
+#[test]
+fn a_module_imports_only_from_its_own_folder_and_lower_layers() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    for path in files {
+        let inside = path.strip_prefix(&root).unwrap();
+        let room =
+            inside.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs").to_owned();
+        if room == "lib" || room == "bin" || inside.ends_with("tests.rs") {
+            continue;
+        }
+        let own = layer(&room).unwrap_or_else(|| {
+            panic!("{room} is in no layer: add it to LAYERS and to docs/DESIGN.md")
+        });
+        let text = std::fs::read_to_string(&path).unwrap();
+        for (row, name) in imports(&text) {
+            *seen.entry(room.clone()).or_default() += 1;
+            let place = format!("src/{}:{row}", inside.display());
+            match layer(&name) {
+                _ if name == room => {}
+                Some(other) if other < own => {}
+                // The two files of layer 0 lie in one folder.
+                Some(0) if own == 0 => {}
+                Some(other) => wrong
+                    .push(format!("{place}: {room} (layer {own}) imports {name} (layer {other})")),
+                // What lib.rs brings to the surface has a room of its own, which should be named.
+                None => wrong.push(format!("{place}: {name} is named without its room")),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    // The test reads what it is meant to read.
+    assert!(seen["format"] > 100 && seen["reader"] > 3, "{seen:?}");
+}
+
+/// The lines of a file, without its tests, that are still read at one go.
+const LONGEST: usize = 400;
+
+#[test]
+fn no_file_is_too_long_to_be_read_at_one_go() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    let mut wrong = Vec::new();
+    for path in &files {
+        let name = path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
+        let text = std::fs::read_to_string(path).unwrap();
+        let lines = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default().lines().count();
+        if lines > LONGEST {
+            wrong.push(format!("{name}: {lines} lines, more than {LONGEST}"));
+        }
+    }
+    assert!(wrong.is_empty() && files.len() > 200, "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_command_uses_the_public_library_alone() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin/otlp-profiles");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    assert!(!files.is_empty());
+    for path in files {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let includes = text
+            .lines()
+            .any(|line| line.contains("#[path") && line.contains("..") && line.contains("src/"));
+        assert!(!includes, "{} includes the library's source", path.display());
+    }
+}
+
+/// Whether a line says a field's number itself: in what is written, or in the tag that is read.
+fn says_a_number(line: &str) -> bool {
+    let is_digit = |rest: &str| rest.starts_with(|first: char| first.is_ascii_digit());
+    let written = line.match_indices("field_").any(|(at, _)| {
+        let arguments = line[at..].split_once('(').map_or("", |(_, rest)| rest);
+        arguments.split_once(", ").is_some_and(|(out, rest)| out.ends_with("out") && is_digit(rest))
+    });
+    let is =
+        |name: &str| line.match_indices(name).any(|(at, _)| is_digit(&line[at + name.len()..]));
+    written || is("is!(tag, ") || is(" tag(") || is("(tag(")
+}
+
+#[test]
+fn numbers_of_fields_are_said_by_the_schema_alone() {
+    assert!(says_a_number("    field_varint(&mut out, 7, value);"));
+    assert!(
+        says_a_number("    if is!(tag, 4, LEN) {") && says_a_number("let key = tag(1, VARINT);")
+    );
+    assert!(!says_a_number("    field_varint(out, numbers.unit, 7);"));
+    let mut files = Vec::new();
+    sources(Path::new("src/format"), &mut files);
+    for path in files {
+        let text = std::fs::read_to_string(&path).expect("the source can be read");
+        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        for (row, line) in code.lines().enumerate() {
+            assert!(
+                !says_a_number(line),
+                "{}:{}: a number that the schema says: {line}",
+                path.display(),
+                row + 1
+            );
+        }
+    }
+}
+
+#[test]
+fn imports_are_found_in_every_form() {
+    let text = "use crate::a::b;\nuse crate::{c::d, e};\nfn f() -> crate::g::H {} // crate::no\n#[cfg(test)]\nmod tests {\n    use crate::no;\n}\n";
+    let names: Vec<_> = imports(text).into_iter().map(|(_, name)| name).collect();
+    assert_eq!(names, ["a", "c", "e", "g"]);
+}

@@ -1,0 +1,54 @@
+//! Tests of the public API in one binary, which links faster than forty.
+
+mod alloc;
+mod builder;
+mod builder_add;
+mod builder_alloc;
+mod builder_inputs;
+mod builder_keys;
+mod builder_model;
+mod circles;
+mod corpus;
+mod defects_read;
+mod defects_write;
+mod detect;
+mod detect_large;
+mod edit;
+mod events;
+mod examples;
+mod firefox;
+mod folded;
+mod foreign;
+mod hostile;
+mod json;
+mod json_mutants;
+mod layers;
+mod layouts;
+mod look;
+mod losses;
+mod losses_page;
+mod many_profiles;
+mod memory;
+mod oracle;
+mod orphans;
+mod osprofiler;
+mod otep_table;
+mod peers;
+mod profile_ids;
+mod proto_facts;
+mod response;
+mod roundtrip;
+mod sizes;
+mod stream;
+mod summary;
+#[path = "../support/mod.rs"]
+mod support;
+mod texts;
+mod tools;
+mod wrapped;
+
+use support::alloc::Counting;
+
+// Counts by thread, so tests that measure run beside others.
+#[global_allocator]
+static COUNTING: Counting = Counting;

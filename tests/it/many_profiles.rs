@@ -1,0 +1,117 @@
+//! A payload of very many profiles takes time by what they hold: to write it to every format, and
+//! to read that back.
+#![cfg(feature = "proto-all")]
+
+use crate::support;
+use otlp_profiles::build::root_first;
+use otlp_profiles::format::Layout;
+use otlp_profiles::{Builder, Format, Profiles, WriteOptions, write_all};
+
+/// Far more than the square of would be written in the time of a test.
+const MANY: usize = 100_000;
+/// The same where each has rows of its own, and is read back.
+const WITH_ROWS: usize = 10_000;
+
+/// Writes to every format.
+fn written(model: &Profiles) -> impl Iterator<Item = (&'static str, Vec<Vec<u8>>)> {
+    let options = WriteOptions::default().max_output_bytes(u64::MAX);
+    Format::ALL.iter().filter(|format| format.is_whole()).map(move |format| {
+        let (payloads, _) = write_all(model, *format, &options).unwrap();
+        (format.name(), payloads)
+    })
+}
+
+/// Writes to every format and reads what was written.
+fn there_and_back(model: &Profiles, expected: usize) {
+    for (name, payloads) in written(model) {
+        let profiles = payloads.iter().map(|bytes| support::read(name, bytes).iter().count());
+        assert_eq!(profiles.sum::<usize>(), expected, "{name}");
+    }
+}
+
+/// OTLP 1.10 of profiles that say nothing but when they were taken: no two are columns of one.
+fn bare(profiles: usize) -> Profiles {
+    use crate::support::wire::{len, nest, tag};
+    let mut list = Vec::new();
+    for time in 1..=profiles as u64 {
+        let mut body = tag(3, 1);
+        body.extend(time.to_le_bytes());
+        list.extend(len(2, &body));
+    }
+    support::read("otlp-1.10", &nest(&[1, 2], &list))
+}
+
+#[test]
+fn profiles_that_hold_nothing() {
+    for (name, payloads) in written(&bare(MANY)) {
+        let bytes: usize = payloads.iter().map(Vec::len).sum();
+        assert!(bytes > MANY, "{name}");
+    }
+}
+
+#[test]
+fn profiles_with_rows_of_their_own() {
+    let mut builder = Builder::new();
+    for row in 0..WITH_ROWS {
+        let cpu = builder.profile(&format!("cpu {row}"), "nanoseconds");
+        builder.profile_mut(cpu).time(1 + row as u64).duration(1);
+        let leaf = format!("leaf {row}");
+        builder.sample(cpu, root_first(["main", "serve", &leaf])).value(1).attr("row", row as i64);
+    }
+    there_and_back(&builder.finish().unwrap(), WITH_ROWS);
+}
+
+/// OTLP 1.5 of profiles that each have a default sample type of their own: later generations say it
+/// by an attribute of the profile.
+fn with_defaults(profiles: usize) -> Profiles {
+    use crate::support::wire::{int, len, nest};
+    let mut list = Vec::new();
+    for row in 1..=profiles as u64 {
+        let strings = [len(10, b""), len(10, format!("type {row}").as_bytes())].concat();
+        let body = [strings, int(11, row), int(16, 1), len(17, &[7; 16])].concat();
+        list.extend(len(2, &body));
+    }
+    support::read("otlp-1.5", &nest(&[1, 2], &list))
+}
+
+#[test]
+fn profiles_with_defaults_of_their_own() {
+    there_and_back(&with_defaults(WITH_ROWS), WITH_ROWS);
+}
+
+/// A pprof of very many sample types, with `samples` behind them.
+fn with_types(samples: &[u8]) -> Profiles {
+    use crate::support::wire::{int, len};
+    let types = |row: u64| len(1, &[int(1, row), int(2, row)].concat());
+    let names = (1..=MANY).map(|row| len(6, format!("type {row}").as_bytes()));
+    let mut pprof: Vec<u8> = (1..=MANY as u64).flat_map(types).chain(len(6, b"")).collect();
+    pprof.extend(samples);
+    pprof.extend(names.flatten());
+    pprof.extend(int(14, MANY as u64 / 2));
+    support::read("pprof", &pprof)
+}
+
+/// A sample with a value of each of very many types, which stack formats have a file or a part for each.
+#[test]
+fn a_sample_of_very_many_values() {
+    use crate::support::wire::len;
+    let model = with_types(&len(2, &len(2, &vec![1; MANY])));
+    let options = WriteOptions::default().max_output_bytes(u64::MAX);
+    for format in [Format::FOLDED, Format::SPEEDSCOPE] {
+        let (payloads, _) = write_all(&model, format, &options).unwrap();
+        assert!(!payloads.is_empty(), "{}", format.name());
+    }
+}
+
+/// Which the generations since 1.8 have a profile for each.
+#[test]
+fn a_profile_of_very_many_sample_types() {
+    let model = with_types(b"");
+    for layout in [Layout::Default, Layout::Compact] {
+        let options = WriteOptions::default().max_output_bytes(u64::MAX).layout(layout);
+        for format in Format::ALL.iter().filter(|format| format.is_whole()) {
+            let (payloads, _) = write_all(&model, *format, &options).unwrap();
+            assert!(!payloads.is_empty(), "{}", format.name());
+        }
+    }
+}
