@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::ops::Range;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use otlp_profiles::build::{Frame, Key, leaf_first, root_first};
+use otlp_profiles::builder::{Frame, Key, leaf_first, root_first};
 use otlp_profiles::model::{AttributeId, LocationId};
 use otlp_profiles::{Builder, Format, Profile, Profiles, ReadOptions, WriteOptions, read, write};
 

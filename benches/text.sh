@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 folder="${1:-/tmp}"
-cargo build --release --features cli
+cargo build --release
 command="${CARGO_TARGET_DIR:-target}/release/otlp-profiles"
 python3 - "$folder" <<'END'
 import pathlib, random, re, sys

@@ -67,17 +67,16 @@
 //! | `proto` | [`prost`](https://docs.rs/prost) types of the newest generation and of pprof, generated at build time with some 40 additional crates |
 //! | `proto-all` | prost types of every older generation as well |
 //! | `pprof` | `Builder::report`: profiles from the reports of the crate [`pprof`](https://docs.rs/pprof) |
-//! | `build-id` | `build::htlhash`: a build id for binaries that lack one |
+//! | `build-id` | `builder::htlhash`: a build id for binaries that lack one |
 //! | `firefox` | writes Firefox Profiler files, with the crate [`fxprof-processed-profile`](https://docs.rs/fxprof-processed-profile) |
 //! | `osprofiler-headers` | `format::OsProfilerHeaders`: links from the headers that OSProfiler signs |
 //! | `zstd` | reads zstd wherever gzip is read; `compression::zstd` writes it; the only feature that needs a C compiler |
-//! | `cli` | the command `otlp-profiles` |
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-pub mod build;
+pub mod builder;
 pub mod check;
 pub mod compression;
 mod error;
@@ -124,7 +123,7 @@ pub mod losses {
     pub use crate::format::losses::{Loss, LossCode, LossKind, Losses, Verdict};
 }
 
-pub use build::Builder;
+pub use builder::Builder;
 pub use error::{Error, ErrorKind, ReadFinding, Result, Severity};
 pub use format::Format;
 pub use format::detect::{Certainty, Detected};

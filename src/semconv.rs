@@ -60,7 +60,7 @@ pub const BUILD_ID_GNU: &str = "process.executable.build_id.gnu";
 /// As `go tool buildid` prints it.
 pub const BUILD_ID_GO: &str = "process.executable.build_id.go";
 /// A hash of the head and tail of the binary (string, on a mapping).
-/// For binaries without either of the others; `build::htlhash` (feature `build-id`) makes it.
+/// For binaries without either of the others; `builder::htlhash` (feature `build-id`) makes it.
 pub const BUILD_ID_HTLHASH: &str = "process.executable.build_id.htlhash";
 /// The build ids, in the order in which one of several is chosen.
 pub(crate) const BUILD_IDS: [&str; 3] = [BUILD_ID_GNU, BUILD_ID_GO, BUILD_ID_HTLHASH];

@@ -11,9 +11,9 @@
 
 use hashbrown::HashMap;
 
-use crate::build::interner::Interner;
-use crate::build::row::Spot;
-use crate::build::samples::{Identity, identity_hash};
+use crate::builder::interner::Interner;
+use crate::builder::row::Spot;
+use crate::builder::samples::{Identity, identity_hash};
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::limits::{Limits, within};

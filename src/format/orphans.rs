@@ -3,7 +3,7 @@
 //! A payload may have rows that nothing refers to, and they mean nothing. A writer whose format has the tables keeps
 //! them as they are; one that makes tables anew writes only what is used, and this counts the difference.
 
-use crate::build::reach::Reach;
+use crate::builder::reach::Reach;
 use crate::format::losses::{self, Losses};
 use crate::model::Profiles;
 use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId};

@@ -22,7 +22,7 @@ use crate::format::options::{StringEncoding, WriteOptions};
 /// releases read older generations: `docs/GENERATIONS.md` says which, and how it is known.
 ///
 /// ```
-/// use otlp_profiles::build::root_first;
+/// use otlp_profiles::builder::root_first;
 /// use otlp_profiles::format::Receiver;
 /// use otlp_profiles::{Builder, WriteOptions};
 ///

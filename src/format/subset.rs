@@ -8,7 +8,7 @@
 //!                  └─► reach of profile 2 ─► Subset 2   not by the size of the dictionary
 //! ```
 
-use crate::build::reach::Reach;
+use crate::builder::reach::Reach;
 use crate::format::columns::Joined;
 use crate::format::layout::Order;
 use crate::format::losses::{self, Losses};

@@ -12,7 +12,7 @@ use std::hash::{BuildHasher, Hasher};
 
 use foldhash::fast::RandomState;
 
-use crate::build::room::heap_bytes;
+use crate::builder::room::heap_bytes;
 use crate::error::Result;
 use crate::format::intake::Intake;
 use crate::limits::within;

@@ -69,7 +69,7 @@ impl Dictionary {
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
 /// use otlp_profiles::Builder;
-/// use otlp_profiles::build::{Frame, root_first};
+/// use otlp_profiles::builder::{Frame, root_first};
 ///
 /// let mut builder = Builder::new();
 /// let cpu = builder.profile("cpu", "nanoseconds");

@@ -136,7 +136,7 @@ impl ResourceProfiles {
 /// let mut builder = otlp_profiles::Builder::new();
 /// builder.resource().attr("service.name", "checkout");
 /// let cpu = builder.profile("cpu", "nanoseconds");
-/// builder.sample(cpu, otlp_profiles::build::root_first(["main"])).value(1);
+/// builder.sample(cpu, otlp_profiles::builder::root_first(["main"])).value(1);
 /// let profiles = builder.finish()?;
 /// let resource = profiles.resource_profiles()[0].resource();
 /// assert_eq!(profiles.dictionary().text(resource.attributes()[0].key), "service.name");

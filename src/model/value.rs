@@ -85,7 +85,7 @@ impl std::hash::Hash for Value {
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
-/// use otlp_profiles::{Builder, build::root_first, model::Value};
+/// use otlp_profiles::{Builder, builder::root_first, model::Value};
 ///
 /// let mut builder = Builder::new();
 /// builder.resource().attr("process.pid", 42);

@@ -20,7 +20,7 @@ use crate::model::value::{KeyValue, Value};
 /// let mut builder = Builder::new();
 /// builder.resource().attr("service.name", "checkout");
 /// let cpu = builder.profile("cpu", "nanoseconds");
-/// builder.sample(cpu, build::root_first(["main"])).value(1).attr("thread.id", 42);
+/// builder.sample(cpu, builder::root_first(["main"])).value(1).attr("thread.id", 42);
 ///
 /// let profiles = builder.finish()?;
 /// let entry = profiles.entries().next().unwrap();
@@ -96,12 +96,12 @@ impl<'a> ValueRef<'a> {
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
-    /// use otlp_profiles::{Builder, build, build::NewValue};
+    /// use otlp_profiles::{Builder, build, builder::NewValue};
     ///
     /// let mut builder = Builder::new();
     /// builder.resource().attr("process.command_args", NewValue::Array(vec!["serve".into(), "--fast".into()]));
     /// let cpu = builder.profile("cpu", "nanoseconds");
-    /// builder.sample(cpu, build::root_first(["main"])).value(1);
+    /// builder.sample(cpu, builder::root_first(["main"])).value(1);
     ///
     /// let profiles = builder.finish()?;
     /// let args = profiles.entries().next().unwrap().resource_attributes().get("process.command_args").unwrap();
@@ -120,12 +120,12 @@ impl<'a> ValueRef<'a> {
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
-    /// use otlp_profiles::{Builder, build, build::NewValue};
+    /// use otlp_profiles::{Builder, build, builder::NewValue};
     ///
     /// let mut builder = Builder::new();
     /// builder.resource().attr("k8s.labels", NewValue::key_values([("tier", "web"), ("zone", "a")]));
     /// let cpu = builder.profile("cpu", "nanoseconds");
-    /// builder.sample(cpu, build::root_first(["main"])).value(1);
+    /// builder.sample(cpu, builder::root_first(["main"])).value(1);
     ///
     /// let profiles = builder.finish()?;
     /// let labels = profiles.entries().next().unwrap().resource_attributes().get("k8s.labels").unwrap();

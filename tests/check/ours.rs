@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use otlp_profiles::build::WhenFull;
+use otlp_profiles::builder::WhenFull;
 use otlp_profiles::check::{Options, fix, validate};
 use otlp_profiles::{Builder, Format, Limits, Policy, ReadOptions, Severity, WriteOptions};
 

@@ -6,7 +6,7 @@ mod generate;
 
 use crate::support::alloc::{Cost, cost};
 use crate::support::wire::{int, len};
-use otlp_profiles::build::root_first;
+use otlp_profiles::builder::root_first;
 use otlp_profiles::{Builder, Format, Limits, ReadOptions, WriteOptions};
 
 /// Bytes of the model and of what reading holds beside it, for each byte of the payload.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use otlp_profiles::build::{
+use otlp_profiles::builder::{
     Frame, Key, NewEntity, NewFunction, NewLine, NewLocation, NewMapping, NewValue, ResourceMut,
     WhenFull, leaf_first, root_first,
 };

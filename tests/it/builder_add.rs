@@ -10,7 +10,7 @@ use crate::support::generate::{Room, docs, pprofs};
 use crate::support::model::doc_of;
 use crate::support::shrink::{self, check};
 use crate::support::{read, testdata, try_read, write};
-use otlp_profiles::build::{WhenFull, root_first};
+use otlp_profiles::builder::{WhenFull, root_first};
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::{Builder, ErrorKind, Limits, Profiles, ReadOptions};
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! What the builder takes from the heap, counted.
 
-use otlp_profiles::build::{
+use otlp_profiles::builder::{
     Frame, Key, NewLocation, ProcessMappings, Upscaling, WhenFull, leaf_first, root_first,
 };
 use otlp_profiles::model::StackId;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use otlp_profiles::build::{
+use otlp_profiles::builder::{
     Frame, Key, NewEntity, NewLocation, NewValue, ProcessMappings, Upscaling, WhenFull, leaf_first,
     root_first,
 };
@@ -470,7 +470,7 @@ fn occurrences_with_timestamps_are_upscaled_one_by_one() {
 
 #[test]
 fn upscaling_is_within_the_limits() {
-    use otlp_profiles::{Limits, build::WhenFull};
+    use otlp_profiles::{Limits, builder::WhenFull};
 
     let limits = Limits::network().max_owned_bytes(20_000);
     let mut builder = Builder::with_limits(limits, WhenFull::Drop);

@@ -1,9 +1,9 @@
 //! Keys of another builder or of an interval that is over, and what stays when an interval is sealed.
 
-use otlp_profiles::build::{
+use otlp_profiles::builder::{
     Dropped, Key, NewFunction, NewLine, NewLocation, NewMapping, WhenFull, root_first,
 };
-use otlp_profiles::build::{Frame, leaf_first};
+use otlp_profiles::builder::{Frame, leaf_first};
 use otlp_profiles::model::{AggregationTemporality, ProfileId};
 use otlp_profiles::{Builder, Limits, Profile, Profiles};
 
@@ -242,7 +242,7 @@ fn scopes_and_resources_can_be_entered_after_seal() {
 
 #[test]
 fn a_builder_that_is_full_keeps_its_declarations_over_seal() {
-    use otlp_profiles::build::WhenFull;
+    use otlp_profiles::builder::WhenFull;
 
     let limits = Limits::network().max_strings(6);
     let mut builder = Builder::with_limits(limits, WhenFull::Drop);

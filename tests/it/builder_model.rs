@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use otlp_profiles::build::{
+use otlp_profiles::builder::{
     Frame, Key, NewEntity, NewFunction, NewLine, NewLocation, NewMapping, NewValue, leaf_first,
     root_first,
 };

@@ -21,7 +21,7 @@ fn modules() -> BTreeMap<String, String> {
         let steps: Vec<_> = inside.iter().filter_map(|step| step.to_str()).collect();
         let steps = steps.strip_suffix(&["mod"]).unwrap_or(&steps);
         let name = steps.join("::");
-        let skipped = name == "lib" || steps.first() == Some(&"bin") || name.ends_with("tests");
+        let skipped = name == "lib" || name.ends_with("tests");
         let text = std::fs::read_to_string(&path).ok()?;
         let code = text.split("#[cfg(test)]\nmod ").next()?.split("#[cfg(all(test").next()?;
         let lines = code.lines().map(|line| line.split("//").next().unwrap_or_default());

@@ -7,7 +7,7 @@ use crate::support::doc::{
 };
 use crate::support::forms::form;
 use crate::support::{codes, read, write};
-use otlp_profiles::build::{NewValue, root_first};
+use otlp_profiles::builder::{NewValue, root_first};
 use otlp_profiles::format::{StringEncoding, Timestamps};
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::{pprof, v1_5, v1_10};

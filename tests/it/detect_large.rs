@@ -3,7 +3,7 @@
 #![allow(clippy::needless_update)]
 #![cfg(feature = "proto-all")]
 
-use otlp_profiles::build::root_first;
+use otlp_profiles::builder::root_first;
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::{pprof, v1_8, v1_9, v1_10};
 use otlp_profiles::{Builder, Certainty, Format, Limits, ReadOptions, detect, write};

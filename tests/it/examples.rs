@@ -1,6 +1,6 @@
 //! The short examples do what they say.
 
-use otlp_profiles::build::root_first;
+use otlp_profiles::builder::root_first;
 use otlp_profiles::{Builder, Format, Profiles};
 
 #[path = "../../examples/drop_label.rs"]

@@ -1,7 +1,7 @@
 //! The Firefox Profiler's files: what is in them is what the profiles say.
 #![cfg(feature = "firefox")]
 
-use otlp_profiles::build::{WhenFull, root_first};
+use otlp_profiles::builder::{WhenFull, root_first};
 use otlp_profiles::format::SourceOptions;
 use otlp_profiles::{
     Builder, ErrorKind, Format, Limits, Losses, Profiles, ReadOptions, WriteOptions, read,
@@ -305,7 +305,7 @@ fn a_process_and_its_only_thread_keep_their_names() {
     let mut builder = otlp_profiles::Builder::new();
     builder.resource().attr("process.pid", 42).attr("service.name", "shop").attr("host.name", "h");
     let cpu = builder.profile("cpu", "ns");
-    let stack = otlp_profiles::build::root_first(["main"]);
+    let stack = otlp_profiles::builder::root_first(["main"]);
     builder.sample(cpu, stack).value(1).attr("thread.name", "worker-3");
     let (files, losses) = files(&builder.finish().unwrap());
     let thread = &list(&files[0], "/threads")[0];

@@ -406,7 +406,7 @@ fn names_that_would_end_a_frame_are_replaced_and_said() {
     let mut builder = otlp_profiles::Builder::new();
     let samples = builder.profile("samples", "count");
     let names = ["#a;b", "c\nd", "e"];
-    builder.sample(samples, otlp_profiles::build::root_first(names)).value(1);
+    builder.sample(samples, otlp_profiles::builder::root_first(names)).value(1);
     let written = write(&builder.finish().unwrap(), Format::FOLDED, &labelled()).unwrap();
     assert_eq!(String::from_utf8_lossy(&written.payload), "#a:b;c d;e 1\n");
     assert_eq!(written.losses.get("frame.text").unwrap().count, 2);

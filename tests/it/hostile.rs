@@ -10,7 +10,7 @@ use crate::support::wire::{
     FIXED32, FIXED64, GROUP, GROUP_END, LEN, VARINT, deep, int, len, nest, overlong, tag, varint,
 };
 use crate::support::{options, read, testdata, try_read, write};
-use otlp_profiles::build::root_first;
+use otlp_profiles::builder::root_first;
 use otlp_profiles::compression::{Level, deflate};
 use otlp_profiles::proto::{pprof, prost::Message, v1_3, v1_7, v1_10};
 use otlp_profiles::{

@@ -16,7 +16,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("schema", 2),
     ("model", 2),
     ("stream", 3),
-    ("build", 3),
+    ("builder", 3),
     ("format", 4),
     ("writer", 5),
     ("reader", 6),
@@ -123,7 +123,7 @@ fn no_file_is_too_long_to_be_read_at_one_go() {
 
 #[test]
 fn the_command_uses_the_public_library_alone() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin/otlp-profiles");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("cli/src");
     let mut files = Vec::new();
     sources(&root, &mut files);
     assert!(!files.is_empty());

@@ -10,7 +10,7 @@ use crate::support::forms::{FORMS, form};
 use crate::support::generate::{Room, docs, pprofs};
 use crate::support::shrink::{self, check};
 use crate::support::{codes, read, testdata, write};
-use otlp_profiles::build::root_first;
+use otlp_profiles::builder::root_first;
 use otlp_profiles::format::Layout;
 use otlp_profiles::losses::LossKind;
 use otlp_profiles::proto::prost::Message;

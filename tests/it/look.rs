@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use crate::support::doc::{self, Doc, Val};
 use crate::support::forms::form;
 use crate::support::{read, testdata, write};
-use otlp_profiles::build::root_first;
+use otlp_profiles::builder::root_first;
 use otlp_profiles::model::{Entry, FrameRef, LocationId, SampleRef, Value};
 use otlp_profiles::{Builder, Dictionary, Format, Limits, Profiles};
 use serde_json::Value as Json;

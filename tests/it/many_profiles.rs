@@ -3,7 +3,7 @@
 #![cfg(feature = "proto-all")]
 
 use crate::support;
-use otlp_profiles::build::root_first;
+use otlp_profiles::builder::root_first;
 use otlp_profiles::format::Layout;
 use otlp_profiles::{Builder, Format, Profiles, WriteOptions, write_all};
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use otlp_profiles::build::root_first;
+use otlp_profiles::builder::root_first;
 use otlp_profiles::compression::{Level, deflate};
 use otlp_profiles::framing::{Framing, frame};
 use otlp_profiles::stream::MessageReader;

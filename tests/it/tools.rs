@@ -620,7 +620,7 @@ fn speedscope_has_a_profile_for_each_thread_where_that_is_wanted() {
     let mut builder = otlp_profiles::Builder::new();
     let cpu = builder.profile("cpu", "ms");
     for (name, value) in [("a", 5), ("b", 7), ("a", 11)] {
-        let stack = otlp_profiles::build::root_first(["main", name]);
+        let stack = otlp_profiles::builder::root_first(["main", name]);
         builder.sample(cpu, stack).value(value).attr("thread.name", name);
     }
     let profiles = builder.finish().unwrap();
@@ -784,10 +784,10 @@ fn a_hundred_thousand_of_anything_take_linear_time() {
     // The labels of one sample, of which one says its thread.
     let mut builder = otlp_profiles::Builder::with_limits(
         Limits::unlimited(),
-        otlp_profiles::build::WhenFull::Refuse,
+        otlp_profiles::builder::WhenFull::Refuse,
     );
     let cpu = builder.profile("cpu", "ms");
-    let mut sample = builder.sample(cpu, otlp_profiles::build::root_first(["main"])).value(1);
+    let mut sample = builder.sample(cpu, otlp_profiles::builder::root_first(["main"])).value(1);
     for at in 0..MANY / 5 {
         sample = sample.attr(format!("k{at}"), "");
     }

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use otlp_profiles::build::root_first;
+use otlp_profiles::builder::root_first;
 use otlp_profiles::response::{Encoding, ExportResponse, Status};
 use otlp_profiles::{Builder, Format, WriteOptions, write};
 use tonic::codegen::http::uri::PathAndQuery;

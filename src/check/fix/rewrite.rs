@@ -8,9 +8,9 @@
 //! Written as the generation it was, since a mended payload has to be readable by whoever read it
 //! before.
 
-use crate::build::merge::Remap;
-use crate::build::reach::Reach;
-use crate::build::{Builder, WhenFull, compact};
+use crate::builder::merge::Remap;
+use crate::builder::reach::Reach;
+use crate::builder::{Builder, WhenFull, compact};
 use crate::error::{Error, ReadFinding, Result};
 use crate::format::intake::{Intake, Policy};
 use crate::format::losses::Losses;

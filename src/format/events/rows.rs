@@ -14,7 +14,7 @@
 use super::references::{find, text};
 use super::tables::Tables;
 use super::values;
-use crate::build::row::Spot;
+use crate::builder::row::Spot;
 use crate::error::Result;
 use crate::format::build_id;
 use crate::format::fields::fields;

@@ -11,7 +11,7 @@ use super::gather::{self, Series};
 use super::select::Selected;
 use super::write_events::Clocks;
 use super::{number, write_events};
-use crate::build::reach::Reach;
+use crate::builder::reach::Reach;
 use crate::error::Result;
 use crate::format::assembly::Met;
 use crate::format::columns::{Join, default_of, join, scope_default};

@@ -6,7 +6,7 @@
 //! main;run;parse  ─► parts [0, 1, 3]         four bytes a frame instead of its name
 //! ```
 
-use crate::build::seed::Seed;
+use crate::builder::seed::Seed;
 use crate::error::Result;
 use crate::limits::within;
 use crate::model::ragged::Ragged;

@@ -1,6 +1,6 @@
 //! Reading folded stacks.
 
-use crate::build::samples::Identity;
+use crate::builder::samples::Identity;
 use crate::error::{Error, Result};
 use crate::format::assembly::{Assembly, Group, Met, Rows};
 use crate::format::folded::attributes::{Pairs, Word, take_link, word};

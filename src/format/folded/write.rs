@@ -12,7 +12,7 @@
 
 use std::io::Write as _;
 
-use crate::build::seed::Seed;
+use crate::builder::seed::Seed;
 use crate::error::Result;
 use crate::format::folded::attributes::write_text;
 use crate::format::folded::dialect::UNKNOWN;

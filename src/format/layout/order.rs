@@ -3,7 +3,7 @@
 //! Each order rests on the one before: functions, locations by function, stacks by location, texts by what is
 //! written of them.
 
-use crate::build::reach::Reach;
+use crate::builder::reach::Reach;
 use crate::format::layout::locations::{by_function, in_buckets, uses, uses_of_all};
 use crate::format::layout::stacks::{by_tree, longest_first};
 use crate::format::layout::texts::{functions, in_order_of_use};

@@ -9,7 +9,7 @@
 //!
 //! Every form is brought to Linux's and given to the parser that the builder has for it.
 
-use crate::build::ProcessMappings;
+use crate::builder::ProcessMappings;
 use crate::error::Result;
 use crate::format::lines::{hex, lines};
 

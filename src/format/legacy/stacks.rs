@@ -10,8 +10,8 @@
 
 use hashbrown::HashMap;
 
-use crate::build::samples::Identity;
-use crate::build::{ProcessMapping, ProcessMappings};
+use crate::builder::samples::Identity;
+use crate::builder::{ProcessMapping, ProcessMappings};
 use crate::error::{Error, Result};
 use crate::format::assembly::{Assembly, Group, Named, Rows};
 use crate::format::intake::Intake;

@@ -16,7 +16,7 @@ use super::message::{Message, Origin, is_message};
 use super::points::{Point, points};
 use super::report::{Report, is_report};
 use super::tree::Tree;
-use crate::build::samples::Identity;
+use crate::builder::samples::Identity;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::assembly::{Assembly, Group, Met, Named, Rows};
 use crate::format::intake::Intake;

@@ -8,7 +8,7 @@
 //! A recording of hours has few distinct stacks: an event whose block was met costs a look-up of
 //! its text.
 
-use crate::build::samples::Identity;
+use crate::builder::samples::Identity;
 use crate::error::{Error, Result};
 use crate::format::assembly::{Assembly, Group, Met, Rows, gathered};
 use crate::format::intake::Intake;

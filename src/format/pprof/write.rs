@@ -18,7 +18,7 @@ use std::ops::Range;
 use foldhash::fast::RandomState;
 use hashbrown::HashSet;
 
-use crate::build::reach::Reach;
+use crate::builder::reach::Reach;
 use crate::error::Result;
 use crate::format::columns::{self, Join, Joined};
 use crate::format::known::{self, KnownAttributes};

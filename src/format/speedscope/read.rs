@@ -12,7 +12,7 @@
 //! ([`UNITS`]); values are brought to the model's unit by the unit's scale. Samples stay apart:
 //! their order is what was measured.
 
-use crate::build::samples::Identity;
+use crate::builder::samples::Identity;
 use crate::error::{Error, Result};
 use crate::format::assembly::{Assembly, Group, Named, Rows};
 use crate::format::intake::Intake;

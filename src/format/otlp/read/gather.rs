@@ -15,8 +15,8 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use crate::build::interner::Interner;
-use crate::build::merge::{Remap, absorb};
+use crate::builder::interner::Interner;
+use crate::builder::merge::{Remap, absorb};
 use crate::error::{Error, Result};
 use crate::format::intake::{Intake, placed};
 use crate::format::otlp::read::finish::prove_texts;

@@ -8,8 +8,8 @@
 //! The names are those of the semantic conventions for pprof (`src/semconv.rs`). What has none (a
 //! default sample type, times of the container) goes to a field of the model instead.
 
-use crate::build::interner::Interner;
-use crate::build::reach::Reach;
+use crate::builder::interner::Interner;
+use crate::builder::reach::Reach;
 use crate::error::{Error, Result, Shown};
 use crate::format::build_id;
 use crate::format::intake::Intake;

@@ -29,7 +29,7 @@ mod slices;
 mod tables;
 mod units;
 
-use crate::build::reach::Reach;
+use crate::builder::reach::Reach;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::columns::{self, DefaultSaid, Joined};
 use crate::format::fingerprint::Fingerprints;

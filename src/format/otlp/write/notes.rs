@@ -3,7 +3,7 @@
 //! In OTLP 1.3 to 1.7 the four flags of a mapping are fields that are false when they are left out; the model knows
 //! also that nobody said anything.
 
-use crate::build::reach::Reach;
+use crate::builder::reach::Reach;
 use crate::format::known::{KnownAttributes, is_pprof};
 use crate::format::losses::{self, Losses};
 use crate::format::otlp::schema::Generation;

@@ -1,0 +1,281 @@
+//! What is converted to what, and where it goes: decided before anything is read.
+//!
+//! Nothing is read or written here, so whatever is refused is refused before anything was done, and
+//! the same arguments give the same plan. Names of outputs come from names of inputs:
+//!
+//! ```text
+//! a.pb.gz, b/c.pprof  -o out/ --to otlp   ─►  out/a.otlp, out/b/c.otlp
+//! a.pb, a.pb.gz       -o out/ --to otlp   ─►  out/a.pb.otlp, out/a.pb.gz.otlp
+//! ```
+//!
+//! Asked in this order: one stdin at most; where outputs go; the format; options that the format
+//! has no use for; the names of all outputs; their compression. An option without an effect is an
+//! error, since who gave it believes that it had one.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use otlp_profiles::Format;
+
+use crate::convert::Args;
+use crate::files::{Packing, extension, known_extensions, renamed};
+use crate::input::{Input, Inputs, quoted};
+use crate::output::is_null;
+use crate::text::shown_path;
+
+/// Where an output goes.
+#[derive(Debug)]
+pub(crate) enum Target {
+    /// One output only, as two files behind each other would be none.
+    Stdout,
+    File(PathBuf),
+}
+
+/// One input and its output.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) input: Input,
+    /// Where it goes, if it becomes one file; of several this is the name that numbers are put
+    /// into.
+    pub(crate) target: Target,
+    /// Decided by flags, names and the format's custom: never by the content.
+    pub(crate) packing: Packing,
+    /// Whether the directories it goes to are made: those of a tree that is copied are.
+    pub(crate) make_directories: bool,
+}
+
+/// Everything one call does.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// All that the arguments mean, with what could not be found: the run reports it.
+    pub(crate) inputs: Inputs,
+    /// One for all outputs of a run.
+    pub(crate) format: Format,
+    pub(crate) jobs: Vec<Job>,
+    /// A warning that the name of the output says another format.
+    pub(crate) misnamed: Option<String>,
+}
+
+impl Plan {
+    /// # Errors
+    ///
+    /// A sentence about what the arguments lack.
+    pub(crate) fn of(args: &Args) -> Result<Self, String> {
+        let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
+        let inputs = Inputs::but(&args.inputs, output);
+        if inputs.stdins() > 1 {
+            return Err("stdin can be read once".to_owned());
+        }
+        if let Some(message) = lacks_output(args) {
+            return Err(message);
+        }
+        let format = format(args, &inputs, output)?;
+        if let Some(option) = args.origin.option().filter(|_| !format.is_otlp()) {
+            return Err(format!("{format} cannot store {option}: write OTLP, or omit the option"));
+        }
+        if args.refs.is_some() && format != Format::OTLP_JSON && format != Format::OTLP {
+            return Err(format!("--refs does not apply to {format}, only to {}", Format::OTLP));
+        }
+        if args.layout().is_some() && format.can_write() && !format.is_whole() {
+            return Err(format!(
+                "--layout and --compact do not apply to {format}, only to OTLP and pprof"
+            ));
+        }
+        if !format.can_write() {
+            return Err(format!("{format} is only read: give --to FORMAT"));
+        }
+        let options = args.write_options().specified();
+        let not_taken = |name: &&str| !format.options().contains(name);
+        if let Some(name) = options.into_iter().find(not_taken) {
+            return Err(format!("--{name} does not apply to writing {format}"));
+        }
+        if args.profile_id.is_some() && inputs.all.len() > 1 {
+            let inputs = inputs.all.len();
+            return Err(format!(
+                "--profile-id sets one profile's id, and there are {inputs} inputs"
+            ));
+        }
+        let jobs = jobs(args, &inputs, output, format)?;
+        if !jobs.iter().all(|job| job.packing.is_built()) {
+            let message = "this build writes no zstd, which .zst asks for: install it with --features zstd (feature zstd), or write .gz";
+            return Err(message.to_owned());
+        }
+        if args.level.is_some() && jobs.iter().any(|job| job.packing == Packing::None) {
+            let message = "--level has no effect because nothing is compressed: name the output .gz, or give --gzip";
+            return Err(message.to_owned());
+        }
+        let misnamed = output.filter(|path| !is_directory(path, &inputs));
+        let misnamed = misnamed.and_then(|path| misnamed_as(path, format));
+        Ok(Self { format, jobs, inputs, misnamed })
+    }
+}
+
+/// A sentence about a last input that does not exist and looks like the output, as `cp` has it.
+fn lacks_output(args: &Args) -> Option<String> {
+    let (last, inputs) = args.inputs.split_last()?;
+    let is_output = args.output.is_none() && !inputs.is_empty() && !last.exists();
+    Format::of_path(last).filter(|format| is_output && format.can_write())?;
+    let quote = |path: &PathBuf| quoted(&path.to_string_lossy());
+    let names = inputs.iter().map(quote).collect::<Vec<_>>().join(" ");
+    let last = quote(last);
+    Some(format!(
+        "{last} does not exist; to write it, did you mean: otlp-profiles convert {names} -o {last}"
+    ))
+}
+
+/// A sentence about a name that says another format than the one that is written.
+///
+/// Formats that share an extension are not told apart: `.otlp` is right for every generation.
+fn misnamed_as(path: &Path, format: Format) -> Option<String> {
+    let said = Format::of_path(path).filter(|said| said.extensions() != format.extensions())?;
+    let path = shown_path(path);
+    Some(format!("{path} is named like {said}, and {format} is written to it"))
+}
+
+/// Whatever several inputs go to is one, or keeps nothing.
+fn is_directory(path: &Path, inputs: &Inputs) -> bool {
+    !inputs.single && !is_null(path) || says_directory(path)
+}
+
+/// A path that ends in a separator is one before it exists.
+fn says_directory(path: &Path) -> bool {
+    let last = path.as_os_str().as_encoded_bytes().last().copied();
+    last.is_some_and(|byte| std::path::is_separator(byte.into())) || path.is_dir()
+}
+
+/// The format that was asked for, or that the output's name means.
+///
+/// # Errors
+///
+/// A sentence about what is missing: a directory for several inputs, a format that neither `--to`
+/// nor the name says.
+fn format(args: &Args, inputs: &Inputs, output: Option<&Path>) -> Result<Format, String> {
+    let Some(path) = output else {
+        if !inputs.single {
+            return Err("several inputs need a directory to go to: give -o DIR/".to_owned());
+        }
+        return args.to().ok_or_else(|| {
+            "the output format is missing: give --to FORMAT, or -o OUT with the extension of a format".to_owned()
+        });
+    };
+    let by_name = Format::of_path(path);
+    if !inputs.single && by_name.is_some() && !says_directory(path) {
+        let path = shown_path(path);
+        return Err(format!(
+            "several inputs need a directory, and {path} is named like a file: give -o DIR/"
+        ));
+    }
+    if let Some(format) = args.to() {
+        return Ok(format);
+    }
+    match by_name {
+        Some(format) if !is_directory(path, inputs) => Ok(format),
+        _ if is_directory(path, inputs) => {
+            let path = shown_path(path);
+            Err(format!(
+                "{path} is a directory, whose files can be of any format: give --to FORMAT"
+            ))
+        }
+        _ => {
+            let mut known: Vec<&str> = known_extensions().collect();
+            known.sort_unstable();
+            known.dedup();
+            let (path, known) = (shown_path(path), known.join(", ."));
+            Err(format!(
+                "the extension of {path} selects no format: give --to FORMAT, or one of the extensions .{known}"
+            ))
+        }
+    }
+}
+
+/// What was asked for; else by the name; else gzip for formats that are gzipped on disk by custom.
+///
+/// `--gzip` and `--no-gzip` overrule the name, so `x.pb.gz` with `--no-gzip` is written as it is.
+fn packing(args: &Args, path: Option<&Path>, format: Format) -> Packing {
+    let named = path.map_or(Packing::None, Packing::of_path);
+    match (args.gzip, args.no_gzip) {
+        (true, _) => Packing::Gzip,
+        (_, true) => Packing::None,
+        _ if named == Packing::None && format.is_gzip_on_disk() => Packing::Gzip,
+        _ => named,
+    }
+}
+
+/// What is read, and where it goes.
+///
+/// # Errors
+///
+/// Those of [`into_directory`].
+fn jobs(
+    args: &Args,
+    inputs: &Inputs,
+    output: Option<&Path>,
+    format: Format,
+) -> Result<Vec<Job>, String> {
+    let file = |path: &Path| Target::File(path.to_owned());
+    match output {
+        Some(path) if is_directory(path, inputs) => into_directory(args, inputs, path, format),
+        // Without a directory there is one input, but for the device that takes all.
+        Some(path) if !inputs.single => {
+            let jobs = inputs.all.iter().map(|input| job(args, input, file(path), format));
+            Ok(jobs.collect())
+        }
+        output => {
+            let input = inputs.all.first().cloned().unwrap_or_default();
+            Ok(vec![job(args, &input, output.map_or(Target::Stdout, file), format)])
+        }
+    }
+}
+
+/// A job of a run without a directory.
+fn job(args: &Args, input: &Input, target: Target, format: Format) -> Job {
+    let packing = match &target {
+        Target::File(path) => packing(args, Some(path), format),
+        Target::Stdout => packing(args, None, format),
+    };
+    Job { input: input.clone(), target, packing, make_directories: false }
+}
+
+/// A job for each input, named like it; where that makes two names one, both keep the extension
+/// they had: `a.pb.otlp` and `a.pb.gz.otlp`.
+///
+/// Linear in the inputs: names are counted first, and given away second. A name without its
+/// extension is preferred, as `cpu.pb.gz.otlp` is not what anybody would have typed.
+///
+/// # Errors
+///
+/// Two inputs that would be one file even by their full names. Not of what was found in a directory under a name that is
+/// no format's, such as a README: it may be passed over, and if it is not, the run refuses the second of them.
+fn into_directory(
+    args: &Args,
+    inputs: &Inputs,
+    directory: &Path,
+    format: Format,
+) -> Result<Vec<Job>, String> {
+    let packing = packing(args, None, format);
+    let suffix = extension(format, packing);
+    let short = |input: &Input| renamed(&input.relative, &suffix, false);
+    let mut uses: HashMap<PathBuf, usize> = HashMap::new();
+    for input in &inputs.all {
+        *uses.entry(short(input)).or_default() += 1;
+    }
+    let mut taken: HashMap<PathBuf, &Input> = HashMap::new();
+    let mut jobs = Vec::with_capacity(inputs.all.len());
+    for input in &inputs.all {
+        let mut name = short(input);
+        if uses.get(&name).is_some_and(|uses| *uses > 1) {
+            name = renamed(&input.relative, &suffix, true);
+        }
+        let path = directory.join(&name);
+        let may_be_none = |input: &Input| input.found && Format::of_path(&input.relative).is_none();
+        let other = taken.insert(name, input);
+        if let Some(other) = other.filter(|other| !may_be_none(other) && !may_be_none(input)) {
+            let (path, other, name) = (shown_path(&path), other.name(), input.name());
+            let message = format!("{other} and {name} would both be written to {path}");
+            return Err(crate::text::shown(&message));
+        }
+        let (input, target) = (input.clone(), Target::File(path));
+        jobs.push(Job { input, target, packing, make_directories: true });
+    }
+    Ok(jobs)
+}

@@ -1,0 +1,74 @@
+//! Whole profiles that were read, added to what is built.
+
+use crate::builder::builder::Builder;
+use crate::builder::merge::{Remap, absorb};
+use crate::builder::places::resource_bytes;
+use crate::builder::room::Full;
+use crate::error::Result;
+use crate::model::{Profiles, ResourceProfiles};
+
+impl Builder {
+    /// Adds everything in another payload. The time is linear in its size.
+    ///
+    /// Nothing is lost. Profiles keep their ids, times, attributes, links, original payloads
+    /// and dropped counts, even if they are empty. Unreferenced rows of tables stay
+    /// ([`Profiles::compact`] removes them). Equal rows become one. Empty rows
+    /// become row 0, except locations and attributes, each of which becomes one row.
+    ///
+    /// Scopes and resources that are equal in everything become one, and their profiles follow one another in
+    /// the order they were added, behind the builder's own. Profiles are never summed up, even
+    /// if they measure the same: that is what [`merge`](Self::merge) does with other builders.
+    ///
+    /// # Errors
+    ///
+    /// The payload does not fit the builder's limits. Nothing of it is added then, and the builder
+    /// remains usable.
+    ///
+    /// ```
+    /// # fn main() -> otlp_profiles::Result<()> {
+    /// use otlp_profiles::{Builder, Limits, builder::WhenFull};
+    ///
+    /// # let [one, other] = ["testdata/go-heap.pb.gz", "testdata/go-cpu-labels.pb.gz"].map(|file| std::fs::read(file).unwrap());
+    /// let one = otlp_profiles::read(&one, &Default::default())?.profiles;
+    /// let other = otlp_profiles::read(&other, &Default::default())?.profiles;
+    ///
+    /// let mut both = Builder::with_limits(Limits::file(), WhenFull::Refuse);
+    /// both.add(&one)?;
+    /// both.add(&other)?;
+    /// let both = both.finish()?;
+    /// assert_eq!(both.iter().count(), one.iter().count() + other.iter().count());
+    /// # Ok(()) }
+    /// ```
+    pub fn add(&mut self, profiles: &Profiles) -> Result<()> {
+        let mark = self.interner.mark();
+        let remap = absorb(&mut self.interner, &profiles.dictionary)?;
+        let samples = profiles.iter().map(|profile| profile.samples.len()).sum();
+        let added = self.put_added(&profiles.resources, samples, [remap.clone()], &remap);
+        if added.is_err() {
+            self.interner.return_to(mark);
+        }
+        Ok(added?)
+    }
+
+    /// Adds profiles whose dictionary was added, if there is room for all of them. Of that
+    /// dictionary the rows that are now those of `kept` stay.
+    pub(crate) fn put_added(
+        &mut self,
+        resources: &[ResourceProfiles],
+        samples: usize,
+        kept: impl IntoIterator<Item = Remap>,
+        remap: &Remap,
+    ) -> Result<(), Full> {
+        let mut room = self.interner.room.clone();
+        room.samples(self.samples + samples)?;
+        resources.iter().try_for_each(|resource| room.bytes(resource_bytes(resource)))?;
+        self.interner.room = room;
+        self.samples += samples;
+        self.added.kept.extend(kept);
+        self.added.resources.extend(resources.iter().cloned().map(|mut resource| {
+            remap.resource_profiles(&mut resource);
+            resource
+        }));
+        Ok(())
+    }
+}

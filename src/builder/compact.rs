@@ -1,0 +1,41 @@
+//! Leaving out rows that nothing refers to.
+
+use crate::builder::merge::Remap;
+use crate::builder::reach::Reach;
+use crate::model::Profiles;
+
+/// Leaves out the rows of the dictionary that no profile refers to, directly or by way of others.
+/// The rest keeps its order. Moves nothing when there are none. The rows of `kept` stay anyway, with all
+/// they refer to.
+pub(crate) fn compact(profiles: &mut Profiles, kept: &[Remap]) {
+    let dictionary = &profiles.dictionary;
+    let mut reach = Reach::of(dictionary);
+    profiles.iter().for_each(|profile| reach.profile(profile));
+    reach.tree(&profiles.resources);
+    kept.iter().for_each(|kept| reach.rows_of(kept));
+    reach.finish(dictionary);
+    if reach.is_all() {
+        return;
+    }
+    profiles.dictionary = reach.keep(dictionary);
+    profiles.resources.iter_mut().for_each(|resource| reach.new.resource_profiles(resource));
+}
+
+impl Profiles {
+    /// Leaves out the rows of the dictionary that no profile refers to, directly or by way of
+    /// others: the orphans that the specification asks writers not to send. The rest keeps its
+    /// order. What a [`Builder`](crate::Builder) gives has none.
+    ///
+    /// ```
+    /// # fn main() -> otlp_profiles::Result<()> {
+    /// # let file = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    /// let mut profiles = otlp_profiles::read(&file, &Default::default())?.profiles;
+    /// let before = profiles.dictionary().strings().len();
+    /// profiles.compact();
+    /// assert!(profiles.dictionary().strings().len() <= before);
+    /// # Ok(()) }
+    /// ```
+    pub fn compact(&mut self) {
+        compact(self, &[]);
+    }
+}

@@ -1,0 +1,101 @@
+//! From the words of a frame or a label straight to its row.
+//!
+//! A profiler says a frame by its words (name, file, line, type), and a label by its key and its text. Nearly
+//! all were said before, so a cache is asked for the row at once; only a new frame interns its texts, a
+//! function and a location.
+
+use crate::builder::builder::Builder;
+use crate::builder::cache::Words;
+use crate::builder::interner::Interner;
+use crate::builder::key::Key;
+use crate::builder::parts::Frame;
+use crate::builder::row::Spot;
+use crate::model::dictionary::{Attribute, Function, Line};
+use crate::model::id::{AttributeId, LocationId, StringId};
+use crate::model::strings::Strings;
+use crate::model::value::Value;
+use crate::semconv::PROFILE_FRAME_TYPE;
+
+impl Builder {
+    /// The location of a frame; none when it has no name at all.
+    #[inline]
+    pub(crate) fn location_of(&mut self, frame: &Frame<'_>) -> Key<LocationId> {
+        let strings = &self.interner.dictionary.strings;
+        let words = Words { texts: [frame.name, frame.filename], number: frame.line };
+        let id = match self.frames.find(&words, strings) {
+            Some((row, note)) if is_text(strings, note, frame.frame_type) => Some(LocationId(row)),
+            _ => self.new_location_of(frame, &words),
+        };
+        self.generation.key_of(id)
+    }
+
+    /// Interns all that a frame says, and remembers its location.
+    #[inline(never)]
+    fn new_location_of(&mut self, frame: &Frame<'_>, words: &Words<'_>) -> Option<LocationId> {
+        if frame.name.is_empty() && frame.filename.is_empty() {
+            return Some(LocationId::NONE);
+        }
+        let note = self.str(frame.frame_type)?;
+        let (name, filename) = (self.str(frame.name)?, self.str(frame.filename)?);
+        let attribute = self.frame_type(frame.frame_type)?;
+        let function = self.intern(Function { name, filename, ..Function::default() })?;
+        let lines = &[Line { function, line: frame.line.into(), column: 0 }];
+        self.set(attribute, &[]);
+        let spot = Spot { lines, attributes: &self.set, ..Spot::default() };
+        let location = self.interner.intern(spot);
+        let location = self.fit(location)?;
+        let (texts, row) = ([name, filename], (location.0, note));
+        let Interner { dictionary, room, .. } = &mut self.interner;
+        self.frames.remember(words, texts, row, &dictionary.strings, room);
+        Some(location)
+    }
+
+    /// The attribute of a frame type; none for none. The text of a new one comes before its key.
+    pub(super) fn frame_type(&mut self, frame_type: &str) -> Option<AttributeId> {
+        if frame_type.is_empty() {
+            return Some(AttributeId::NONE);
+        }
+        let words = Words { texts: [frame_type, PROFILE_FRAME_TYPE], number: 0 };
+        self.known_label(&words).or_else(|| {
+            self.str(frame_type)?;
+            self.new_label(&words)
+        })
+    }
+
+    /// The attribute of a key and a text, which most are: seen before, or the long way.
+    #[inline(never)]
+    pub(super) fn label(&mut self, key: &str, text: &str) -> Option<AttributeId> {
+        let words = Words { texts: [text, key], number: 0 };
+        self.known_label(&words).or_else(|| self.new_label(&words))
+    }
+
+    #[inline(always)]
+    fn known_label(&self, words: &Words<'_>) -> Option<AttributeId> {
+        let found = self.labels.find(words, &self.interner.dictionary.strings);
+        found.map(|(row, _)| AttributeId(row))
+    }
+
+    /// The attribute of a key and a text, remembered.
+    #[cold]
+    fn new_label(&mut self, words: &Words<'_>) -> Option<AttributeId> {
+        let [text, key] = words.texts;
+        let id = self.other_attribute(&key.into(), &text.into())?;
+        let Interner { dictionary, room, .. } = &mut self.interner;
+        let attribute = dictionary.attribute(id);
+        if let Some(&Attribute { key, value: Value::String(text), .. }) = attribute {
+            let (texts, row) = ([text, key], (id.0, StringId::NONE));
+            self.labels.remember(words, texts, row, &dictionary.strings, room);
+        }
+        Some(id)
+    }
+}
+
+/// Most frames have no type. Comparing two empty texts by a call would read, masked, from an address
+/// that is none, which takes as long as a page fault.
+#[inline(always)]
+fn is_text(strings: &Strings, id: StringId, text: &str) -> bool {
+    match id {
+        StringId::NONE => text.is_empty(),
+        id => !text.is_empty() && strings.get(id) == text,
+    }
+}

@@ -1,0 +1,116 @@
+//! One builder into another.
+
+use crate::builder::builder::Builder;
+use crate::builder::merge::{Remap, absorb};
+use crate::builder::samples::Identity;
+use crate::builder::tree::Draft;
+use crate::model::profile::{Profile, ProfileId};
+
+impl Builder {
+    /// Adds the content of another builder. The time is linear in its size.
+    ///
+    /// Profiles of the same types, in equal scopes of equal resources, are joined: samples
+    /// are added up and time windows combined. Other settings of this builder take precedence. Profiles
+    /// of different temporalities stay separate, because a sum of changes and totals is meaningless.
+    /// Profiles [added](Self::add) to the other builder are added to this one.
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, builder::root_first};
+    ///
+    /// let workers = ["a", "b"].map(|name| {
+    ///     std::thread::spawn(move || {
+    ///         let mut builder = Builder::new();
+    ///         let cpu = builder.profile("cpu", "nanoseconds");
+    ///         builder.sample(cpu, root_first(["main", name])).value(1);
+    ///         builder
+    ///     })
+    /// });
+    /// let mut all = Builder::new();
+    /// for worker in workers {
+    ///     all.merge(&worker.join().unwrap());
+    /// }
+    /// assert_eq!(all.finish().unwrap().iter().next().unwrap().samples().len(), 2);
+    /// ```
+    pub fn merge(&mut self, other: &Builder) {
+        self.full = self.full.or(other.full);
+        self.dropped += other.dropped;
+        let remap = absorb(&mut self.interner, &other.interner.dictionary);
+        match self.fit(remap) {
+            Some(remap) => self.merge_all(other, &remap),
+            None => self.dropped.samples += other.samples as u64,
+        }
+    }
+
+    fn merge_all(&mut self, other: &Builder, remap: &Remap) {
+        other.tree.profiles.iter().for_each(|draft| self.merge_draft(other, draft, remap));
+        let (added, samples) = (&other.added, other.added.samples());
+        let kept = added.kept.iter().map(|kept| kept.then(remap));
+        let added = self.put_added(&added.resources, samples, kept, remap);
+        if self.fit(added).is_none() {
+            self.dropped.samples += samples as u64;
+        }
+    }
+
+    fn merge_draft(&mut self, other: &Builder, draft: &Draft, remap: &Remap) {
+        let mut profile = draft.profile.clone();
+        remap.profile(&mut profile);
+        let mut place = other.tree.places[draft.place as usize].clone();
+        remap.resource_profiles(&mut place);
+        let (tree, room) = (&mut self.tree, &mut self.interner.room);
+        let place = tree.place_row(place, room);
+        let row = place.and_then(|place| tree.draft_row(place, &profile.sample_types, room));
+        let Some(row) = self.fit(row) else {
+            let samples = draft.lanes.iter().map(|lane| lane.samples.len() as u64);
+            self.dropped.samples += samples.sum::<u64>();
+            return;
+        };
+        let ours = &mut self.tree.profiles[row];
+        ours.dropped_attributes = ours.dropped_attributes.saturating_add(draft.dropped_attributes);
+        merge_details(&mut ours.profile, profile);
+        let columns = draft.profile.sample_types.len();
+        let mut attributes = Vec::new();
+        for lane in &draft.lanes {
+            lane.for_each(columns, |identity, measured| {
+                remap.attribute_set(identity.attributes, &mut attributes);
+                let (stack, link) = (remap.id(identity.stack), remap.id(identity.link));
+                let identity = Identity { stack, attributes: &attributes, link };
+                self.replay(row, identity, measured);
+            });
+        }
+    }
+}
+
+/// Joins the windows, and takes what `ours` has not from `theirs`.
+fn merge_details(ours: &mut Profile, mut theirs: Profile) {
+    join_window(ours, theirs.time_unix_nano, theirs.duration_nanos);
+    if ours.profile_id == ProfileId::NONE {
+        ours.profile_id = theirs.profile_id;
+    }
+    if ours.original_payload.is_empty() {
+        ours.original_payload_format = theirs.original_payload_format;
+        ours.original_payload = std::mem::take(&mut theirs.original_payload);
+    }
+    if ours.period_type.is_none() && ours.period == 0 {
+        (ours.period_type, ours.period) = (theirs.period_type, theirs.period);
+    }
+    ours.dropped_attributes_count =
+        ours.dropped_attributes_count.saturating_add(theirs.dropped_attributes_count);
+    if ours.attributes.is_empty() {
+        ours.attributes = std::mem::take(&mut theirs.attributes);
+    }
+}
+
+/// Makes the window of a profile hold another. Where the beginning of one is unknown, it is that of the other, and the
+/// longer of both is the window, as far as times go.
+pub(crate) fn join_window(profile: &mut Profile, time_unix_nano: i128, duration_nanos: i128) {
+    if time_unix_nano == 0 || profile.time_unix_nano == 0 {
+        profile.time_unix_nano += time_unix_nano;
+        let longest = i128::from(u64::MAX) - profile.time_unix_nano;
+        profile.duration_nanos = profile.duration_nanos.max(duration_nanos).min(longest);
+        return;
+    }
+    let end = time_unix_nano + duration_nanos;
+    let our_end = profile.time_unix_nano + profile.duration_nanos;
+    profile.time_unix_nano = profile.time_unix_nano.min(time_unix_nano);
+    profile.duration_nanos = our_end.max(end) - profile.time_unix_nano;
+}

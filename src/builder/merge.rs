@@ -1,0 +1,206 @@
+//! Making one dictionary of several.
+//!
+//! ```text
+//! other     strings ─► functions, attributes ─► mappings ─► locations ─► stacks
+//! into      each row is interned: the id of an equal row, or of a new one
+//! Remap     by old row: the new one; then every column of a profile is renumbered by it
+//! ```
+//!
+//! Tables come in the order in which they refer to each other, so a row is interned with its
+//! references already renumbered, and equal rows of both dictionaries become one. Readers of
+//! generations with tables in every profile, joined builders and `Profiles` that are added all go
+//! through here.
+
+use crate::builder::interner::Interner;
+use crate::builder::room::Full;
+use crate::builder::row::Spot;
+use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Mapping};
+use crate::model::id::{AttributeId, Id, LocationId, StringId, TABLES};
+use crate::model::profile::Profile;
+use crate::model::value::KeyValue;
+use crate::model::{EntityRef, ResourceParts, ResourceProfiles, Scope, ScopeProfiles};
+
+/// Where the rows of one dictionary are in another: for each table, the new number of each row.
+///
+/// Ids past the end of the table they were of become "none".
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Remap(pub(crate) [Vec<u32>; TABLES]);
+
+/// Adds the rows of `other` that `into` has not, and tells where all of them are. Takes time in
+/// proportion to `other` alone.
+///
+/// # Errors
+///
+/// `Full`, when the interner's limits are reached: then nothing of it is there.
+pub(crate) fn absorb(into: &mut Interner, other: &Dictionary) -> Result<Remap, Full> {
+    let mark = into.mark();
+    let absorbed = absorb_tables(into, other);
+    if absorbed.is_err() {
+        into.return_to(mark);
+    }
+    absorbed
+}
+
+/// Table after table, each before those that refer to it.
+fn absorb_tables(into: &mut Interner, other: &Dictionary) -> Result<Remap, Full> {
+    let mut remap = Remap::default();
+    let Dictionary { strings, mappings, functions, links, attributes, stacks, .. } = other;
+    remap.fill(strings.len(), |_, row| into.string(strings.bytes(StringId(row as u32))))?;
+    remap.fill(links.len(), |_, row| into.intern(links[row]))?;
+    remap.fill(functions.len(), |remap, row| into.intern(remap.function(&functions[row])))?;
+    remap.fill(attributes.len(), |remap, row| into.intern(remap.attribute(&attributes[row])))?;
+    let mut set = Vec::new();
+    remap.fill(mappings.rows.len(), |remap, row| {
+        remap.attribute_set(mappings.attributes.row(row), &mut set);
+        into.intern((remap.mapping(&mappings.rows[row]), &set[..]))
+    })?;
+    let (table, mut lines) = (&other.locations, Vec::new());
+    remap.fill(table.len(), |remap, row| {
+        let id = LocationId(row as u32);
+        remap.attribute_set(table.attributes(id), &mut set);
+        lines.clear();
+        lines.extend(table.lines(id).iter().map(|line| remap.line(line)));
+        let (mapping, address) = (remap.id(table.mapping(id)), table.address(id));
+        into.intern(Spot { mapping, address, lines: &lines, attributes: &set })
+    })?;
+    let mut stack = Vec::new();
+    remap.fill(stacks.len(), |remap, row| {
+        stack.clear();
+        stack.extend(remap.ids(stacks.row(row)));
+        into.intern(&stack[..])
+    })?;
+    Ok(remap)
+}
+
+impl Remap {
+    /// Puts down where each row of a table is; the tables it refers to are done. Row 0 stays row 0: of locations and
+    /// attributes an interner would make the empty one a row of its own.
+    fn fill<I: Id>(
+        &mut self,
+        rows: usize,
+        mut intern: impl FnMut(&Self, usize) -> Result<I, Full>,
+    ) -> Result<(), Full> {
+        if rows > 1 {
+            let mut new = Vec::with_capacity(rows);
+            new.push(0);
+            for row in 1..rows {
+                new.push(intern(self, row)?.number());
+            }
+            self.0[I::TABLE] = new;
+        }
+        Ok(())
+    }
+
+    /// Where the rows are in a third dictionary, to which `next` leads from the second.
+    ///
+    /// For what is renumbered twice: one look-up an id instead of two.
+    pub(crate) fn then(&self, next: &Self) -> Self {
+        let mut then = self.clone();
+        for (rows, next) in then.0.iter_mut().zip(&next.0) {
+            rows.iter_mut().for_each(|row| *row = at(next, *row));
+        }
+        then
+    }
+
+    /// The new id of an old one.
+    #[inline]
+    pub(crate) fn id<I: Id>(&self, old: I) -> I {
+        I::from_row(at(&self.0[I::TABLE], old.number()))
+    }
+
+    /// The new ids of some old ones, in their order.
+    pub(crate) fn ids<I: Id>(&self, old: &[I]) -> impl Iterator<Item = I> {
+        old.iter().map(|&id| self.id(id))
+    }
+
+    /// Puts the new ids in the place of the old ones.
+    pub(crate) fn renumber<'i, I: Id + 'i>(&self, ids: impl IntoIterator<Item = &'i mut I>) {
+        ids.into_iter().for_each(|id| *id = self.id(*id));
+    }
+
+    pub(crate) fn function(&self, function: &Function) -> Function {
+        Function {
+            name: self.id(function.name),
+            system_name: self.id(function.system_name),
+            filename: self.id(function.filename),
+            start_line: function.start_line,
+        }
+    }
+
+    pub(crate) fn attribute(&self, attribute: &Attribute) -> Attribute {
+        Attribute {
+            key: self.id(attribute.key),
+            value: attribute.value.map_texts(&mut |id| self.id(id)),
+            unit: self.id(attribute.unit),
+        }
+    }
+
+    pub(crate) fn mapping(&self, mapping: &Mapping) -> Mapping {
+        Mapping { filename: self.id(mapping.filename), ..*mapping }
+    }
+
+    #[inline]
+    pub(crate) fn line(&self, line: &Line) -> Line {
+        Line { function: self.id(line.function), ..*line }
+    }
+
+    /// The new ids of a set of attributes, sorted.
+    pub(crate) fn attribute_set(&self, old: &[AttributeId], new: &mut Vec<AttributeId>) {
+        new.clear();
+        new.extend(self.ids(old));
+        new.sort_unstable();
+        new.dedup();
+    }
+
+    /// Renumbers the ids of everything a payload has beside its dictionary.
+    pub(crate) fn resource_profiles(&self, resource: &mut ResourceProfiles) {
+        self.around_profiles(resource);
+        let scopes = resource.parts_mut().map(|resource| &mut resource.scopes[..]);
+        for scope in scopes.unwrap_or_default().iter_mut().filter_map(ScopeProfiles::parts_mut) {
+            scope.profiles.iter_mut().for_each(|profile| self.profile(profile));
+        }
+    }
+
+    /// The texts of a resource and its scopes.
+    pub(crate) fn around_profiles(&self, resource: &mut ResourceProfiles) {
+        let Some(resource) = resource.parts_mut() else { return };
+        let ResourceParts { resource, schema_url, scopes } = resource;
+        self.renumber([schema_url]);
+        self.pairs(&mut resource.attributes);
+        for entity in &mut resource.entity_refs {
+            let EntityRef { schema_url, entity_type, id_keys, description_keys } = entity;
+            self.renumber(
+                [schema_url, entity_type].into_iter().chain(id_keys).chain(description_keys),
+            );
+        }
+        for scope in scopes.iter_mut().filter_map(ScopeProfiles::parts_mut) {
+            let Scope { name, version, attributes, dropped_attributes_count: _ } = &mut scope.scope;
+            self.renumber([&mut scope.schema_url, name, version]);
+            self.pairs(attributes);
+        }
+    }
+
+    fn pairs(&self, pairs: &mut [KeyValue]) {
+        pairs.iter_mut().for_each(|pair| *pair = pair.map_texts(&mut |id| self.id(id)));
+    }
+
+    /// Renumbers the ids of a profile and its samples.
+    ///
+    /// Linear in the samples. The values and times stay where they are.
+    pub(crate) fn profile(&self, profile: &mut Profile) {
+        let Some(profile) = profile.parts_mut() else { return };
+        self.renumber(profile.texts_mut());
+        self.renumber(profile.attributes.get_mut().into_iter().flatten());
+        let samples = &mut profile.samples;
+        self.renumber(&mut samples.stacks);
+        self.renumber(samples.links.get_mut().into_iter().flatten());
+        self.renumber(&mut samples.attributes.items);
+        self.renumber(samples.stacktrace_ids.get_mut().into_iter().flatten());
+    }
+}
+
+/// The new number of a row.
+#[inline]
+fn at(rows: &[u32], old: u32) -> u32 {
+    rows.get(old as usize).copied().unwrap_or_default()
+}

@@ -1,0 +1,313 @@
+//! Which rows of a dictionary are reached from some profiles, and the dictionary of these alone.
+//!
+//! Requirement: time by what is reached, not by the tables, so that 100,000 profiles of one payload
+//! cost no more than they hold. What was reached is forgotten row by row; the memory stays.
+//!
+//! ```text
+//! profile ─► stacks ─► locations ─► mappings ─► attributes ─► strings
+//!    ├─────► attributes      └────► functions ──────────────────┘
+//!    └─────► links
+//! new      by row: 0, or reached; after `finish` the new row
+//! rows     the rows reached, ascending
+//! ```
+//!
+//! A table is walked only after everything that refers to it was marked, so one pass over each is
+//! enough.
+
+use std::mem::take;
+
+use crate::builder::merge::Remap;
+use crate::model::dictionary::{Dictionary, Mappings};
+use crate::model::id::{
+    AttributeId, FunctionId, Id, LinkId, LocationId, MappingId, StackId, StringId, TABLES,
+};
+use crate::model::profile::Profile;
+use crate::model::{Profiles, ResourceProfiles};
+
+/// The rows that are reached, in every table.
+#[derive(Debug)]
+pub(crate) struct Reach {
+    /// By row: none where it is not reached; else, once all are, its new number.
+    pub(crate) new: Remap,
+    pub(crate) rows: Rows,
+}
+
+/// The rows of every table that are reached, ascending once all are. Row 0 is none of them.
+#[derive(Debug)]
+pub(crate) struct Rows([Vec<u32>; TABLES]);
+
+impl Rows {
+    /// Those of one table.
+    pub(crate) fn of<I: Id>(&self) -> &[u32] {
+        &self.0[I::TABLE]
+    }
+}
+
+impl Reach {
+    /// Nothing reached yet. All memory that is needed is taken here.
+    pub(crate) fn of(dictionary: &Dictionary) -> Self {
+        // Row 0 needs none for not being reached.
+        let none = |rows: usize| if rows < 2 { Vec::new() } else { vec![0; rows] };
+        let list = |rows: usize| Vec::with_capacity(rows.saturating_sub(1));
+        Self { new: Remap(dictionary.rows().map(none)), rows: Rows(dictionary.rows().map(list)) }
+    }
+
+    /// All that some profiles reach.
+    pub(crate) fn by<'p>(
+        dictionary: &Dictionary,
+        profiles: impl IntoIterator<Item = &'p Profile>,
+    ) -> Self {
+        let mut reach = Self::of(dictionary);
+        profiles.into_iter().for_each(|profile| reach.profile(profile));
+        reach.finish(dictionary);
+        reach
+    }
+
+    /// The rows that a payload reaches, but for its strings, and its mappings whether or not they are reached:
+    /// pprof has them for what they are. `uses` says how often its stacks have each location, which needs a walk
+    /// through all of them that is not made again.
+    pub(crate) fn rows_of_payload(profiles: &Profiles, uses: &[u32]) -> Rows {
+        let dictionary = &profiles.dictionary;
+        let mut reach = Self::of(dictionary);
+        profiles.iter().for_each(|profile| reach.profile(profile));
+        (1..dictionary.mappings.rows.len() as u32).for_each(|row| reach.mark(MappingId(row)));
+        let used = (0..).zip(uses).filter(|(_, uses)| **uses > 0);
+        used.for_each(|(row, _)| reach.mark(LocationId(row)));
+        reach.locations(dictionary);
+        reach.number();
+        reach.rows
+    }
+
+    /// Marks a row.
+    #[inline]
+    pub(crate) fn mark<I: Id>(&mut self, id: I) {
+        self.mark_row(I::TABLE, id.number());
+    }
+
+    #[inline(always)]
+    fn mark_row(&mut self, table: usize, row: u32) {
+        if let Some(new) = self.new.0[table].get_mut(row as usize)
+            && *new == 0
+            && row != 0
+        {
+            *new = row;
+            self.rows.0[table].push(row);
+        }
+    }
+
+    fn mark_all<I: Id>(&mut self, ids: &[I]) {
+        ids.iter().for_each(|&id| self.mark(id));
+    }
+
+    /// Marks what a profile refers to itself.
+    pub(crate) fn profile(&mut self, profile: &Profile) {
+        profile.texts().for_each(|id| self.mark(id));
+        let samples = &profile.samples;
+        self.mark_all(&profile.attributes);
+        self.mark_all(&samples.attributes.items);
+        self.mark_all(&samples.stacks);
+        self.mark_all(&samples.links);
+        self.mark_all(&samples.stacktrace_ids);
+    }
+
+    /// Marks the texts of resources and scopes.
+    pub(crate) fn tree(&mut self, resources: &[ResourceProfiles]) {
+        let text = &mut |id| self.mark(id);
+        for resource in resources {
+            text(resource.schema_url);
+            resource.resource.attributes.iter().for_each(|pair| pair.for_each_text(text));
+            for entity in &resource.resource.entity_refs {
+                text(entity.schema_url);
+                text(entity.entity_type);
+                entity.id_keys.iter().chain(&entity.description_keys).for_each(|&key| text(key));
+            }
+            for scope in &resource.scopes {
+                text(scope.schema_url);
+                text(scope.scope.name);
+                text(scope.scope.version);
+                scope.scope.attributes.iter().for_each(|pair| pair.for_each_text(text));
+            }
+        }
+    }
+
+    /// Marks the rows that those of another dictionary have become.
+    pub(crate) fn rows_of(&mut self, remap: &Remap) {
+        for (table, rows) in remap.0.iter().enumerate() {
+            rows.iter().for_each(|&row| self.mark_row(table, row));
+        }
+    }
+
+    /// Marks what the rows that are marked refer to, and gives all of them their new numbers.
+    pub(crate) fn finish(&mut self, dictionary: &Dictionary) {
+        self.each::<StackId>(|reach, row| reach.mark_all(dictionary.stacks.row(row)));
+        self.locations(dictionary);
+        self.texts(dictionary);
+        self.number();
+    }
+
+    /// Sorts the rows that are marked and gives them their new numbers. Where they are many, walking the table is
+    /// less than sorting them.
+    fn number(&mut self) {
+        for (new, rows) in self.new.0.iter_mut().zip(&mut self.rows.0) {
+            if rows.len() > new.len() / 16 {
+                rows.clear();
+                for (row, new) in (0..).zip(new).filter(|(_, new)| **new != 0) {
+                    rows.push(row);
+                    *new = rows.len() as u32;
+                }
+            } else {
+                rows.sort_unstable();
+                name(new, rows);
+            }
+        }
+    }
+
+    /// What refers to a table is marked before the table is walked.
+    fn locations(&mut self, dictionary: &Dictionary) {
+        let Dictionary { locations, mappings, .. } = dictionary;
+        self.each::<LocationId>(|reach, row| {
+            reach.mark(locations.mappings[row]);
+            reach.mark_all(locations.attributes.row(row));
+            locations.lines.row(row).iter().for_each(|line| reach.mark(line.function));
+        });
+        self.each::<MappingId>(|reach, row| reach.mark_all(mappings.attributes.row(row)));
+    }
+
+    /// After all other tables, as strings are referred to by nearly each of them.
+    fn texts(&mut self, dictionary: &Dictionary) {
+        self.each::<MappingId>(|reach, row| reach.mark(dictionary.mappings.rows[row].filename));
+        self.each::<FunctionId>(|reach, row| {
+            let function = &dictionary.functions[row];
+            reach.mark_all(&[function.name, function.system_name, function.filename]);
+        });
+        self.each::<AttributeId>(|reach, row| {
+            let attribute = &dictionary.attributes[row];
+            reach.mark(attribute.key);
+            attribute.value.for_each_text(&mut |id| reach.mark(id));
+            reach.mark(attribute.unit);
+        });
+    }
+
+    /// Calls `f` for every row of a table that is marked. The list is taken out meanwhile: no row refers to one of
+    /// its own table.
+    fn each<I: Id>(&mut self, mut f: impl FnMut(&mut Self, usize)) {
+        let rows = take(&mut self.rows.0[I::TABLE]);
+        rows.iter().for_each(|&row| f(self, row as usize));
+        self.rows.0[I::TABLE] = rows;
+    }
+
+    /// Whether every row of every table is reached.
+    ///
+    /// Then nothing would change, and nothing is copied. New numbers ascend: the last is that of all of them.
+    pub(crate) fn is_all(&self) -> bool {
+        let is_all = |new: &Vec<u32>| new.last().is_none_or(|&last| last as usize + 1 == new.len());
+        self.new.0.iter().all(is_all)
+    }
+
+    /// Puts one of the mappings before the others.
+    ///
+    /// Only the order among the mappings changes; ids are named anew.
+    pub(crate) fn put_first(&mut self, mapping: MappingId) {
+        let mut rows = take(&mut self.rows.0[MappingId::TABLE]);
+        if let Some(at) = rows.iter().position(|row| *row == mapping.0) {
+            rows[..=at].rotate_right(1);
+        }
+        self.order::<MappingId>(rows);
+    }
+
+    /// Puts the rows reached of a table into another order.
+    pub(crate) fn order<I: Id>(&mut self, rows: Vec<u32>) {
+        name(&mut self.new.0[I::TABLE], &rows);
+        self.rows.0[I::TABLE] = rows;
+    }
+
+    /// Profiles whose rows were reached, by their new ids, and the dictionary of these.
+    pub(crate) fn apart(
+        &self,
+        old: &Dictionary,
+        profiles: &[&Profile],
+    ) -> (Dictionary, Vec<Profile>) {
+        let renumbered = profiles.iter().map(|profile| {
+            let mut profile = (*profile).clone();
+            self.new.profile(&mut profile);
+            profile
+        });
+        (self.keep(old), renumbered.collect())
+    }
+
+    /// The dictionary of the rows reached, in their order.
+    ///
+    /// New rows are in the order of `rows`, which callers may have changed, with row 0 before them.
+    pub(crate) fn keep(&self, old: &Dictionary) -> Dictionary {
+        let Self { new: remap, rows, .. } = self;
+        let mut new = Dictionary::default();
+        let texts = rows.of::<StringId>().iter().map(|&row| StringId(row));
+        let bytes = texts.clone().filter_map(|id| old.strings.range(id)).map(|range| range.len());
+        new.strings.reserve(texts.len(), bytes.sum());
+        texts.for_each(|id| _ = new.strings.push_from(&old.strings, id));
+        new.links.extend(picked(rows.of::<LinkId>(), &old.links).copied());
+        let functions = picked(rows.of::<FunctionId>(), &old.functions);
+        new.functions.reserve(rows.of::<FunctionId>().len());
+        new.functions.extend(functions.map(|row| remap.function(row)));
+        let attributes = picked(rows.of::<AttributeId>(), &old.attributes);
+        new.attributes.reserve(rows.of::<AttributeId>().len());
+        new.attributes.extend(attributes.map(|row| remap.attribute(row)));
+        for &row in rows.of::<MappingId>() {
+            let (Mappings { rows, attributes }, row) = (&mut new.mappings, row as usize);
+            attributes.items.extend(remap.ids(old.mappings.attributes.row(row)));
+            attributes.end_row_at(rows.len());
+            rows.push(remap.mapping(&old.mappings.rows[row]));
+        }
+        self.keep_locations(old, &mut new);
+        new
+    }
+
+    /// By column, each with its room asked for once.
+    fn keep_locations(&self, old: &Dictionary, new: &mut Dictionary) {
+        let Self { new: remap, rows, .. } = self;
+        let (table, locations) = (&mut new.locations, &old.locations);
+        let ids = rows.of::<LocationId>().iter().map(|&row| LocationId(row));
+        table.mappings.reserve(ids.len());
+        table.addresses.reserve(ids.len());
+        for id in ids {
+            let row = table.len();
+            table.attributes.items.extend(remap.ids(locations.attributes(id)));
+            table.attributes.end_row_at(row);
+            table.lines.items.extend(locations.lines(id).iter().map(|line| remap.line(line)));
+            table.lines.end_row_at(row);
+            table.addresses.push(locations.address(id));
+            table.mappings.push(remap.id(locations.mapping(id)));
+        }
+        let stacks = rows.of::<StackId>().iter().map(|&row| old.stacks.row(row as usize));
+        new.stacks.ends.reserve(stacks.len());
+        new.stacks.items.reserve(stacks.clone().map(<[_]>::len).sum());
+        for stack in stacks {
+            new.stacks.items.extend(remap.ids(stack));
+            new.stacks.end_row();
+        }
+    }
+
+    /// Forgets what was reached.
+    pub(crate) fn clear(&mut self) {
+        for (new, rows) in self.new.0.iter_mut().zip(&mut self.rows.0) {
+            for row in rows.drain(..) {
+                if let Some(new) = new.get_mut(row as usize) {
+                    *new = 0;
+                }
+            }
+        }
+    }
+}
+
+/// The given rows of a table.
+fn picked<'t, T>(rows: &[u32], table: &'t [T]) -> impl Iterator<Item = &'t T> {
+    rows.iter().filter_map(|&row| table.get(row as usize))
+}
+
+fn name(new: &mut [u32], rows: &[u32]) {
+    for (&row, number) in rows.iter().zip(1..) {
+        if let Some(new) = new.get_mut(row as usize) {
+            *new = number;
+        }
+    }
+}

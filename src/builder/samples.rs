@@ -1,0 +1,352 @@
+//! Samples by what they are of: equal ones become one.
+//!
+//! A lane holds the samples of one shape; a profile has three of them, of which mostly one is used. A sample is found by
+//! its identity in a hash table over the columns themselves, so a sample that was seen costs no memory.
+//!
+//! ```text
+//! lane of totals    stacks, attributes, links │ values, added up where they are
+//! lane of events    stacks, attributes, links │ ticks (sample, time), in the order they came
+//! lane of series    as events, and the values of each tick, end to end ─ deal ─► rows of times and values
+//! ```
+
+use std::hash::Hasher;
+
+use crate::builder::interner::Interner;
+use crate::builder::room::{Full, Room, column};
+use crate::builder::seed::{Seed, write_ids};
+use crate::model::id::{AttributeId, LinkId, StackId};
+use crate::model::ragged::Ragged;
+use crate::model::row_index::RowIndex;
+use crate::model::samples::Samples;
+
+/// What makes two samples the same one: the stack, the set of attributes (sorted) and the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity<'a> {
+    pub(crate) stack: StackId,
+    pub(crate) attributes: &'a [AttributeId],
+    pub(crate) link: LinkId,
+}
+
+impl<'a> Identity<'a> {
+    /// That of a sample that is there.
+    #[inline]
+    pub(crate) fn of(samples: &'a Samples, row: usize) -> Self {
+        let (stack, attributes) = (samples.stacks[row], samples.attributes.row(row));
+        Self { stack, attributes, link: samples.link(row) }
+    }
+}
+
+/// What one occurrence of a sample adds to it: its values, what upscaling adds to each of them, and
+/// when it was seen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measured<'a> {
+    /// One for each sample type.
+    pub(crate) values: &'a [i64],
+    /// None, or one for each value.
+    pub(crate) corrections: &'a [f64],
+    /// In nanoseconds since 1970.
+    pub(crate) times: &'a [u64],
+}
+
+/// The three shapes a profile's samples can have; all of one profile have the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Values, added up.
+    Totals,
+    /// Timestamps, each counting 1.
+    Events,
+    /// Timestamps, each with its values.
+    Series,
+}
+
+impl Shape {
+    /// Their numbers index the lanes of a draft.
+    pub(crate) const ALL: [Self; 3] = [Self::Totals, Self::Events, Self::Series];
+}
+
+impl Measured<'_> {
+    #[inline]
+    pub(crate) fn shape(&self) -> Shape {
+        match (self.times, self.values) {
+            ([], _) => Shape::Totals,
+            (_, []) => Shape::Events,
+            _ => Shape::Series,
+        }
+    }
+}
+
+/// The samples of one shape of one profile.
+///
+/// Totals are added up where the model keeps them. Timestamps come in any order of samples, so they
+/// are noted one after the other and dealt out to their samples in the end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lane {
+    pub(crate) samples: Samples,
+    /// Rows by their identity.
+    index: RowIndex,
+    /// What upscaling adds to the totals, one for each value up to the last sample that has any.
+    corrections: Vec<f64>,
+    /// In the order in which they came.
+    ticks: Vec<Tick>,
+    /// Of a series: the values of each tick, end to end.
+    ///
+    /// As many for each tick as the profile has sample types.
+    tick_values: Vec<i64>,
+}
+
+/// One timestamp of a sample.
+#[derive(Clone, Copy, Debug)]
+struct Tick {
+    /// The row of its sample.
+    sample: u32,
+    /// In nanoseconds since 1970.
+    unix_nano: u64,
+}
+
+impl Lane {
+    /// Forgets everything, keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        let Samples { stacks, links, attributes, values, timestamps, stacktrace_ids } =
+            &mut self.samples;
+        stacks.clear();
+        links.get_mut().into_iter().for_each(Vec::clear);
+        attributes.clear();
+        values.clear();
+        timestamps.get_mut().into_iter().for_each(Ragged::clear);
+        stacktrace_ids.get_mut().into_iter().for_each(Vec::clear);
+        self.index.clear();
+        self.corrections.clear();
+        self.ticks.clear();
+        self.tick_values.clear();
+    }
+
+    /// Whether its samples were taken out.
+    pub(crate) fn is_lent(&self) -> bool {
+        self.samples.is_empty() && !self.index.is_empty()
+    }
+
+    /// Adds an occurrence to its sample, which is added if it was not seen; `rows` are in all profiles.
+    ///
+    /// Room is made before; adding cannot fail halfway. A profile with timestamps becomes one for each of its
+    /// `columns`, so what is in all of them is counted that often.
+    #[inline]
+    pub(crate) fn record(
+        &mut self,
+        interner: &mut Interner,
+        rows: &mut usize,
+        identity: Identity<'_>,
+        measured: &Measured<'_>,
+        columns: usize,
+    ) -> Result<(), Full> {
+        let Interner { room, seed, .. } = interner;
+        let copies = if measured.times.is_empty() { 0 } else { columns.saturating_sub(1) };
+        let hash = identity_hash(seed, identity);
+        let is_it = |row: u32| Identity::of(&self.samples, row as usize) == identity;
+        let found = self.index.find(hash, is_it);
+        self.make_room(room, found, measured, copies)?;
+        let row = match found {
+            Some(row) => row,
+            None => self.add(room, rows, hash, identity, [measured.values.len(), copies])?,
+        };
+        match measured.times {
+            [] => self.add_totals(row, measured),
+            _ => self.add_ticks(row, measured),
+        }
+        Ok(())
+    }
+
+    /// Adds a sample that was not seen, of so many values, if there is room for it and so many copies.
+    #[cold]
+    fn add(
+        &mut self,
+        room: &mut Room,
+        rows: &mut usize,
+        hash: u64,
+        identity: Identity<'_>,
+        [values, copies]: [usize; 2],
+    ) -> Result<u32, Full> {
+        column(self.samples.attributes.items.len(), identity.attributes.len())?;
+        column(self.samples.values.items.len(), values)?;
+        let ids = 3 * size_of::<u32>() + size_of_val(identity.attributes);
+        room.sample(*rows, ids * (1 + copies) + values * size_of::<i64>())?;
+        *rows += 1;
+        let row = self.samples.push(identity.stack, identity.attributes, identity.link) as u32;
+        self.index.add(hash, row);
+        Ok(row)
+    }
+
+    /// Makes room for what an occurrence adds to a sample, which may be a new one, beside its totals; in each copy of
+    /// a sample it is a timestamp and a value.
+    #[inline]
+    fn make_room(
+        &self,
+        room: &mut Room,
+        row: Option<u32>,
+        &Measured { values, corrections, times }: &Measured<'_>,
+        copies: usize,
+    ) -> Result<(), Full> {
+        if !times.is_empty() {
+            column(self.ticks.len(), times.len())?;
+            column(self.tick_values.len(), times.len().saturating_mul(values.len()))?;
+            let copied = copies * (size_of::<u64>() + values.len().min(1) * size_of::<i64>());
+            return room.bytes(times.len() * (size_of::<Tick>() + size_of_val(values) + copied));
+        }
+        if corrections.is_empty() {
+            return Ok(());
+        }
+        let row = row.map_or(self.samples.stacks.len(), |row| row as usize);
+        let more = ((row + 1) * corrections.len()).saturating_sub(self.corrections.len());
+        room.bytes(more * size_of::<f64>())
+    }
+
+    /// Adds values to the totals of a sample.
+    ///
+    /// Saturating: what a counter cannot hold stays at its end.
+    #[inline]
+    fn add_totals(&mut self, row: u32, &Measured { values, corrections, .. }: &Measured<'_>) {
+        let start = row as usize * values.len();
+        let totals = &mut self.samples.values.items;
+        if let Some(totals) = totals.get_mut(start..start + values.len()) {
+            for (total, value) in totals.iter_mut().zip(values) {
+                *total = total.saturating_add(*value);
+            }
+        } else {
+            totals.extend_from_slice(values);
+            self.samples.values.end_row();
+        }
+        if !corrections.is_empty() {
+            self.add_corrections(start, corrections);
+        }
+    }
+
+    /// Sums them unrounded, so that many small ones do not add up their rounding.
+    #[inline(never)]
+    fn add_corrections(&mut self, start: usize, corrections: &[f64]) {
+        let end = start + corrections.len();
+        if self.corrections.len() < end {
+            self.corrections.resize(end, 0.0);
+        }
+        for (sum, more) in self.corrections[start..end].iter_mut().zip(corrections) {
+            *sum += more;
+        }
+    }
+
+    /// Notes when a sample was seen, each time with the same values.
+    #[inline]
+    fn add_ticks(&mut self, row: u32, measured: &Measured<'_>) {
+        let &Measured { values, corrections, times } = measured;
+        for &unix_nano in times {
+            self.ticks.push(Tick { sample: row, unix_nano });
+            let start = self.tick_values.len();
+            self.tick_values.extend_from_slice(values);
+            correct(&mut self.tick_values[start..], corrections);
+        }
+    }
+
+    /// Adds what upscaling adds to the totals.
+    pub(crate) fn correct_totals(&mut self) {
+        correct(&mut self.samples.values.items, &self.corrections);
+        self.corrections.clear();
+    }
+
+    /// The first and the last timestamp that is known: 0 is not.
+    pub(crate) fn span(&self) -> Option<(u64, u64)> {
+        let times = self.ticks.iter().map(|tick| tick.unix_nano).filter(|time| *time != 0);
+        Some((times.clone().min()?, times.max()?))
+    }
+
+    /// Deals the timestamps out to their samples, each sample's in order, and of the values that
+    /// came with each of them, `columns` in number, those of column `column`.
+    ///
+    /// Linear but for the ticks of a sample that came out of order.
+    pub(crate) fn deal(&mut self, columns: usize, column: usize) {
+        let order = self.order();
+        let Samples { stacks, timestamps, values, .. } = &mut self.samples;
+        timestamps.clear();
+        values.clear();
+        let mut ticks = order.iter().peekable();
+        for row in 0..stacks.len() as u32 {
+            while let Some(&at) = ticks.next_if(|at| self.ticks[**at as usize].sample == row) {
+                timestamps.items.push(self.ticks[at as usize].unix_nano);
+                values.items.extend(self.tick_values.get(at as usize * columns + column));
+            }
+            timestamps.end_row();
+            values.end_row();
+        }
+        if values.items.is_empty() {
+            values.clear();
+        }
+    }
+
+    /// The ticks by sample, then time, then as they came: a counting sort by sample, because there
+    /// are many ticks to a sample and those of one mostly come in order.
+    fn order(&self) -> Vec<u32> {
+        let mut next = vec![0u32; self.samples.stacks.len() + 1];
+        for tick in &self.ticks {
+            next[tick.sample as usize + 1] += 1;
+        }
+        for row in 1..next.len() {
+            next[row] += next[row - 1];
+        }
+        let starts = next.clone();
+        let mut order = vec![0; self.ticks.len()];
+        for (at, tick) in self.ticks.iter().enumerate() {
+            let place = &mut next[tick.sample as usize];
+            order[*place as usize] = at as u32;
+            *place += 1;
+        }
+        let time = |at: &u32| self.ticks[*at as usize].unix_nano;
+        for row in starts.windows(2) {
+            let of_sample = &mut order[row[0] as usize..row[1] as usize];
+            if !of_sample.is_sorted_by_key(time) {
+                of_sample.sort_by_key(time);
+            }
+        }
+        order
+    }
+
+    /// Calls `f` with each sample and each of its occurrences: the totals, or one timestamp and what
+    /// came with it.
+    pub(crate) fn for_each(&self, columns: usize, mut f: impl FnMut(Identity<'_>, &Measured<'_>)) {
+        let samples = &self.samples;
+        let identity = |row| Identity::of(samples, row);
+        for (row, values) in samples.values.rows().enumerate() {
+            let corrections = self.corrections.get(row * columns..(row + 1) * columns);
+            let corrections = corrections.unwrap_or_default();
+            f(identity(row), &Measured { values, corrections, times: &[] });
+        }
+        for (at, tick) in self.ticks.iter().enumerate() {
+            let values = self.tick_values.get(at * columns..(at + 1) * columns).unwrap_or_default();
+            let times = std::slice::from_ref(&tick.unix_nano);
+            f(identity(tick.sample as usize), &Measured { values, corrections: &[], times });
+        }
+    }
+}
+
+/// Adds to each value its correction, rounded.
+fn correct(values: &mut [i64], corrections: &[f64]) {
+    for (value, correction) in values.iter_mut().zip(corrections) {
+        *value = value.saturating_add(correction.round() as i64);
+    }
+}
+
+/// One multiplication for up to two attributes.
+///
+/// Stack, link and two attributes fit one word of 128 bits.
+#[inline]
+pub(crate) fn identity_hash(seed: &Seed, identity: Identity<'_>) -> u64 {
+    let mut hasher = seed.hasher();
+    let (near, far) = match identity.attributes {
+        [] => (0, 0),
+        [one] => (one.0, 0),
+        [one, two] => (one.0, two.0),
+        more => {
+            write_ids(&mut hasher, more);
+            (0, 0)
+        }
+    };
+    let low = u64::from(identity.stack.0) | u64::from(near) << 32;
+    let high = u64::from(identity.link.0) | u64::from(far) << 32;
+    hasher.write_u128(u128::from(high) << 64 | u128::from(low));
+    hasher.finish()
+}

@@ -1,0 +1,287 @@
+//! The end of an interval.
+
+use std::mem::{replace, swap, take};
+use std::ops::Deref;
+
+use crate::builder::builder::{Builder, Dropped};
+use crate::builder::compact::compact;
+use crate::builder::interner::Interner;
+use crate::builder::join::join_window;
+use crate::builder::key::Generation;
+use crate::builder::merge::{Remap, absorb};
+use crate::builder::places::{Added, join_resources};
+use crate::builder::reach::Reach;
+use crate::builder::samples::{Lane, Shape};
+use crate::builder::tree::{Draft, Tree};
+use crate::error::Result;
+use crate::model::dictionary::Dictionary;
+use crate::model::id::StringId;
+use crate::model::profile::{Profile, ProfileId};
+use crate::model::thin::Thin;
+use crate::model::{Profiles, ResourceProfiles};
+
+/// The profiles of an interval, borrowed from a [`Builder`]. When it is dropped, the next interval
+/// begins in the same memory, with the same resources, scopes and profiles.
+///
+/// ```
+/// use otlp_profiles::{Builder, builder::root_first};
+///
+/// let mut builder = Builder::new();
+/// builder.resource().attr("service.name", "checkout");
+/// let cpu = builder.profile("cpu", "nanoseconds");
+/// for _interval in 0..3 {
+///     builder.sample(cpu, root_first(["main", "serve"])).value(10_000_000);
+///     let profiles = builder.finish_interval()?;
+///     assert_eq!(profiles.iter().next().unwrap().samples().len(), 1);
+///     assert_eq!(profiles.resource_profiles()[0].resource().attributes().len(), 1);
+/// }
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+///
+/// One that is never dropped (`std::mem::forget`) is never given back: the builder goes on as a new
+/// one, to which every key is foreign.
+#[derive(Debug)]
+pub struct Interval<'a> {
+    /// A new one in the place of the one that was sealed.
+    builder: &'a mut Builder,
+    /// The one that was sealed.
+    lent: Builder,
+    /// What it built.
+    profiles: Profiles,
+    /// The rows that its declarations refer to meanwhile.
+    declared: Dictionary,
+}
+
+impl Interval<'_> {
+    /// Returns counts of data left out of this interval.
+    /// [`Builder::dropped`] counts those of the current interval.
+    pub fn dropped(&self) -> Dropped {
+        self.lent.dropped
+    }
+}
+
+impl Deref for Interval<'_> {
+    type Target = Profiles;
+
+    fn deref(&self) -> &Profiles {
+        &self.profiles
+    }
+}
+
+impl Drop for Interval<'_> {
+    fn drop(&mut self) {
+        self.lent.next_interval(&mut self.profiles, &self.declared);
+        swap(self.builder, &mut self.lent);
+    }
+}
+
+impl Builder {
+    /// Returns the profiles and leaves the builder as new: without declarations, and all
+    /// keys are invalid. Time and memory are linear in their size. A profile without samples is left out.
+    ///
+    /// # Errors
+    ///
+    /// A limit was reached and the builder does not use [`WhenFull::Drop`](crate::builder::WhenFull).
+    /// The content stays in the builder; [`reset`](Self::reset) discards it.
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, builder::root_first};
+    ///
+    /// let mut builder = Builder::new();
+    /// let [cpu, _unused] = ["cpu", "wall"].map(|kind| builder.profile(kind, "nanoseconds"));
+    /// builder.sample(cpu, root_first(["main"])).value(1);
+    /// assert_eq!(builder.finish()?.iter().count(), 1);
+    /// assert_eq!(builder.finish()?.iter().count(), 0, "the builder is as new");
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
+    pub fn finish(&mut self) -> Result<Profiles> {
+        self.check()?;
+        let resources = self.tree.take_resources();
+        let profiles = self.assemble(resources);
+        self.reset();
+        Ok(profiles)
+    }
+
+    /// Lends the profiles of the interval without copying them. When the loan ends, the next interval
+    /// begins in the same memory.
+    ///
+    /// Declarations stay: the resources and scopes, the current one, and the profiles with all settings
+    /// of [`profile_mut`](Self::profile_mut) except the time, the duration, the id and the
+    /// original payload. Their keys stay valid. All other keys, such as those of strings, locations and
+    /// stacks, become invalid; see [`Key`](crate::builder::Key). If a builder keeps declaring new resources,
+    /// [`reset`](Self::reset) it now and then.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`finish`](Self::finish).
+    ///
+    /// ```
+    /// use otlp_profiles::{Builder, Format, WriteOptions, builder::root_first, write_into};
+    ///
+    /// let mut builder = Builder::new();
+    /// let cpu = builder.profile("cpu", "nanoseconds");
+    /// let mut body = Vec::new();
+    /// for _minute in 0..2 {
+    ///     builder.sample(cpu, root_first(["main"])).value(10_000_000);
+    ///     let losses = write_into(&*builder.finish_interval()?, Format::OTLP, &WriteOptions::default(), &mut body)?;
+    ///     assert!(losses.is_empty() && !body.is_empty());
+    /// }
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
+    pub fn finish_interval(&mut self) -> Result<Interval<'_>> {
+        self.check()?;
+        let resources = self.tree.take_resources();
+        let declared = self.declared();
+        let profiles = self.assemble(resources);
+        let anew = Self::with_limits(self.interner.room.limits, self.when_full);
+        Ok(Interval { lent: replace(self, anew), builder: self, profiles, declared })
+    }
+
+    /// What was built and added, without rows that nothing needs.
+    fn assemble(&mut self, resources: Vec<ResourceProfiles>) -> Profiles {
+        let dictionary = take(&mut self.interner.dictionary);
+        let mut added = take(&mut self.added);
+        let kept = take(&mut added.kept);
+        let resources = added.join(&self.interner.seed, &dictionary, resources);
+        let mut profiles = Profiles { dictionary, resources };
+        compact(&mut profiles, &kept);
+        profiles
+    }
+
+    /// The rows that declarations refer to, which refer to these from here on.
+    fn declared(&mut self) -> Dictionary {
+        let Self { tree, interner: Interner { dictionary, .. }, .. } = self;
+        let mut reach = Reach::of(dictionary);
+        reach.tree(&tree.places);
+        tree.profiles.iter().for_each(|draft| reach.profile(&draft.profile));
+        reach.finish(dictionary);
+        tree.renumber(&reach.new);
+        reach.keep(dictionary)
+    }
+
+    /// Starts anew in the memory of what was lent out, with what was declared.
+    fn next_interval(&mut self, profiles: &mut Profiles, declared: &Dictionary) {
+        self.tree.give_back(take(&mut profiles.resources));
+        swap(&mut self.interner.dictionary, &mut profiles.dictionary);
+        self.forget_interval();
+        let Self { tree, interner, .. } = self;
+        let restored = absorb(interner, declared).and_then(|remap| {
+            tree.renumber(&remap);
+            tree.index();
+            tree.bytes().try_for_each(|bytes| interner.room.bytes(bytes))
+        });
+        // It fitted before, when there was more.
+        if self.fit(restored).is_none() {
+            self.tree = Tree::default();
+        }
+    }
+
+    /// Forgets everything but what was declared, keeps the memory.
+    pub(super) fn forget_interval(&mut self) {
+        self.interner.clear();
+        self.frames.clear();
+        self.labels.clear();
+        self.generation = Generation::new();
+        self.added = Added::default();
+        self.full = None;
+        self.dropped = Dropped::default();
+        self.samples = 0;
+    }
+}
+
+impl Tree {
+    /// The profiles that have samples, by resource and scope.
+    fn take_resources(&mut self) -> Vec<ResourceProfiles> {
+        let mut places = self.places.clone();
+        for draft in &mut self.profiles {
+            draft.take_profiles(&mut places[draft.place as usize].scopes[0].profiles);
+        }
+        let mut resources = join_resources(&self.seed, places);
+        for resource in &mut resources {
+            resource.scopes.retain(|scope| !scope.profiles.is_empty());
+        }
+        resources.retain(|resource| !resource.scopes.is_empty());
+        resources
+    }
+
+    /// Renumbers the ids of all that is declared.
+    fn renumber(&mut self, remap: &Remap) {
+        self.places.iter_mut().for_each(|place| remap.resource_profiles(place));
+        self.profiles.iter_mut().for_each(|draft| remap.profile(&mut draft.profile));
+    }
+
+    /// Takes back the memory of samples that were lent out. Which of them each profile gets matters
+    /// to nothing but how much of it there is.
+    fn give_back(&mut self, resources: Vec<ResourceProfiles>) {
+        let scopes = resources.into_iter().flat_map(|mut resource| take(&mut resource.scopes));
+        let profiles = scopes.flat_map(|mut scope| take(&mut scope.profiles));
+        let lanes = self.profiles.iter_mut().flat_map(|draft| &mut draft.lanes);
+        for (lane, mut profile) in lanes.filter(|lane| lane.is_lent()).zip(profiles) {
+            lane.samples = take(&mut profile.samples);
+        }
+        for draft in &mut self.profiles {
+            draft.next_interval();
+        }
+    }
+}
+
+impl Draft {
+    /// Moves the samples out: a profile for each shape that has any, and one for each column where
+    /// there are timestamps, because those go with one column.
+    fn take_profiles(&mut self, profiles: &mut Vec<Profile>) {
+        self.widen_window();
+        // Of many types each profile has its own, and no copy of all.
+        let types = take(&mut self.profile.sample_types);
+        let (columns, mut said) = (types.len(), false);
+        for shape in Shape::ALL {
+            let lane = &mut self.lanes[shape as usize];
+            if lane.samples.is_empty() {
+                continue;
+            }
+            let parts = if shape == Shape::Totals { 1 } else { columns };
+            for part in 0..parts {
+                let mut profile = self.profile.clone();
+                let dropped = &mut profile.dropped_attributes_count;
+                *dropped = dropped.saturating_add(self.dropped_attributes);
+                if replace(&mut said, true) {
+                    forget_said(&mut profile);
+                    profile.dropped_attributes_count = 0;
+                }
+                if shape == Shape::Totals {
+                    lane.correct_totals();
+                    profile.sample_types = types.clone();
+                } else {
+                    lane.deal(columns, part);
+                    profile.sample_types = vec![types[part]];
+                }
+                let last = part + 1 == parts;
+                profile.samples = if last { take(&mut lane.samples) } else { lane.samples.clone() };
+                profiles.push(profile);
+            }
+        }
+        self.profile.sample_types = types;
+    }
+
+    /// Makes the window hold every timestamp.
+    fn widen_window(&mut self) {
+        for (first, last) in self.lanes.iter().filter_map(Lane::span) {
+            let end = last.saturating_add(1);
+            join_window(&mut self.profile, first.into(), (end - first).into());
+        }
+    }
+
+    /// Forgets what is of one interval.
+    fn next_interval(&mut self) {
+        self.lanes.iter_mut().for_each(Lane::clear);
+        self.dropped_attributes = 0;
+        (self.profile.time_unix_nano, self.profile.duration_nanos) = (0, 0);
+        forget_said(&mut self.profile);
+    }
+}
+
+/// Forgets what must not be said twice.
+fn forget_said(profile: &mut Profile) {
+    profile.profile_id = ProfileId::NONE;
+    profile.original_payload_format = StringId::NONE;
+    profile.original_payload = Thin::NONE;
+}
