@@ -60,10 +60,15 @@
 //!
 //! # Features
 //!
-//! No feature is on by default. Without features the crate has about a dozen dependencies and needs no C compiler.
+//! `check`, `formats` and `summary` are on by default; they add code, not dependencies. The crate has about a dozen
+//! dependencies and needs no C compiler. A profiler needs none of the three: `default-features = false` leaves the
+//! builder and the codecs of OTLP, OTLP/JSON and pprof.
 //!
 //! | feature | |
 //! |---|---|
+//! | `check` | the module `check`: rules, reports and fixes |
+//! | `formats` | formats of other tools: folded stacks, speedscope, `perf script`, pprof's legacy formats, OSProfiler |
+//! | `summary` | `Summary` and `summary::Sizes` |
 //! | `proto` | [`prost`](https://docs.rs/prost) types of the newest generation and of pprof, generated at build time with some 40 additional crates |
 //! | `proto-all` | prost types of every older generation as well |
 //! | `pprof` | `Builder::report`: profiles from the reports of the crate [`pprof`](https://docs.rs/pprof) |
@@ -74,9 +79,15 @@
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
+// Code that only a disabled part uses is dead then. The build with all features finds code that nothing uses.
+#![cfg_attr(
+    not(all(feature = "check", feature = "formats", feature = "summary")),
+    allow(dead_code, unused_imports)
+)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod builder;
+#[cfg(feature = "check")]
 pub mod check;
 pub mod compression;
 mod error;
@@ -91,6 +102,7 @@ pub mod response;
 mod schema;
 pub mod semconv;
 pub mod stream;
+#[cfg(feature = "summary")]
 pub mod summary;
 mod wire;
 mod writer;
@@ -135,6 +147,7 @@ pub use model::Profiles;
 pub use model::dictionary::Dictionary;
 pub use model::profile::Profile;
 pub use reader::{Ambiguity, ReadOptions, Reader, Reading, detect, read, read_text};
+#[cfg(feature = "summary")]
 pub use summary::Summary;
 pub use writer::{Written, write, write_all, write_into, write_to};
 

@@ -15,12 +15,14 @@ mod fields;
 mod fingerprint;
 #[cfg(feature = "firefox")]
 mod firefox;
+#[cfg(feature = "formats")]
 mod folded;
 pub(crate) mod intake;
 pub(crate) mod json;
 mod known;
 mod labels;
 mod layout;
+#[cfg(feature = "formats")]
 mod legacy;
 mod lines;
 pub(crate) mod losses;
@@ -28,13 +30,16 @@ mod names;
 mod oneof;
 pub(crate) mod options;
 mod orphans;
+#[cfg(feature = "formats")]
 mod osprofiler;
 pub(crate) mod otlp;
+#[cfg(feature = "formats")]
 mod perf;
 pub(crate) mod pprof;
 mod receiver;
 mod select;
 pub(crate) mod source;
+#[cfg(feature = "formats")]
 mod speedscope;
 mod spread;
 pub(crate) mod stacks;
@@ -104,10 +109,15 @@ static CODECS: &[&Codec] = &[
     &json::OTLP_JSON,
     &pprof::PPROF,
     &events::EVENTS,
+    #[cfg(feature = "formats")]
     &folded::FOLDED,
+    #[cfg(feature = "formats")]
     &speedscope::SPEEDSCOPE,
+    #[cfg(feature = "formats")]
     &perf::PERF_SCRIPT,
+    #[cfg(feature = "formats")]
     &legacy::PPROF_LEGACY,
+    #[cfg(feature = "formats")]
     &osprofiler::OSPROFILER,
     #[cfg(feature = "firefox")]
     &firefox::FIREFOX,
@@ -148,14 +158,19 @@ impl Format {
     /// Timestamped events, a proposal (opentelemetry-proto 594) that was never released.
     pub const EVENTS: Self = Self(10);
     /// Folded stacks, plain and with the attributes of OTEP 0239.
+    #[cfg(feature = "formats")]
     pub const FOLDED: Self = Self(11);
     /// speedscope files.
+    #[cfg(feature = "formats")]
     pub const SPEEDSCOPE: Self = Self(12);
     /// The text of Linux's `perf script`, read-only.
+    #[cfg(feature = "formats")]
     pub const PERF_SCRIPT: Self = Self(13);
     /// Legacy profiles that pprof reads, from Go, gperftools and jemalloc, read-only.
+    #[cfg(feature = "formats")]
     pub const PPROF_LEGACY: Self = Self(14);
     /// Messages and reports of OpenStack's OSProfiler, read-only.
+    #[cfg(feature = "formats")]
     pub const OSPROFILER: Self = Self(15);
     /// Firefox Profiler files, write-only.
     #[cfg(feature = "firefox")]
@@ -174,10 +189,15 @@ impl Format {
         Self::OTLP_JSON,
         Self::PPROF,
         Self::EVENTS,
+        #[cfg(feature = "formats")]
         Self::FOLDED,
+        #[cfg(feature = "formats")]
         Self::SPEEDSCOPE,
+        #[cfg(feature = "formats")]
         Self::PERF_SCRIPT,
+        #[cfg(feature = "formats")]
         Self::PPROF_LEGACY,
+        #[cfg(feature = "formats")]
         Self::OSPROFILER,
         #[cfg(feature = "firefox")]
         Self::FIREFOX,

@@ -100,8 +100,12 @@ fn the_hook_takes_names_of_files() {
         line.unwrap_or_else(|| panic!("no {key}")).trim().to_owned()
     };
     assert!(text("docs/VALIDATE_IN_CI.md").contains(&format!("- id: {}", value("- id:"))));
+    let entry = value("entry:");
+    let (script, arguments) = entry.split_once(' ').unwrap();
+    // It would install the command.
+    assert!(text(script).contains("exec \"$bin/otlp-profiles\" \"$@\""));
     let run = |names: &str, exit: i32| {
-        let output = shell(&room, &format!("{} --strict {names}", value("entry:")), &[]);
+        let output = shell(&room, &format!("otlp-profiles {arguments} --strict {names}"), &[]);
         assert_eq!(output.status.code(), Some(exit), "{names}: {}", stderr(&output));
     };
     run("out/good.otlp 'out/cpu 1.pb.gz'", 0);

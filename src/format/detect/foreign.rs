@@ -97,7 +97,8 @@ pub(super) const fn no_profile(what: &'static str, sign: Sign, hint: &'static st
     Foreign { what, hint, format: None, is_profile: false, sign }
 }
 
-/// What pprof calls legacy, by its first line.
+/// A profile that pprof calls legacy, recognised by its first line.
+#[cfg(feature = "formats")]
 pub(super) const fn legacy(what: &'static str, sign: Sign) -> Foreign {
     read(Format::PPROF_LEGACY, what, sign, "its first line names the type")
 }

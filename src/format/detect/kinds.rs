@@ -1,7 +1,9 @@
 //! The files of other tools, and those without a profile: one row for each, with the command that helps.
 
 use super::foreign::Sign::{Bytes, Json, Line, Magic, Text};
-use super::foreign::{Foreign, legacy, no_profile, profile, read};
+#[cfg(feature = "formats")]
+use super::foreign::legacy;
+use super::foreign::{Foreign, no_profile, profile, read};
 use super::signs;
 use crate::format::Format;
 use crate::framing::ONE_DOCUMENT;
@@ -64,12 +66,14 @@ pub(super) static FOREIGN: &[Foreign] = &[
         Magic(&[b"SQLite format 3\0"]),
         "no converter is known; export the profile from the tool that wrote it",
     ),
+    #[cfg(feature = "formats")]
     read(
         Format::PPROF_LEGACY,
         "a CPU profile in gperftools' old binary form",
         Bytes(signs::is_legacy_cpu),
         "its first words are 0, 3, 0, a period and 0",
     ),
+    #[cfg(feature = "formats")]
     read(
         Format::PPROF_LEGACY,
         "a Java CPU profile in pprof's old binary form",
@@ -160,6 +164,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
     no_profile("OTLP logs as JSON", Json(&["\"resourceLogs\""]), OTHER_SIGNAL),
     // Names of other signals may follow later; profiles have their tables first then.
     Foreign { sign: Json(&["\"dictionary\"", "Table\""]), ..OTLP },
+    #[cfg(feature = "formats")]
     read(
         Format::SPEEDSCOPE,
         "a speedscope file",
@@ -200,18 +205,21 @@ pub(super) static FOREIGN: &[Foreign] = &[
     profile("a DHAT heap profile", Json(&["\"dhatFileVersion\""]), RECORD_HEAP),
     profile("memray's statistics", Json(&["\"total_num_allocations\""]), MEMRAY),
     profile("a gprof2dot file", Json(&["\"costs\"", "\"callchain\""]), MEMRAY),
+    #[cfg(feature = "formats")]
     read(
         Format::OSPROFILER,
         "an OSProfiler trace",
         Json(ONE_DOCUMENT),
         "it has the three ids of OSProfiler's messages",
     ),
+    #[cfg(feature = "formats")]
     read(
         Format::OSPROFILER,
         "an OSProfiler report",
         Json(&["\"last_trace_started\""]),
         "it has the start time of the last point, as reports do",
     ),
+    #[cfg(feature = "formats")]
     read(
         Format::OSPROFILER,
         "an OSProfiler report",
@@ -236,6 +244,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
         "OTLP/JSON of profiles has \"resourceProfiles\" or \"dictionary\" at its beginning; if this is some, name its format",
     ),
     // Text, by its first line or its shape.
+    #[cfg(feature = "formats")]
     read(
         Format::PPROF_LEGACY,
         "a Go count profile in pprof's old text form",
@@ -243,13 +252,18 @@ pub(super) static FOREIGN: &[Foreign] = &[
         "its first line has a name and a total",
     ),
     profile("a dump of goroutines", Line(&["goroutine "]), GO_DUMP),
+    #[cfg(feature = "formats")]
     legacy("a thread profile in pprof's old text form", Line(&["--- threadz ", "--- Thread "])),
+    #[cfg(feature = "formats")]
     legacy(
         "a contention profile in pprof's old text form",
         Line(&["--- contention", "--- mutex:"]),
     ),
+    #[cfg(feature = "formats")]
     legacy("a Java heap profile in pprof's old text form", Line(&["--- heapz 1 ---"])),
+    #[cfg(feature = "formats")]
     legacy("a jemalloc heap profile", Line(&["heap_v2/", "<jemalloc>: "])),
+    #[cfg(feature = "formats")]
     legacy("a heap profile in pprof's old text form", Line(&["heap profile:"])),
     profile(
         "a heap profile in pprof's old text form",
@@ -269,6 +283,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
         "give the profile it belongs to",
     ),
     no_profile("Prometheus metrics as text", Line(&["# HELP ", "# TYPE "]), OTHER_SIGNAL),
+    #[cfg(feature = "formats")]
     read(
         Format::PERF_SCRIPT,
         "text of perf script",
@@ -304,6 +319,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
     ),
     profile("a callgrind file", Text(signs::is_callgrind), RECORD_CPU),
     profile("memray's table of allocations", Line(&["allocator,num_allocations,size"]), MEMRAY),
+    #[cfg(feature = "formats")]
     read(
         Format::FOLDED,
         "austin's folded stacks",
@@ -342,12 +358,14 @@ pub(super) static FOREIGN: &[Foreign] = &[
         Line(&["00000000: "]),
         "`xxd -r FILE > profile.pb.gz` restores the bytes",
     ),
+    #[cfg(feature = "formats")]
     read(
         Format::FOLDED,
         "folded stacks with attributes, as OTEP 0239 shows them",
         Text(signs::is_extended_folded),
         "its first lines are stacks followed by a number and attributes",
     ),
+    #[cfg(feature = "formats")]
     read(
         Format::FOLDED,
         "folded stacks",
@@ -357,7 +375,12 @@ pub(super) static FOREIGN: &[Foreign] = &[
     no_profile(
         "plain text",
         Line(&[""]),
-        "if a server sent it, it may have refused the request; if it is folded stacks, or another text that can be read, name its format",
+        match cfg!(feature = "formats") {
+            true => {
+                "if a server sent it, it may have refused the request; if it is folded stacks, or another text that can be read, name its format"
+            }
+            false => "the crate's feature `formats` reads folded stacks and other texts",
+        },
     ),
 ];
 

@@ -7,8 +7,11 @@
 //! cut. A sign has to be sure rather than complete: what is not recognised is an error that asks
 //! for the format's name, what is recognised wrongly is read as something else.
 
+#[cfg(feature = "formats")]
 use crate::format::folded::line::{is_comment, is_extended};
+#[cfg(feature = "formats")]
 use crate::format::perf::event::{Event, is_record};
+#[cfg(feature = "formats")]
 use crate::format::perf::frame::Frame;
 
 /// The five words that begin gperftools' CPU profiles: 0, 3, 0, the period, 0.
@@ -92,6 +95,7 @@ pub(super) fn is_go_count(text: &str) -> bool {
 
 /// `busy  3071 [000]  2119.408043:    5025125 cpu-clock:`; where a thread or a time is missing, a
 /// frame has to follow.
+#[cfg(feature = "formats")]
 pub(super) fn is_perf_script(text: &str) -> bool {
     let lines = lines(text).filter(|line| !line.starts_with('#')).map(str::as_bytes);
     let mut lines = lines.peekable();
@@ -158,6 +162,7 @@ pub(super) fn is_yappi(text: &str) -> bool {
 }
 
 /// `# austin: 3.7.0`, or `P28939;T0:28939;…`.
+#[cfg(feature = "formats")]
 pub(super) fn is_austin(text: &str) -> bool {
     let is_process = |line: &str| {
         let process = line.strip_prefix('P').and_then(|line| line.split_once(";T"));
@@ -178,6 +183,7 @@ pub(super) fn is_pprof_report(text: &str) -> bool {
 
 /// `main;run;poll 42`; of most lines, as some tools leave a number out. Where other lines are none of
 /// stacks at all, nearly all that are have frames.
+#[cfg(feature = "formats")]
 pub(super) fn is_folded(text: &str) -> bool {
     let (mut folded, mut with_frames, mut others, mut strange) = (0, 0, 0, 0);
     for line in stacks(text) {
@@ -194,11 +200,19 @@ pub(super) fn is_folded(text: &str) -> bool {
 }
 
 /// Folded stacks, with attributes or without.
+#[cfg(feature = "formats")]
 pub(super) fn is_any_folded(text: &str) -> bool {
     is_folded(text) || is_extended_folded(text)
 }
 
+/// Without the feature, folded stacks are plain text.
+#[cfg(not(feature = "formats"))]
+pub(super) fn is_any_folded(_: &str) -> bool {
+    false
+}
+
 /// `foo;bar 100 region=us,trace_id=0x01 1687841528000000`, as its reader takes a line apart.
+#[cfg(feature = "formats")]
 pub(super) fn is_extended_folded(text: &str) -> bool {
     let has_attributes = |line: &str| is_extended(line.trim_end().as_bytes());
     let has_number = |line: &str| counted(line).is_some() || line.split(' ').skip(1).any(is_digits);
@@ -215,6 +229,7 @@ fn counted(line: &str) -> Option<&str> {
 
 /// The lines of folded stacks, but for comments and the last one, which may be cut where the look
 /// at it ends.
+#[cfg(feature = "formats")]
 fn stacks(text: &str) -> impl Iterator<Item = &str> {
     let whole = text.rfind('\n').map_or(text, |end| text.get(..end).unwrap_or(text));
     lines(whole).filter(|line| !is_comment(line.trim_end().as_bytes()))
