@@ -27,10 +27,9 @@ use crate::exit::{Exit, Failure};
 use crate::info::facts::Listed;
 use crate::info::seen::{Full, Quick};
 use crate::input::{Input, Inputs};
-use crate::many;
-use crate::once::{self, Once};
 use crate::output;
 use crate::reading::{Content, Known, Message, ReadArgs};
+use crate::session::{Session, Turn};
 
 pub(crate) use crate::info::json::{
     certainty as certainty_json, finding as finding_json, others as others_json,
@@ -55,6 +54,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     read: ReadArgs,
 }
+
+/// The work, in messages.
+const WHAT: &str = "Description";
 
 /// The form of the JSON document. Keys are only ever added to it.
 const SCHEMA: &str = "otlp-profiles/info/1";
@@ -111,89 +113,63 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
         return crate::wrong_usage("info", false, "stdin can be read once");
     }
     let describer = Describer::new(args, console);
-    let one = (args.json && inputs.single).then(Vec::new);
-    let mut run = Run { once: Once::default(), worst: Exit::Done, skipped: 0, one, args, console };
-    let result = run.all(&inputs, &describer);
-    run.once.tell("info", console);
-    match result {
-        Ok(()) => run.worst,
-        Err(failure) => {
-            let line = Line::new(Level::Critical, "info", "Description failed");
-            console.log(&line.because(&failure));
-            failure.exit
+    let mut session = Session::new("info", console);
+    let mut pages = Pages { one: (args.json && inputs.single).then(Vec::new), args, console };
+    // What ended the run early: nobody reads stdout any more, as in `info … | head`, or it cannot be written.
+    let mut ended = None;
+    let work = |input: &Input, console: &Console| describer.describe(input, console);
+    session.for_each(&inputs, &inputs.all, work, |session, turn| {
+        match pages.add(session, turn) {
+            Ok(true) => return ControlFlow::Continue(()),
+            Ok(false) => ended = Some(Ok(true)),
+            Err(failure) => ended = Some(Err(failure)),
         }
+        ControlFlow::Break(())
+    });
+    if let Err(failure) = ended.unwrap_or_else(|| pages.finish()) {
+        session.failed(WHAT, None, &failure);
     }
+    session.finish()
 }
 
-/// One run over all inputs: they are printed in their order.
-struct Run<'a> {
-    once: Once,
-    worst: Exit,
-    /// The files of directories that are no profiles.
-    skipped: usize,
+/// Prints descriptions in the order of the inputs.
+struct Pages<'a> {
     /// The files of the one document, where a single input was named.
     one: Option<Vec<Json>>,
     args: &'a Args,
     console: &'a Console,
 }
 
-impl Run<'_> {
-    /// Goes on when an input failed. A page is printed as soon as its file is read, and with it the
-    /// run may end early and well: `info … | head` closes the pipe.
+impl Pages<'_> {
+    /// Prints the description of a file; returns `false` if nobody reads stdout any more.
     ///
     /// # Errors
     ///
     /// stdout cannot be written.
-    fn all(&mut self, inputs: &Inputs, describer: &Describer) -> Result<(), Failure> {
-        for (name, failure) in &inputs.missing {
-            self.failed(name, failure);
-            if self.args.json
-                && !self.document(json!({ "path": name, "error": failure.to_json() }))?
-            {
-                return Ok(());
+    fn add(
+        &mut self,
+        session: &mut Session<'_>,
+        turn: Turn<'_, Input, Described>,
+    ) -> Result<bool, Failure> {
+        let (input, described) = match turn {
+            Turn::Done(input, described) => (input, described),
+            Turn::Missing(name, failure) => {
+                session.failed(WHAT, Some(name), failure);
+                let document = || json!({ "path": name, "error": failure.to_json() });
+                return if self.args.json { self.document(document()) } else { Ok(true) };
             }
-        }
-        for (name, failure) in &inputs.passed_over {
-            once::skipped(&mut self.once, self.console, "info", name, failure);
-        }
-        self.console.progress().expect(inputs.all.iter().map(Input::size).sum());
-        let mut ended = None;
-        let work = |input: &Input, console: &Console| describer.describe(input, console);
-        many::each(&inputs.all, self.console, Input::size, work, |input, described| {
-            match self.print(input, described) {
-                Ok(true) => return ControlFlow::Continue(()),
-                Ok(false) => ended = Some(Ok(())), // nobody reads it
-                Err(failure) => ended = Some(Err(failure)),
-            }
-            ControlFlow::Break(())
-        });
-        self.console.progress().finish();
-        if let Some(ended) = ended {
-            return ended;
-        }
-        if let Some(files) = self.one.take() {
-            let document = json!({ "schema": SCHEMA, "files": files });
-            output::to_stdout(format!("{document:#}\n").as_bytes(), true)?;
-        }
-        if self.skipped > 0 && self.skipped == inputs.all.len() {
-            self.worst = self.worst.max(once::nothing_found("info", self.console));
-        }
-        Ok(())
-    }
-
-    /// Prints what is described of a file; false when nobody reads it any more.
-    fn print(&mut self, input: &Input, described: Described) -> Result<bool, Failure> {
+        };
         if let [failure] = &described.failures[..]
-            && input.may_be_skipped(failure)
+            && session.skip(input, failure)
         {
-            self.skipped += 1;
-            once::skipped(&mut self.once, self.console, "info", &described.name, failure);
             return Ok(true);
         }
-        described.failures.iter().for_each(|failure| self.failed(&described.name, failure));
+        // Errors go to stderr, and in JSON also into the document.
+        let name = &described.name;
+        described.failures.iter().for_each(|failure| session.failed(WHAT, Some(name), failure));
         if described.failures.is_empty() {
             if let Some(format) = described.format {
-                once::deprecated_read(&mut self.once, &described.name, format);
+                session.notices.deprecated_read(name, format);
             }
             self.tell_done(&described);
         }
@@ -203,7 +179,7 @@ impl Run<'_> {
         }
     }
 
-    /// Adds a file to the one document, or prints a document of it on a line; false when nobody reads it any more.
+    /// Adds a file to the one document, or prints a document of it on a line.
     fn document(&mut self, file: Json) -> Result<bool, Failure> {
         if let Some(files) = &mut self.one {
             files.push(file);
@@ -213,7 +189,14 @@ impl Run<'_> {
         output::to_stdout(format!("{document}\n").as_bytes(), true)
     }
 
-    /// For a log only; people have the page itself.
+    /// Prints the one document.
+    fn finish(&mut self) -> Result<bool, Failure> {
+        let Some(files) = self.one.take() else { return Ok(true) };
+        let document = json!({ "schema": SCHEMA, "files": files });
+        output::to_stdout(format!("{document:#}\n").as_bytes(), true)
+    }
+
+    /// Logs that a file was described. Only a log needs it: people read the page itself.
     fn tell_done(&self, described: &Described) {
         let message = if described.count == 1 { "Payload described" } else { "Payloads described" };
         let line = Line::new(Level::Info, "info", message)
@@ -221,13 +204,6 @@ impl Run<'_> {
             .count("messages", described.count as u64)
             .count("bytes", described.stored);
         self.console.log(&line.about(&described.name));
-    }
-
-    /// stdout has no errors in its pages: they are for stderr, and in JSON also in the document.
-    fn failed(&mut self, name: &str, failure: &Failure) {
-        self.worst = self.worst.max(failure.exit);
-        let line = Line::new(Level::Error, "info", "Description failed");
-        self.console.log(&line.because(failure).about(name));
     }
 }
 
@@ -254,7 +230,6 @@ impl Describer {
 
     /// Never fails: what went wrong is in `failures`, beside what could be read.
     fn describe(&self, input: &Input, console: &Console) -> Described {
-        console.progress().next(&input.name());
         let mut described = Described {
             name: input.name(),
             stored: input.size(),

@@ -34,9 +34,8 @@ use crate::exit::{Exit, Failure};
 use crate::formats::FormatParser;
 use crate::input::{Input, Inputs, unreadable};
 use crate::limits::ReadLimits;
-use crate::many;
-use crate::once::{self, Once};
 use crate::output;
+use crate::session::{Session, Turn};
 use crate::validate::compat::{Checker, ProfcheckFlags};
 
 /// The arguments of `validate`.
@@ -119,6 +118,9 @@ pub(crate) struct Args {
 const OUR_RULES: [&str; 9] =
     ["fix", "strict", "only", "ignore", "deny", "allow", "from", "receiver", "min_severity"];
 
+/// The work, in messages.
+const WHAT: &str = "Validation";
+
 /// The forms of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Form {
@@ -185,65 +187,47 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     if let Some(message) = fix::misuse(args, &inputs) {
         return crate::wrong_usage("validate", false, message);
     }
-    match checked(args, &inputs, console) {
-        Ok(exit) => exit,
-        Err(failure) => {
-            let line = Line::new(Level::Critical, "validate", "Validation failed");
-            console.log(&line.because(&failure));
-            failure.exit
-        }
+    let mut session = Session::new("validate", console);
+    if let Err(failure) = checked(args, &inputs, &mut session) {
+        session.failed(WHAT, None, &failure);
     }
+    session.finish()
 }
 
-/// `worst` is the highest code of any file; findings below `deny` do not count. With `-o -` the
-/// mended bytes own stdout, so the page is not printed at all.
+/// With `-o -` the fixed bytes own stdout, so no report is printed.
 ///
 /// # Errors
 ///
-/// stdout cannot be written.
-fn checked(args: &Args, inputs: &Inputs, console: &Console) -> Result<Exit, Failure> {
-    let deny = args.deny_level();
+/// stdout or the baseline cannot be written, or the baseline cannot be read.
+fn checked(args: &Args, inputs: &Inputs, session: &mut Session<'_>) -> Result<(), Failure> {
     let known = args.baseline.as_deref().filter(|_| !args.update_baseline);
     let known = known.map(baseline::read).transpose()?;
-    let mut worst = Exit::Done;
-    let mut once = Once::default();
-    for (name, failure) in &inputs.passed_over {
-        once::skipped(&mut once, console, "validate", name, failure);
-    }
-    let missing = inputs.missing.iter().map(|(name, failure)| unread(name.clone(), failure));
-    let mut files: Vec<Checked> = missing.collect();
-    files.iter().for_each(|file| tell(file, console));
-    let mut skipped = 0;
-    console.progress().expect(inputs.all.iter().map(Input::size).sum());
+    let mut files = Vec::new();
     let work = |input: &Input, console: &Console| file(args, input, console);
-    many::each(&inputs.all, console, Input::size, work, |input, checked| {
-        match checked {
-            Ok(file) => {
-                tell(&file, console);
-                files.push(file);
+    session.for_each(inputs, &inputs.all, work, |session, turn| {
+        let file = match turn {
+            Turn::Missing(name, failure) => unread(name.to_owned(), failure),
+            Turn::Done(_, Ok(file)) => file,
+            Turn::Done(input, Err(failure)) => {
+                session.skip(input, &failure);
+                return ControlFlow::Continue(());
             }
-            Err(failure) => {
-                skipped += 1;
-                once::skipped(&mut once, console, "validate", &input.name(), &failure);
-            }
-        }
+        };
+        tell(&file, session.console);
+        files.push(file);
         ControlFlow::Continue(())
     });
-    console.progress().finish();
-    once.tell("validate", console);
-    if skipped > 0 && files.is_empty() {
-        worst = once::nothing_found("validate", console);
-    }
     let known = match &args.baseline {
         Some(path) if args.update_baseline => Some(baseline::write(path, &files)?),
         _ => known,
     };
     let known = known.map(|known| baseline::apply(&known, &mut files));
-    worst = files.iter().map(|file| exit(file, deny)).fold(worst, Exit::max);
+    let deny = args.deny_level();
+    files.iter().for_each(|file| session.ended(exit(file, deny)));
     if args.output.as_ref().is_none_or(|output| output.as_os_str() != "-") {
-        print(args, &files, known, inputs.single, console)?;
+        print(args, &files, known, inputs.single, session.console)?;
     }
-    Ok(worst)
+    Ok(())
 }
 
 /// Prints the reports. Text has colours, and no infos with `-q`.
@@ -282,7 +266,6 @@ fn print(
 fn file(args: &Args, input: &Input, console: &Console) -> Result<Checked, Failure> {
     let options = args.options();
     let name = input.name();
-    console.progress().next(&name);
     let step = console.step("validate", "load", &name);
     let bytes = bytes(input, &options.limits);
     drop(step);

@@ -12,6 +12,7 @@
 //! has no use for; the names of all outputs; their compression. An option without an effect is an
 //! error, since who gave it believes that it had one.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -42,6 +43,12 @@ pub(crate) struct Job {
     pub(crate) packing: Packing,
     /// Whether the directories it goes to are made: those of a tree that is copied are.
     pub(crate) make_directories: bool,
+}
+
+impl Borrow<Input> for Job {
+    fn borrow(&self) -> &Input {
+        &self.input
+    }
 }
 
 /// Everything one call does.

@@ -24,8 +24,8 @@ use crate::console::{Console, Level};
 use crate::convert::encode::{Converted, kind_of};
 use crate::exit::Failure;
 use crate::info::{certainty_json, finding_json, others_json};
+use crate::notices;
 use crate::numbers::{counted, grouped};
-use crate::once;
 use crate::style::{BAD, BOLD, WARN, styled};
 use crate::text::shown;
 
@@ -92,7 +92,7 @@ impl<'a> Report<'a> {
     /// The names of several outputs, which the arguments do not have.
     pub(crate) fn wrote(&self) -> Option<String> {
         let (first, rest) = self.outputs.split_at(self.outputs.len().min(MOST_LISTED));
-        let more = once::and_more(rest.len() as u64);
+        let more = notices::and_more(rest.len() as u64);
         (first.len() > 1).then(|| format!("wrote {}{more}", first.join(", ")))
     }
 

@@ -25,16 +25,16 @@ use crate::convert::tally::Tally;
 use crate::convert::types;
 use crate::exit::{Exit, Failure};
 use crate::files::labelled;
-use crate::many;
+use crate::notices::Notices;
 use crate::numbers::counted;
-use crate::once::{self, Once};
 use crate::output::{self, Sync};
 use crate::reading::{Content, Message, ambiguous, names};
+use crate::session::{Session, Turn};
 
 /// Converts every input, also when another one failed.
 ///
-/// What cannot be read is said first, then each input in its order; notes that hold for many inputs
-/// and the tally come last.
+/// Arguments that name nothing are reported first, then each input in order. Notices about many inputs and the tally
+/// come last.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let plan = match Plan::of(args) {
         Ok(plan) => plan,
@@ -42,36 +42,24 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     };
     let (read, write, to) = (args.read_options(), args.write_options(), plan.format);
     let conversion = Conversion { args, read, write, to };
+    let mut session = Session::new("convert", console);
     let mut run = Run::new(args, console, to);
-    for (name, failure) in &plan.inputs.missing {
-        run.worst = run.worst.max(run.failed(name, failure, None));
-    }
-    for (name, failure) in &plan.inputs.passed_over {
-        once::skipped(&mut run.once, console, "convert", name, failure);
-    }
     if let Some(misnamed) = &plan.misnamed {
         console.log(&Line::new(Level::Warning, "convert", misnamed));
     }
-    let size = |job: &Job| job.input.size();
-    console.progress().expect(plan.jobs.iter().map(size).sum());
-    let work = |job: &Job, console: &Console| {
-        console.progress().next(&job.input.name());
-        conversion.job(job, console)
-    };
-    many::each(&plan.jobs, console, size, work, |job, outcome| {
-        run.worst = run.worst.max(run.job(job, outcome));
+    let work = |job: &Job, console: &Console| conversion.job(job, console);
+    session.for_each(&plan.inputs, &plan.jobs, work, |session, turn| {
+        match turn {
+            Turn::Missing(name, failure) => run.failed(session, name, failure, None),
+            Turn::Done(job, outcome) => run.job(session, job, outcome),
+        }
         ControlFlow::Continue(())
     });
     output::sync(&run.directories);
-    console.progress().finish();
-    if run.skipped > 0 && run.skipped == plan.jobs.len() {
-        run.worst = run.worst.max(once::nothing_found("convert", console));
-    }
     if run.report.is_none() {
         run.tally.tell(console);
     }
-    run.once.tell("convert", console);
-    run.worst
+    session.finish()
 }
 
 /// What every input is converted with.
@@ -89,8 +77,8 @@ struct Conversion<'a> {
 #[derive(Default)]
 struct Outcome {
     converted: Converted,
-    /// Warnings that may be true of other inputs, too.
-    once: Once,
+    /// Warnings that may concern other inputs, too.
+    notices: Notices,
 }
 
 /// Bytes of the files to write, with their labels.
@@ -118,7 +106,7 @@ impl Conversion<'_> {
     /// Whatever stops this input; `outcome` has what was found until then.
     fn convert(&self, job: &Job, outcome: &mut Outcome, console: &Console) -> Result<(), Failure> {
         let Self { args, read, write, to } = self;
-        let Outcome { converted, once } = outcome;
+        let Outcome { converted, notices } = outcome;
         let name = job.input.name();
         let mut content = Content::open(&job.input, &read.limits, console)?;
         converted.framing = content.framing();
@@ -127,12 +115,12 @@ impl Conversion<'_> {
         content.each(read, console, |message| {
             let mut message = match message {
                 Err(failure) if may_pass && failure.is_broken => {
-                    once.note("message.unreadable", &name, || format!("{name}: {failure}"));
+                    notices.warn("message.unreadable", &name, || format!("{name}: {failure}"));
                     return converted.pass_over(failure);
                 }
                 message => message?,
             };
-            met(once, &name, &message)?;
+            met(notices, &name, &message)?;
             let from = message.reading.detected.format;
             taken(args, from, *to)?;
             // Of such a format the types say what its values are.
@@ -140,7 +128,7 @@ impl Conversion<'_> {
             let asked = args.read.types().iter().filter(|one| !is_named || types::is_all(one));
             let asked: Vec<_> = asked.cloned().collect();
             let (profiles, losses) = (&mut message.reading.profiles, &mut converted.losses);
-            types::choose(profiles, &asked, *to, losses, (once, &name))?;
+            types::choose(profiles, &asked, *to, losses, (notices, &name))?;
             let _step = console.step("convert", "encode", &name);
             converted.add(message, &args.origin, *to, write)
         })?;
@@ -166,16 +154,11 @@ struct Run<'a> {
     args: &'a Args,
     console: &'a Console,
     to: Format,
-    worst: Exit,
     /// How each input's losses are reported; else the log has those of the run.
     report: Option<Form>,
     /// Losses of all inputs that were written, for a log; a report for each input makes it
     /// needless.
     tally: Tally,
-    /// Warnings that are true of many inputs.
-    once: Once,
-    /// The files of directories that are no profiles.
-    skipped: usize,
     /// What was written in this run, which not even `--force` may replace.
     written: HashSet<PathBuf>,
     /// The directories that files were written to.
@@ -184,32 +167,30 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(args: &'a Args, console: &'a Console, to: Format) -> Self {
-        let (worst, report, tally) = (Exit::Done, args.report(console), Tally::default());
-        let (once, skipped) = (Once::default(), 0);
+        let (report, tally) = (args.report(console), Tally::default());
         let (written, directories) = (HashSet::new(), BTreeSet::new());
-        Self { args, console, to, worst, report, tally, once, skipped, written, directories }
+        Self { args, console, to, report, tally, written, directories }
     }
 
-    /// Writes what one input became and tells about it. Its failure is an exit code here and stops
-    /// nobody else.
-    fn job(&mut self, job: &Job, (outcome, blobs): (Outcome, Result<Blobs, Failure>)) -> Exit {
+    /// Writes the result of one input and reports on it. Other inputs go on if it failed.
+    fn job(
+        &mut self,
+        session: &mut Session<'_>,
+        job: &Job,
+        (outcome, blobs): (Outcome, Result<Blobs, Failure>),
+    ) {
         let name = job.input.name();
-        let Outcome { converted, once } = outcome;
-        self.once.merge(once);
+        let Outcome { converted, notices } = outcome;
+        session.notices.merge(notices);
         match blobs.and_then(|blobs| self.store(job, blobs)) {
             Ok(outputs) => {
                 self.tally.written(&name, &converted);
-                once::deprecated_written(&mut self.once, &name, self.to);
-                self.tell(&Report::done(&name, self.to, &converted, &outputs));
+                session.notices.deprecated_written(&name, self.to);
+                self.tell(session, &Report::done(&name, self.to, &converted, &outputs));
                 self.tell_done(&name, &converted, &outputs);
-                Exit::Done
             }
-            Err(failure) if job.input.may_be_skipped(&failure) => {
-                self.skipped += 1;
-                once::skipped(&mut self.once, self.console, "convert", &name, &failure);
-                Exit::Done
-            }
-            Err(failure) => self.failed(&name, &failure, Some(&converted)),
+            Err(failure) if session.skip(&job.input, &failure) => {}
+            Err(failure) => self.failed(session, &name, &failure, Some(&converted)),
         }
     }
 
@@ -266,13 +247,13 @@ impl<'a> Run<'a> {
 
     /// Prints the report on an input, if reports were asked for and there is something to say, and the names of
     /// outputs that the arguments do not have.
-    fn tell(&mut self, report: &Report<'_>) {
+    fn tell(&self, session: &mut Session<'_>, report: &Report<'_>) {
         if let Some(text) = self.report.and_then(|form| report.to_string(form, self.console)) {
             self.console.say(&text);
         }
         let notes = self.console.shows(Level::Info) || self.report != Some(Form::Text);
         if let Some((name, message)) = report.summary(notes) {
-            self.once.notice("viewer", name, || message);
+            session.notices.note("viewer", name, || message);
         }
         if let Some(wrote) = report.wrote() {
             self.console.log(&Line::new(Level::Notice, "convert", wrote));
@@ -304,10 +285,16 @@ impl<'a> Run<'a> {
 
     /// Says that an input failed: by its report if it is to be JSON, else by a line, with what would
     /// have been lost.
-    fn failed(&mut self, name: &str, failure: &Failure, converted: Option<&Converted>) -> Exit {
+    fn failed(
+        &self,
+        session: &mut Session<'_>,
+        name: &str,
+        failure: &Failure,
+        converted: Option<&Converted>,
+    ) {
         let refused = converted.filter(|_| failure.exit == Exit::Denied);
         if refused.is_some() || self.report == Some(Form::Json) {
-            self.tell(&Report::failed(name, self.to, refused, failure));
+            self.tell(session, &Report::failed(name, self.to, refused, failure));
         }
         if self.report != Some(Form::Json) {
             let level = if failure.fatal { Level::Critical } else { Level::Error };
@@ -317,7 +304,7 @@ impl<'a> Run<'a> {
             }
             self.console.log(&line.about(name));
         }
-        failure.exit
+        session.ended(failure.exit);
     }
 }
 
@@ -326,12 +313,12 @@ impl<'a> Run<'a> {
 /// # Errors
 ///
 /// A reading as likely as another with other sums: that is for the caller to decide.
-fn met(once: &mut Once, name: &str, message: &Message) -> Result<(), Failure> {
+fn met(notices: &mut Notices, name: &str, message: &Message) -> Result<(), Failure> {
     let detected = &message.reading.detected;
-    once::deprecated_read(once, name, detected.format);
+    notices.deprecated_read(name, detected.format);
     let findings = &message.reading.findings;
     if let Some(unused) = findings.iter().find(|f| f.code == "timestamps.label_unused") {
-        once.note(unused.code, name, || format!("{name} has no such times: {}", unused.message));
+        notices.warn(unused.code, name, || format!("{name} has no such times: {}", unused.message));
     }
     if !message.is_guess() {
         return Ok(());
@@ -340,7 +327,7 @@ fn met(once: &mut Once, name: &str, message: &Message) -> Result<(), Failure> {
         return Err(ambiguous(detected));
     }
     let (format, others) = (detected.format, names(detected.certainty.others()));
-    once.note(&format!("{format} or {others}"), name, || {
+    notices.warn(&format!("{format} or {others}"), name, || {
         format!(
             "{name} was read as {format}, which is a guess: {others} fit as well and read something else; say which it is with --from"
         )

@@ -12,7 +12,7 @@ use otlp_profiles::losses::LossKind;
 
 use crate::console::{Console, Level, Line};
 use crate::convert::encode::{Converted, kind_of};
-use crate::once::and_more;
+use crate::notices::and_more;
 
 /// The losses of a run, by kind.
 #[derive(Debug, Default)]

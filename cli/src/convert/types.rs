@@ -13,7 +13,7 @@ use otlp_profiles::{Format, Limits, Losses, Profiles, ReadOptions, Summary};
 
 use crate::convert::encode::loss;
 use crate::exit::{Exit, Failure};
-use crate::once::Once;
+use crate::notices::Notices;
 
 /// The most types that a message lists.
 const MOST_LISTED: usize = 10;
@@ -35,7 +35,7 @@ pub(crate) fn choose(
     asked: &[(String, String)],
     to: Format,
     losses: &mut Losses,
-    note: (&mut Once, &str),
+    note: (&mut Notices, &str),
 ) -> Result<(), Failure> {
     let all = asked.iter().any(is_all) || asked.is_empty() && !has_one_type(to);
     let default = default_type(profiles).filter(|_| asked.is_empty());
@@ -64,9 +64,9 @@ pub(crate) fn choose(
         return Err(Failure::new(Exit::Usage, message));
     }
     if default.is_some() && !others.is_empty() {
-        let (once, input) = note;
+        let (notices, input) = note;
         let (kept, others) = (kept.join(", "), others.join(", "));
-        once.notice("one type", input, || {
+        notices.note("one type", input, || {
             format!(
                 "{input}: wrote {kept} and left out {others} (--type all writes every sample type)"
             )

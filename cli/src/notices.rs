@@ -1,0 +1,101 @@
+//! Messages that are printed once a run, however many inputs they concern.
+//!
+//! A directory of a thousand old files would otherwise warn a thousand times. Messages with the same key are the same;
+//! the one printed names the first input and counts the others.
+
+use otlp_profiles::Format;
+
+use crate::console::{Console, Level, Line};
+
+/// The notices of a run, in the order of their first input.
+///
+/// Keys are codes and names of formats, so there are a handful, and a linear search is fast.
+#[derive(Debug, Default)]
+pub(crate) struct Notices(Vec<Notice>);
+
+#[derive(Debug)]
+struct Notice {
+    level: Level,
+    key: String,
+    /// The message about the first input.
+    message: String,
+    /// The last input it concerns, and how many after the first.
+    last: String,
+    more: u64,
+}
+
+impl Notices {
+    /// Adds a warning about `input`.
+    ///
+    /// Calls `message` for the first input of a key only. Equal warnings about one input in a row count once.
+    pub(crate) fn warn(&mut self, key: &str, input: &str, message: impl FnOnce() -> String) {
+        self.add(Level::Warning, key, input, message);
+    }
+
+    /// Adds a message that needs no action.
+    pub(crate) fn note(&mut self, key: &str, input: &str, message: impl FnOnce() -> String) {
+        self.add(Level::Notice, key, input, message);
+    }
+
+    /// Adds the notices of one further input.
+    pub(crate) fn merge(&mut self, of_one: Self) {
+        for Notice { level, key, message, last, .. } in of_one.0 {
+            self.add(level, &key, &last, || message);
+        }
+    }
+
+    fn add(&mut self, level: Level, key: &str, input: &str, message: impl FnOnce() -> String) {
+        match self.0.iter_mut().find(|notice| notice.key == key) {
+            Some(notice) if notice.last == input => {}
+            Some(notice) => {
+                notice.more += 1;
+                notice.last = input.to_owned();
+            }
+            None => self.0.push(Notice {
+                level,
+                key: key.to_owned(),
+                message: message(),
+                last: input.to_owned(),
+                more: 0,
+            }),
+        }
+    }
+
+    /// Warns that `input` has a deprecated format.
+    pub(crate) fn deprecated_read(&mut self, input: &str, format: Format) {
+        if format.deprecated().is_some() {
+            self.warn(&format!("{format} deprecated"), input, || {
+                format!(
+                    "{format} is deprecated and was read from {input}; rewrite it with \"otlp-profiles convert --to otlp\" and update what wrote it"
+                )
+            });
+        }
+    }
+
+    /// Warns that a deprecated format was written for `input`.
+    ///
+    /// The key is that of [`deprecated_read`](Self::deprecated_read): a conversion between deprecated files warns once.
+    pub(crate) fn deprecated_written(&mut self, input: &str, format: Format) {
+        if let Some(why) = format.deprecated() {
+            self.warn(&format!("{format} deprecated"), input, || {
+                format!("{format} is deprecated and was written for {input}; {why}")
+            });
+        }
+    }
+
+    /// Logs each notice once.
+    pub(crate) fn print(&self, subcommand: &'static str, console: &Console) {
+        for notice in &self.0 {
+            let message = format!("{}{}", notice.message, and_more(notice.more));
+            console.log(&Line::new(notice.level, subcommand, message));
+        }
+    }
+}
+
+/// Formats how many inputs there are besides the named one: ` (2 more)`.
+pub(crate) fn and_more(inputs: u64) -> String {
+    match inputs {
+        0 => String::new(),
+        more => format!(" ({more} more)"),
+    }
+}

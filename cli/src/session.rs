@@ -1,0 +1,123 @@
+//! One run of a subcommand over its inputs.
+//!
+//! ```text
+//! Inputs ─► missing, passed over           reported first
+//!        └► jobs ─► work, on all cores ─► take, in the order of the inputs ─► notices, exit code
+//! ```
+//!
+//! A subcommand supplies `work`, which may run on any thread, and `take`, which prints or writes a result. Inputs,
+//! progress, skipped files, notices and the exit code are handled here, in the same way for every subcommand.
+
+use std::borrow::Borrow;
+use std::ops::ControlFlow;
+
+use crate::console::{Console, Level, Line};
+use crate::exit::{Exit, Failure};
+use crate::input::{Input, Inputs};
+use crate::many;
+use crate::notices::Notices;
+
+/// The state of a run.
+pub(crate) struct Session<'a> {
+    /// The subcommand, for messages.
+    name: &'static str,
+    pub(crate) console: &'a Console,
+    /// Messages that are printed once a run.
+    pub(crate) notices: Notices,
+    /// The highest exit code so far.
+    exit: Exit,
+    /// How many files of directories hold no profile.
+    skipped: usize,
+}
+
+/// What the next call of `take` is about.
+pub(crate) enum Turn<'a, J, R> {
+    /// An argument that names nothing to read.
+    Missing(&'a str, &'a Failure),
+    /// A job and its result.
+    Done(&'a J, R),
+}
+
+impl<'a> Session<'a> {
+    pub(crate) fn new(name: &'static str, console: &'a Console) -> Self {
+        Self { name, console, notices: Notices::default(), exit: Exit::Done, skipped: 0 }
+    }
+
+    /// Runs `work` for each job on all cores, and passes the results to `take` in order until it breaks.
+    ///
+    /// Arguments that name nothing come first. If every file was [skipped](Self::skip), the run fails.
+    pub(crate) fn for_each<J: Borrow<Input> + Sync, R: Send>(
+        &mut self,
+        inputs: &Inputs,
+        jobs: &[J],
+        work: impl Fn(&J, &Console) -> R + Sync,
+        mut take: impl FnMut(&mut Self, Turn<'_, J, R>) -> ControlFlow<()>,
+    ) {
+        for (name, failure) in &inputs.missing {
+            if take(self, Turn::Missing(name, failure)).is_break() {
+                return;
+            }
+        }
+        for (name, failure) in &inputs.passed_over {
+            self.note_skipped(name, failure);
+        }
+        let (console, size) = (self.console, |job: &J| job.borrow().size());
+        let progress = console.progress();
+        progress.expect(jobs.iter().map(size).sum());
+        let work = |job: &J, console: &Console| {
+            console.progress().next(&job.borrow().name());
+            work(job, console)
+        };
+        let mut flow = ControlFlow::Continue(());
+        many::each(jobs, console, size, work, |job, result| {
+            flow = take(self, Turn::Done(job, result));
+            flow
+        });
+        progress.finish();
+        if flow.is_continue() && self.skipped > 0 && self.skipped == jobs.len() {
+            // Without it, a run over the wrong directory would succeed silently.
+            let message = "No profile was found: every file was skipped";
+            console.log(&Line::new(Level::Error, self.name, message));
+            self.ended(Exit::Input);
+        }
+    }
+
+    /// Skips an input that a directory holds and that is not a profile; returns whether `failure` means that.
+    pub(crate) fn skip(&mut self, input: &Input, failure: &Failure) -> bool {
+        let is_skipped = input.may_be_skipped(failure);
+        if is_skipped {
+            self.skipped += 1;
+            self.note_skipped(&input.name(), failure);
+        }
+        is_skipped
+    }
+
+    fn note_skipped(&mut self, input: &str, failure: &Failure) {
+        let line = Line::new(Level::Info, self.name, "File skipped").because(failure);
+        self.console.log(&line.about(input));
+        let message = || format!("{input} holds no profile and was skipped");
+        self.notices.warn("skipped", input, message);
+    }
+
+    /// Records how an input ended. The highest exit code wins.
+    pub(crate) fn ended(&mut self, exit: Exit) {
+        self.exit = self.exit.max(exit);
+    }
+
+    /// Logs why an input, or the run, failed.
+    pub(crate) fn failed(&mut self, what: &str, input: Option<&str>, failure: &Failure) {
+        self.ended(failure.exit);
+        let level = if failure.fatal || input.is_none() { Level::Critical } else { Level::Error };
+        let mut line = Line::new(level, self.name, format!("{what} failed")).because(failure);
+        if let Some(input) = input {
+            line = line.about(input);
+        }
+        self.console.log(&line);
+    }
+
+    /// Prints the notices and returns the exit code.
+    pub(crate) fn finish(self) -> Exit {
+        self.notices.print(self.name, self.console);
+        self.exit
+    }
+}
