@@ -29,8 +29,10 @@ use crate::schema::Table;
 pub(crate) struct Texts {
     /// Not yet proved to be UTF-8.
     pub(crate) raw: RawStrings,
-    /// How many of them are rows of the string table.
+    /// How many of them are rows of the string table, with those of our own.
     pub(crate) table_rows: u32,
+    /// 1 if the empty string was put before a string table that lacks it, which is a repair; otherwise 0.
+    pub(crate) own: u32,
     /// The first row in the index.
     ///
     /// 0: nothing was interned yet; 1: all rows are in the index.
@@ -56,6 +58,7 @@ impl Texts {
         Self {
             raw: RawStrings::new(),
             table_rows: 0,
+            own: 0,
             first: 0,
             index: RowIndex::default(),
             looked_for: 0,

@@ -196,15 +196,6 @@ impl RawStrings {
         self.ends.len()
     }
 
-    /// Empties the first string.
-    /// Row 0 has to be empty; one that is not is repaired so. It moves all bytes, and is called once at most.
-    pub(crate) fn clear_first(&mut self) {
-        if let Some(first) = self.ends.first().copied() {
-            self.bytes.drain(..first as usize);
-            self.ends.iter_mut().for_each(|end| *end -= first);
-        }
-    }
-
     pub(crate) fn byte_len(&self) -> usize {
         self.bytes.len()
     }

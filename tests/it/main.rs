@@ -29,6 +29,7 @@ mod losses;
 mod losses_page;
 mod many_profiles;
 mod memory;
+mod null_row;
 mod oracle;
 mod orphans;
 mod osprofiler;

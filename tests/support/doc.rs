@@ -38,6 +38,8 @@ pub struct Tables {
     pub empty_rows: bool,
     /// Strings are in the table more than once.
     pub repeat_strings: bool,
+    /// String 0, which must be empty.
+    pub string_0: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -175,8 +175,9 @@ struct Strs {
 
 impl Strs {
     fn new(tables: &Tables) -> Self {
-        let refs = tables.repeat_strings;
-        Self { table: vec![String::new()], repeat: tables.repeat_strings, refs, ..Self::default() }
+        let (repeat, first) = (tables.repeat_strings, tables.string_0.clone());
+        let index = HashMap::from([(first.clone(), 0)]);
+        Self { table: vec![first], index, repeat, refs: repeat, ..Self::default() }
     }
 
     fn id(&mut self, text: &str) -> usize {

@@ -192,7 +192,17 @@ fn tables(tape: &mut Tape, room: Room) -> Tables {
     };
     let links = tape.many(3, |tape, row| ([row as u8 + 1; 16], [tape.below(3) as u8 + 1; 8]));
     let (empty_rows, repeat_strings) = (tape.once_in(2), tape.once_in(3));
-    Tables { mappings, locations, functions, stacks, links, attributes, empty_rows, repeat_strings }
+    Tables {
+        mappings,
+        locations,
+        functions,
+        stacks,
+        links,
+        attributes,
+        empty_rows,
+        repeat_strings,
+        ..Tables::default()
+    }
 }
 
 /// Rows of attributes, no two of one key.

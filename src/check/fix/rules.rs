@@ -34,20 +34,17 @@ static FIXES: &[(&str, &str)] = &[
     ("OP3001", "the empty string was written first"),
     (
         "OP3002",
-        "string 0 was made empty: index 0 says that there is no text, so nothing showed what it held",
+        "the empty string was written first; names and keys that referred to string 0 kept their text",
     ),
     ("OP3003", "the zero element was written first"),
     (
         "OP3004",
-        "the zero element was written there: index 0 says that there is none, so nothing showed what it held",
+        "the zero element was written first; an entry that nothing referred to was left out",
     ),
-    (
-        "OP3005",
-        "Link{} was written there: index 0 says that there is none, so nothing showed what it held",
-    ),
+    ("OP3005", "Link{} was written first; a link that no sample referred to was left out"),
     (
         "OP3008",
-        "the zero element was written there: index 0 says that there is none, so nothing showed what it held",
+        "the zero element was written first; an attribute that nothing referred to was left out",
     ),
     ("OP3102", "the reference to nothing was left out"),
     ("OP3103", "the reference to nothing was left out"),

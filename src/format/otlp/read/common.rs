@@ -54,16 +54,20 @@ pub(crate) fn fixed_id<const N: usize>(
 ///
 /// An index past the table, unless repairs are asked for: then it is none.
 pub(crate) fn table_text(index: u32, texts: &Texts, intake: &mut Intake) -> Result<StringId> {
-    if index < texts.table_rows || index == 0 {
-        return Ok(StringId(index));
+    let rows = texts.table_rows - texts.own;
+    if index == 0 {
+        return Ok(StringId::NONE);
+    } else if index < rows {
+        return Ok(StringId(index + texts.own));
     }
-    let error = Error::malformed(format!(
-        "{} is out of range: the table has {} strings",
-        show(index),
-        texts.table_rows
-    ));
-    intake.repair(losses::INDEX_OUT_OF_RANGE, error)?;
+    let message = format!("{} is out of range: the table has {rows} strings", show(index));
+    intake.repair(losses::INDEX_OUT_OF_RANGE, Error::malformed(message))?;
     Ok(StringId::NONE)
+}
+
+/// [`table_text`] for a field that needs a text: 0 is string 0, even where it is not empty.
+pub(crate) fn table_name(index: u32, texts: &Texts, intake: &mut Intake) -> Result<StringId> {
+    if index == 0 { Ok(StringId(texts.own)) } else { table_text(index, texts, intake) }
 }
 
 /// A field that is the index of a text.
@@ -76,6 +80,16 @@ fn text_at(
     intake: &mut Intake,
 ) -> Result<StringId> {
     table_text(reader.index()?, texts, intake).map_err(|e| e.within(field))
+}
+
+/// The same for a field that needs a text.
+fn name_at(
+    index: u32,
+    field: &'static str,
+    texts: &Texts,
+    intake: &mut Intake,
+) -> Result<StringId> {
+    table_name(index, texts, intake).map_err(|e| e.within(field))
 }
 
 /// An index as its reader understood it.
@@ -103,9 +117,9 @@ pub(crate) fn key_value_and_unit<G: Generation>(
     intake: &mut Intake,
 ) -> Result<Attribute> {
     let mut reader = Reader::new(body);
-    let (mut attribute, mut value) = (Attribute::default(), Oneof::default());
+    let (mut attribute, mut value, mut key) = (Attribute::default(), Oneof::default(), 0);
     fields!(reader, KEY_VALUE_AND_UNIT in G::SCHEMA.version, intake; {
-        "key_strindex" => attribute.key = text_at(&mut reader, "key_strindex", texts, intake)?,
+        "key_strindex" => key = reader.index()?,
         "value" => {
             any_value::<G>(reader.bytes()?, &mut value, texts, intake, 0)
                 .map_err(|e| e.within("value"))?;
@@ -113,6 +127,10 @@ pub(crate) fn key_value_and_unit<G: Generation>(
         "unit_strindex" => attribute.unit = text_at(&mut reader, "unit_strindex", texts, intake)?,
     });
     attribute.value = value.value();
+    // A row of nothing is the empty one, with or without a string 0.
+    if key != 0 || attribute != Attribute::default() {
+        attribute.key = name_at(key, "key_strindex", texts, intake)?;
+    }
     Ok(attribute)
 }
 
@@ -131,20 +149,18 @@ pub(crate) fn key_value<G: Generation>(
 ) -> Result<KeyValue> {
     let mut reader = Reader::new(body);
     let (mut pair, mut value) = (KeyValue::default(), Oneof::default());
-    let mut reference = StringId::NONE;
+    let mut reference = 0;
     fields!(reader, KEY_VALUE in G::SCHEMA.version, intake; {
         "key" => pair.key = texts.intern(reader.bytes()?, intake)?,
         "value" => {
             any_value::<G>(reader.bytes()?, &mut value, texts, intake, depth)
                 .map_err(|e| e.within("value"))?;
         },
-        "key_strindex" => {
-            reference = text_at(&mut reader, "key_strindex", texts, intake)?;
-        },
+        "key_strindex" => reference = reader.index()?,
     });
-    // 0 is not a reference to the empty string: it is no reference.
-    if pair.key == StringId::NONE {
-        pair.key = reference;
+    if G::SCHEMA.key_value.key_strindex != 0 {
+        let key = name_at(reference, "key_strindex", texts, intake)?;
+        pair.key = pair.key.some().unwrap_or(key);
     }
     pair.value = value.value();
     Ok(pair)
@@ -185,7 +201,8 @@ fn any_value<G: Generation>(
             value.set(Value::Bytes(bytes.into()));
         },
         "string_value_strindex" => {
-            value.set(match text_at(&mut reader, "string_value_strindex", texts, intake)? {
+            let text = reader.index()?;
+            value.set(match name_at(text, "string_value_strindex", texts, intake)? {
                 StringId::NONE => Value::Empty,
                 text => Value::String(text),
             });

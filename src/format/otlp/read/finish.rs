@@ -48,9 +48,6 @@ impl Tables {
     /// that says so; see [`lift::unset_flag`]. Where profiles have tables of their own that waits
     /// for the last.
     ///
-    /// `own` is 1 where the model's row 0 is not on the wire: places of errors count the wire's
-    /// rows.
-    ///
     /// # Errors
     ///
     /// The first reference past its table, unless repairs are asked for; the budget.
@@ -60,8 +57,7 @@ impl Tables {
         all: bool,
         intake: &mut Intake,
     ) -> Result<Proved> {
-        let own = usize::from(G::SCHEMA.rows != Rows::NullFirst);
-        let mut lifted_mappings = lift::mappings(self, own, intake)?;
+        let mut lifted_mappings = lift::mappings(self, targets, intake)?;
         let lifted_locations = lift::locations(self, intake)?;
         if all
             && G::SCHEMA.mapping.has_functions != 0
@@ -71,9 +67,9 @@ impl Tables {
             let behind = lifted_mappings.partition_point(|(row, _)| *row <= 1);
             lifted_mappings.insert(behind, (1, unset));
         }
-        let functions = self.prove_functions(targets, own, intake)?;
-        let mappings = self.prove_mappings(targets, own, lifted_mappings, intake)?;
-        let locations = self.prove_locations(targets, own, lifted_locations, intake)?;
+        let functions = self.prove_functions(targets, intake)?;
+        let mappings = self.prove_mappings(targets, lifted_mappings, intake)?;
+        let locations = self.prove_locations(targets, lifted_locations, intake)?;
         Ok(Proved { mappings, functions, locations })
     }
 
@@ -120,12 +116,8 @@ impl Tables {
     /// # Errors
     ///
     /// The first text past the string table, with its function and field.
-    fn prove_functions(
-        &mut self,
-        targets: &Targets,
-        own: usize,
-        intake: &mut Intake,
-    ) -> Result<Vec<Function>> {
+    fn prove_functions(&mut self, targets: &Targets, intake: &mut Intake) -> Result<Vec<Function>> {
+        let on_wire = |row: usize| targets.on_wire(targets.function, row);
         let mut functions = std::mem::take(&mut self.functions);
         for (row, function) in functions.iter_mut().enumerate() {
             let Function { name, system_name, filename, .. } = function;
@@ -136,7 +128,7 @@ impl Tables {
             ];
             for (id, field) in fields {
                 *id = prove::one(id.0, targets.strings, intake, field)
-                    .map_err(|e| e.within_row("function_table", row.saturating_sub(own)))?;
+                    .map_err(|e| e.within_row("function_table", on_wire(row)))?;
             }
         }
         Ok(functions)
@@ -152,25 +144,22 @@ impl Tables {
     fn prove_mappings(
         &mut self,
         targets: &Targets,
-        own: usize,
         lifted: Vec<(u32, AttributeId)>,
         intake: &mut Intake,
     ) -> Result<Mappings> {
+        let on_wire = |row: usize| targets.on_wire(targets.mapping, row);
         let mut rows = std::mem::take(&mut self.mappings);
         for (row, mapping) in rows.iter_mut().enumerate() {
             mapping.filename =
                 prove::one(mapping.filename.0, targets.strings, intake, "filename_strindex")
-                    .map_err(|e| e.within_row("mapping_table", row.saturating_sub(own)))?;
+                    .map_err(|e| e.within_row("mapping_table", on_wire(row)))?;
         }
         let mut from_wire: Ragged<AttributeId> =
             prove::ragged_ids(std::mem::take(&mut self.mapping_attributes));
         prove::attributes(&mut from_wire, targets.attributes, intake, |error, row, at| {
-            error
-                .element(at)
-                .within("attribute_indices")
-                .within_row("mapping_table", row.saturating_sub(own))
+            error.element(at).within("attribute_indices").within_row("mapping_table", on_wire(row))
         })?;
-        let place = |row: usize| format!("mapping_table[{}]", row.saturating_sub(own));
+        let place = |row: usize| format!("mapping_table[{}]", on_wire(row));
         let attributes = self.with_lifted(from_wire, rows.len(), lifted, place, intake);
         Ok(Mappings { rows, attributes })
     }
@@ -239,24 +228,23 @@ impl Tables {
     fn prove_locations(
         &mut self,
         targets: &Targets,
-        own: usize,
         lifted: Vec<(u32, AttributeId)>,
         intake: &mut Intake,
     ) -> Result<Locations> {
-        let place =
-            |error: Error, row: usize| error.within_row("location_table", row.saturating_sub(own));
+        let on_wire = |row: usize| targets.on_wire(targets.location, row);
+        let place = |error: Error, row: usize| error.within_row("location_table", on_wire(row));
         let mut mappings = prove::ids(std::mem::take(&mut self.location_mappings));
         prove::column(&mut mappings, targets.mapping, intake, |error, row| {
             place(error.within("mapping_index"), row)
         })?;
-        let lines = self.prove_lines(targets, own, intake)?;
+        let lines = self.prove_lines(targets, intake)?;
         let mut from_wire: Ragged<AttributeId> =
             prove::ragged_ids(std::mem::take(&mut self.location_attributes));
         prove::attributes(&mut from_wire, targets.attributes, intake, |error, row, at| {
             place(error.element(at).within("attribute_indices"), row)
         })?;
         let addresses = std::mem::take(&mut self.addresses);
-        let place = |row: usize| format!("location_table[{}]", row.saturating_sub(own));
+        let place = |row: usize| format!("location_table[{}]", on_wire(row));
         let attributes = self.with_lifted(from_wire, addresses.len(), lifted, place, intake);
         Ok(Locations { mappings, addresses, lines, attributes })
     }
@@ -265,7 +253,6 @@ impl Tables {
     fn prove_lines(
         &mut self,
         targets: &Targets,
-        own: usize,
         intake: &mut Intake,
     ) -> Result<Ragged<crate::model::dictionary::Line>> {
         let mut lines = std::mem::take(&mut self.lines);
@@ -275,7 +262,8 @@ impl Tables {
             for (at, line) in lines.items.iter_mut().enumerate() {
                 let row = lines.ends.partition_point(|&end| end as usize <= at);
                 let first = row.checked_sub(1).map_or(0, |row| lines.ends[row] as usize);
-                let place = [("location_table", row.saturating_sub(own)), ("lines", at - first)];
+                let at_wire = targets.on_wire(targets.location, row);
+                let place = [("location_table", at_wire), ("lines", at - first)];
                 line.function = intake.inside(&place, |intake| {
                     prove::one(line.function.0, targets.function, intake, "function_index")
                 })?;
@@ -291,12 +279,12 @@ impl Tables {
 /// `string` fields of proto3 are UTF-8; a pprof's need not be, and goes through the same arena with
 /// bytes kept aside. One error, or one finding for the first text, whatever their number.
 pub(crate) fn prove_texts(texts: Texts, intake: &mut Intake) -> Result<Strings> {
-    let rows = texts.table_rows as usize;
+    let (rows, own) = (texts.table_rows as usize, texts.own as usize);
     let strings = texts.raw.prove(false, &mut intake.budget)?;
     if let Some((id, bytes)) = strings.not_utf8().next() {
         let error = Error::malformed(format!("{} is not UTF-8", Shown(bytes)));
         let in_table = id.row() < rows;
-        let error = if in_table { error.within_row("string_table", id.row()) } else { error };
+        let error = if in_table { error.within_row("string_table", id.row() - own) } else { error };
         intake.repair(losses::INVALID_UTF8, error)?;
     }
     Ok(strings)

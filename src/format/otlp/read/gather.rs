@@ -275,19 +275,20 @@ pub(crate) fn unit<G: Generation>(
     let mut targets = tables.settle::<G>(&uses, intake).map_err(of_tables)?;
     tables.resolve_ids::<G>(&mut targets, intake).map_err(of_tables)?;
     users.each(intake, |profile, said, intake| {
+        targets.move_references(profile);
         said.lift::<G>(profile, &mut tables, &targets, intake)
     })?;
     if G::SCHEMA.sample.label != 0 {
         targets.count_new_attributes(&tables);
     }
-    let stacks = tables.stacks.rows.len();
+    let stacks = targets.stack;
     let first_samples = OnceCell::new();
     let place = |error: Error, row: usize, at| {
         let error = error.element(at).within("location_indices");
         if G::SCHEMA.tables.stack != 0 {
-            return of_tables(error.within_row("stack_table", row));
+            return of_tables(error.within_row("stack_table", row - stacks.own as usize));
         }
-        let first = first_samples.get_or_init(|| users.first_samples(stacks));
+        let first = first_samples.get_or_init(|| users.first_samples(stacks.rows));
         match first.get(row).copied().flatten() {
             Some((at, sample)) => {
                 let inside = at.map(rows);
@@ -299,8 +300,6 @@ pub(crate) fn unit<G: Generation>(
     let mut proved = tables.prove_rows::<G>(&targets, all, intake).map_err(of_tables)?;
     let rows = tables.prove_stacks::<G>(&mut proved, &targets, place, intake)?;
     let dictionary = tables.finish(proved, rows, intake).map_err(of_tables)?;
-    users.each(intake, |profile, _, intake| {
-        lift::prove_samples::<G>(profile, &targets, stacks, intake)
-    })?;
+    users.each(intake, |profile, _, intake| lift::prove_samples::<G>(profile, &targets, intake))?;
     Ok(dictionary)
 }

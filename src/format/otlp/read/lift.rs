@@ -16,7 +16,7 @@ use crate::format::intake::Intake;
 use crate::format::known::is_pprof;
 use crate::format::losses;
 use crate::format::otlp::read::common;
-use crate::format::otlp::read::prove::{self, Target};
+use crate::format::otlp::read::prove;
 use crate::format::otlp::read::shape;
 use crate::format::otlp::read::tables::{MappingPprof, Tables};
 use crate::format::otlp::read::targets::Targets;
@@ -194,7 +194,7 @@ fn lift_comments(
     intake.budget.push(out, id)
 }
 
-/// Proves the samples of a profile, whose stacks are so many.
+/// Proves the samples of a profile.
 /// Each column against its table, in the order of the fields.
 ///
 /// # Errors
@@ -203,7 +203,6 @@ fn lift_comments(
 pub(crate) fn prove_samples<G: Generation>(
     profile: &mut ProfileParts,
     targets: &Targets,
-    stacks: usize,
     intake: &mut Intake,
 ) -> Result<()> {
     let samples = &mut profile.samples;
@@ -211,8 +210,7 @@ pub(crate) fn prove_samples<G: Generation>(
     let place = |field: &'static str| {
         move |error: Error, row: usize| error.within(field).within_row("samples", row)
     };
-    let stacks = Target { rows: stacks, own: 0, none: 0 };
-    prove::column(&mut samples.stacks, stacks, intake, place("stack_index"))?;
+    prove::column(&mut samples.stacks, targets.stack, intake, place("stack_index"))?;
     if let Some(links) = samples.links.get_mut() {
         targets.links(links);
         prove::column(links, targets.link, intake, place("link_index"))?;
@@ -231,17 +229,17 @@ pub(crate) fn prove_samples<G: Generation>(
 
 /// Makes attributes of what pprof says of mappings in fields: pairs of a row and an attribute, by row.
 ///
-/// Rows are those of the model; `first_row` is the one that the wire's row 0 is.
+/// Rows are those of the model.
 pub(crate) fn mappings(
     tables: &mut Tables,
-    first_row: usize,
+    targets: &Targets,
     intake: &mut Intake,
 ) -> Result<Vec<(u32, AttributeId)>> {
     // Each of them has one attribute, and a few have more.
     intake.budget.take::<[u64; 6]>(tables.mapping_pprof.len())?;
     let (mut lifted, mut of_row) = (Vec::with_capacity(tables.mapping_pprof.len()), Vec::new());
     for (row, pprof) in std::mem::take(&mut tables.mapping_pprof).into_iter().enumerate() {
-        let wire = row.saturating_sub(first_row);
+        let wire = targets.on_wire(targets.mapping, row);
         let build_id = common::table_text(pprof.build_id, &tables.texts, intake)
             .map_err(|e| e.within("build_id").within_row("mapping_table", wire))?;
         mapping(pprof, build_id, tables, &mut of_row, intake)?;

@@ -37,6 +37,7 @@ mod ids;
 pub(crate) mod lift;
 mod location_list;
 mod locations;
+mod null_row;
 mod profile;
 pub(crate) mod prove;
 pub(crate) mod references;

@@ -176,7 +176,8 @@ fn attach_labels(
     for label in samples.labels.drain(..) {
         label.note(intake);
         singles.push(label.attribute(|index, field| {
-            common::table_text(index, texts, intake).map_err(|e| e.within(field))
+            let text = if field == "key" { common::table_name } else { common::table_text };
+            text(index, texts, intake).map_err(|e| e.within(field))
         })?);
     }
     labels::group(&singles, out, texts, new_attributes, intake)

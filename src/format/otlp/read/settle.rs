@@ -9,7 +9,7 @@
 //! wire, 1.4 to 1.7   [r0 r1 r2]              index 0 is r0; "none" is a field left out
 //! model              [empty r0 r1 r2]        index 0 was read as row 1
 //! the same, r0 empty [empty r1 r2]           r0 is dropped; row 1 becomes 0
-//! wire, 1.8 on       [empty r1 r2]           index 0 was read as row 0; another row 0 is refused or emptied
+//! wire, 1.8 on       [empty r1 r2]           index 0 was read as row 0; for another row 0 see `null_row`
 //! ```
 //!
 //! Mappings, functions and links can lose their row 0 this way. Locations and attributes keep theirs.
@@ -19,18 +19,17 @@
 
 use hashbrown::HashMap;
 
-use crate::error::{Error, Result, Shown};
+use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::common;
+use crate::format::otlp::read::null_row::Uses;
 use crate::format::otlp::read::prove::Target;
 use crate::format::otlp::read::tables::{MappingPprof, Tables};
 use crate::format::otlp::read::targets::{Targets, one_less};
 use crate::format::otlp::schema::{Generation, Rows};
-use crate::model::dictionary::{Attribute, Function, Link, Mapping};
-use crate::model::id::{AttributeId, FunctionId, LinkId, StackId, StringId};
-use crate::model::profile::Profile;
-use crate::model::ragged::Ragged;
+use crate::model::dictionary::{Function, Link, Mapping};
+use crate::model::id::StringId;
 use crate::schema::Table;
 
 impl Tables {
@@ -38,21 +37,22 @@ impl Tables {
     ///
     /// # Errors
     ///
-    /// A row 0 that is not empty where it must be, unless repairs are asked for: then it is
-    /// emptied.
-    ///
-    /// `uses` is whether a test holds for any profile that uses the tables.
+    /// A row 0 that is not empty where it must be, unless repairs are asked for ([`null_row`](super::null_row)).
     pub(crate) fn settle<G: Generation>(
         &mut self,
-        uses: &dyn Fn(fn(&Profile) -> bool) -> bool,
+        uses: Uses,
         intake: &mut Intake,
     ) -> Result<Targets> {
-        self.check_strings(intake)?;
-        let units = self.units_by_key(intake)?;
         let rows = G::SCHEMA.rows;
-        let (mut mapping_row_0, mut function_row_0, mut link_row_0) = (true, true, true);
+        self.check_strings(rows, uses, intake)?;
+        let units = self.units_by_key(intake)?;
+        let (mapping_row_0, function_row_0, link_row_0);
+        let mut kept = Vec::new();
         if rows == Rows::NullFirst {
-            self.check_row_0(uses, intake)?;
+            kept = self.check_row_0(uses, intake)?;
+            mapping_row_0 = !kept.contains(&Table::Mapping);
+            function_row_0 = !kept.contains(&Table::Function);
+            link_row_0 = !kept.contains(&Table::Link);
         } else {
             // Where presence tells a reference from none, one into a table without rows leads nowhere.
             let leads = |len: usize| rows == Rows::FromZero || len > 1;
@@ -72,143 +72,24 @@ impl Tables {
                 intake.note(losses::G1_ZERO_LINK, || "link_table[0]".to_owned(), message);
             }
         }
-        let own = u32::from(rows != Rows::NullFirst);
+        let own = |table| u32::from(rows != Rows::NullFirst || kept.contains(&table));
         let target = |rows: usize, own: u32| Target { rows, own, none: own };
         // What is left out is read as none, where presence tells.
         let told = |rows: usize, own: u32| Target { rows, own, none: 0 };
-        let attributes = target(self.attributes.len(), own);
+        let attributes = target(self.attributes.len(), own(Table::Attribute));
         Ok(Targets {
-            strings: target(self.texts.table_rows as usize, 0),
+            strings: told(self.texts.table_rows as usize, self.texts.own),
             mapping: told(self.mappings.len(), (!mapping_row_0).into()),
             function: target(self.functions.len(), (!function_row_0).into()),
-            location: target(self.addresses.len(), own),
+            location: target(self.addresses.len(), own(Table::Location)),
             attributes,
             sample_attributes: attributes,
             link: told(self.links.len(), (!link_row_0).into()),
+            stack: target(self.stacks.rows.len(), kept.contains(&Table::Stack).into()),
             rows,
             link_row_0,
             units,
         })
-    }
-
-    /// String 0 is the empty one in every generation, as in pprof.
-    ///
-    /// A repair empties the string, and every reference to it reads as none.
-    fn check_strings(&mut self, intake: &mut Intake) -> Result<()> {
-        match self.texts.raw.get(0) {
-            None | Some(b"") => Ok(()),
-            Some(first) => {
-                let shown = Shown(first);
-                let error = Error::malformed(format!("string 0 must be empty, found {shown}"));
-                intake.repair(losses::ROW_0, error.within_row("string_table", 0))?;
-                self.texts.raw.clear_first();
-                Ok(())
-            }
-        }
-    }
-
-    /// Row 0 of every table must be the empty row, and is put in where a table is left out.
-    ///
-    /// Since 1.8 every table begins with the zero value ([release
-    /// 1.8](https://github.com/open-telemetry/opentelemetry-proto/releases/tag/v1.8.0)).
-    ///
-    /// # Errors
-    ///
-    /// A first row that is not empty and that something refers to, unless repairs are asked for: then it is emptied.
-    fn check_row_0(
-        &mut self,
-        uses: &dyn Fn(fn(&Profile) -> bool) -> bool,
-        intake: &mut Intake,
-    ) -> Result<()> {
-        let location = self.addresses.first().is_some_and(|&address| {
-            let has = !self.lines.row(0).is_empty() || !self.location_attributes.row(0).is_empty();
-            address != 0 || self.location_mappings[0] != 0 || has
-        });
-        let bad = [
-            (
-                Table::Mapping,
-                "mapping_table",
-                self.mappings.first().is_some_and(|row| *row != Mapping::default())
-                    || !self.mapping_attributes.row(0).is_empty(),
-            ),
-            (Table::Location, "location_table", location),
-            (
-                Table::Function,
-                "function_table",
-                self.functions.first().is_some_and(|row| *row != Function::default()),
-            ),
-            (
-                Table::Link,
-                "link_table",
-                self.links.first().is_some_and(|row| *row != Link::default()),
-            ),
-            (
-                Table::Attribute,
-                "attribute_table",
-                self.attributes.first().is_some_and(|row| *row != Attribute::default()),
-            ),
-            (Table::Stack, "stack_table", !self.stacks.rows.row(0).is_empty()),
-        ];
-        for (table, name, _) in bad.into_iter().filter(|(.., bad)| *bad) {
-            if self.uses_row_0(table, uses) {
-                let error = Error::malformed("row 0 must be empty: references to it mean no value");
-                intake.repair(losses::ROW_0, error.within_row(name, 0))?;
-            } else {
-                let message = || "row 0 must be empty: nothing refers to it, so it was emptied";
-                let place = || format!("dictionary.{name}[0]");
-                intake.note(losses::ROW_0_UNUSED, place, || message().to_owned());
-            }
-        }
-        self.empty_row_0();
-        Ok(())
-    }
-
-    /// Whether a sample, a profile or a row of another table refers to row 0 of `table`. A row 0 to which nothing
-    /// refers does not count.
-    fn uses_row_0(&self, table: Table, uses: &dyn Fn(fn(&Profile) -> bool) -> bool) -> bool {
-        let first = |of: Table| usize::from(!self.uses_row_0(of, uses));
-        let in_rows = |of: Table, lists: &Ragged<u32>| {
-            lists.items.contains(&0) && lists.rows().skip(first(of)).any(|row| row.contains(&0))
-        };
-        match table {
-            Table::Mapping => {
-                let mut mappings = self.location_mappings.iter().skip(first(Table::Location));
-                mappings.any(|mapping| *mapping == 0)
-            }
-            Table::Location => in_rows(Table::Stack, &self.stacks.rows),
-            Table::Function => {
-                let mut lines = self.lines.rows().skip(first(Table::Location)).flatten();
-                lines.any(|line| line.function == FunctionId::NONE)
-            }
-            Table::Link => uses(|profile| {
-                let links = &profile.samples.links;
-                links.len() < profile.samples.stacks.len() || links.contains(&LinkId::NONE)
-            }),
-            Table::Attribute => {
-                in_rows(Table::Location, &self.location_attributes)
-                    || in_rows(Table::Mapping, &self.mapping_attributes)
-                    || uses(|profile| {
-                        let samples = &profile.samples.attributes.items;
-                        samples.contains(&AttributeId::NONE)
-                            || profile.attributes.contains(&AttributeId::NONE)
-                    })
-            }
-            _ => uses(|profile| profile.samples.stacks.contains(&StackId::NONE)),
-        }
-    }
-
-    /// Has row 0 of every table be the empty one: puts it in, or empties what is there.
-    fn empty_row_0(&mut self) {
-        set_first(&mut self.mappings, Mapping::default());
-        set_first(&mut self.functions, Function::default());
-        set_first(&mut self.links, Link::default());
-        set_first(&mut self.attributes, Attribute::default());
-        set_first(&mut self.location_mappings, 0);
-        set_first(&mut self.addresses, 0);
-        empty_first(&mut self.lines);
-        empty_first(&mut self.location_attributes);
-        empty_first(&mut self.mapping_attributes);
-        empty_first(&mut self.stacks.rows);
     }
 
     /// An all-zero first mapping stands for none; the model has that row already.
@@ -286,7 +167,7 @@ impl Tables {
         let mut units = HashMap::default();
         for (row, (key, unit)) in std::mem::take(&mut self.units).into_iter().enumerate() {
             let place = |e: Error| e.within_row("attribute_units", row);
-            let key = common::table_text(key, &self.texts, intake).map_err(place)?;
+            let key = common::table_name(key, &self.texts, intake).map_err(place)?;
             let unit = common::table_text(unit, &self.texts, intake).map_err(place)?;
             let text = self.texts.raw.get(key.row()).unwrap_or_default().to_vec();
             intake.budget.take::<[StringId; 8]>(1)?;
@@ -317,27 +198,5 @@ fn drop_if<T>(rows: &mut Vec<T>, empty: impl Fn(&T) -> bool) -> bool {
             true
         }
         Some(_) => false,
-    }
-}
-
-/// Overwrites row 0, or makes it.
-fn set_first<T>(rows: &mut Vec<T>, empty: T) {
-    match rows.first_mut() {
-        Some(first) => *first = empty,
-        None => rows.push(empty),
-    }
-}
-
-/// Empties row 0, where it is set.
-///
-/// Linear in the table, and run only where row 0 has items, which is a repair.
-fn empty_first<T>(ragged: &mut Ragged<T>) {
-    match ragged.ends.first().copied() {
-        None => ragged.end_row(),
-        Some(0) => {}
-        Some(first) => {
-            ragged.items.drain(..first as usize);
-            ragged.ends.iter_mut().for_each(|end| *end -= first);
-        }
     }
 }

@@ -13,7 +13,7 @@
 
 use crate::error::{Error, Result};
 use crate::format::fields::is;
-use crate::format::intake::Intake;
+use crate::format::intake::{Intake, Policy};
 use crate::format::otlp::read::id_column::Ids;
 use crate::format::otlp::read::references::own_rows;
 use crate::format::otlp::schema::{Generation, Rows};
@@ -199,6 +199,10 @@ impl Tables {
             if begins && number > 0 && text.is_empty() {
                 return Err(concatenated(text, number));
             }
+            if number == 0 && !text.is_empty() && intake.policy == Policy::Repair {
+                self.texts.raw.push(b"");
+                self.texts.own = 1;
+            }
             self.texts
                 .push_row(text, intake)
                 .map_err(|e| e.at(text).within_row("string_table", number))?;
@@ -278,7 +282,7 @@ impl Tables {
         }
         self.units.reserve_exact(unit);
         // What is made of labels is numbered after the rows of the tables.
-        self.texts.table_rows = string as u32;
+        self.texts.table_rows = string as u32 + self.texts.own;
         self.new_attributes.first = (attribute + own_rows::<G>()).max(1) as u32;
         if G::SCHEMA.rows == Rows::NullFirst {
             self.stacks.rows.ends.clear();

@@ -2,10 +2,12 @@
 
 use hashbrown::HashMap;
 
+use crate::format::otlp::read::null_row::moved;
 use crate::format::otlp::read::prove::Target;
 use crate::format::otlp::read::tables::Tables;
 use crate::format::otlp::schema::Rows;
 use crate::model::id::{LinkId, StringId};
+use crate::model::profile::ProfileParts;
 use crate::wire::varint::BEYOND;
 
 /// The rows of each table, and the units that go by key.
@@ -25,6 +27,8 @@ pub(crate) struct Targets {
     pub(crate) sample_attributes: Target,
     /// [`links`](Targets::links) brings references there first.
     pub(crate) link: Target,
+    /// Up to 1.7 stacks are no rows of the wire, and all in range.
+    pub(crate) stack: Target,
     /// How the generation refers to rows.
     pub(crate) rows: Rows,
     /// Whether the first link on the wire was the empty one, which is the model's row 0.
@@ -43,6 +47,31 @@ impl Targets {
     /// [proved](super::prove::attributes_beside_labels) before.
     pub(crate) fn count_new_attributes(&mut self, tables: &Tables) {
         self.sample_attributes.rows += tables.new_attributes.rows.len();
+    }
+
+    /// Moves the references of a profile to tables whose row 0 became row 1 ([`null_row`](super::null_row)).
+    pub(crate) fn move_references(&self, profile: &mut ProfileParts) {
+        if self.rows != Rows::NullFirst {
+            return;
+        }
+        let samples = &mut profile.samples;
+        if self.stack.own > 0 {
+            samples.stacks.iter_mut().for_each(|stack| stack.0 = moved(stack.0, 1));
+        }
+        if self.link.own > 0 {
+            samples.links.resize(samples.stacks.len(), LinkId::NONE);
+            samples.links.iter_mut().for_each(|link| link.0 = moved(link.0, 1));
+        }
+        if self.attributes.own > 0 {
+            let all = profile.attributes.iter_mut().chain(&mut samples.attributes.items);
+            all.for_each(|attribute| attribute.0 = moved(attribute.0, 1));
+        }
+    }
+
+    /// The row of the wire that a row of the model is, for the places of errors.
+    pub(crate) fn on_wire(&self, target: Target, row: usize) -> usize {
+        let own = if self.rows == Rows::FromZero { 1 } else { target.own as usize };
+        row.saturating_sub(own)
     }
 
     /// Brings link references to the model's table.

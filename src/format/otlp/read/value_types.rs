@@ -4,7 +4,7 @@
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
-use crate::format::otlp::read::common::table_text;
+use crate::format::otlp::read::common::{table_name, table_text};
 use crate::format::otlp::schema::Generation;
 use crate::format::texts::Texts;
 use crate::model::profile::{ProfileParts, ValueType};
@@ -28,6 +28,9 @@ pub(crate) fn prove<G: Generation>(
         };
         value_type::<G>(sample_type, texts, intake, place)?;
     }
+    if *period_type == ValueType::default() {
+        return Ok(());
+    }
     value_type::<G>(period_type, texts, intake, |error| error.within("period_type"))
 }
 
@@ -38,12 +41,12 @@ fn value_type<G: Generation>(
     intake: &mut Intake,
     place: impl Fn(Error) -> Error,
 ) -> Result<()> {
+    let place = |error: Error, key: &'static str| {
+        let field = VALUE_TYPE.field(G::SCHEMA.version, key);
+        place(error.within(field.map_or(key, |field| field.name)))
+    };
     let ValueType { name, unit, .. } = value_type;
-    for (text, key) in [(name, "type_strindex"), (unit, "unit_strindex")] {
-        *text = table_text(text.0, texts, intake).map_err(|error| {
-            let field = VALUE_TYPE.field(G::SCHEMA.version, key);
-            place(error.within(field.map_or(key, |field| field.name)))
-        })?;
-    }
+    name.0 = table_name(name.0, texts, intake).map_err(|e| place(e, "type_strindex"))?.0;
+    unit.0 = table_text(unit.0, texts, intake).map_err(|e| place(e, "unit_strindex"))?.0;
     Ok(())
 }

@@ -1,0 +1,230 @@
+//! Row 0 of a table that must be empty and is not.
+//!
+//! A producer that does not know the empty row stores its first entry in row 0 and refers to it with index 0. A repair
+//! keeps such a row: the empty row moves in front of it, and every reference to the table moves along.
+//!
+//! ```text
+//! wire      location_table [a b]       stack [0 1]    row 0 is not empty and in use
+//! repaired                 [empty a b]       [1 2]
+//! ```
+//!
+//! A row 0 that nothing refers to is emptied in place. Strings differ, since an index of 0 and a field that was left
+//! out are equal on the wire: only fields that need a text, such as names and keys, refer to string 0.
+
+use crate::error::{Error, Result, Shown};
+use crate::format::intake::{Intake, Policy};
+use crate::format::losses;
+use crate::format::otlp::read::tables::Tables;
+use crate::format::otlp::schema::Rows;
+use crate::model::dictionary::{Attribute, Function, Link, Mapping};
+use crate::model::id::{AttributeId, FunctionId, LinkId, StackId, StringId};
+use crate::model::profile::Profile;
+use crate::model::ragged::Ragged;
+use crate::schema::Table;
+use crate::wire::varint::BEYOND;
+
+/// Returns whether a test holds for any profile that uses the tables.
+pub(super) type Uses<'a> = &'a dyn Fn(fn(&Profile) -> bool) -> bool;
+
+impl Tables {
+    /// Checks that string 0 is empty, as in every generation and pprof.
+    ///
+    /// A repair put the empty string in front ([`Texts::own`](crate::format::texts::Texts::own)) when it read the first
+    /// one. References that were read before the tables were complete move here.
+    pub(super) fn check_strings(
+        &mut self,
+        rows: Rows,
+        uses: Uses,
+        intake: &mut Intake,
+    ) -> Result<()> {
+        let own = self.texts.own;
+        let Some(first) = self.texts.raw.get(own as usize).filter(|first| !first.is_empty()) else {
+            return Ok(());
+        };
+        let repaired = if own > 0 { ": it became string 1 for names and keys" } else { "" };
+        let message = format!("string 0 must be empty, found {}{repaired}", Shown(first));
+        let error = Error::malformed(message);
+        intake.repair(losses::ROW_0, error.within_row("string_table", 0))?;
+        let skip = match (rows, self.functions.first()) {
+            (Rows::NullFirst, Some(first)) => {
+                *first == Function::default() && !self.uses_row_0(Table::Function, uses)
+            }
+            _ => true,
+        };
+        for function in self.functions.iter_mut().skip(skip.into()) {
+            function.name.0 = moved(function.name.0, own);
+            let Function { system_name, filename, .. } = function;
+            [system_name, filename].into_iter().for_each(|text| move_text(text, own));
+        }
+        self.mappings.iter_mut().for_each(|mapping| move_text(&mut mapping.filename, own));
+        Ok(())
+    }
+
+    /// Ensures that row 0 of every table is the empty row, and returns the tables whose row 0 became row 1.
+    ///
+    /// Since 1.8 every table begins with the zero value ([release
+    /// 1.8](https://github.com/open-telemetry/opentelemetry-proto/releases/tag/v1.8.0)).
+    ///
+    /// # Errors
+    ///
+    /// A first row that is not empty and in use, unless repairs are allowed.
+    pub(super) fn check_row_0(&mut self, uses: Uses, intake: &mut Intake) -> Result<Vec<Table>> {
+        let location = self.addresses.first().is_some_and(|&address| {
+            let has = !self.lines.row(0).is_empty() || !self.location_attributes.row(0).is_empty();
+            address != 0 || self.location_mappings[0] != 0 || has
+        });
+        let mapping = self.mappings.first().is_some_and(|row| *row != Mapping::default())
+            || !self.mapping_attributes.row(0).is_empty();
+        let function = self.functions.first().is_some_and(|row| *row != Function::default());
+        let attribute = self.attributes.first().is_some_and(|row| *row != Attribute::default());
+        let bad = [
+            (Table::Mapping, "mapping_table", mapping),
+            (Table::Location, "location_table", location),
+            (Table::Function, "function_table", function),
+            (
+                Table::Link,
+                "link_table",
+                self.links.first().is_some_and(|row| *row != Link::default()),
+            ),
+            (Table::Attribute, "attribute_table", attribute),
+            (Table::Stack, "stack_table", !self.stacks.rows.row(0).is_empty()),
+        ];
+        let mut kept = Vec::new();
+        for (table, name, _) in bad.into_iter().filter(|(.., bad)| *bad) {
+            if self.uses_row_0(table, uses) {
+                let error = Error::malformed(match intake.policy {
+                    Policy::Refuse => "row 0 must be empty: references to it mean no value",
+                    Policy::Repair => {
+                        "row 0 must be empty: it became row 1, with every reference to it"
+                    }
+                });
+                intake.repair(losses::ROW_0, error.within_row(name, 0))?;
+                kept.push(table);
+            } else {
+                let message = || "row 0 must be empty: nothing refers to it, so it was emptied";
+                let place = || format!("dictionary.{name}[0]");
+                intake.note(losses::ROW_0_UNUSED, place, || message().to_owned());
+            }
+        }
+        kept.iter().for_each(|table| self.move_references(*table));
+        self.put_empty_rows(&kept);
+        Ok(kept)
+    }
+
+    /// Whether a sample, a profile or a row of another table refers to row 0 of `table`. A row 0 to which nothing
+    /// refers does not count.
+    fn uses_row_0(&self, table: Table, uses: Uses) -> bool {
+        let first = |of: Table| usize::from(!self.uses_row_0(of, uses));
+        let in_rows = |of: Table, lists: &Ragged<u32>| {
+            lists.items.contains(&0) && lists.rows().skip(first(of)).any(|row| row.contains(&0))
+        };
+        match table {
+            Table::Mapping => {
+                let mut mappings = self.location_mappings.iter().skip(first(Table::Location));
+                mappings.any(|mapping| *mapping == 0)
+            }
+            Table::Location => in_rows(Table::Stack, &self.stacks.rows),
+            Table::Function => {
+                let mut lines = self.lines.rows().skip(first(Table::Location)).flatten();
+                lines.any(|line| line.function == FunctionId::NONE)
+            }
+            Table::Link => uses(|profile| {
+                let links = &profile.samples.links;
+                links.len() < profile.samples.stacks.len() || links.contains(&LinkId::NONE)
+            }),
+            Table::Attribute => {
+                in_rows(Table::Location, &self.location_attributes)
+                    || in_rows(Table::Mapping, &self.mapping_attributes)
+                    || uses(|profile| {
+                        let samples = &profile.samples.attributes.items;
+                        samples.contains(&AttributeId::NONE)
+                            || profile.attributes.contains(&AttributeId::NONE)
+                    })
+            }
+            _ => uses(|profile| profile.samples.stacks.contains(&StackId::NONE)),
+        }
+    }
+
+    /// Moves the references of rows to `table`; [`Targets::move_references`](super::targets::Targets::move_references)
+    /// moves those of profiles.
+    ///
+    /// A location whose address is outside of mapping 0 has no mapping.
+    fn move_references(&mut self, table: Table) {
+        match table {
+            Table::Mapping => {
+                let first = self.mappings.first().copied().unwrap_or_default();
+                let locations = self.location_mappings.iter_mut().zip(&self.addresses);
+                locations
+                    .filter(|(mapping, address)| **mapping != 0 || first.may_hold(**address))
+                    .for_each(|(mapping, _)| *mapping = moved(*mapping, 1));
+            }
+            Table::Location => {
+                // Wraps, as [`Indices::plus`](crate::wire::indices::Indices::plus) does.
+                self.stacks.rows.items.iter_mut().for_each(|row| *row = row.wrapping_add(1));
+                self.stacks.most = None;
+            }
+            Table::Function => {
+                let lines = self.lines.items.iter_mut();
+                lines.for_each(|line| line.function.0 = moved(line.function.0, 1));
+            }
+            Table::Attribute => {
+                let of_mappings = self.mapping_attributes.items.iter_mut();
+                let all = of_mappings.chain(&mut self.location_attributes.items);
+                all.for_each(|row| *row = moved(*row, 1));
+                self.new_attributes.first += 1;
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts the empty row before those of the tables that are `kept`; the others have it as row 0, in place of any that
+    /// is there.
+    fn put_empty_rows(&mut self, kept: &[Table]) {
+        let kept = |table| kept.contains(&table);
+        put_first(&mut self.mappings, Mapping::default(), kept(Table::Mapping));
+        put_first(&mut self.functions, Function::default(), kept(Table::Function));
+        put_first(&mut self.links, Link::default(), kept(Table::Link));
+        put_first(&mut self.attributes, Attribute::default(), kept(Table::Attribute));
+        put_first(&mut self.location_mappings, 0, kept(Table::Location));
+        put_first(&mut self.addresses, 0, kept(Table::Location));
+        put_first_list(&mut self.lines, kept(Table::Location));
+        put_first_list(&mut self.location_attributes, kept(Table::Location));
+        put_first_list(&mut self.mapping_attributes, kept(Table::Mapping));
+        put_first_list(&mut self.stacks.rows, kept(Table::Stack));
+    }
+}
+
+/// The row that a reference leads to once there are `own` more before it. What is no index stays so.
+pub(super) fn moved(row: u32, own: u32) -> u32 {
+    if row < BEYOND { row + own } else { row }
+}
+
+/// Moves the reference to a text that may be unset.
+fn move_text(text: &mut StringId, own: u32) {
+    if *text != StringId::NONE {
+        text.0 = moved(text.0, own);
+    }
+}
+
+/// Puts the empty row before the others, or in place of row 0 unless that is `kept`.
+fn put_first<T>(rows: &mut Vec<T>, empty: T, kept: bool) {
+    match rows.first_mut() {
+        Some(first) if !kept => *first = empty,
+        _ => {
+            rows.reserve_exact(1);
+            rows.insert(0, empty);
+        }
+    }
+}
+
+/// The same for rows of unequal length. Linear in the table, and only where row 0 has items.
+fn put_first_list<T>(lists: &mut Ragged<T>, kept: bool) {
+    match lists.ends.first().copied() {
+        Some(0) if !kept => {}
+        Some(first) if !kept => {
+            lists.items.drain(..first as usize);
+            lists.ends.iter_mut().for_each(|end| *end -= first);
+        }
+        _ => put_first(&mut lists.ends, 0, true),
+    }
+}
