@@ -31,10 +31,6 @@ use crate::output;
 use crate::reading::{Content, Known, Message, ReadArgs};
 use crate::session::{Session, Turn};
 
-pub(crate) use crate::info::json::{
-    certainty as certainty_json, finding as finding_json, others as others_json,
-};
-
 /// What to describe.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Output")]

@@ -4,6 +4,7 @@ use std::fmt;
 
 /// The severity of a [`ReadFinding`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum Severity {
     /// Information: nothing is wrong.
@@ -39,6 +40,7 @@ impl fmt::Display for Severity {
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ReadFinding {
     /// The severity.

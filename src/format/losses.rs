@@ -7,6 +7,9 @@ pub use codes::{LossCode, LossKind};
 
 use std::fmt;
 
+#[cfg(feature = "serde")]
+use serde::ser::SerializeStruct;
+
 /// How faithful a conversion was.
 ///
 /// ```
@@ -19,6 +22,7 @@ use std::fmt;
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum Verdict {
     /// No losses.
@@ -64,6 +68,20 @@ pub struct Loss {
     pub first: Vec<String>,
 }
 
+/// With the `kind` and the `meaning` of its code.
+#[cfg(feature = "serde")]
+impl serde::Serialize for Loss {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("Loss", 5)?;
+        object.serialize_field("kind", &self.code.kind())?;
+        object.serialize_field("code", &self.code)?;
+        object.serialize_field("count", &self.count)?;
+        object.serialize_field("meaning", self.code.meaning())?;
+        object.serialize_field("first", &self.first)?;
+        object.end()
+    }
+}
+
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} × {}", self.code.kind(), self.count, self.code)?;
@@ -89,6 +107,7 @@ impl fmt::Display for Loss {
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(transparent))]
 #[must_use = "a loss nobody reads is silent"]
 pub struct Losses {
     entries: Vec<Loss>,

@@ -54,6 +54,13 @@ impl fmt::Display for Format {
     }
 }
 
+#[cfg(feature = "serde")]
+impl serde::Serialize for Format {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
 /// By name or alias; a generation of OTLP also by its number alone.
 impl FromStr for Format {
     type Err = Error;

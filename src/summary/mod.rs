@@ -60,14 +60,19 @@ use samples::Tally;
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Summary {
+    #[cfg_attr(feature = "serde", serde(flatten))]
     detected: Detected,
     findings: Vec<ReadFinding>,
     /// Without samples where they were only counted.
+    #[cfg_attr(feature = "serde", serde(skip))]
     outline: Profiles,
     /// By profile, in the order of the payload.
+    #[cfg_attr(feature = "serde", serde(skip))]
     tallies: Vec<Tally>,
     tables: TableRows,
+    #[cfg_attr(feature = "serde", serde(rename = "checked", skip_serializing_if = "bool::clone"))]
     is_checked: bool,
 }
 
@@ -117,6 +122,7 @@ pub struct ProfileSummary<'a> {
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TableRows {
     /// Strings.

@@ -40,6 +40,7 @@ mod profile_ids;
 mod proto_facts;
 mod response;
 mod roundtrip;
+mod serde;
 mod sizes;
 mod stream;
 mod summary;

@@ -23,7 +23,6 @@ use serde_json::{Value, json};
 use crate::console::{Console, Level};
 use crate::convert::encode::{Converted, kind_of};
 use crate::exit::Failure;
-use crate::info::{certainty_json, finding_json, others_json};
 use crate::notices;
 use crate::numbers::{counted, grouped};
 use crate::style::{BAD, BOLD, WARN, styled};
@@ -117,19 +116,20 @@ impl<'a> Report<'a> {
         if let Some(converted) = self.converted {
             object["from"] = converted.from().into();
             if let Some(detected) = &converted.detected {
-                object["certainty"] = certainty_json(&detected.certainty);
-                object["others"] = others_json(&detected.certainty);
-                object["evidence"] = detected.evidence.clone().into();
+                let mut detected = json!(detected);
+                for key in ["certainty", "others", "evidence"] {
+                    object[key] = detected[key].take();
+                }
             }
             object["guessed"] = converted.guessed.into();
-            object["verdict"] = converted.verdict().to_string().into();
+            object["verdict"] = json!(converted.verdict());
             object["messages"] = converted.messages.into();
             object["profiles"] = converted.profiles.into();
             object["samples"] = converted.samples.into();
             object["bytes_in"] = converted.stored.into();
             object["bytes_out"] = converted.bytes_out.into();
-            object["losses"] = losses_json(converted);
-            object["findings"] = findings_json(converted);
+            object["losses"] = json!(converted.losses);
+            object["findings"] = json!(converted.findings);
         }
         if let Some(failure) = self.failure {
             object["error"] = failure.to_json();
@@ -221,23 +221,4 @@ fn rows(converted: &Converted) -> Vec<Row<'_>> {
         is_usual: false,
     });
     losses.chain(findings).collect()
-}
-
-/// With counts as numbers: a reader adds them up over many objects.
-fn losses_json(converted: &Converted) -> Value {
-    let losses = converted.losses.iter().map(|loss| {
-        json!({
-            "kind": loss.code.kind().to_string(),
-            "code": loss.code.as_str(),
-            "count": loss.count,
-            "meaning": loss.code.meaning(),
-            "first": loss.first,
-        })
-    });
-    losses.collect()
-}
-
-fn findings_json(converted: &Converted) -> Value {
-    let findings = converted.findings.iter();
-    findings.map(finding_json).collect()
 }

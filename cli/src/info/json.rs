@@ -23,8 +23,8 @@ use otlp_profiles::model::{
     ProfileId, Resource, ResourceProfiles, ScopeProfiles, StringId, ValueType,
 };
 use otlp_profiles::summary::ProfileSummary;
-use otlp_profiles::{Certainty, Detected, Dictionary, ReadFinding, Summary};
-use serde_json::{Map, Value as Json, json};
+use otlp_profiles::{Dictionary, Summary};
+use serde_json::{Value as Json, json};
 
 use crate::info::facts::Listed;
 use crate::info::{Described, Printed, facts};
@@ -51,7 +51,7 @@ pub(crate) fn file(described: Described) -> Json {
     object["zstd"] = described.zstd.into();
     object["framing"] = described.framing.to_string().into();
     if let Some(seems) = &described.seems {
-        object["seems"] = detected(seems);
+        object["seems"] = json!(seems);
     }
     let (failures, listed) = (described.failures, described.messages.len());
     let messages = described.messages.into_iter().filter_map(|message| match message {
@@ -72,67 +72,28 @@ pub(crate) fn file(described: Described) -> Json {
 
 /// One message of a file.
 ///
-/// `checked` is there only where it is false, `readings` only for a guess.
+/// `readings` is there only for a guess.
 pub(crate) fn message<T: Known + Deref<Target = Summary>>(
     message: &Message<'_, T>,
     listed: &Listed,
 ) -> Json {
     let summary: &Summary = &message.reading;
     let dictionary = summary.outline().dictionary();
-    let tables: Map<String, Json> = facts::tables(summary)
-        .map(|(name, rows)| (name.to_owned(), rows.into()))
-        .into_iter()
-        .collect();
     let mut profiles = summary.profiles();
     let resources = summary.outline().resource_profiles().iter();
     let resources = resources.filter_map(|one| resource(dictionary, one, &mut profiles, listed));
-    let mut object = detected(summary.detected());
+    let mut object = json!(summary);
     object["guessed"] = message.is_guess().into();
     if message.is_guess() {
         object["readings"] = readings(message);
     }
     object["bytes"] = message.bytes.into();
-    object["tables"] = tables.into();
     object["resources"] = resources.collect();
     let unlisted = listed.take_unlisted();
     if unlisted > 0 {
         object["profiles_not_listed"] = unlisted.into();
     }
-    object["findings"] = summary.findings().iter().map(finding).collect();
-    if !summary.is_checked() {
-        object["checked"] = false.into();
-    }
     object
-}
-
-/// `deprecated` is a sentence, or null for a format that is not.
-fn detected(detected: &Detected) -> Json {
-    json!({
-        "format": detected.format.name(),
-        "about": detected.format.about(),
-        "deprecated": detected.format.deprecated(),
-        "certainty": certainty(&detected.certainty),
-        "others": others(&detected.certainty),
-        "evidence": detected.evidence,
-    })
-}
-
-/// How sure a detection is, in a word.
-pub(crate) fn certainty(certainty: &Certainty) -> Json {
-    let word = match certainty {
-        Certainty::Certain => "certain",
-        Certainty::Equivalent(_) => "equivalent",
-        Certainty::Preferred(_) => "preferred",
-        Certainty::Ambiguous(_) => "ambiguous",
-        Certainty::Nearest => "nearest",
-        _ => "unknown",
-    };
-    word.into()
-}
-
-/// The other formats that fit.
-pub(crate) fn others(certainty: &Certainty) -> Json {
-    certainty.others().iter().map(|other| other.name()).collect()
 }
 
 /// What the formats that fit read, where they read different values.
@@ -148,19 +109,8 @@ fn readings<T: Known + Deref<Target = Summary>>(message: &Message<'_, T>) -> Jso
         );
         sums.collect()
     };
-    all.map(|reading| json!({ "format": reading.detected().format.name(), "sums": sums(reading) }))
+    all.map(|reading| json!({ "format": reading.detected().format, "sums": sums(reading) }))
         .collect()
-}
-
-/// A finding of the reader.
-pub(crate) fn finding(finding: &ReadFinding) -> Json {
-    json!({
-        "severity": finding.severity.to_string(),
-        "code": finding.code,
-        "count": finding.count,
-        "place": finding.place,
-        "message": finding.message,
-    })
 }
 
 /// A resource, unless nothing of it is listed.

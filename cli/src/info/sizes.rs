@@ -11,7 +11,7 @@
 
 use std::fmt::Write;
 
-use otlp_profiles::summary::{CompactSize, FieldSize, Sizes, StackSize, StringSize, TableSize};
+use otlp_profiles::summary::{CompactSize, FieldSize, Sizes};
 use otlp_profiles::{Error, Losses, Result};
 use serde_json::{Value as Json, json};
 
@@ -124,14 +124,11 @@ pub(crate) fn json(sizes: &Result<Sizes>) -> Json {
         Ok(sizes) => sizes,
         Err(error) => return failed(error),
     };
-    json!({
-        "bytes": sizes.bytes(),
-        "gzipped_bytes": sizes.gzipped(),
-        "compact": sizes.compact().map_or_else(failed, compact_json),
-        "tables": sizes.tables().iter().map(table_json).collect::<Vec<_>>(),
-        "strings": sizes.strings().iter().map(string_json).collect::<Vec<_>>(),
-        "stacks": sizes.stacks().iter().map(stack_json).collect::<Vec<_>>(),
-    })
+    let mut object = json!(sizes);
+    if let Err(error) = sizes.compact() {
+        object["compact"] = failed(error);
+    }
+    object
 }
 
 /// In the place of the object that could not be made, so that a reader finds one either way.
@@ -142,46 +139,4 @@ fn failed(error: &Error) -> Json {
 /// An error as the command says it, by its flags.
 fn said(error: &Error) -> Failure {
     Failure::of(error, Exit::Input)
-}
-
-/// `losses` is a list of codes, as in the line for people.
-fn compact_json(compact: &CompactSize) -> Json {
-    json!({
-        "bytes": compact.bytes,
-        "gzipped_bytes": compact.gzipped,
-        "losses": codes(&compact.losses),
-    })
-}
-
-/// `in_gzip` is null where it was not measured, see `TableSize::gzip`.
-fn table_json(table: &TableSize) -> Json {
-    json!({
-        "message": table.message,
-        "field": table.field,
-        "rows": table.rows,
-        "bytes": table.bytes,
-        "in_gzip": table.gzip,
-        "fields": table.fields.iter().map(field_json).collect::<Vec<_>>(),
-    })
-}
-
-/// `path` is empty for the bytes of a table that are of none of its fields.
-fn field_json(field: &FieldSize) -> Json {
-    json!({
-        "path": field.path,
-        "is_message": field.is_message,
-        "times": field.times,
-        "bytes": field.bytes,
-        "in_gzip": field.gzip,
-    })
-}
-
-/// `start` is the first characters only; `bytes` is the length of all.
-fn string_json(text: &StringSize) -> Json {
-    json!({ "field": text.field, "row": text.row, "bytes": text.bytes, "start": text.start })
-}
-
-/// `bytes` is of one row, and `times` how often the same stack is in the message.
-fn stack_json(stack: &StackSize) -> Json {
-    json!({ "depth": stack.depth, "bytes": stack.bytes, "times": stack.times })
 }

@@ -7,9 +7,9 @@
 //!    "findings": [{"rule": "OP0006", "name": "generation-ambiguous", "byte": null, "path": "", …}]}]}
 //! ```
 
-use super::builder::{list, maybe, quoted};
+use super::builder::{Json, Members, list};
 use super::checked::{Checked, Mended};
-use crate::check::finding::Finding;
+use crate::check::finding::{Finding, RuleCount};
 use crate::check::report::Report;
 use crate::error::Severity;
 
@@ -20,66 +20,106 @@ const SCHEMA: &str = "otlp-profiles/validate/1";
 ///
 /// `findings` of a file contains the listed findings; `rules` has the count of each rule.
 pub fn to_json(files: &[Checked], deny: Severity) -> String {
-    let files = files.iter().map(|file| {
-        let body = match &file.report {
-            Ok(report) => checked(report, deny),
-            Err(unread) => {
-                let (exit, message) = (unread.exit, quoted(&unread.message));
-                format!(
-                    r#""error": {{"exit": {exit}, "place": "", "message": {message}, "byte": null}}"#
-                )
-            }
-        };
-        let fixed = file.fixed.as_ref().map(fixed).unwrap_or_default();
-        format!(r#"{{"path": {}, {body}{fixed}}}"#, quoted(&file.name))
-    });
-    format!("{{\"schema\": \"{SCHEMA}\", \"files\": {}}}\n", list(files))
+    let files = list(files.iter().map(|file| Json::Object(checked(file, deny)).to_string()));
+    format!("{{\"schema\": \"{SCHEMA}\", \"files\": {files}}}\n")
 }
 
-fn checked(report: &Report, deny: Severity) -> String {
-    let format = report.format.map_or("null".to_owned(), |format| quoted(format.name()));
-    let verdict = match report.worst() {
-        Some(worst) if worst >= deny => "reject",
-        Some(Severity::Warning) => "warn",
-        _ => "accept",
+fn checked(file: &Checked, deny: Severity) -> Members<'_> {
+    let mut members = match &file.report {
+        Ok(report) => {
+            let verdict = match report.worst() {
+                Some(worst) if worst >= deny => "reject",
+                Some(Severity::Warning) => "warn",
+                _ => "accept",
+            };
+            let mut members = of_report(report);
+            members.insert(1, ("verdict", verdict.into()));
+            members
+        }
+        Err(unread) => {
+            let (exit, message) = (u64::from(unread.exit).into(), (&unread.message).into());
+            let place = [("exit", exit), ("place", "".into())];
+            let error = place.into_iter().chain([("message", message), ("byte", None.into())]);
+            vec![("error", Json::Object(error.collect()))]
+        }
     };
+    members.insert(0, ("path", (&file.name).into()));
+    members.extend(file.fixed.iter().flat_map(fixed));
+    members
+}
+
+fn of_report(report: &Report) -> Members<'_> {
     let [errors, warnings, infos] =
-        [Severity::Error, Severity::Warning, Severity::Info].map(|it| report.count(it));
-    let rules = report.rule_counts().map(|it| {
-        let (rule, severity, count) = (it.rule.id(), it.severity, it.count);
-        format!(r#"{{"rule": "{rule}", "severity": "{severity}", "count": {count}}}"#)
-    });
-    format!(
-        r#""format": {format}, "verdict": "{verdict}", "errors": {errors}, "warnings": {warnings}, "infos": {infos}, "findings": {}, "rules": {}"#,
-        list(report.findings().map(finding)),
-        list(rules)
-    )
+        [Severity::Error, Severity::Warning, Severity::Info].map(|it| report.count(it).into());
+    vec![
+        ("format", report.format.map_or(None.into(), |format| format.name().into())),
+        ("errors", errors),
+        ("warnings", warnings),
+        ("infos", infos),
+        ("findings", report.findings().map(of_finding).collect()),
+        ("rules", report.rule_counts().map(of_count).collect()),
+    ]
+}
+
+fn of_count(tally: &RuleCount) -> Members<'_> {
+    let severity = tally.severity.to_string().into();
+    vec![("rule", tally.rule.id().into()), ("severity", severity), ("count", tally.count.into())]
 }
 
 /// Each finding repeats the texts of its rule, so that readers need no catalogue.
-fn finding(finding: &Finding) -> String {
-    let (rule, severity, count) = (finding.rule, finding.severity, finding.count);
-    let [path, message, value, bound] =
-        [&finding.path, &finding.message(), &finding.value, &finding.bound].map(|it| quoted(it));
-    let [byte, line, column] = [finding.byte, finding.line, finding.column].map(maybe);
-    let [statement, source, fix] = [rule.statement(), rule.source(), rule.fix()].map(quoted);
-    let (id, name, fixable) = (rule.id(), rule.name(), rule.fixed_by().is_some());
-    format!(
-        r#"{{"rule": "{id}", "name": "{name}", "severity": "{severity}", "path": {path}, "byte": {byte}, "line": {line}, "column": {column}, "message": {message}, "value": {value}, "bound": {bound}, "count": {count}, "statement": {statement}, "source": {source}, "fix": {fix}, "fixable": {fixable}}}"#
-    )
+fn of_finding(finding: &Finding) -> Members<'_> {
+    let rule = finding.rule;
+    vec![
+        ("rule", rule.id().into()),
+        ("name", rule.name().into()),
+        ("severity", finding.severity.to_string().into()),
+        ("path", (&finding.path).into()),
+        ("byte", finding.byte.into()),
+        ("line", finding.line.into()),
+        ("column", finding.column.into()),
+        ("message", finding.message().into()),
+        ("value", (&finding.value).into()),
+        ("bound", (&finding.bound).into()),
+        ("count", finding.count.into()),
+        ("statement", rule.statement().into()),
+        ("source", rule.source().into()),
+        ("fix", rule.fix().into()),
+        ("fixable", rule.fixed_by().is_some().into()),
+    ]
 }
 
 /// `count` findings of a rule were fixed by one change.
-fn fixed(mended: &Mended) -> String {
+fn fixed(mended: &Mended) -> Members<'_> {
     let changes = mended.changes.iter().map(|it| {
-        let (id, name, path) = (it.rule.id(), it.rule.name(), quoted(&it.path));
-        let (byte, count, done) = (maybe(it.byte), it.count, quoted(it.done));
-        format!(
-            r#"{{"rule": "{id}", "name": "{name}", "path": {path}, "byte": {byte}, "count": {count}, "done": {done}}}"#
-        )
+        vec![
+            ("rule", it.rule.id().into()),
+            ("name", it.rule.name().into()),
+            ("path", (&it.path).into()),
+            ("byte", it.byte.into()),
+            ("count", it.count.into()),
+            ("done", it.done.into()),
+        ]
     });
     let left = mended.not_fixed.iter();
-    let left =
-        left.map(|it| format!(r#"{{"path": {}, "why": {}}}"#, quoted(&it.path), quoted(&it.why)));
-    format!(r#", "fixed": {}, "not_fixed": {}"#, list(changes), list(left))
+    let left = left.map(|it| vec![("path", (&it.path).into()), ("why", (&it.why).into())]);
+    vec![("fixed", changes.collect()), ("not_fixed", left.collect())]
+}
+
+/// Serialises types as the document has them.
+#[cfg(feature = "serde")]
+macro_rules! serialize {
+    ($($type:ty: $members:ident,)*) => {$(
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                Json::Object($members(self)).serialize(serializer)
+            }
+        }
+    )*};
+}
+
+#[cfg(feature = "serde")]
+serialize! {
+    Report: of_report,
+    Finding: of_finding,
+    RuleCount: of_count,
 }

@@ -32,6 +32,8 @@ mod look;
 mod magic;
 mod rows;
 mod score;
+#[cfg(feature = "serde")]
+mod serialize;
 mod signals;
 mod signs;
 mod trials;

@@ -8,6 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// How serious a loss is, in ascending order.
 /// Each [`LossCode`] has a fixed kind. The worst kind determines the [`Verdict`](crate::Verdict).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum LossKind {
     /// Tables were changed; the data is the same.
@@ -92,6 +93,13 @@ impl LossCode {
 impl fmt::Display for LossCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.code)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for LossCode {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.code)
     }
 }
 

@@ -2,14 +2,18 @@
 //! save; and what is largest.
 
 mod largest;
+mod parts;
+#[cfg(feature = "serde")]
+mod serialize;
 mod tree;
 mod walk;
 mod without;
 
+pub use self::parts::{CompactSize, FieldSize, StackSize, StringSize, TableSize};
+
 use crate::compression::{Level, deflated_length};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::detect::{Depth, Detected, detect_payload};
-use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
 use crate::format::{Encoding, Format, Layout};
 use crate::reader::{Ambiguity, ReadOptions, of_one, read, read_detected};
@@ -47,135 +51,18 @@ use self::walk::{Count, Counted};
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 #[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Sizes {
+    #[cfg_attr(feature = "serde", serde(skip))]
     detected: Detected,
     bytes: u64,
+    #[cfg_attr(feature = "serde", serde(rename = "gzipped_bytes"))]
     gzipped: u64,
     tables: Vec<TableSize>,
     strings: Vec<StringSize>,
     stacks: Vec<StackSize>,
+    #[cfg_attr(feature = "serde", serde(serialize_with = "serialize::compact"))]
     compact: Result<CompactSize>,
-}
-
-/// The bytes of a table: all rows of a field that holds rows, or a field beside the tables.
-///
-/// ```
-/// use otlp_profiles::ReadOptions;
-/// use otlp_profiles::summary::Sizes;
-///
-/// let file = std::fs::read("testdata/go-heap.pb.gz").unwrap();
-/// let sizes = Sizes::of(&file, &ReadOptions::default())?;
-/// let locations = sizes.tables().iter().find(|table| table.field == "location").unwrap();
-/// assert_eq!(locations.message, "Profile");
-/// assert_eq!(locations.fields.iter().map(|field| field.bytes).sum::<u64>(), locations.bytes);
-/// # Ok::<(), otlp_profiles::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TableSize {
-    /// The message that it is a field of, as the schema names it: `ProfilesDictionary`.
-    pub message: &'static str,
-    /// Its name in the schema, `string_table`; `unknown` for all fields that the schema does not have.
-    pub field: &'static str,
-    /// The number of occurrences.
-    pub rows: u64,
-    /// Its bytes. A message that contains tables counts only its tags and lengths here.
-    pub bytes: u64,
-    /// The bytes that the gzip of the payload at level 6 saves without this table. `None` if not
-    /// measured: for messages that contain tables, and for all but the 20 largest tables and fields.
-    pub gzip: Option<i64>,
-    /// The fields of its rows, the largest first; empty if it has no fields.
-    pub fields: Vec<FieldSize>,
-}
-
-/// The bytes of a field of a table's rows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FieldSize {
-    /// Its name, behind those of the messages that it is in: `lines.function_index`. Of the rows themselves
-    /// it is empty.
-    pub path: String,
-    /// Whether it is a message, which has only its tags and lengths here.
-    pub is_message: bool,
-    /// How many times it is there; a packed list is there once.
-    pub times: u64,
-    /// Its bytes: tags, lengths and values.
-    pub bytes: u64,
-    /// As [`TableSize::gzip`].
-    pub gzip: Option<i64>,
-}
-
-/// A large text.
-///
-/// ```
-/// use otlp_profiles::ReadOptions;
-/// use otlp_profiles::summary::Sizes;
-///
-/// let file = std::fs::read("testdata/go-heap.pb.gz").unwrap();
-/// let sizes = Sizes::of(&file, &ReadOptions::default())?;
-/// let longest = &sizes.strings()[0];
-/// assert_eq!(longest.field, "Profile.string_table");
-/// assert!(sizes.strings().is_sorted_by(|one, other| one.bytes >= other.bytes));
-/// # Ok::<(), otlp_profiles::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct StringSize {
-    /// The field that it is: `ProfilesDictionary.string_table`.
-    pub field: String,
-    /// Which of these in the payload, from 0.
-    pub row: u64,
-    /// Its bytes, those of tag and length not counted.
-    pub bytes: u64,
-    /// Its first 80 characters or fewer; what is not UTF-8 is replaced.
-    pub start: String,
-}
-
-/// A large stack.
-///
-/// ```
-/// use otlp_profiles::ReadOptions;
-/// use otlp_profiles::summary::Sizes;
-///
-/// let file = std::fs::read("testdata/go-heap.pb.gz").unwrap();
-/// let sizes = Sizes::of(&file, &ReadOptions::default())?;
-/// assert!(sizes.stacks()[0].depth >= sizes.stacks()[1].depth);
-/// # Ok::<(), otlp_profiles::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct StackSize {
-    /// How many locations it has.
-    pub depth: u64,
-    /// The bytes of it where it is written once: a row of the stack table, a sample's list of locations, a
-    /// slice of the list that stacks share.
-    pub bytes: u64,
-    /// How often it is written; of a slice, how many samples have it.
-    pub times: u64,
-}
-
-/// The size of a payload in its own format as [`Layout::Compact`] writes it.
-///
-/// ```
-/// use otlp_profiles::summary::Sizes;
-/// use otlp_profiles::{ReadOptions, Verdict};
-///
-/// let file = std::fs::read("testdata/go-heap.pb.gz").unwrap();
-/// let sizes = Sizes::of(&file, &ReadOptions::default())?;
-/// let compact = sizes.compact().expect("pprof can be written");
-/// println!("{} bytes gzipped instead of {}", compact.gzipped, sizes.gzipped());
-/// assert!(compact.losses.verdict() <= Verdict::Semantic);
-/// # Ok::<(), otlp_profiles::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CompactSize {
-    /// Its bytes.
-    pub bytes: u64,
-    /// Its bytes as gzip of level 9, as the command's `--compact` writes it.
-    pub gzipped: u64,
-    /// The losses of writing it.
-    pub losses: Losses,
 }
 
 /// How many copies without a field are deflated.
