@@ -75,6 +75,7 @@
 //! | `build-id` | `builder::htlhash`: a build id for binaries that lack one |
 //! | `firefox` | writes Firefox Profiler files, with the crate [`fxprof-processed-profile`](https://docs.rs/fxprof-processed-profile) |
 //! | `osprofiler-headers` | `format::OsProfilerHeaders`: links from the headers that OSProfiler signs |
+//! | `serde` | [`Serialize`](https://docs.rs/serde) for [`Detected`], [`Losses`], `Summary`, `summary::Sizes`, `check::Report` and their parts, with the keys of the command's JSON |
 //! | `zstd` | reads zstd wherever gzip is read; `compression::zstd` writes it; the only feature that needs a C compiler |
 
 #![forbid(unsafe_code)]

@@ -16,6 +16,9 @@ use crate::format::Format;
 /// assert_eq!(report.worst(), Some(Severity::Error));
 /// assert_eq!(report.findings().next().unwrap().rule.id(), "OP0008");
 /// ```
+///
+/// With the feature `serde` a report serialises as its file in [`to_json`](super::output::to_json) without `path` and
+/// `verdict`, which depends on the deny level.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Report {

@@ -59,6 +59,10 @@ use samples::Tally;
 /// assert_eq!((profile.samples, profile.sums), (143, &[163, 1_630_000_000][..]));
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
+///
+/// With the feature `serde` a summary serialises as the members of its detection, `tables`, `findings` and
+/// `checked`, which is absent if true. Resources and profiles are not included: they may refer to one long text any
+/// number of times.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Summary {

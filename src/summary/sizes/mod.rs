@@ -50,6 +50,9 @@ use self::walk::{Count, Counted};
 /// assert!(compact.gzipped < sizes.gzipped());
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
+///
+/// With the feature `serde` sizes serialise with the keys of `info --sizes --json`. An error takes the place of the
+/// compact size: `{"error": {"place": …, "message": …, "byte": …}}`.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Sizes {
