@@ -105,6 +105,7 @@ pub mod semconv;
 pub mod stream;
 #[cfg(feature = "summary")]
 pub mod summary;
+pub mod transform;
 mod wire;
 mod writer;
 

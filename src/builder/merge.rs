@@ -15,8 +15,8 @@ use crate::builder::interner::Interner;
 use crate::builder::room::Full;
 use crate::builder::row::Spot;
 use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Mapping};
-use crate::model::id::{AttributeId, Id, LocationId, StringId, TABLES};
-use crate::model::profile::Profile;
+use crate::model::id::{AttributeId, Id, LocationId, MappingId, StringId, TABLES};
+use crate::model::profile::{Profile, ValueType};
 use crate::model::value::KeyValue;
 use crate::model::{EntityRef, ResourceParts, ResourceProfiles, Scope, ScopeProfiles};
 
@@ -34,15 +34,56 @@ pub(crate) struct Remap(pub(crate) [Vec<u32>; TABLES]);
 /// `Full`, when the interner's limits are reached: then nothing of it is there.
 pub(crate) fn absorb(into: &mut Interner, other: &Dictionary) -> Result<Remap, Full> {
     let mark = into.mark();
-    let absorbed = absorb_tables(into, other);
+    let absorbed = absorb_relocated(into, other, &mut InPlace);
     if absorbed.is_err() {
         into.return_to(mark);
     }
     absorbed
 }
 
+/// Chooses the row that a mapping is interned as, and the addresses of its locations.
+pub(crate) trait Relocate {
+    /// Interns mapping `row` of the other dictionary, its ids already renumbered.
+    fn mapping(
+        &mut self,
+        into: &mut Interner,
+        row: usize,
+        mapping: Mapping,
+        attributes: &[AttributeId],
+    ) -> Result<MappingId, Full>;
+
+    /// Returns the new address of a location in mapping `row` of the other dictionary.
+    fn address(&self, row: MappingId, address: u64) -> u64;
+}
+
+/// Keeps mappings and addresses.
+struct InPlace;
+
+impl Relocate for InPlace {
+    fn mapping(
+        &mut self,
+        into: &mut Interner,
+        _row: usize,
+        mapping: Mapping,
+        attributes: &[AttributeId],
+    ) -> Result<MappingId, Full> {
+        into.intern((mapping, attributes))
+    }
+
+    fn address(&self, _row: MappingId, address: u64) -> u64 {
+        address
+    }
+}
+
+/// Adds the rows of `other` as [`absorb`] does, but lets `relocate` place mappings and addresses. On an error, rows
+/// added so far remain.
+///
 /// Table after table, each before those that refer to it.
-fn absorb_tables(into: &mut Interner, other: &Dictionary) -> Result<Remap, Full> {
+pub(crate) fn absorb_relocated(
+    into: &mut Interner,
+    other: &Dictionary,
+    relocate: &mut impl Relocate,
+) -> Result<Remap, Full> {
     let mut remap = Remap::default();
     let Dictionary { strings, mappings, functions, links, attributes, stacks, .. } = other;
     remap.fill(strings.len(), |_, row| into.string(strings.bytes(StringId(row as u32))))?;
@@ -52,7 +93,7 @@ fn absorb_tables(into: &mut Interner, other: &Dictionary) -> Result<Remap, Full>
     let mut set = Vec::new();
     remap.fill(mappings.rows.len(), |remap, row| {
         remap.attribute_set(mappings.attributes.row(row), &mut set);
-        into.intern((remap.mapping(&mappings.rows[row]), &set[..]))
+        relocate.mapping(into, row, remap.mapping(&mappings.rows[row]), &set)
     })?;
     let (table, mut lines) = (&other.locations, Vec::new());
     remap.fill(table.len(), |remap, row| {
@@ -60,7 +101,8 @@ fn absorb_tables(into: &mut Interner, other: &Dictionary) -> Result<Remap, Full>
         remap.attribute_set(table.attributes(id), &mut set);
         lines.clear();
         lines.extend(table.lines(id).iter().map(|line| remap.line(line)));
-        let (mapping, address) = (remap.id(table.mapping(id)), table.address(id));
+        let address = relocate.address(table.mapping(id), table.address(id));
+        let mapping = remap.id(table.mapping(id));
         into.intern(Spot { mapping, address, lines: &lines, attributes: &set })
     })?;
     let mut stack = Vec::new();
@@ -133,6 +175,10 @@ impl Remap {
             value: attribute.value.map_texts(&mut |id| self.id(id)),
             unit: self.id(attribute.unit),
         }
+    }
+
+    pub(crate) fn value_type(&self, old: ValueType) -> ValueType {
+        ValueType { name: self.id(old.name), unit: self.id(old.unit), ..old }
     }
 
     pub(crate) fn mapping(&self, mapping: &Mapping) -> Mapping {

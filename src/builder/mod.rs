@@ -57,7 +57,7 @@ pub(crate) mod merge;
 mod number;
 mod parts;
 mod pending;
-mod places;
+pub(crate) mod places;
 mod process;
 mod profile;
 pub(crate) mod reach;

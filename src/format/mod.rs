@@ -7,19 +7,19 @@ mod assembly;
 mod build_id;
 mod calendar;
 mod codec;
-mod columns;
+pub(crate) mod columns;
 mod decimal;
 pub(crate) mod detect;
 mod events;
 mod fields;
-mod fingerprint;
+pub(crate) mod fingerprint;
 #[cfg(feature = "firefox")]
 mod firefox;
 #[cfg(feature = "formats")]
 mod folded;
 pub(crate) mod intake;
 pub(crate) mod json;
-mod known;
+pub(crate) mod known;
 mod labels;
 mod layout;
 #[cfg(feature = "formats")]
@@ -44,7 +44,7 @@ mod speedscope;
 mod spread;
 pub(crate) mod stacks;
 mod subset;
-mod temporality;
+pub(crate) mod temporality;
 pub(crate) mod text;
 mod texts;
 mod unsaid;

@@ -249,7 +249,7 @@ impl Profile {
 /// ```
 /// assert_eq!(otlp_profiles::model::ProfileId::NONE.to_string(), "00000000000000000000000000000000");
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProfileId(pub [u8; 16]);
 
 impl ProfileId {

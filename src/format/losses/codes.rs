@@ -153,6 +153,9 @@ codes! {
         ATTR_DUPLICATE_KEY = "attr.duplicate_key": "an event has several attributes with the same key";
         PROFILE_SPLIT = "profile.split": "samples with and without timestamps were split into two profiles";
         STACK_HANDLER = "stack.handler": "the address of the profiler's signal handler was dropped from all stacks";
+        MAPPING_REBASED = "mapping.rebased": "a binary was loaded at several addresses: its locations were moved to one of them";
+        UNIT_CONVERTED = "unit.converted": "values were converted to a finer unit of the same family";
+        PROFILE_REPEATED = "profile.repeated": "a profile with the same id and contents occurred before: it was not added again";
         ORPHAN_DROPPED = "orphan.dropped": "table rows without references were dropped";
     }
     Synthesized {
@@ -171,6 +174,8 @@ codes! {
         G1_ZERO_LINK = "g1.zero_link": "link index 0 was read as no link, although the first link is valid";
         G1_ONE_BASED = "g1.one_based": "indices were read as starting from 1";
         G1_TIMESTAMP_UNIT = "g1.timestamp_unit": "timestamps were read in another unit than nanoseconds, the only one inside the profile's time range";
+        TIME_UNKNOWN = "time.unknown": "some of the merged profiles have no start time: the others determine it";
+        UNIT_KILOBYTE = "unit.kilobyte": "a unit such as kB was converted as a power of 1024";
         FRAME_UNCLOSED = "frame.unclosed": "a frame without an end was closed at the end of its profile";
         LABEL_MIXED = "label.mixed": "labels with the same key and different types became one list of pairs";
         LABEL_PAIRS = "label.pairs": "an attribute with a list of pairs was written as several labels";
@@ -204,6 +209,7 @@ codes! {
         COLUMNS_ZERO_FILLED = "columns.zero_filled": "a sample without a value got the value 0";
         COLUMNS_UNREAD = "columns.unread": "most lines end with several numbers and only the last was read: `--columns 2` reads two";
         LINK_HALF = "link.half": "a link has only a trace id or only a span id: the other was set to zero";
+        SNAPSHOTS_SUMMED = "merge.snapshots_summed": "snapshots of one resource at several times were added up: the sum is not a state of the resource";
         PROFILES_MERGED = "profiles.merged": "the samples of several profiles were merged, or a profile without samples was dropped";
         FRAME_TEXT = "frame.text": "a separator of frames or lines in a name was replaced";
         STACK_EMPTY = "stack.empty": "a stack without frames became an unknown frame";
@@ -215,6 +221,9 @@ codes! {
         LEFT_OUT = "source.left_out": "data without a place in the model, or that needs an option, was dropped";
         SAMPLE_TYPE_DROPPED = "sample_type.dropped": "the names or units of sample types were dropped";
         SAMPLE_TYPE_LEFT_OUT = "sample_type.left_out": "a sample type was dropped with its values: others were requested";
+        COLUMNS_DROPPED = "columns.dropped": "a sample type that not all profiles have was dropped with its values";
+        VALUE_ZERO_DROPPED = "value.zero_dropped": "samples without a value other than 0 were dropped";
+        DEFAULT_DROPPED = "default.dropped": "merged profiles have different default sample types: none was kept";
         VALUE_NEGATIVE_DROPPED = "value.negative_dropped": "samples with negative values were dropped";
         EVENT_COUNT_DROPPED = "event.count_dropped": "the number of events in a value was dropped";
         EVENT_CLOCK_DROPPED = "event.clock_dropped": "the clock of timestamps was dropped";

@@ -1,0 +1,301 @@
+//! Sample types of groups that differ in nothing else.
+//!
+//! ```text
+//! heap      alloc_space, inuse_space (bytes)  ─┐   alloc_space   of the first
+//! jemalloc  inuse_space (KiB)                 ─┴►  inuse_space   of both, in bytes
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::build::interner::Interner;
+use crate::build::samples::Identity;
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::losses::{self, Losses};
+use crate::model::dictionary::Dictionary;
+use crate::model::id::{StackId, StringId};
+use crate::model::profile::ValueType;
+use crate::transform::merge::merger::Group;
+use crate::transform::merge::options::{Columns, Combine};
+use crate::transform::merge::rows::Rows;
+use crate::transform::units::{Family, family, is_ambiguous};
+
+/// What makes two sample types the same: the name, the unit's family or the unit, the temporality, and which
+/// sample type of that kind in the profile it is.
+type Kind = (StringId, Result<Family, StringId>, Option<i32>, usize);
+
+/// Sample types that form one merged profile.
+pub(super) struct Class {
+    /// With the finest unit of the members.
+    pub(super) types: Vec<ValueType>,
+    pub(super) members: Vec<Member>,
+}
+
+/// A group in a class.
+pub(super) struct Member {
+    /// Its position among the groups that differ in sample types only.
+    pub(super) group: usize,
+    /// For each sample type of the class the column of the group and the factor of its values.
+    pub(super) columns: Vec<Option<(usize, i64)>>,
+}
+
+impl Member {
+    /// Whether the columns are those of the group, unchanged.
+    fn is_whole(&self, group: &Group) -> bool {
+        let columns = self.columns.iter().enumerate();
+        self.columns.len() == group.key.types.len().max(1)
+            && columns.into_iter().all(|(at, column)| *column == Some((at, 1)))
+    }
+}
+
+/// Divides the sample types of groups into merged profiles. Units such as `kBy` and `KiB`, of which neither is a
+/// multiple of the other, become `bytes`.
+pub(super) fn classes(
+    groups: &[&Group],
+    rule: Columns,
+    bytes: StringId,
+    dictionary: &Dictionary,
+    losses: &mut Losses,
+) -> Vec<Class> {
+    let mut kinds: Vec<Kind> = Vec::new();
+    // By kind, the groups that have it and in which column.
+    let mut columns: Vec<Vec<(usize, usize)>> = Vec::new();
+    let mut index: BTreeMap<Kind, usize> = BTreeMap::new();
+    for (group, of) in groups.iter().enumerate() {
+        for (column, kind) in kinds_of(of, dictionary).into_iter().enumerate() {
+            let row = *index.entry(kind).or_insert_with(|| {
+                kinds.push(kind);
+                columns.push(Vec::new());
+                kinds.len() - 1
+            });
+            columns[row].push((group, column));
+        }
+    }
+    let mut classes: Vec<Vec<usize>> = Vec::new();
+    match rule {
+        Columns::ZeroFill => classes.push((0..kinds.len()).collect()),
+        Columns::Intersect => {
+            let (kept, dropped): (Vec<_>, _) =
+                (0..kinds.len()).partition(|kind| columns[*kind].len() == groups.len());
+            for kind in dropped {
+                report_dropped(groups, &columns[kind], dictionary, losses);
+            }
+            classes.extend((!kept.is_empty()).then_some(kept));
+        }
+        Columns::Apart => {
+            let mut by_groups: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+            for (kind, columns) in columns.iter().enumerate() {
+                let members = columns.iter().map(|(group, _)| *group).collect();
+                let class = *by_groups.entry(members).or_insert(classes.len());
+                classes.resize(classes.len().max(class + 1), Vec::new());
+                classes[class].push(kind);
+            }
+        }
+    }
+    let class = |kinds: Vec<usize>| class(groups, &kinds, &columns, bytes, dictionary, losses);
+    classes.into_iter().map(class).collect()
+}
+
+fn kinds_of(group: &Group, dictionary: &Dictionary) -> Vec<Kind> {
+    let types = match &group.key.types[..] {
+        [] => &[ValueType::default()],
+        types => types,
+    };
+    let mut kinds: Vec<Kind> = Vec::with_capacity(types.len());
+    for of in types {
+        let unit = family(dictionary.text(of.unit)).map_or(Err(of.unit), |(family, _)| Ok(family));
+        let temporality = of.temporality.map(|temporality| temporality.0);
+        let same = |kind: &&Kind| (kind.0, kind.1, kind.2) == (of.name, unit, temporality);
+        let earlier = kinds.iter().filter(same).count();
+        kinds.push((of.name, unit, temporality, earlier));
+    }
+    kinds
+}
+
+fn report_dropped(
+    groups: &[&Group],
+    columns: &[(usize, usize)],
+    dictionary: &Dictionary,
+    losses: &mut Losses,
+) {
+    for (group, column) in columns {
+        let group = groups[*group];
+        let types = &group.key.types;
+        let sum: i128 = group.rows.sums.iter().skip(*column).step_by(types.len().max(1)).sum();
+        let of = types.get(*column).copied().unwrap_or_default();
+        losses.add(losses::COLUMNS_DROPPED, || {
+            format!("{}: {sum} {}", dictionary.text(of.name), dictionary.text(of.unit))
+        });
+    }
+}
+
+fn report_converted(from: ValueType, to: ValueType, dictionary: &Dictionary, losses: &mut Losses) {
+    let [name, unit, finest] = [from.name, from.unit, to.unit].map(|id| dictionary.text(id));
+    losses.add(losses::UNIT_CONVERTED, || format!("{name}: {unit} to {finest}"));
+    losses.add_many(losses::UNIT_KILOBYTE, is_ambiguous(unit).into(), || unit.to_owned());
+}
+
+/// Finds the finest unit of each sample type of a class and the factors of the others.
+fn class(
+    groups: &[&Group],
+    kinds: &[usize],
+    columns: &[Vec<(usize, usize)>],
+    bytes: StringId,
+    dictionary: &Dictionary,
+    losses: &mut Losses,
+) -> Class {
+    let members: Vec<usize> = {
+        let all = kinds.iter().flat_map(|kind| columns[*kind].iter().map(|(group, _)| *group));
+        all.collect::<BTreeSet<_>>().into_iter().collect()
+    };
+    let member = |group: &usize| Member { group: *group, columns: vec![None; kinds.len()] };
+    let mut members: Vec<Member> = members.iter().map(member).collect();
+    let mut types = Vec::with_capacity(kinds.len());
+    for (at, kind) in kinds.iter().enumerate() {
+        let of = |group: usize, column: usize| {
+            groups[group].key.types.get(column).copied().unwrap_or_default()
+        };
+        let factor =
+            |of: ValueType| family(dictionary.text(of.unit)).map_or(1, |(_, factor)| factor);
+        let mut all = columns[*kind].iter().map(|(group, column)| of(*group, *column));
+        let finest = all.clone().min_by_key(|of| (factor(*of), dictionary.text(of.unit)));
+        let Some(mut finest) = finest else { continue };
+        if all.any(|of| factor(of) % factor(finest) != 0) {
+            finest.unit = bytes;
+        }
+        types.push(finest);
+        for (group, column) in &columns[*kind] {
+            let theirs = of(*group, *column);
+            if theirs.unit != finest.unit {
+                report_converted(theirs, finest, dictionary, losses);
+            }
+            if let Ok(row) = members.binary_search_by_key(group, |member| member.group) {
+                members[row].columns[at] = Some((*column, factor(theirs) / factor(finest)));
+            }
+        }
+    }
+    Class { types, members }
+}
+
+/// The samples of a class, with the values in the units of the class.
+///
+/// # Errors
+///
+/// A limit is reached, or a converted value of a series does not fit 64 bits.
+pub(super) fn rows_of(
+    class: &Class,
+    groups: &[&Group],
+    combine: Combine,
+    interner: &mut Interner,
+    losses: &mut Losses,
+) -> Result<Rows> {
+    if let [member] = &class.members[..] {
+        let group = groups[member.group];
+        if member.is_whole(group) && group.rows.seen.is_empty() {
+            return Ok(group.rows.clone());
+        }
+    }
+    let mut copy = Copy { class, combine, interner, merged: Rows::default(), total: 0 };
+    for member in &class.members {
+        let group = groups[member.group];
+        let places = copy.sums(member, group)?;
+        copy.points(member, group, &places)?;
+        let missing = member.columns.iter().filter(|column| column.is_none()).count();
+        let missing = (missing * group.rows.len()) as u64;
+        losses.add_many(losses::COLUMNS_ZERO_FILLED, missing, String::new);
+    }
+    Ok(copy.merged)
+}
+
+/// Copies the samples of several groups into those of a class.
+struct Copy<'a> {
+    class: &'a Class,
+    combine: Combine,
+    interner: &'a mut Interner,
+    merged: Rows,
+    /// Rows of `merged`.
+    total: usize,
+}
+
+impl Copy<'_> {
+    /// Adds the sums of a group. Returns the row of each sample; `None` for one without a value in the latest snapshot.
+    fn sums(&mut self, member: &Member, group: &Group) -> Result<Vec<Option<usize>>> {
+        let Group { key, rows, header } = group;
+        let (ours, theirs) = (self.class.types.len(), key.types.len().max(1));
+        let snapshots = header.tracks.values().map(|track| track.snapshots).max().unwrap_or(0);
+        let all = !header.snapshots.is_empty() && header.snapshots.iter().all(|is| *is);
+        let mut places = Vec::with_capacity(rows.len());
+        for row in 0..rows.len() {
+            let is_stale = rows.is_stale(row, self.combine);
+            if is_stale && all {
+                places.push(None);
+                continue;
+            }
+            let id = rows.samples.stacktrace_ids.get(row).copied().unwrap_or_default();
+            let identity = Identity::of(&rows.samples, row);
+            let at = self.merged.row(self.interner, &mut self.total, identity, id, ours)?;
+            places.push(Some(at));
+            let sums = self.merged.sums[at * ours..].iter_mut().zip(&member.columns);
+            for (sum, (column, factor)) in sums.filter_map(|(sum, of)| Some((sum, (*of)?))) {
+                let value = rows.sums[row * theirs + column] * i128::from(factor);
+                let is_snapshot = header.snapshots.get(column) == Some(&true);
+                *sum += match self.combine {
+                    Combine::Last if is_snapshot && is_stale => 0,
+                    Combine::Mean if is_snapshot => mean(value, snapshots.into()),
+                    _ => value,
+                };
+            }
+        }
+        Ok(places)
+    }
+
+    fn points(&mut self, member: &Member, group: &Group, places: &[Option<usize>]) -> Result<()> {
+        let column = member.columns.first().copied().flatten();
+        let factor = column.map_or(1, |(_, factor)| factor);
+        for (at, (row, time)) in group.rows.points.iter().enumerate() {
+            let Some(place) = places[*row as usize] else { continue };
+            let value = group.rows.point_values.get(at);
+            let converted = value.map(|value| i128::from(*value) * i128::from(factor));
+            let stack = self.merged.samples.stacks[place];
+            let dictionary = &self.interner.dictionary;
+            let value = converted.map(|value| narrow(value, self.class, 0, stack, dictionary));
+            let value = value.transpose()?;
+            self.merged.add_points(self.interner, place, &[*time], value.as_slice())?;
+        }
+        Ok(())
+    }
+}
+
+/// The mean of so many values by their sum, rounded half away from zero.
+fn mean(sum: i128, count: i128) -> i128 {
+    let (count, sign) = (count.max(1), sum.signum());
+    sign * ((2 * sum.abs() + count) / (2 * count))
+}
+
+/// A value in 64 bits.
+///
+/// # Errors
+///
+/// It does not fit: `value.overflow` with the sample type and the stack.
+pub(super) fn narrow(
+    value: i128,
+    class: &Class,
+    column: usize,
+    stack: StackId,
+    dictionary: &Dictionary,
+) -> Result<i64> {
+    i64::try_from(value).map_err(|_| {
+        let of = class.types.get(column).copied().unwrap_or_default();
+        let frames: Vec<_> = dictionary.frames(stack).rev().map(|frame| frame.to_string()).collect();
+        let shown = frames.len().saturating_sub(8);
+        Error::new(
+            ErrorKind::Unrepresentable,
+            format!(
+                "value.overflow: the sum of {} of stack {}{} is {value}, beyond 64 bits: merge fewer inputs, or \
+                 combine snapshots by --combine last",
+                dictionary.text(of.name),
+                if shown > 0 { "…;" } else { "" },
+                frames[shown..].join(";"),
+            ),
+        )
+    })
+}

@@ -1,0 +1,358 @@
+//! The merged profiles of groups.
+
+use std::collections::BTreeSet;
+
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+
+use crate::build::compact::compact;
+use crate::build::merge::Remap;
+use crate::build::places::{hash_place, same_place};
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::losses;
+use crate::model::dictionary::{Attribute, Dictionary};
+use crate::model::event_form::EventForm;
+use crate::model::id::{AttributeId, Id, MappingId, StringId};
+use crate::model::order::sample_type_order;
+use crate::model::profile::{Profile, ValueType};
+use crate::model::row_index::RowIndex;
+use crate::model::samples::Samples;
+use crate::model::value::Value;
+use crate::model::{Profiles, ResourceProfiles};
+use crate::semconv;
+use crate::transform::canonical::canonical;
+use crate::transform::merge::columns::{Class, classes, narrow, rows_of};
+use crate::transform::merge::header::Header;
+use crate::transform::merge::merger::{Group, Key, Merger};
+use crate::transform::merge::options::{Combine, Merged, Snapshots};
+use crate::transform::merge::places::place_of;
+use crate::transform::merge::rows::{Rows, Shape};
+
+/// A merged profile and the time it covers.
+type Covered = (Profile, i128);
+
+impl Merger {
+    /// Returns the merged profiles, without table rows that nothing refers to.
+    ///
+    /// # Errors
+    ///
+    /// A sum does not fit 64 bits; no sample type is common to all inputs and [`Columns::Intersect`] wants one; or a
+    /// limit is reached.
+    ///
+    /// [`Columns::Intersect`]: crate::transform::Columns::Intersect
+    pub fn finish(mut self) -> Result<Merged> {
+        for name in self.binaries.settle(&mut self.interner)? {
+            let dictionary = &self.interner.dictionary;
+            self.losses.add(losses::MAPPING_REBASED, || dictionary.text(name).to_owned());
+        }
+        let groups = std::mem::take(&mut self.groups);
+        let mut profiles: Vec<Vec<Covered>> = Vec::new();
+        profiles.resize_with(self.places.rows().len(), Vec::new);
+        let mut snapshots = Vec::new();
+        for (place, family) in self.families(&groups) {
+            let merged = self.merge_family(&family, &mut snapshots)?;
+            profiles[place as usize].extend(merged);
+        }
+        let (resources, mut covered_nanos) = self.assemble(profiles);
+        let Self { interner, losses, options, inputs, main, mains, .. } = self;
+        let mut profiles = Profiles { dictionary: interner.dictionary, resources };
+        // The first mapping of a payload is the main binary, whether or not a location refers to it.
+        let main = if options.canonical { least(mains, &profiles.dictionary) } else { main };
+        if options.canonical {
+            canonical(&mut profiles, main, &mut covered_nanos);
+        } else {
+            let mut kept = Remap::default();
+            kept.0[MappingId::TABLE] = vec![main.number()];
+            compact(&mut profiles, &[kept]);
+        }
+        Ok(Merged { profiles, losses, covered_nanos, snapshots, inputs })
+    }
+
+    /// Groups that differ in sample types only, with their place, in the order of their first profile.
+    fn families<'g>(&self, groups: &'g [Group]) -> Vec<(u32, Vec<&'g Group>)> {
+        let blank = |group: &Group, shape| {
+            let (key, types) = (&group.key, Vec::new());
+            let place = self.places.merged(key.place);
+            let mut key = Key { place, types, shape, attributes: key.attributes.clone(), ..*key };
+            if self.options.join_periods {
+                (key.period_type, key.period) = (ValueType::default(), 0);
+            }
+            key
+        };
+        // Profiles without samples have no shape: they go to others of their identity.
+        let mut shapes: HashMap<Key, Shape, RandomState> = HashMap::default();
+        for group in groups.iter().filter(|group| group.rows.len() > 0) {
+            shapes.entry(blank(group, Shape::Totals)).or_insert(group.key.shape);
+        }
+        let mut index: HashMap<Key, usize, RandomState> = HashMap::default();
+        let mut families: Vec<(u32, Vec<&Group>)> = Vec::new();
+        for group in groups {
+            let is_empty = group.rows.len() == 0;
+            if is_empty && group.header.inputs == 0 {
+                continue;
+            }
+            let found = shapes.get(&blank(group, Shape::Totals)).filter(|_| is_empty);
+            let key = blank(group, found.copied().unwrap_or(group.key.shape));
+            let place = key.place;
+            let family = *index.entry(key).or_insert(families.len());
+            families.resize_with(families.len().max(family + 1), || (place, Vec::new()));
+            families[family].1.push(group);
+        }
+        families
+    }
+
+    fn merge_family(
+        &mut self,
+        groups: &[&Group],
+        snapshots: &mut Vec<Snapshots>,
+    ) -> Result<Vec<Covered>> {
+        let bytes = self.interner.string(b"By")?;
+        let Self { interner, losses, options, .. } = self;
+        let classes = classes(groups, options.columns, bytes, &interner.dictionary, losses);
+        if classes.is_empty() {
+            return Err(Error::new(
+                ErrorKind::InvalidOption,
+                "no sample type is common to all profiles: merge them without --intersect",
+            ));
+        }
+        let mut merged = Vec::with_capacity(classes.len());
+        for class in classes {
+            let mut header = Header::default();
+            for member in &class.members {
+                header.append(&groups[member.group].header, None, |place| place);
+            }
+            let Self { interner, losses, options, .. } = self;
+            let mut rows = rows_of(&class, groups, options.combine, interner, losses)?;
+            if options.drop_zero {
+                self.drop_zero(&mut rows, class.types.len());
+            }
+            self.report_snapshots(&class, groups, &rows, snapshots);
+            let has_types = class.members.iter().any(|of| !groups[of.group].key.types.is_empty());
+            let mut profile = self.header(groups, &header, merged.is_empty())?;
+            profile.samples = self.samples(rows, groups[class.members[0].group], &class)?;
+            if has_types {
+                profile.sample_types = class.types;
+            }
+            let covered = header.tracks.values().map(|track| track.covered()).sum();
+            merged.push((profile, covered));
+        }
+        Ok(merged)
+    }
+
+    fn drop_zero(&mut self, rows: &mut Rows, columns: usize) {
+        if rows.points.is_empty() {
+            let sums = rows.sums.chunks(columns);
+            let kept: Vec<bool> = sums.map(|sums| sums.iter().any(|sum| *sum != 0)).collect();
+            rows.samples.retain(&kept);
+            let mut at = 0;
+            rows.sums.retain(|_| {
+                at += 1;
+                kept[(at - 1) / columns]
+            });
+            let dropped = kept.iter().filter(|kept| !**kept).count() as u64;
+            self.losses.add_many(losses::VALUE_ZERO_DROPPED, dropped, String::new);
+        }
+    }
+
+    /// Reports sample types whose snapshots of one resource at several times were combined.
+    fn report_snapshots(
+        &mut self,
+        class: &Class,
+        groups: &[&Group],
+        rows: &Rows,
+        snapshots: &mut Vec<Snapshots>,
+    ) {
+        let dictionary = &self.interner.dictionary;
+        for (at, of) in class.types.iter().enumerate() {
+            let (mut count, mut last, mut several) = (0, 0, false);
+            for member in &class.members {
+                let Some((column, factor)) = member.columns[at] else { continue };
+                let header = &groups[member.group].header;
+                if header.snapshots.get(column) != Some(&true) {
+                    continue;
+                }
+                for track in header.tracks.values() {
+                    count += u64::from(track.snapshots);
+                    last += track.last.get(column).unwrap_or(&0) * i128::from(factor);
+                    several |= track.times.is_some_and(|(first, last)| first != last);
+                }
+            }
+            if several {
+                let [sample_type, unit] =
+                    [of.name, of.unit].map(|id| dictionary.text(id).to_owned());
+                let sum = rows.sums.iter().skip(at).step_by(class.types.len()).sum();
+                if self.options.combine == Combine::Sum {
+                    self.losses.add_many(losses::SNAPSHOTS_SUMMED, count, || sample_type.clone());
+                }
+                snapshots.push(Snapshots { sample_type, unit, count, sum, last });
+            }
+        }
+    }
+
+    /// A profile without samples. Only the `first` of a family keeps its id and original payload.
+    fn header(&mut self, groups: &[&Group], header: &Header, first: bool) -> Result<Profile> {
+        let key = &groups[0].key;
+        let mut profile = Profile::default();
+        (profile.period_type, profile.period) = (key.period_type, key.period);
+        let period = |group: &&Group| (group.key.period_type, group.key.period);
+        if groups.iter().any(|group| period(group) != period(&groups[0])) {
+            (profile.period_type, profile.period) = Default::default();
+            self.losses.add(losses::PERIOD_DROPPED, String::new);
+        }
+        let (start, end) = header.span.unwrap_or_default();
+        profile.time_unix_nano = start;
+        profile.duration_nanos = match header.unplaced {
+            _ if self.options.sum_durations => header.durations,
+            Some(longest) if header.span.is_some() => longest.max(end - start),
+            Some(longest) => longest,
+            None => end - start,
+        };
+        let mixed = header.span.is_some() && header.unplaced.is_some();
+        self.losses.add_many(losses::TIME_UNKNOWN, mixed.into(), String::new);
+        match header.ids {
+            1 if first => profile.profile_id = header.id,
+            1 => self.losses.add(losses::PROFILE_ID_FIRST, String::new),
+            ids => self.losses.add_many(losses::PROFILE_ID_DROPPED, ids, || header.id.to_string()),
+        }
+        if header.originals == 1 && header.inputs == 1 && first {
+            let (format, payload) = header.original.clone();
+            (profile.original_payload_format, profile.original_payload) = (format, payload);
+        } else {
+            self.losses.add_many(losses::ORIGINAL_DROPPED, header.originals, String::new);
+        }
+        profile.dropped_attributes_count = if first { header.dropped_attributes } else { 0 };
+        profile.default_sample_type = header.default.one().copied().unwrap_or_default();
+        self.losses.add_many(losses::DEFAULT_DROPPED, header.default.conflict.into(), String::new);
+        profile.in_order = header.in_order;
+        if header.inputs == 1 {
+            profile.event_form = header.event_form.clone();
+        } else if header.clocks {
+            self.losses.add(losses::EVENT_CLOCK_DROPPED, String::new);
+        } else if header.event_form.clock.is_some() {
+            let clock = header.event_form.clock;
+            profile.event_form = EventForm { clock, ..EventForm::NONE }.into();
+        }
+        let mut attributes = key.attributes.clone();
+        self.put_fields(header, &mut attributes)?;
+        profile.attributes = attributes.into();
+        Ok(profile)
+    }
+
+    /// Adds the attributes that are fields.
+    fn put_fields(&mut self, header: &Header, attributes: &mut Vec<AttributeId>) -> Result<()> {
+        let comments = match &header.comments[..] {
+            [] => None,
+            [comment] if !header.listed => Some(comment.clone()),
+            comments => Some(Value::Array(comments.into())),
+        };
+        let [drop, keep, url] = &header.fields;
+        let fields = [
+            (semconv::PPROF_PROFILE_DROP_FRAMES, drop),
+            (semconv::PPROF_PROFILE_KEEP_FRAMES, keep),
+            (semconv::PPROF_PROFILE_DOC_URL, url),
+        ];
+        let mut put = |key: &str, value: Option<Value>| -> Result<()> {
+            let Some(value) = value else { return Ok(()) };
+            let key = self.interner.string(key.as_bytes())?;
+            let attribute = Attribute { key, value, unit: StringId::NONE };
+            attributes.push(self.interner.attribute(attribute)?);
+            Ok(())
+        };
+        put(semconv::PPROF_PROFILE_COMMENT, comments)?;
+        for (key, field) in fields {
+            put(key, field.all().cloned())?;
+            if field.value.is_some() && field.all().is_none() {
+                self.losses.add(losses::ATTR_PROFILE_DROPPED, || key.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// The samples of a profile: sums in 64 bits, points by time.
+    fn samples(&self, rows: Rows, group: &Group, class: &Class) -> Result<Samples> {
+        let columns = class.types.len();
+        let order = rows.ordered_points();
+        let Rows { mut samples, sums, points, point_values, .. } = rows;
+        let dictionary = &self.interner.dictionary;
+        let shape = group.key.shape;
+        if shape.has_sums() {
+            for (at, sum) in sums.iter().enumerate() {
+                let stack = samples.stacks[at / columns];
+                samples.values.items.push(narrow(*sum, class, at % columns, stack, dictionary)?);
+                if (at + 1) % columns == 0 {
+                    samples.values.end_row();
+                }
+            }
+        }
+        let mut order = order.into_iter().peekable();
+        for row in 0..if points.is_empty() { 0 } else { samples.len() } {
+            while let Some(at) = order.next_if(|at| points[*at as usize].0 as usize == row) {
+                samples.timestamps.items.push(points[at as usize].1);
+                samples.values.items.extend(point_values.get(at as usize));
+            }
+            samples.timestamps.end_row();
+            if shape == Shape::Series {
+                samples.values.end_row();
+            }
+        }
+        Ok(samples)
+    }
+
+    /// Puts profiles under their resources and scopes, and what they cover into the same order.
+    fn assemble(&mut self, profiles: Vec<Vec<Covered>>) -> (Vec<ResourceProfiles>, Vec<i128>) {
+        let (mut resources, mut index) =
+            (Vec::<(ResourceProfiles, Vec<i128>)>::new(), RowIndex::default());
+        let seed = &self.interner.seed;
+        let dictionary = &self.interner.dictionary;
+        for (row, profiles) in profiles.into_iter().enumerate() {
+            let place = &self.places.rows()[row];
+            if place.merged as usize != row {
+                continue;
+            }
+            let bare = place_of(&place.resource, None);
+            let hash = hash_place(seed, &bare);
+            let same = |row: u32| same_place(&place_of(&resources[row as usize].0, None), &bare);
+            let at = index.find(hash, same).unwrap_or_else(|| {
+                index.add(hash, resources.len() as u32);
+                resources.len() as u32
+            });
+            if at as usize == resources.len() {
+                resources.push((bare, Vec::new()));
+            }
+            let (resource, covered) = &mut resources[at as usize];
+            let (profiles, times): (Vec<_>, Vec<_>) = profiles.into_iter().unzip();
+            covered.extend(times);
+            let Some(mut scope) = place.resource.scopes.first().cloned() else { continue };
+            scope.profiles = profiles;
+            scope.scope.attributes.extend(place.default.one().cloned());
+            self.losses.add_many(
+                losses::DEFAULT_DROPPED,
+                place.default.conflict.into(),
+                String::new,
+            );
+            if let Some(order) = &place.order.value {
+                scope.scope.attributes.push(order.clone());
+                let fits = matches!(sample_type_order(&scope, dictionary), Some(Ok(_)));
+                if !fits || place.order.all().is_none() {
+                    scope.scope.attributes.pop();
+                    self.losses.add(losses::BAD_ORDER, || {
+                        semconv::PPROF_SCOPE_SAMPLE_TYPE_ORDER.to_owned()
+                    });
+                }
+            }
+            scope.scope.attributes.sort_unstable_by_key(|pair| pair.key);
+            resource.scopes.push(scope);
+        }
+        let (resources, covered): (Vec<_>, Vec<_>) = resources.into_iter().unzip();
+        (resources, covered.concat())
+    }
+}
+
+/// The mapping with the least address and name.
+fn least(mappings: BTreeSet<MappingId>, dictionary: &Dictionary) -> MappingId {
+    let key = |id: &MappingId| {
+        let of = dictionary.mappings.get(*id);
+        (of.memory_start, of.memory_limit, of.file_offset, dictionary.text(of.filename))
+    };
+    mappings.into_iter().min_by_key(|id| key(id)).unwrap_or_default()
+}

@@ -1,0 +1,283 @@
+//! Fields of profiles that are added up: each by its own rule.
+
+use foldhash::fast::RandomState;
+use hashbrown::{HashMap, HashSet};
+
+use crate::build::merge::Remap;
+use crate::model::event_form::EventForm;
+use crate::model::id::{Id, StringId};
+use crate::model::profile::{Profile, ProfileId};
+use crate::model::thin::Thin;
+use crate::model::value::Value;
+
+/// A field that stays if all profiles agree.
+#[derive(Clone, Debug)]
+pub(super) struct Agreed<T> {
+    pub(super) value: Option<T>,
+    /// Profiles have different values.
+    pub(super) conflict: bool,
+    /// Some profile has no value.
+    pub(super) unset: bool,
+}
+
+impl<T> Default for Agreed<T> {
+    fn default() -> Self {
+        Self { value: None, conflict: false, unset: false }
+    }
+}
+
+impl<T: PartialEq> Agreed<T> {
+    pub(super) fn add(&mut self, value: Option<T>) {
+        match value {
+            None => self.unset = true,
+            Some(value) if self.value.is_none() => self.value = Some(value),
+            more => self.conflict |= self.value != more,
+        }
+    }
+
+    fn append(&mut self, other: Self) {
+        self.conflict |= other.conflict;
+        self.unset |= other.unset;
+        if other.value.is_some() {
+            self.add(other.value);
+        }
+    }
+
+    /// The value if no two profiles have different ones.
+    pub(super) fn one(&self) -> Option<&T> {
+        self.value.as_ref().filter(|_| !self.conflict)
+    }
+
+    /// The value if all profiles have it.
+    pub(super) fn all(&self) -> Option<&T> {
+        self.one().filter(|_| !self.unset)
+    }
+}
+
+/// The fields of profiles that are attributes but not part of their identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    Comments,
+    DropFrames,
+    KeepFrames,
+    DocUrl,
+}
+
+/// The snapshots and times of one resource.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Track {
+    /// Starts and ends of profiles; those that overlap their predecessor are one.
+    pub(super) spans: Vec<(i128, i128)>,
+    /// The sum of the durations whose start is unknown.
+    pub(super) unplaced: i128,
+    /// The number of profiles with snapshots.
+    pub(super) snapshots: u32,
+    /// The times of the first and the last snapshot.
+    pub(super) times: Option<(i128, i128)>,
+    /// The sums of the last snapshot, by column; 0 of columns that are changes.
+    pub(super) last: Vec<i128>,
+}
+
+impl Track {
+    fn span(&mut self, start: i128, duration: i128) {
+        match (start, self.spans.last_mut()) {
+            (_, _) if duration <= 0 => {}
+            (0, _) => self.unplaced += duration,
+            (_, Some((first, end))) if *first <= start && start <= *end => {
+                *end = (*end).max(start + duration);
+            }
+            _ => self.spans.push((start, start + duration)),
+        }
+    }
+
+    /// Adds a snapshot. Returns whether it is the latest so far.
+    pub(super) fn snapshot(&mut self, time: i128, sums: &[i128]) -> bool {
+        self.snapshots += 1;
+        let (first, last) = self.times.unwrap_or((time, time));
+        let is_latest = time >= last;
+        self.times = Some((first.min(time), last.max(time)));
+        if is_latest {
+            self.last = sums.to_vec();
+        }
+        is_latest
+    }
+
+    fn append(&mut self, other: &Self) {
+        self.spans.extend_from_slice(&other.spans);
+        self.unplaced += other.unplaced;
+        if let Some((first, last)) = other.times {
+            let count = self.snapshots + other.snapshots;
+            self.snapshot(first, &other.last);
+            self.snapshot(last, &other.last);
+            self.snapshots = count;
+        }
+    }
+
+    /// The time that the profiles cover.
+    pub(super) fn covered(&self) -> i128 {
+        let mut spans = self.spans.clone();
+        spans.sort_unstable();
+        let (mut covered, mut end) = (self.unplaced, i128::MIN);
+        for (start, until) in spans {
+            covered += (until - start.max(end)).max(0);
+            end = end.max(until);
+        }
+        covered
+    }
+}
+
+/// The header of a group of profiles.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Header {
+    pub(super) inputs: u64,
+    /// The first start and the last end of profiles with a known start.
+    pub(super) span: Option<(i128, i128)>,
+    /// The longest duration of profiles without a start.
+    pub(super) unplaced: Option<i128>,
+    pub(super) durations: i128,
+    /// The number of profiles with an id, and the first.
+    pub(super) ids: u64,
+    pub(super) id: ProfileId,
+    /// The number of profiles with an original payload, and the first.
+    pub(super) originals: u64,
+    pub(super) original: (StringId, Thin<Vec<u8>>),
+    pub(super) dropped_attributes: u32,
+    pub(super) default: Agreed<StringId>,
+    /// Comments in the order of their first appearance.
+    pub(super) comments: Vec<Value>,
+    known_comments: HashSet<Value, RandomState>,
+    /// A comment is a list.
+    pub(super) listed: bool,
+    /// Frames to drop, frames to keep and the URL.
+    pub(super) fields: [Agreed<Value>; 3],
+    /// By column, whether some profile has snapshots.
+    pub(super) snapshots: Vec<bool>,
+    pub(super) tracks: HashMap<u32, Track, RandomState>,
+    pub(super) in_order: bool,
+    pub(super) event_form: Thin<EventForm>,
+    /// The event clocks differ.
+    pub(super) clocks: bool,
+}
+
+impl Header {
+    /// Adds a profile of a resource, whose ids become those of the merged dictionary. Attributes that are fields
+    /// follow by [`field`](Self::field). Of a profile that is split into several, only the `first` keeps the id.
+    pub(super) fn add(&mut self, profile: &Profile, remap: &Remap, resource: u32, first: bool) {
+        let (start, duration) = (profile.time_unix_nano, profile.duration_nanos);
+        if start == 0 {
+            self.unplaced = self.unplaced.max(Some(duration));
+        } else {
+            let (first, end) = self.span.unwrap_or((start, start + duration));
+            self.span = Some((first.min(start), end.max(start + duration)));
+        }
+        self.durations += duration;
+        if first && profile.profile_id != ProfileId::NONE {
+            self.put_id(1, profile.profile_id);
+        }
+        let (format, payload) = profile.original_payload();
+        if first && (!payload.is_empty() || format != StringId::NONE) {
+            self.put_original(1, (remap.id(format), profile.original_payload.clone()));
+        }
+        if first {
+            let dropped = profile.dropped_attributes_count;
+            self.dropped_attributes = self.dropped_attributes.saturating_add(dropped);
+        }
+        self.default.add(remap.id(profile.default_sample_type).some());
+        self.tracks.entry(resource).or_default().span(start, duration);
+        self.put_form(1, profile.in_order, &profile.event_form);
+    }
+
+    fn put_id(&mut self, count: u64, id: ProfileId) {
+        if self.ids == 0 {
+            self.id = id;
+        }
+        self.ids += count;
+    }
+
+    fn put_original(&mut self, count: u64, original: (StringId, Thin<Vec<u8>>)) {
+        if self.originals == 0 {
+            self.original = original;
+        }
+        self.originals += count;
+    }
+
+    fn put_form(&mut self, inputs: u64, in_order: bool, form: &Thin<EventForm>) {
+        if self.inputs == 0 {
+            (self.in_order, self.event_form) = (in_order, form.clone());
+        } else {
+            self.in_order &= in_order;
+            self.clocks |= self.event_form.clock != form.clock;
+        }
+        self.inputs += inputs;
+    }
+
+    /// Notes which columns are snapshots.
+    pub(super) fn put_snapshots(&mut self, snapshots: &[bool]) {
+        self.snapshots.resize(snapshots.len().max(self.snapshots.len()), false);
+        self.snapshots.iter_mut().zip(snapshots).for_each(|(ours, theirs)| *ours |= theirs);
+    }
+
+    /// Adds the value of an attribute that is a field.
+    pub(super) fn field(&mut self, field: Field, value: &Value) {
+        match (field, value) {
+            (Field::Comments, Value::Array(values)) => {
+                self.listed = true;
+                values.iter().for_each(|value| self.comment(value));
+            }
+            (Field::Comments, value) => self.comment(value),
+            _ => self.fields[field as usize - 1].add(Some(value.clone())),
+        }
+    }
+
+    /// Notes that the last profile lacks fields other than comments.
+    pub(super) fn lacks(&mut self, field: Field) {
+        self.fields[field as usize - 1].add(None);
+    }
+
+    fn comment(&mut self, value: &Value) {
+        if self.known_comments.insert(value.clone()) {
+            self.comments.push(value.clone());
+        }
+    }
+
+    /// Adds the header of other profiles, whose ids are those of another dictionary if there is a `remap`; places
+    /// of resources are renumbered by `place`.
+    pub(super) fn append(
+        &mut self,
+        other: &Self,
+        remap: Option<&Remap>,
+        place: impl Fn(u32) -> u32,
+    ) {
+        fn id<I: Id>(remap: Option<&Remap>, id: I) -> I {
+            remap.map_or(id, |remap| remap.id(id))
+        }
+        let value = |value: &Value| value.map_texts(&mut |text| id(remap, text));
+        if let Some((start, end)) = other.span {
+            let (first, last) = self.span.unwrap_or((start, end));
+            self.span = Some((first.min(start), last.max(end)));
+        }
+        self.unplaced = self.unplaced.max(other.unplaced);
+        self.durations += other.durations;
+        self.put_id(other.ids, other.id);
+        let (format, payload) = &other.original;
+        if other.originals > 0 {
+            self.put_original(other.originals, (id(remap, *format), payload.clone()));
+        }
+        self.dropped_attributes = self.dropped_attributes.saturating_add(other.dropped_attributes);
+        let Agreed { value: default, conflict, unset } = other.default;
+        let default = default.map(|text| id(remap, text));
+        self.default.append(Agreed { value: default, conflict, unset });
+        self.listed |= other.listed;
+        other.comments.iter().for_each(|comment| self.comment(&value(comment)));
+        for (ours, theirs) in self.fields.iter_mut().zip(&other.fields) {
+            let Agreed { conflict, unset, .. } = *theirs;
+            ours.append(Agreed { value: theirs.value.as_ref().map(value), conflict, unset });
+        }
+        self.put_snapshots(&other.snapshots);
+        for (resource, track) in &other.tracks {
+            self.tracks.entry(place(*resource)).or_default().append(track);
+        }
+        self.clocks |= other.clocks;
+        self.put_form(other.inputs, other.in_order, &other.event_form);
+    }
+}

@@ -1,0 +1,360 @@
+//! Adds profiles to groups of equal identity.
+
+use std::collections::BTreeSet;
+
+use foldhash::fast::RandomState;
+use hashbrown::{HashMap, HashSet};
+
+use crate::build::interner::Interner;
+use crate::build::merge::{Remap, absorb_relocated};
+use crate::build::room::Full;
+use crate::build::samples::Identity;
+use crate::error::Result;
+use crate::format::columns::{Joined, default_of, scope_default};
+use crate::format::fingerprint::Fingerprints;
+use crate::format::known::KnownAttributes;
+use crate::format::losses::{self, Losses};
+use crate::format::temporality;
+use crate::model::id::{AttributeId, Id, MappingId};
+use crate::model::profile::{AggregationTemporality, Profile, ProfileId, ValueType};
+use crate::model::samples::SampleRef;
+use crate::model::{Dictionary, Profiles, ResourceProfiles, ScopeProfiles};
+use crate::semconv;
+use crate::transform::binaries::Binaries;
+use crate::transform::merge::header::{Field, Header};
+use crate::transform::merge::options::{Combine, MergeOptions};
+use crate::transform::merge::places::{Places, place_of};
+use crate::transform::merge::rows::{Rows, Shape, sums_of};
+
+/// Merges profiles: add them one payload at a time, then [`finish`](Self::finish).
+///
+/// Profiles of equal identity are added up: the same resource, scope, sample types, period, attributes and form
+/// (totals or timestamped points). All others stay apart. Samples of the same stack, attributes and link become one.
+/// Sums have 128 bits, so the order of inputs does not matter; a result beyond 64 bits is an error.
+///
+/// A merger holds the tables and one row for each distinct sample, not the inputs: memory does not grow with the
+/// number of like files. Adding takes time linear in the size of the payload.
+///
+/// Rows come in the order of their first appearance. To use several threads, merge consecutive inputs in a merger
+/// for each thread and [`append`](Self::append) these in order: the result is the same.
+///
+/// ```
+/// use otlp_profiles::transform::{MergeOptions, Merger};
+/// # let files = ["testdata/go-heap.pb.gz", "testdata/go-heap.pb.gz"].map(|file| std::fs::read(file).unwrap());
+///
+/// let mut merger = Merger::new(MergeOptions::default());
+/// for file in &files {
+///     merger.add(&otlp_profiles::read(file, &Default::default())?.profiles)?;
+/// }
+/// let merged = merger.finish()?;
+/// assert_eq!(merged.profiles.len(), 1);
+/// assert!(merged.losses.get("merge.snapshots_summed").is_none(), "both have the same time");
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Merger {
+    pub(super) options: MergeOptions,
+    pub(super) interner: Interner,
+    pub(super) binaries: Binaries,
+    pub(super) places: Places,
+    pub(super) groups: Vec<Group>,
+    index: HashMap<Key, usize, RandomState>,
+    /// Place, id and contents of profiles with an id.
+    pub(super) ids: HashSet<(u32, ProfileId, ProfileId), RandomState>,
+    pub(super) losses: Losses,
+    /// The first mapping of the first input that has one, and those of all inputs.
+    pub(super) main: MappingId,
+    pub(super) mains: BTreeSet<MappingId>,
+    /// Rows of all groups.
+    pub(super) rows: usize,
+    pub(super) inputs: u64,
+}
+
+/// What profiles must have in common to be added up before [`finish`](Merger::finish), which converts units.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub(super) place: u32,
+    pub(super) types: Vec<ValueType>,
+    pub(super) period_type: ValueType,
+    pub(super) period: i64,
+    /// Sorted, without those that are fields.
+    pub(super) attributes: Vec<AttributeId>,
+    pub(super) shape: Shape,
+    /// The number of the profile if each stays apart.
+    pub(super) apart: u64,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) key: Key,
+    pub(super) header: Header,
+    pub(super) rows: Rows,
+}
+
+/// One input profile on its way into groups.
+struct Input<'a> {
+    profile: &'a Profile,
+    remap: &'a Remap,
+    /// By column, whether it is a snapshot.
+    snapshots: Vec<bool>,
+    /// Its snapshots are combined other than by adding.
+    is_combined: bool,
+    /// The place of the resource that was profiled.
+    place: u32,
+    key: Key,
+    /// The profile's attributes that are fields.
+    fields: Vec<(Field, AttributeId)>,
+}
+
+impl Merger {
+    /// Creates an empty merger.
+    pub fn new(options: MergeOptions) -> Self {
+        Self {
+            interner: Interner::new(options.limits),
+            binaries: Binaries::new(options.exact_addresses),
+            options,
+            places: Places::default(),
+            groups: Vec::new(),
+            index: HashMap::default(),
+            ids: HashSet::default(),
+            losses: Losses::default(),
+            main: MappingId::NONE,
+            mains: BTreeSet::new(),
+            rows: 0,
+            inputs: 0,
+        }
+    }
+
+    /// Adds the profiles of a payload.
+    ///
+    /// # Errors
+    ///
+    /// A limit of [`MergeOptions::limits`] is reached. The merger then holds part of the payload: discard it.
+    pub fn add(&mut self, profiles: &Profiles) -> Result<()> {
+        let dictionary = &profiles.dictionary;
+        let mut relocation = self.binaries.relocate(dictionary);
+        let remap = absorb_relocated(&mut self.interner, dictionary, &mut relocation)?;
+        self.put_main(remap.id(MappingId::from_row(1)));
+        let contents = self.contents(profiles);
+        let mut contents = contents.into_iter();
+        for resource in &profiles.resources {
+            if resource.scopes.is_empty() {
+                self.place(resource, None, &remap);
+            }
+            for scope in &resource.scopes {
+                let place = self.place(resource, Some(scope), &remap);
+                for profile in &scope.profiles {
+                    if self.is_new(place, profile, contents.next().flatten()) {
+                        self.add_profile(profile, place, dictionary, &remap)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes the main binary of an input.
+    pub(super) fn put_main(&mut self, main: MappingId) {
+        self.main = self.main.some().unwrap_or(main);
+        self.mains.extend(main.some());
+    }
+
+    fn place(
+        &mut self,
+        resource: &ResourceProfiles,
+        scope: Option<&ScopeProfiles>,
+        remap: &Remap,
+    ) -> u32 {
+        let mut place = place_of(resource, scope);
+        remap.resource_profiles(&mut place);
+        let Self { interner: Interner { seed, dictionary, .. }, options, .. } = self;
+        let (row, removed) = self.places.add(seed, place, &options.resources, dictionary);
+        for key in removed {
+            self.losses.add(losses::RESOURCE_DROPPED, || dictionary.text(key).to_owned());
+        }
+        row
+    }
+
+    /// For each profile with an id a hash of its contents.
+    fn contents(&self, profiles: &Profiles) -> Vec<Option<ProfileId>> {
+        let has_id = |profile: &&Profile| profile.profile_id != ProfileId::NONE;
+        let count = profiles.iter().filter(has_id).count();
+        if count == 0 || self.options.add_repeats {
+            return Vec::new();
+        }
+        let dictionary = &profiles.dictionary;
+        let known = KnownAttributes::of(dictionary);
+        let mut fingerprints = Fingerprints::of(dictionary, &known, count);
+        let content = profiles.entries().map(|entry| {
+            let profile = Some(entry.profile()).filter(has_id)?;
+            let scope = scope_default(entry.scope_profiles(), dictionary);
+            let joined = Joined { profiles: vec![profile], ordered: true, order: None };
+            Some(fingerprints.id(&joined, default_of(profile, scope, dictionary)))
+        });
+        content.collect()
+    }
+
+    fn is_new(&mut self, place: u32, profile: &Profile, content: Option<ProfileId>) -> bool {
+        let id = profile.profile_id;
+        let is_new = content.is_none_or(|content| self.ids.insert((place, id, content)));
+        if !is_new {
+            self.losses.add(losses::PROFILE_REPEATED, || id.to_string());
+        }
+        is_new
+    }
+
+    fn add_profile(
+        &mut self,
+        profile: &Profile,
+        place: u32,
+        dictionary: &Dictionary,
+        remap: &Remap,
+    ) -> Result<()> {
+        self.inputs += 1;
+        let duration = profile.duration_nanos;
+        let is_snapshot = |kind: &ValueType| {
+            let temporality = temporality::written(*kind, duration, dictionary);
+            temporality == AggregationTemporality::CUMULATIVE
+        };
+        let snapshots: Vec<bool> = profile.sample_types.iter().map(is_snapshot).collect();
+        let (attributes, fields) = self.split_attributes(profile, remap);
+        let is_combined = self.options.combine != Combine::Sum && snapshots.contains(&true);
+        let key = Key {
+            place: if is_combined { place } else { self.places.merged(place) },
+            types: profile.sample_types.iter().map(|kind| remap.value_type(*kind)).collect(),
+            period_type: remap.value_type(profile.period_type),
+            period: profile.period,
+            attributes,
+            shape: Shape::Totals,
+            apart: if self.options.keep_apart { self.inputs } else { 0 },
+        };
+        self.add_samples(&Input { profile, remap, snapshots, is_combined, place, key, fields })
+    }
+
+    /// Separates attributes that are part of the identity from those that are fields.
+    fn split_attributes(
+        &self,
+        profile: &Profile,
+        remap: &Remap,
+    ) -> (Vec<AttributeId>, Vec<(Field, AttributeId)>) {
+        let dictionary = &self.interner.dictionary;
+        let (mut identity, mut fields) = (Vec::new(), Vec::new());
+        for id in remap.ids(&profile.attributes) {
+            let key = dictionary.attribute(id).map_or("", |row| dictionary.text(row.key));
+            match key {
+                semconv::PPROF_PROFILE_COMMENT => fields.push((Field::Comments, id)),
+                semconv::PPROF_PROFILE_DROP_FRAMES => fields.push((Field::DropFrames, id)),
+                semconv::PPROF_PROFILE_KEEP_FRAMES => fields.push((Field::KeepFrames, id)),
+                semconv::PPROF_PROFILE_DOC_URL => fields.push((Field::DocUrl, id)),
+                _ => identity.push(id),
+            }
+        }
+        identity.sort_unstable();
+        (identity, fields)
+    }
+
+    fn add_samples(&mut self, input: &Input<'_>) -> Result<()> {
+        let columns = input.key.types.len().max(1);
+        let drop = self.options.drop_timestamps;
+        let shape_of =
+            |sample: &SampleRef<'_>| if drop { Shape::Totals } else { Shape::of(sample, columns) };
+        let samples = &input.profile.samples;
+        let mut shape = samples.get(0).map_or(Shape::Totals, |sample| shape_of(&sample));
+        let mut group = self.group(&input.key, shape);
+        self.add_header(group, input, true);
+        let totals = if input.is_combined { self.group(&input.key, Shape::Totals) } else { group };
+        let is_latest = self.add_snapshot(totals, input, columns);
+        let (mut groups, mut attributes, mut dropped) = (vec![group], Vec::new(), 0);
+        for sample in samples {
+            if shape != shape_of(&sample) {
+                shape = shape_of(&sample);
+                group = self.group(&input.key, shape);
+                if !groups.contains(&group) {
+                    groups.push(group);
+                    self.add_header(group, input, false);
+                }
+            }
+            dropped += if drop { sample.timestamps_unix_nano.len() as u64 } else { 0 };
+            input.remap.attribute_set(sample.attributes, &mut attributes);
+            self.add_sample(group, input, &sample, &attributes)?;
+        }
+        self.losses.add_many(losses::TIMESTAMPS_DROPPED, dropped, String::new);
+        self.losses.add_many(losses::PROFILE_SPLIT, u64::from(groups.len() > 1), String::new);
+        if input.is_combined {
+            let rows = &mut self.groups[totals].rows;
+            rows.apply(&input.snapshots, self.options.combine, is_latest);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn add_sample(
+        &mut self,
+        group: usize,
+        input: &Input<'_>,
+        sample: &SampleRef<'_>,
+        attributes: &[AttributeId],
+    ) -> Result<(), Full> {
+        let Self { groups, interner, rows: total, .. } = self;
+        let Group { key, rows, .. } = &mut groups[group];
+        let (columns, shape, remap) = (key.types.len().max(1), key.shape, input.remap);
+        let (stack, link) = (remap.id(sample.stack), remap.id(sample.link));
+        let identity = Identity { stack, attributes, link };
+        let row = rows.row(interner, total, identity, remap.id(sample.stacktrace_id), columns)?;
+        if shape == Shape::Totals && input.is_combined {
+            sums_of(sample, columns, |column, value| rows.pend(row, columns, column, value));
+        } else if shape.has_sums() {
+            let sums = &mut rows.sums[row * columns..(row + 1) * columns];
+            sums_of(sample, columns, |column, value| sums[column] += value);
+        }
+        if shape != Shape::Totals {
+            let values = if shape == Shape::Series { sample.values } else { &[] };
+            rows.add_points(interner, row, sample.timestamps_unix_nano, values)?;
+        }
+        Ok(())
+    }
+
+    /// The row of a group, new or not.
+    pub(super) fn group(&mut self, key: &Key, shape: Shape) -> usize {
+        let key = Key { shape, ..key.clone() };
+        if let Some(group) = self.index.get(&key) {
+            return *group;
+        }
+        self.index.insert(key.clone(), self.groups.len());
+        self.groups.push(Group { key, header: Header::default(), rows: Rows::default() });
+        self.groups.len() - 1
+    }
+
+    fn add_header(&mut self, group: usize, input: &Input<'_>, is_first: bool) {
+        let Self { groups, interner: Interner { dictionary, .. }, .. } = self;
+        let header = &mut groups[group].header;
+        header.add(input.profile, input.remap, input.place, is_first);
+        for field in [Field::DropFrames, Field::KeepFrames, Field::DocUrl] {
+            if input.fields.iter().all(|(other, _)| *other != field) {
+                header.lacks(field);
+            }
+        }
+        for (field, id) in &input.fields {
+            if let Some(attribute) = dictionary.attribute(*id) {
+                header.field(*field, &attribute.value);
+            }
+        }
+    }
+
+    /// Notes the snapshots of a profile. Returns whether they are the latest of the resource.
+    fn add_snapshot(&mut self, group: usize, input: &Input<'_>, columns: usize) -> bool {
+        if !input.snapshots.contains(&true) {
+            return true;
+        }
+        let mut sums = input.profile.sums();
+        sums.resize(columns, 0);
+        let is_snapshot = input.snapshots.iter().chain(std::iter::repeat(&false));
+        sums.iter_mut().zip(is_snapshot).for_each(|(sum, is)| *sum *= i128::from(*is));
+        let Group { header, rows, .. } = &mut self.groups[group];
+        header.put_snapshots(&input.snapshots);
+        let track = header.tracks.entry(input.place).or_default();
+        let is_latest = track.snapshot(input.profile.time_unix_nano, &sums);
+        rows.latest += u32::from(is_latest || self.options.combine != Combine::Last);
+        is_latest
+    }
+}

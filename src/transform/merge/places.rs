@@ -1,0 +1,156 @@
+//! Resources and scopes of merged profiles.
+
+use crate::build::merge::Remap;
+use crate::build::places::{hash_place, same_place};
+use crate::build::seed::Seed;
+use crate::model::dictionary::Dictionary;
+use crate::model::id::StringId;
+use crate::model::row_index::RowIndex;
+use crate::model::value::KeyValue;
+use crate::model::{ResourceProfiles, ScopeProfiles};
+use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};
+use crate::transform::merge::header::Agreed;
+use crate::transform::merge::options::ResourceKeys;
+
+/// The resources and scopes of all inputs, each once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Places {
+    rows: Vec<Place>,
+    index: RowIndex,
+}
+
+/// A resource with one scope or, of a resource without scopes, none.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// Without profiles.
+    pub(super) resource: ResourceProfiles,
+    /// The place that its profiles are merged into: without attributes that do not count.
+    pub(super) merged: u32,
+    /// An input has it; others are merged places only.
+    is_input: bool,
+    /// Of merged places: what their scopes say of sample types.
+    pub(super) default: Agreed<KeyValue>,
+    pub(super) order: Agreed<KeyValue>,
+}
+
+/// A copy of a resource and one of its scopes without the profiles.
+pub(super) fn place_of(
+    resource: &ResourceProfiles,
+    scope: Option<&ScopeProfiles>,
+) -> ResourceProfiles {
+    let mut place = ResourceProfiles::default();
+    place.resource = resource.resource.clone();
+    place.schema_url = resource.schema_url;
+    if let Some(scope) = scope {
+        let mut empty = ScopeProfiles::default();
+        empty.scope = scope.scope.clone();
+        empty.schema_url = scope.schema_url;
+        place.scopes.push(empty);
+    }
+    place
+}
+
+impl Places {
+    pub(super) fn rows(&self) -> &[Place] {
+        &self.rows
+    }
+
+    /// The place that the profiles of a place are merged into.
+    pub(super) fn merged(&self, place: u32) -> u32 {
+        self.rows[place as usize].merged
+    }
+
+    /// Finds or adds a place, whose ids are those of the merged dictionary. Returns its row and, of a new place, the
+    /// keys of attributes that do not count.
+    pub(super) fn add(
+        &mut self,
+        seed: &Seed,
+        mut place: ResourceProfiles,
+        keys: &ResourceKeys,
+        dictionary: &Dictionary,
+    ) -> (u32, Vec<StringId>) {
+        place.resource.attributes.sort_unstable_by_key(|pair| pair.key);
+        let sort = |scope: &mut ScopeProfiles| {
+            scope.scope.attributes.sort_unstable_by_key(|pair| pair.key);
+        };
+        place.scopes.iter_mut().for_each(sort);
+        let row = self.intern(seed, place);
+        let mut removed = Vec::new();
+        if !std::mem::replace(&mut self.rows[row as usize].is_input, true) {
+            self.set_merged(seed, row, keys, dictionary, &mut removed);
+        }
+        (row, removed)
+    }
+
+    fn set_merged(
+        &mut self,
+        seed: &Seed,
+        row: u32,
+        keys: &ResourceKeys,
+        dictionary: &Dictionary,
+        removed: &mut Vec<StringId>,
+    ) {
+        let mut place = self.rows[row as usize].resource.clone();
+        place.resource.attributes.retain(|pair| {
+            let keeps = keys.keeps(dictionary.text(pair.key));
+            removed.extend((!keeps).then_some(pair.key));
+            keeps
+        });
+        let mut said = [None, None];
+        for scope in &mut place.scopes {
+            scope.scope.attributes.retain(|pair| match dictionary.text(pair.key) {
+                PPROF_SCOPE_DEFAULT_SAMPLE_TYPE => set(&mut said[0], pair),
+                PPROF_SCOPE_SAMPLE_TYPE_ORDER => set(&mut said[1], pair),
+                _ => true,
+            });
+        }
+        let merged = self.intern(seed, place);
+        self.rows[row as usize].merged = merged;
+        let [default, order] = said;
+        let merged = &mut self.rows[merged as usize];
+        merged.default.add(default);
+        merged.order.add(order);
+    }
+
+    fn intern(&mut self, seed: &Seed, place: ResourceProfiles) -> u32 {
+        let hash = hash_place(seed, &place);
+        let same = |row: u32| {
+            let row = &self.rows[row as usize].resource;
+            row.scopes.len() == place.scopes.len() && same_place(row, &place)
+        };
+        if let Some(row) = self.index.find(hash, same) {
+            return row;
+        }
+        let row = self.rows.len() as u32;
+        self.index.add(hash, row);
+        let (default, order) = Default::default();
+        self.rows.push(Place { resource: place, merged: row, is_input: false, default, order });
+        row
+    }
+
+    /// Adds the places of another merger. Returns their rows here.
+    pub(super) fn append(
+        &mut self,
+        other: &Self,
+        remap: &Remap,
+        seed: &Seed,
+        keys: &ResourceKeys,
+        dictionary: &Dictionary,
+    ) -> Vec<u32> {
+        let places = other.rows.iter().map(|place| {
+            let mut resource = place.resource.clone();
+            remap.resource_profiles(&mut resource);
+            match place.is_input {
+                true => self.add(seed, resource, keys, dictionary).0,
+                false => self.intern(seed, resource),
+            }
+        });
+        places.collect()
+    }
+}
+
+/// Takes the value of an attribute that becomes a field.
+fn set(said: &mut Option<KeyValue>, pair: &KeyValue) -> bool {
+    *said = Some(pair.clone());
+    false
+}

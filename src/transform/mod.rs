@@ -1,0 +1,15 @@
+//! Transforms: functions from profiles to profiles.
+//!
+//! | to | use |
+//! |---|---|
+//! | add up any number of payloads | [`Merger`] |
+//!
+//! What two profiles must have in common to be one, a frame, a sample or a profile, is the same for all of them: see
+//! [`Merger`].
+
+mod binaries;
+mod canonical;
+mod merge;
+mod units;
+
+pub use merge::{Columns, Combine, MergeOptions, Merged, Merger, ResourceKeys, Snapshots};
