@@ -95,6 +95,14 @@ impl Reach {
         }
     }
 
+    /// Marks every row that `other` does not reach.
+    pub(crate) fn mark_unreached(&mut self, other: &Self) {
+        for (table, rows) in other.new.0.iter().enumerate() {
+            let unreached = (0..).zip(rows).filter(|(_, new)| **new == 0);
+            unreached.for_each(|(row, _)| self.mark_row(table, row));
+        }
+    }
+
     fn mark_all<I: Id>(&mut self, ids: &[I]) {
         ids.iter().for_each(|&id| self.mark(id));
     }

@@ -9,7 +9,7 @@
 
 use std::cmp::Ordering;
 
-use crate::build::reach::Reach;
+use crate::builder::reach::Reach;
 use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::{
     AttributeId, FunctionId, Id, LinkId, LocationId, MappingId, StackId, StringId,

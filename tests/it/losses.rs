@@ -1065,6 +1065,17 @@ fn every_code_has_a_case() {
         // In tests/defects_turn3.rs.
         "columns.unread",
         "pprof.equal_id",
+        // In tests/it/transform.rs.
+        "mapping.rebased",
+        "unit.converted",
+        "profile.repeated",
+        "time.unknown",
+        "unit.kilobyte",
+        "split.total_not_divided",
+        "merge.snapshots_summed",
+        "columns.dropped",
+        "value.zero_dropped",
+        "default.dropped",
         // In tests/it/osprofiler.rs.
         "point.unmatched",
         "point.skewed",

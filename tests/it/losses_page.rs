@@ -74,7 +74,8 @@ fn page() -> String {
 fn expand(formats: &str) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for part in formats.split("; ") {
-        let (verb, list) = part.split_once(' ').expect("a verb and formats");
+        // Transforms report losses of every format.
+        let Some((verb, list)) = part.split_once(' ') else { continue };
         let verb = verb.strip_suffix("ing").expect("reading or writing").replace("writ", "write");
         for item in list.split(", ") {
             let versions =

@@ -48,6 +48,7 @@ mod summary;
 mod support;
 mod texts;
 mod tools;
+mod transform;
 mod wrapped;
 
 use support::alloc::Counting;

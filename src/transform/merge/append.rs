@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::build::merge::{Remap, absorb};
-use crate::build::samples::Identity;
+use crate::builder::merge::{Remap, absorb};
+use crate::builder::samples::Identity;
 use crate::error::{Error, ErrorKind, Result};
 use crate::transform::merge::header::Header;
 use crate::transform::merge::merger::{Group, Key, Merger};

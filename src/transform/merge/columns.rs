@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::build::interner::Interner;
-use crate::build::samples::Identity;
+use crate::builder::interner::Interner;
+use crate::builder::samples::Identity;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::losses::{self, Losses};
 use crate::model::dictionary::Dictionary;

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use crate::build::compact::compact;
-use crate::build::merge::Remap;
-use crate::build::places::{hash_place, same_place};
+use crate::builder::compact::compact;
+use crate::builder::merge::Remap;
+use crate::builder::places::{hash_place, same_place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::losses;
 use crate::model::dictionary::{Attribute, Dictionary};

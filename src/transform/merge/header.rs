@@ -3,7 +3,7 @@
 use foldhash::fast::RandomState;
 use hashbrown::{HashMap, HashSet};
 
-use crate::build::merge::Remap;
+use crate::builder::merge::Remap;
 use crate::model::event_form::EventForm;
 use crate::model::id::{Id, StringId};
 use crate::model::profile::{Profile, ProfileId};

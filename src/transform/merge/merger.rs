@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use foldhash::fast::RandomState;
 use hashbrown::{HashMap, HashSet};
 
-use crate::build::interner::Interner;
-use crate::build::merge::{Remap, absorb_relocated};
-use crate::build::room::Full;
-use crate::build::samples::Identity;
+use crate::builder::interner::Interner;
+use crate::builder::merge::{Remap, absorb_relocated};
+use crate::builder::room::Full;
+use crate::builder::samples::Identity;
 use crate::error::Result;
 use crate::format::columns::{Joined, default_of, scope_default};
 use crate::format::fingerprint::Fingerprints;

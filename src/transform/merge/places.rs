@@ -1,8 +1,8 @@
 //! Resources and scopes of merged profiles.
 
-use crate::build::merge::Remap;
-use crate::build::places::{hash_place, same_place};
-use crate::build::seed::Seed;
+use crate::builder::merge::Remap;
+use crate::builder::places::{hash_place, same_place};
+use crate::builder::seed::Seed;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::row_index::RowIndex;

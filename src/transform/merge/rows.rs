@@ -5,9 +5,9 @@
 //! points   stack, attributes, link │ (sample, time) in the order of inputs; of a series also a value each
 //! ```
 
-use crate::build::interner::Interner;
-use crate::build::room::{Full, column};
-use crate::build::samples::{Identity, identity_hash};
+use crate::builder::interner::Interner;
+use crate::builder::room::{Full, column};
+use crate::builder::samples::{Identity, identity_hash};
 use crate::model::id::StringId;
 use crate::model::measures;
 use crate::model::row_index::RowIndex;
