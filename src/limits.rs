@@ -69,8 +69,8 @@ pub struct Limits {
 /// A setter for each field of an options type, so that types that may grow can be made in one
 /// expression: `Options::default().one(1).two(2)`.
 macro_rules! setters {
-    ($type:ident { $($field:ident: $value:ty,)* }) => {
-        impl $type {$(
+    ($type:ident $(<$life:lifetime>)? { $($field:ident: $value:ty,)* }) => {
+        impl $(<$life>)? $type $(<$life>)? {$(
             #[doc = concat!("With [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
             #[must_use]
             pub fn $field(mut self, value: $value) -> Self {

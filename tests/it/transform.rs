@@ -254,7 +254,7 @@ fn headers_follow_their_rules() {
         move |builder| {
             let cpu = builder.profile(CPU.0, CPU.1);
             builder.profile_mut(cpu).id([byte; 16]);
-            builder.sample(cpu, root_first(["more"])).value(byte.into());
+            builder.sample(cpu, root_first(["more"])).value(byte);
         }
     }
     fn period(period: i64) -> impl Fn(&mut Builder) {

@@ -68,7 +68,10 @@ impl Kind {
             types.iter().enumerate().map(move |(at, kind)| {
                 let name = dictionary.text(kind.name);
                 let is_default = name == default || default.is_empty() && at + 1 == types.len();
-                (is_default, Self { name: name.to_owned(), unit: dictionary.text(kind.unit).to_owned() })
+                (
+                    is_default,
+                    Self { name: name.to_owned(), unit: dictionary.text(kind.unit).to_owned() },
+                )
             })
         });
         let kinds: Vec<_> = kinds.collect();
@@ -79,7 +82,9 @@ impl Kind {
         found.map(|(_, kind)| kind.clone()).ok_or_else(|| {
             let names: Vec<_> = kinds.iter().map(|(_, kind)| &kind.name[..]).collect();
             let message = match name {
-                Some(name) => format!("no sample type {name}: the profile has {}", names.join(", ")),
+                Some(name) => {
+                    format!("no sample type {name}: the profile has {}", names.join(", "))
+                }
                 None => "the profile has no sample type".to_owned(),
             };
             Error::new(ErrorKind::InvalidOption, message)
@@ -126,7 +131,9 @@ impl Table {
         let mut keys = Keys::new(profiles.dictionary(), by, rename);
         for entry in profiles.entries() {
             let profile = entry.profile();
-            let Some((column, factor)) = kind.column(profile, profiles.dictionary()) else { continue };
+            let Some((column, factor)) = kind.column(profile, profiles.dictionary()) else {
+                continue;
+            };
             table.covered += profile.duration_nanos().max(0);
             let mut total = 0;
             for sample in profile.samples() {
@@ -137,7 +144,8 @@ impl Table {
                 }
             }
             table.total += total;
-            let count = count(profile, column, total / i128::from(factor.max(1)), profiles.dictionary());
+            let count =
+                count(profile, column, total / i128::from(factor.max(1)), profiles.dictionary());
             table.count = table.count.map_or(count, |sum| Some(sum + count?));
         }
         table.rows = keys.rows.into_iter().filter(|(_, value)| *value != 0).collect();

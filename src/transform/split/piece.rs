@@ -31,6 +31,15 @@ pub(super) enum Rows {
     Some(Vec<(u32, Range<u32>)>),
 }
 
+/// The rows of the resource, the scope and the profile of each entry.
+pub(super) fn places(profiles: &Profiles) -> impl Iterator<Item = [u32; 3]> + '_ {
+    (0..).zip(&profiles.resources).flat_map(|(resource, of)| {
+        (0..).zip(&of.scopes).flat_map(move |(scope, of)| {
+            (0..of.profiles.len() as u32).map(move |profile| [resource, scope, profile])
+        })
+    })
+}
+
 /// Takes parts out of a payload. Their total cost is linear in what they contain.
 pub(super) struct Cutter<'a> {
     profiles: &'a Profiles,

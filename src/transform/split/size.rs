@@ -11,8 +11,7 @@ use crate::format::options::WriteOptions;
 use crate::limits::setters;
 use crate::model::Profiles;
 use crate::model::profile::Profile;
-use crate::transform::split::piece::{Cutter, Piece, Rows};
-use crate::transform::split::places;
+use crate::transform::split::piece::{Cutter, Piece, Rows, places};
 use crate::writer::write_all;
 
 /// The limit of [`split_max`] and the format that it applies to.

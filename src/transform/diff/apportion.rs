@@ -1,0 +1,59 @@
+//! Scaling of whole numbers.
+
+/// `value` × `to` / `from`, rounded half away from zero.
+pub(super) fn scale(value: i128, to: i128, from: i128) -> i128 {
+    match value.checked_mul(to) {
+        Some(product) => {
+            let sign = product.signum() * from.signum();
+            sign * ((2 * product.unsigned_abs() + from.unsigned_abs()) / (2 * from.unsigned_abs()))
+                as i128
+        }
+        None => (value as f64 * (to as f64 / from as f64)).round() as i128,
+    }
+}
+
+/// Scales values whose sum is the second total to sum up to the first: whole numbers, those with the largest
+/// fractions rounded up.
+pub(super) fn apportion(values: &[i128], [to, from]: [i128; 2]) -> Vec<i128> {
+    let product = |value: i128| value.checked_mul(to);
+    if from == 0 || values.iter().any(|value| product(*value).is_none()) {
+        return values
+            .iter()
+            .map(|value| if from == 0 { 0 } else { scale(*value, to, from) })
+            .collect();
+    }
+    let exact = values.iter().map(|value| product(*value).unwrap_or_default());
+    // Rounded down, whatever the signs.
+    let sign = from.signum();
+    let parts: Vec<(i128, i128)> = exact
+        .map(|product| {
+            ((sign * product).div_euclid(sign * from), (sign * product).rem_euclid(sign * from))
+        })
+        .collect();
+    let mut scaled: Vec<i128> = parts.iter().map(|(whole, _)| *whole).collect();
+    let missing = (to - scaled.iter().sum::<i128>()).clamp(0, values.len() as i128);
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by_key(|at| (std::cmp::Reverse(parts[*at].1), *at));
+    order.iter().take(missing as usize).for_each(|at| scaled[*at] += 1);
+    scaled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scaled_values_add_up_to_the_total() {
+        for (values, totals, expected) in [
+            (vec![1500, 300, 0, 200], [1000, 2000], vec![750, 150, 0, 100]),
+            (vec![1, 1, 1], [10, 3], vec![4, 3, 3]),
+            (vec![5, -1, -1], [7, 3], vec![12, -2, -3]),
+            (vec![-1, -1], [5, -2], vec![3, 2]),
+            (vec![1, -1], [5, 0], vec![0, 0]),
+        ] {
+            assert_eq!(apportion(&values, totals), expected, "{values:?}");
+        }
+        assert_eq!([scale(5, 1, 2), scale(-5, 1, 2), scale(1, 1, 3)], [3, -3, 0]);
+        assert_eq!(scale(i128::MAX, 2, 4), i128::MAX / 2 + 1);
+    }
+}

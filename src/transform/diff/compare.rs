@@ -1,0 +1,215 @@
+//! Comparing the values of two payloads.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::setters;
+use crate::model::Profiles;
+use crate::transform::diff::apportion::{apportion, scale};
+use crate::transform::diff::table::{DiffBy, Kind, Rename, Table};
+
+/// How the values of two payloads are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DiffMode {
+    /// New less base.
+    #[default]
+    Raw,
+    /// New, scaled to the total of the base, less base. Scaled values of stacks, attributes and the total add up
+    /// to the total of the base.
+    Normalized,
+    /// The share of the new total less the share of the base total.
+    Share,
+    /// New a second less base a second.
+    PerSecond,
+}
+
+/// Options of [`diff`].
+#[derive(Clone, Copy, Default)]
+#[non_exhaustive]
+pub struct DiffOptions<'a> {
+    /// What a row stands for.
+    pub by: DiffBy<'a>,
+    /// How values are compared.
+    pub mode: DiffMode,
+    /// The sample type; by default the default type of the new profiles.
+    pub sample_type: Option<&'a str>,
+    /// Renames functions before they are compared: see [`strip_hash`].
+    pub rename: Option<Rename<'a>>,
+}
+
+setters! { DiffOptions<'a> {
+    by: DiffBy<'a>,
+    mode: DiffMode,
+    sample_type: Option<&'a str>,
+    rename: Option<Rename<'a>>,
+} }
+
+/// The differences between two payloads.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Diff {
+    /// The name of the sample type.
+    pub sample_type: String,
+    /// The unit of all values: the finer of both.
+    pub unit: String,
+    /// The keys that differ, the largest difference first.
+    pub rows: Vec<DiffRow>,
+    /// The sum of the base.
+    pub base_total: i128,
+    /// The sum of the new profiles.
+    pub new_total: i128,
+    /// The nanoseconds that the base and the new profiles cover; 0 if unknown.
+    pub covered_nanos: [i128; 2],
+}
+
+/// A key that differs. A sample counts once for a key, however often its stack has it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct DiffRow {
+    /// The function, file, line, binary, attribute value, or stack with the root first.
+    pub name: String,
+    /// The file of a function; empty for other keys.
+    pub file: String,
+    /// The value in the base; 0 of a new key.
+    pub base: i128,
+    /// The value in the new profiles; 0 of a key that is gone.
+    pub new: i128,
+    /// The difference in the [mode](DiffMode): in the unit, in percentage points, or in the unit a second.
+    pub difference: f64,
+    /// The difference as a whole number, of raw and normalised values.
+    pub exact: Option<i128>,
+    /// The difference relative to the base; `None` of a new key.
+    pub relative: Option<f64>,
+}
+
+/// Compares one sample type of two payloads. The time is linear in their size, but for sorting the rows.
+///
+/// # Errors
+///
+/// A payload lacks the sample type, the units are of different families, or a mode needs a total or a duration that
+/// is 0.
+///
+/// ```
+/// use otlp_profiles::transform::{DiffOptions, diff};
+/// # let file = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+///
+/// let base = otlp_profiles::read(&file, &Default::default())?.profiles;
+/// let mut new = base.clone();
+/// new.retain_samples(|_, sample| sample.values[3] < 100_000)?;
+/// let diff = diff(&base, &new, &DiffOptions::default())?;
+/// assert!(diff.rows.iter().any(|row| row.name == "main.leak" && row.exact < Some(0)));
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+pub fn diff(base: &Profiles, new: &Profiles, options: &DiffOptions<'_>) -> Result<Diff> {
+    let kind = common_kind(&[base], &[new], options.sample_type)?;
+    let [a, b] = [base, new].map(|side| Table::of(side, &kind, options.by, options.rename));
+    let compare = Compare::new(&a, &b, options)?;
+    let keys = a.rows.keys().chain(b.rows.keys().filter(|key| !a.rows.contains_key(*key)));
+    let mut rows: Vec<DiffRow> = keys
+        .filter_map(|key| {
+            let [base, new] =
+                [&a, &b].map(|table| table.rows.get(key).copied().unwrap_or_default());
+            compare.row(key, base, new)
+        })
+        .collect();
+    compare.settle(&mut rows);
+    rows.retain(|row| row.difference != 0.0);
+    rows.sort_by(|a, b| {
+        let size = b.difference.abs().total_cmp(&a.difference.abs());
+        size.then_with(|| (&a.name, &a.file).cmp(&(&b.name, &b.file)))
+    });
+    Ok(Diff {
+        sample_type: kind.name,
+        unit: kind.unit,
+        rows,
+        base_total: a.total,
+        new_total: b.total,
+        covered_nanos: [a.covered, b.covered],
+    })
+}
+
+/// The sample type that both sides have, in the finest unit.
+pub(super) fn common_kind(
+    base: &[&Profiles],
+    new: &[&Profiles],
+    name: Option<&str>,
+) -> Result<Kind> {
+    let empty = || Error::new(ErrorKind::InvalidOption, "both sides of a diff need profiles");
+    let mut kind = Kind::find(new.first().ok_or_else(empty)?, name)?;
+    for profiles in base.iter().chain(new) {
+        let other = Kind::find(profiles, Some(&kind.name))?;
+        let (ours, theirs) = (kind.unit.clone(), other.unit.clone());
+        let name = kind.name.clone();
+        kind = kind.finer(&other).ok_or_else(|| {
+            let message = format!("the units of {name} do not convert: {ours} and {theirs}");
+            Error::new(ErrorKind::InvalidOption, message)
+        })?;
+    }
+    if base.is_empty() { Err(empty()) } else { Ok(kind) }
+}
+
+/// How values are compared, with the totals of both sides.
+struct Compare {
+    mode: DiffMode,
+    /// The rows are disjoint: their scaled values add up to the total.
+    disjoint: bool,
+    totals: [i128; 2],
+    covered: [i128; 2],
+}
+
+impl Compare {
+    fn new(a: &Table, b: &Table, options: &DiffOptions<'_>) -> Result<Self> {
+        let (totals, covered) = ([a.total, b.total], [a.covered, b.covered]);
+        let missing = match options.mode {
+            DiffMode::Raw => None,
+            DiffMode::Normalized | DiffMode::Share => {
+                totals.contains(&0).then_some("a total that is not 0")
+            }
+            DiffMode::PerSecond => covered.contains(&0).then_some("the duration of both profiles"),
+        };
+        if let Some(missing) = missing {
+            let message = format!("this comparison needs {missing}: compare raw values");
+            return Err(Error::new(ErrorKind::InvalidOption, message));
+        }
+        let disjoint = matches!(options.by, DiffBy::Stack | DiffBy::Attribute(_) | DiffBy::Total);
+        Ok(Self { mode: options.mode, disjoint, totals, covered })
+    }
+
+    fn row(&self, (name, file): &(String, String), base: i128, new: i128) -> Option<DiffRow> {
+        let [base_total, new_total] = self.totals;
+        let float = |value: i128| value as f64;
+        let rates = [base, new].map(float);
+        let (difference, exact, before) = match self.mode {
+            DiffMode::Raw => (float(new - base), Some(new - base), float(base)),
+            DiffMode::Normalized => {
+                let scaled = scale(new, base_total, new_total);
+                (float(scaled - base), Some(scaled - base), float(base))
+            }
+            DiffMode::Share => {
+                let [a, b] = [base, new].map(float);
+                let [a, b] = [a / float(base_total), b / float(new_total)];
+                let same = base.checked_mul(new_total) == new.checked_mul(base_total);
+                (if same { 0.0 } else { 100.0 * (b - a) }, None, 100.0 * a)
+            }
+            DiffMode::PerSecond => {
+                let seconds = self.covered.map(|nanos| float(nanos) / 1e9);
+                let [a, b] = [rates[0] / seconds[0], rates[1] / seconds[1]];
+                (b - a, None, a)
+            }
+        };
+        let relative = (base != 0).then(|| difference / before);
+        let (name, file) = (name.clone(), file.clone());
+        Some(DiffRow { name, file, base, new, difference, exact, relative })
+    }
+
+    /// Rounds scaled values so that they add up to the total: those with the largest fractions go up.
+    fn settle(&self, rows: &mut [DiffRow]) {
+        if self.mode != DiffMode::Normalized || !self.disjoint {
+            return;
+        }
+        let values: Vec<i128> = rows.iter().map(|row| row.new).collect();
+        for (row, scaled) in rows.iter_mut().zip(apportion(&values, self.totals)) {
+            let difference = scaled - row.base;
+            (row.exact, row.difference) = (Some(difference), difference as f64);
+            row.relative = (row.base != 0).then(|| difference as f64 / row.base as f64);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! A difference as a profile with negative values, which pprof's tools show.
+
+use std::collections::BTreeMap;
+
+use crate::builder::interner::Interner;
+use crate::builder::merge::{Remap, absorb};
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::losses::{Losses, VALUE_ZERO_DROPPED};
+use crate::limits::{Limits, setters};
+use crate::model::dictionary::{Attribute, Dictionary};
+use crate::model::id::{AttributeId, StringId};
+use crate::model::profile::{Profile, ProfileId, ProfileParts, ValueType};
+use crate::model::ragged::Ragged;
+use crate::model::thin::Thin;
+use crate::model::value::Value;
+use crate::model::{Profiles, ResourceProfiles};
+use crate::transform::diff::apportion::apportion;
+use crate::transform::merge::{MergeOptions, Merged, Merger};
+use crate::transform::units::{Family, family};
+
+/// Options of [`diff_profile`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DiffProfile {
+    /// Subtracts the base from equal samples, as `pprof -base`. Otherwise its samples stay apart, with the label
+    /// `pprof::base`, as `pprof -diff_base`.
+    pub cancel: bool,
+    /// Scales the new values to the totals of the base, by sample type.
+    pub normalize: bool,
+    /// Limits of the result; unset, [`Limits::file`].
+    pub limits: Option<Limits>,
+}
+
+setters! { DiffProfile {
+    cancel: bool,
+    normalize: bool,
+    limits: Option<Limits>,
+} }
+
+/// Returns a profile of the new samples and the base's samples with negated values.
+///
+/// Each base profile joins the first new profile with the same sample types; its resource, scope, period, time and
+/// attributes are those of the new one. Base profiles without a counterpart keep theirs. The time is linear in the
+/// size of both.
+///
+/// # Errors
+///
+/// The negated value of a sample or a difference does not fit 64 bits, or a limit is reached.
+///
+/// ```
+/// use otlp_profiles::transform::{DiffProfile, diff_profile};
+/// # let file = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+///
+/// let heap = otlp_profiles::read(&file, &Default::default())?.profiles;
+/// let same = diff_profile(&heap, &heap, &DiffProfile::default().cancel(true))?.profiles;
+/// assert!(same.iter().all(|profile| profile.samples().is_empty()));
+/// let both = diff_profile(&heap, &heap, &DiffProfile::default())?.profiles;
+/// assert_eq!(both.iter().next().unwrap().sums(), [0, 0, 0, 0]);
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+pub fn diff_profile(base: &Profiles, new: &Profiles, options: &DiffProfile) -> Result<Merged> {
+    let limits = options.limits.unwrap_or_else(Limits::file);
+    let mut interner = Interner::new(limits);
+    let [new_rows, base_rows] =
+        [absorb(&mut interner, &new.dictionary)?, absorb(&mut interner, &base.dictionary)?];
+    let label = Attribute {
+        key: interner.string(b"pprof::base")?,
+        value: Value::String(interner.string(b"true")?),
+        unit: StringId::NONE,
+    };
+    let label = (!options.cancel).then_some(interner.attribute(label)?);
+    let dictionary = &interner.dictionary;
+    let mut resources = renumbered(new, &new_rows);
+    let mut rest = renumbered(base, &base_rows);
+    if options.normalize {
+        normalize(&mut resources, &rest, dictionary);
+    }
+    let index = index(&resources, dictionary);
+    for resource in &mut rest {
+        for scope in &mut resource.scopes {
+            for mut profile in std::mem::take(&mut scope.profiles) {
+                negate(&mut profile, label)?;
+                let Some([resource, row, at]) = index.get(&kinds(&profile, dictionary)) else {
+                    scope.profiles.push(profile);
+                    continue;
+                };
+                let profiles = &mut resources[*resource].scopes[*row].profiles;
+                copy_header(&profiles[*at], &mut profile);
+                profiles.push(profile);
+            }
+        }
+        resource.scopes.retain(|scope| !scope.profiles.is_empty());
+    }
+    rest.retain(|resource| !resource.scopes.is_empty());
+    resources.extend(rest);
+    let options = MergeOptions::default().limits(limits).drop_zero(true).add_repeats(true);
+    let mut merger = Merger::new(options);
+    merger.add(&Profiles { dictionary: interner.dictionary, resources })?;
+    let mut merged = merger.finish()?;
+    // Samples that cancel out are the purpose of a difference.
+    let kept = merged.losses.iter().filter(|loss| loss.code != VALUE_ZERO_DROPPED);
+    let mut losses = Losses::default();
+    kept.for_each(|loss| losses.add_many(loss.code, loss.count, || loss.first.join(", ")));
+    merged.losses = losses;
+    Ok(merged)
+}
+
+/// The profiles of a payload with the rows of a merged dictionary.
+fn renumbered(profiles: &Profiles, rows: &Remap) -> Vec<ResourceProfiles> {
+    let mut resources = profiles.resources.clone();
+    resources.iter_mut().for_each(|resource| rows.resource_profiles(resource));
+    resources
+}
+
+/// What sample types must have in common to be compared: the name, and the family of the unit or the unit.
+type Kind = (StringId, Result<Family, StringId>);
+
+fn kind(of: &ValueType, dictionary: &Dictionary) -> Kind {
+    (of.name, family(dictionary.text(of.unit)).map_or(Err(of.unit), |(family, _)| Ok(family)))
+}
+
+fn kinds(profile: &Profile, dictionary: &Dictionary) -> Vec<Kind> {
+    profile.sample_types.iter().map(|of| kind(of, dictionary)).collect()
+}
+
+/// The rows of a resource, a scope in it and a profile in that.
+type Index = BTreeMap<Vec<Kind>, [usize; 3]>;
+
+/// The first profile of each list of sample types.
+fn index(resources: &[ResourceProfiles], dictionary: &Dictionary) -> Index {
+    let mut index = Index::new();
+    for (row, resource) in resources.iter().enumerate() {
+        for (scope_row, scope) in resource.scopes.iter().enumerate() {
+            for (at, profile) in scope.profiles.iter().enumerate() {
+                index.entry(kinds(profile, dictionary)).or_insert([row, scope_row, at]);
+            }
+        }
+    }
+    index
+}
+
+/// Negates the values of a profile and labels its samples.
+fn negate(profile: &mut Profile, label: Option<AttributeId>) -> Result<()> {
+    let samples = &mut profile.samples;
+    if samples.values.items.is_empty() && !samples.timestamps.items.is_empty() {
+        samples.values.ends = samples.timestamps.ends.clone();
+        samples.values.items = vec![1; samples.timestamps.items.len()];
+    }
+    for value in &mut samples.values.items {
+        *value = value.checked_neg().ok_or_else(|| {
+            let message = format!("value.overflow: {value} has no negative in 64 bits");
+            Error::new(ErrorKind::Unrepresentable, message)
+        })?;
+    }
+    if let Some(label) = label {
+        let mut labelled = Ragged::default();
+        for row in 0..samples.stacks.len() {
+            labelled.items.extend_from_slice(samples.attributes.row(row));
+            labelled.items.push(label);
+            labelled.end_row();
+        }
+        samples.attributes = labelled;
+    }
+    Ok(())
+}
+
+/// Gives a base profile the identity and the time of its counterpart.
+fn copy_header(from: &Profile, to: &mut Profile) {
+    to.time_unix_nano = from.time_unix_nano;
+    to.duration_nanos = from.duration_nanos;
+    (to.period_type, to.period) = (from.period_type, from.period);
+    to.attributes = from.attributes.clone();
+    to.default_sample_type = from.default_sample_type;
+    to.profile_id = ProfileId::NONE;
+    to.original_payload_format = StringId::NONE;
+    to.original_payload = Thin::NONE;
+    for (to, from) in to.sample_types.iter_mut().zip(&from.sample_types) {
+        to.temporality = from.temporality;
+    }
+}
+
+/// Scales the values of each sample type so that they add up to the total of the base.
+fn normalize(
+    resources: &mut [ResourceProfiles],
+    base: &[ResourceProfiles],
+    dictionary: &Dictionary,
+) {
+    let mut totals: BTreeMap<Kind, i128> = BTreeMap::new();
+    for profile in base.iter().flat_map(|of| &of.scopes).flat_map(|scope| &scope.profiles) {
+        for (of, sum) in profile.sample_types.iter().zip(profile.sums()) {
+            let factor = family(dictionary.text(of.unit)).map_or(1, |(_, factor)| factor);
+            *totals.entry(kind(of, dictionary)).or_default() += sum * i128::from(factor);
+        }
+    }
+    for (wanted, total) in totals {
+        let mut values = Vec::new();
+        let mut factor = 1;
+        each_value(resources, wanted, dictionary, |value, unit| {
+            values.push(i128::from(*value));
+            factor = unit;
+        });
+        let sum = values.iter().sum();
+        let mut scaled = apportion(&values, [total / i128::from(factor), sum]).into_iter();
+        each_value(resources, wanted, dictionary, |value, _| {
+            let scaled = scaled.next().and_then(|scaled| i64::try_from(scaled).ok());
+            *value = scaled.unwrap_or(*value);
+        });
+    }
+}
+
+/// Calls `f` with each value of a sample type and the factor of its unit.
+fn each_value(
+    resources: &mut [ResourceProfiles],
+    wanted: Kind,
+    dictionary: &Dictionary,
+    mut f: impl FnMut(&mut i64, i64),
+) {
+    let scopes = resources.iter_mut().flat_map(|resource| &mut resource.scopes);
+    for profile in scopes.flat_map(|scope| &mut scope.profiles) {
+        let ProfileParts { sample_types, samples, .. } = &mut **profile;
+        let columns = sample_types.len().max(1);
+        for (column, of) in sample_types.iter().enumerate() {
+            if kind(of, dictionary) == wanted {
+                let factor = family(dictionary.text(of.unit)).map_or(1, |(_, factor)| factor);
+                let values = samples.values.items.iter_mut().skip(column).step_by(columns);
+                values.for_each(|value| f(value, factor));
+            }
+        }
+    }
+}

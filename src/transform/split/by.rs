@@ -1,0 +1,289 @@
+//! Parts by a property of profiles or samples.
+
+use std::ops::Range;
+
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::format::losses::{self, Losses};
+use crate::model::profile::Profile;
+use crate::model::samples::SampleRef;
+use crate::model::{Entry, Profiles};
+use crate::transform::split::piece::{Cutter, Piece, Rows, forget_unique, places};
+
+/// The property that [`split`] divides by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SplitBy<'a> {
+    /// A part for each resource.
+    Resource,
+    /// A part for each scope of each resource.
+    Scope,
+    /// A part for each sample type. Profiles with several types are divided.
+    SampleType,
+    /// A part for each value of the attribute `thread.id`, or `thread.name` of samples without an id.
+    Thread,
+    /// A part for each value of an attribute of the sample, its profile, its scope or its resource, in this order.
+    Attribute(&'a str),
+    /// A part for each window of so many nanoseconds since 1970. A window includes its start and excludes its end.
+    ///
+    /// Timestamped samples are divided by time. Totals are not: they go to the window in which their profile starts,
+    /// counted as `split.total_not_divided`.
+    Window(u64),
+}
+
+/// A part of a payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Part {
+    /// What the samples have in common, as a file name: the value, escaped and shortened, and a hash of it.
+    pub name: String,
+    /// The profiles.
+    pub profiles: Profiles,
+}
+
+/// Divides profiles by a property. Parts come in the order of their first sample.
+///
+/// The time is linear in the size of the profiles. The profile id, the original payload and the count of dropped
+/// attributes stay in the first part of a profile. So do rows of tables that nothing refers to.
+///
+/// ```
+/// use otlp_profiles::transform::{SplitBy, split};
+/// # let file = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+///
+/// let profiles = otlp_profiles::read(&file, &Default::default())?.profiles;
+/// let (parts, losses) = split(&profiles, SplitBy::Attribute("endpoint"));
+/// assert!(losses.is_empty());
+/// for part in &parts {
+///     println!("{}: {} profiles", part.name, part.profiles.len());
+/// }
+/// assert!(parts.iter().any(|part| part.name.starts_with("_v1_sort-")));
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+pub fn split(profiles: &Profiles, by: SplitBy<'_>) -> (Vec<Part>, Losses) {
+    let divided;
+    let profiles = match by {
+        SplitBy::SampleType => {
+            divided = one_type_each(profiles);
+            &divided
+        }
+        _ => profiles,
+    };
+    let mut parts = Parts { by, names: HashMap::default(), parts: Vec::new() };
+    let mut losses = Losses::default();
+    for (at, entry) in places(profiles).zip(profiles.entries()) {
+        parts.assign(at, &entry, &mut losses);
+    }
+    let mut cutter = Cutter::new(profiles);
+    let part = |(name, pieces): &(String, Vec<(Piece, bool)>)| Part {
+        name: name.clone(),
+        profiles: cutter.cut(pieces),
+    };
+    (parts.parts.iter().map(part).collect(), losses)
+}
+
+/// The parts on their way.
+struct Parts<'a> {
+    by: SplitBy<'a>,
+    /// The row of a part by its value.
+    names: HashMap<String, usize, RandomState>,
+    /// The name and the pieces of each part, and which of them begin their profile.
+    parts: Vec<(String, Vec<(Piece, bool)>)>,
+}
+
+impl Parts<'_> {
+    fn part(&mut self, value: &str) -> usize {
+        if let Some(part) = self.names.get(value) {
+            return *part;
+        }
+        self.names.insert(value.to_owned(), self.parts.len());
+        self.parts.push((file_name(value), Vec::new()));
+        self.parts.len() - 1
+    }
+
+    /// Divides a profile.
+    fn assign(&mut self, at: [u32; 3], entry: &Entry<'_>, losses: &mut Losses) {
+        let dictionary = entry.dictionary();
+        let [resource, scope, _] = at;
+        match self.by {
+            SplitBy::Resource => {
+                let service = entry.resource_attributes();
+                let service = service.get_str("service.name").unwrap_or_default();
+                self.whole(at, &format!("{service}-{resource}"));
+            }
+            SplitBy::Scope => {
+                let name = dictionary.text(entry.scope().name());
+                self.whole(at, &format!("{name}-{resource}-{scope}"));
+            }
+            SplitBy::SampleType => {
+                let kind = entry.profile().sample_types.first().copied().unwrap_or_default();
+                let [name, unit] = [kind.name, kind.unit].map(|id| dictionary.text(id));
+                self.whole(at, &format!("{name}.{unit}"));
+            }
+            SplitBy::Thread => self.by_sample(at, entry, |sample| {
+                value_of(entry, sample, "thread.id")
+                    .or_else(|| value_of(entry, sample, "thread.name"))
+            }),
+            SplitBy::Attribute(key) => {
+                self.by_sample(at, entry, |sample| value_of(entry, sample, key));
+            }
+            SplitBy::Window(width) => self.by_time(at, entry.profile(), width.max(1), losses),
+        }
+    }
+
+    fn whole(&mut self, at: [u32; 3], value: &str) {
+        let part = self.part(value);
+        self.parts[part].1.push((Piece { at, rows: Rows::All, time: None }, true));
+    }
+
+    fn by_sample(
+        &mut self,
+        at: [u32; 3],
+        entry: &Entry<'_>,
+        value: impl Fn(&SampleRef<'_>) -> Option<String>,
+    ) {
+        let samples = entry.profile().samples();
+        let mut pieces = Pieces::default();
+        for (row, sample) in (0..).zip(samples) {
+            let part = self.part(&value(&sample).unwrap_or_default());
+            pieces.push(part, row, 0..sample.timestamps_unix_nano.len() as u32);
+        }
+        if samples.is_empty() {
+            let (stack, link, stacktrace_id) = Default::default();
+            let (attributes, values, timestamps_unix_nano) = (&[], &[], &[]);
+            let empty =
+                SampleRef { stack, attributes, link, values, timestamps_unix_nano, stacktrace_id };
+            let part = self.part(&value(&empty).unwrap_or_default());
+            pieces.rows(part);
+        }
+        self.put(at, pieces, |_| None);
+    }
+
+    /// Divides timestamped samples by windows.
+    fn by_time(&mut self, at: [u32; 3], profile: &Profile, width: u64, losses: &mut Losses) {
+        let width = i128::from(width);
+        let start = profile.time_unix_nano;
+        let end = start + profile.duration_nanos.max(0);
+        let home = start.div_euclid(width);
+        let columns = profile.sample_types.len().max(1);
+        let (mut pieces, mut windows) = (Pieces::default(), Vec::new());
+        let mut undivided = 0;
+        let mut part_of = |this: &mut Self, window: i128| {
+            let part = this.part(&(window * width).to_string());
+            windows.push((part, window));
+            part
+        };
+        for (row, sample) in (0..).zip(&profile.samples) {
+            let times = sample.timestamps_unix_nano;
+            let is_divisible = columns == 1 && [0, times.len()].contains(&sample.values.len());
+            if times.is_empty() || !is_divisible {
+                undivided +=
+                    u64::from(profile.duration_nanos > 0 && (end - 1).div_euclid(width) > home);
+                let part = part_of(self, home);
+                pieces.push(part, row, 0..times.len() as u32);
+                continue;
+            }
+            let mut first = 0;
+            for run in times.chunk_by(|a, b| i128::from(*a) / width == i128::from(*b) / width) {
+                let part = part_of(self, i128::from(run[0]) / width);
+                pieces.push(part, row, first..first + run.len() as u32);
+                first += run.len() as u32;
+            }
+        }
+        if profile.samples.is_empty() {
+            let part = part_of(self, home);
+            pieces.rows(part);
+        }
+        losses.add_many(losses::TOTAL_NOT_DIVIDED, undivided, String::new);
+        windows.sort_unstable();
+        windows.dedup();
+        self.put(at, pieces, |part| {
+            let at = windows.binary_search_by_key(&part, |(part, _)| *part).ok()?;
+            let window = windows[at].1 * width;
+            let cut = (window.max(start), (window + width).min(end));
+            (start != 0 && profile.duration_nanos > 0 && cut.0 < cut.1 && undivided == 0)
+                .then(|| (cut.0, cut.1 - cut.0))
+        });
+    }
+
+    /// Adds the pieces of a profile to their parts.
+    fn put(&mut self, at: [u32; 3], pieces: Pieces, time: impl Fn(usize) -> Option<(i128, i128)>) {
+        for (order, (part, rows)) in pieces.pieces.into_iter().enumerate() {
+            let piece = Piece { at, rows: Rows::Some(rows), time: time(part) };
+            self.parts[part].1.push((piece, order == 0));
+        }
+    }
+}
+
+/// The samples of one profile by part, in the order of the first sample of each.
+#[derive(Default)]
+struct Pieces {
+    pieces: Vec<(usize, Vec<(u32, Range<u32>)>)>,
+    index: HashMap<usize, usize, RandomState>,
+}
+
+impl Pieces {
+    fn rows(&mut self, part: usize) -> &mut Vec<(u32, Range<u32>)> {
+        let piece = *self.index.entry(part).or_insert(self.pieces.len());
+        if piece == self.pieces.len() {
+            self.pieces.push((part, Vec::new()));
+        }
+        &mut self.pieces[piece].1
+    }
+
+    fn push(&mut self, part: usize, row: u32, points: Range<u32>) {
+        self.rows(part).push((row, points));
+    }
+}
+
+/// The value of an attribute of a sample, its profile, its scope or its resource, with its unit.
+fn value_of(entry: &Entry<'_>, sample: &SampleRef<'_>, key: &str) -> Option<String> {
+    let own = entry.dictionary().resolve(sample.attributes);
+    let found = own.iter().find(|attribute| attribute.key == key);
+    let found = found.map(|attribute| format!("{}{}", attribute.value, attribute.unit));
+    let around = [entry.attributes(), entry.scope_attributes(), entry.resource_attributes()];
+    found.or_else(|| around.iter().find_map(|of| Some(of.get(key)?.to_string())))
+}
+
+/// A value as a file name: other characters than letters, digits, `.`, `-` and `_` become `_`.
+fn file_name(value: &str) -> String {
+    let safe = |c: char| if c.is_alphanumeric() || ".-".contains(c) { c } else { '_' };
+    let short: String = value.chars().take(40).map(safe).collect();
+    format!("{short}-{:08x}", xxh3_64(value.as_bytes()) as u32)
+}
+
+/// Profiles with one sample type each: those with several are divided, their samples repeated.
+fn one_type_each(profiles: &Profiles) -> Profiles {
+    let mut divided = profiles.clone();
+    let scopes = divided.resources.iter_mut().flat_map(|resource| &mut resource.scopes);
+    for scope in scopes {
+        if scope.profiles.iter().all(|profile| profile.sample_types.len() < 2) {
+            continue;
+        }
+        let profiles = std::mem::take(&mut scope.profiles);
+        scope.profiles = profiles.into_iter().flat_map(columns_apart).collect();
+    }
+    divided
+}
+
+fn columns_apart(profile: Profile) -> Vec<Profile> {
+    let columns = profile.sample_types.len();
+    if columns < 2 {
+        return vec![profile];
+    }
+    let column = |column: usize| {
+        let mut one = profile.clone();
+        one.sample_types = vec![profile.sample_types[column]];
+        one.samples.values.clear();
+        for row in 0..profile.samples.len() {
+            let value = profile.samples.values.row(row).get(column);
+            one.samples.values.items.extend(value);
+            one.samples.values.end_row();
+        }
+        if column > 0 {
+            forget_unique(&mut one);
+        }
+        one
+    };
+    (0..columns).map(column).collect()
+}
