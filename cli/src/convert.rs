@@ -16,6 +16,7 @@
 //! The doc comments of [`Args`] are the help text; what a reader of the code should know of the
 //! flags is said of the functions that turn them into options of the library, below.
 
+mod conversion;
 mod encode;
 mod origin;
 mod plan;
@@ -31,16 +32,17 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use otlp_profiles::compression::Level;
 use otlp_profiles::format::{Layout, Receiver, StringEncoding, Timestamps};
 use otlp_profiles::model::ProfileId;
-use otlp_profiles::{Ambiguity, Format, Limits, ReadOptions, WriteOptions};
+use otlp_profiles::{Ambiguity, Format, Limits, Losses, ReadOptions, WriteOptions};
 
 use crate::console::{self, Console};
+use crate::convert::conversion::Verb;
 use crate::convert::origin::Origin;
 use crate::convert::report::Form;
+use crate::exit::Exit;
 use crate::formats::FormatParser;
 use crate::limits::WriteLimits;
 use crate::reading::ReadArgs;
 
-pub(crate) use crate::convert::run::run;
 pub(crate) use crate::convert::types::is_all;
 
 /// How to convert what to what.
@@ -180,6 +182,13 @@ fn parse_profile_id(text: &str) -> Result<ProfileId, String> {
 fn receivers() -> impl TypedValueParser<Value = Receiver> {
     let names = Receiver::ALL.iter().map(|receiver| receiver.name());
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Receiver>())
+}
+
+/// Converts every input.
+pub(crate) fn run(args: &Args, console: &Console) -> Exit {
+    let apply = |profiles, _: &mut Losses| Ok(vec![(String::new(), profiles)]);
+    let verb = Verb { name: "convert", noun: "Conversion", past: "converted", apply: &apply };
+    run::each(args, &verb, console)
 }
 
 impl Args {

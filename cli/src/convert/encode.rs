@@ -11,7 +11,8 @@ use otlp_profiles::framing::Framing;
 use otlp_profiles::losses::{LossCode, LossKind};
 use otlp_profiles::model::ProfileId;
 use otlp_profiles::{
-    Certainty, Detected, Error, Format, Losses, ReadFinding, Severity, Verdict, WriteOptions,
+    Certainty, Detected, Error, Format, Losses, Profiles, ReadFinding, Reading, Severity, Verdict,
+    WriteOptions,
 };
 
 use crate::convert::origin::Origin;
@@ -44,36 +45,62 @@ pub(crate) struct Converted {
     formats: Vec<Format>,
     /// Of the first profile, to be told if it is the only one.
     first_id: ProfileId,
-    /// What was written, in the order of the messages, not yet packed or framed, and the label of each.
-    payloads: Vec<(String, Vec<u8>)>,
+    /// The payloads in the order of the messages, neither framed nor compressed.
+    payloads: Vec<Payload>,
     /// The first message that was passed over as it cannot be read.
     pub(crate) passed_over: Option<Failure>,
 }
 
+/// Profiles of a payload, and what they are called if a message becomes several.
+pub(crate) type Part = (String, Profiles);
+
+/// An encoded payload.
+#[derive(Debug)]
+struct Payload {
+    /// The part of the input, if a verb divides it; else empty.
+    part: String,
+    /// What a file of its own is named after.
+    label: String,
+    bytes: Vec<u8>,
+}
+
 impl Converted {
-    /// Writes one message.
+    /// Records how a message was read, and returns its profiles.
+    pub(crate) fn note(&mut self, message: Message) -> Profiles {
+        self.guessed |= message.is_guess();
+        self.messages += 1;
+        let Reading { profiles, detected, findings, .. } = message.reading;
+        self.note_detected(detected);
+        self.note_findings(findings);
+        profiles
+    }
+
+    fn note_findings(&mut self, findings: Vec<ReadFinding>) {
+        for finding in findings {
+            match self.findings.iter_mut().find(|known| known.code == finding.code) {
+                Some(known) => known.count += finding.count,
+                None => self.findings.push(finding),
+            }
+        }
+    }
+
+    /// Encodes one payload.
     ///
     /// # Errors
     ///
-    /// What the library refuses to write; nothing of the message is kept then.
-    pub(crate) fn add(
+    /// The library refuses to write it; nothing of the payload is kept then.
+    pub(crate) fn encode(
         &mut self,
-        message: Message,
+        (part, mut profiles): Part,
         origin: &Origin,
         to: Format,
         options: &WriteOptions,
     ) -> Result<(), Failure> {
-        self.guessed |= message.is_guess();
-        let Message { mut reading, payload, .. } = message;
-        // Writing needs its room.
-        drop(payload);
-        origin.set(&mut reading.profiles).map_err(|error| Failure::writing(&error))?;
-        let profiles = &reading.profiles;
-        if options.profile_id.is_some() && self.profiles > 0 && profiles.iter().next().is_some() {
+        origin.set(&mut profiles).map_err(|error| Failure::writing(&error))?;
+        if options.profile_id.is_some() && self.profiles > 0 && !profiles.is_empty() {
             let message = "--profile-id sets one profile's id, and several messages have profiles";
             return Err(Failure::new(Exit::Usage, message));
         }
-        self.messages += 1;
         if self.profiles == 0 {
             self.first_id =
                 profiles.iter().next().map(otlp_profiles::Profile::profile_id).unwrap_or_default();
@@ -82,27 +109,39 @@ impl Converted {
             self.profiles += 1;
             self.samples += profile.samples().len() as u64;
         }
-        self.note_detected(reading.detected);
-        let (payloads, losses) = otlp_profiles::write_all(profiles, to, options)
+        let (payloads, losses) = otlp_profiles::write_all(&profiles, to, options)
             .map_err(|error: Error| Failure::writing(&error))?;
         // Only files are named.
-        let labels = if to.is_otlp() { Vec::new() } else { labels(profiles, &payloads, to) };
+        let labels = if to.is_otlp() { Vec::new() } else { labels(&profiles, &payloads, to) };
         let mut labels = labels.into_iter();
         // Writers reserve for more than a message without samples needs, and there may be millions.
-        self.payloads.extend(payloads.into_iter().map(|mut payload| {
-            payload.shrink_to_fit();
-            (labels.next().unwrap_or_default(), payload)
+        self.payloads.extend(payloads.into_iter().map(|mut bytes| {
+            bytes.shrink_to_fit();
+            Payload { part: part.clone(), label: labels.next().unwrap_or_default(), bytes }
         }));
         self.losses.merge(&losses);
         // pprof has labels of mixed kinds itself: they are written as they were.
-        let kept = |finding: &ReadFinding| finding.code == "label.mixed" && to == Format::PPROF;
-        for finding in reading.findings.into_iter().filter(|f| !kept(f)) {
-            match self.findings.iter_mut().find(|known| known.code == finding.code) {
-                Some(known) => known.count += finding.count,
-                None => self.findings.push(finding),
-            }
+        if to == Format::PPROF {
+            self.findings.retain(|finding| finding.code != "label.mixed");
         }
         Ok(())
+    }
+
+    /// Adds how a further input was read.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.stored += other.stored;
+        self.messages += other.messages;
+        self.guessed |= other.guessed;
+        self.losses.merge(&other.losses);
+        self.note_findings(other.findings);
+        for format in other.formats {
+            if !self.formats.contains(&format) {
+                self.formats.push(format);
+            }
+        }
+        if let Some(detected) = other.detected {
+            self.note_detected(detected);
+        }
     }
 
     /// Goes on without a message that cannot be read, and says so.
@@ -133,11 +172,12 @@ impl Converted {
         }
     }
 
-    /// The files to write, with their labels: one, unless a file of the format is one profile and there are several.
+    /// Returns the files to write, with their labels: one for each part, or several if a file of the format holds one
+    /// profile.
     ///
     /// # Errors
     ///
-    /// No message at all in a format that cannot say so; frames that are too long.
+    /// There is no message, and the format cannot represent that; or frames are too long.
     pub(crate) fn blobs(
         &mut self,
         to: Format,
@@ -146,20 +186,23 @@ impl Converted {
     ) -> Result<Vec<(String, Vec<u8>)>, Failure> {
         let payloads = std::mem::take(&mut self.payloads);
         // A message without resources or tables is one of no bytes, and a file of none is refused.
-        let no_bytes = to.is_otlp() && payloads.len() == 1 && payloads[0].1.is_empty();
-        let mut blobs = match payloads.len() {
-            count if count == 0 || no_bytes => {
-                let message = format!("there is no profile to write: {} needs one", to.name());
-                return Err(Failure::new(Exit::Output, message));
-            }
-            1 => payloads,
-            _ => match several(to) {
-                Several::Files => payloads,
-                Several::Stacks => joined(payloads),
-                Several::Lines => vec![(String::new(), unlabelled(payloads).join(&b'\n'))],
-                Several::Frames => vec![(String::new(), self.frame(&unlabelled(payloads))?)],
-            },
-        };
+        let no_bytes = to.is_otlp() && payloads.len() == 1 && payloads[0].bytes.is_empty();
+        if payloads.is_empty() || no_bytes {
+            let message = format!("there is no profile to write: {} needs one", to.name());
+            return Err(Failure::new(Exit::Output, message));
+        }
+        let key = |payload: &Payload| payload.part.clone();
+        let payload = |payload: Payload| (payload.label, payload.bytes);
+        let mut blobs = Vec::new();
+        for (part, payloads) in grouped(payloads, key, payload) {
+            let files = self.files(to, payloads)?;
+            let is_one = files.len() == 1;
+            blobs.extend(files.into_iter().map(|(label, bytes)| match &part[..] {
+                "" => (label, bytes),
+                part if is_one => (part.to_owned(), bytes),
+                part => (format!("{part}.{label}"), bytes),
+            }));
+        }
         if to.is_json() {
             // So that files can be put together, line by line.
             blobs.iter_mut().for_each(|(_, blob)| blob.push(b'\n'));
@@ -168,6 +211,31 @@ impl Converted {
         let blobs: Vec<_> = blobs.into_iter().map(packed).collect();
         self.bytes_out = blobs.iter().map(|(_, blob)| blob.len() as u64).sum();
         Ok(blobs)
+    }
+
+    /// Joins payloads into as few files as the format allows.
+    fn files(
+        &self,
+        to: Format,
+        payloads: Vec<(String, Vec<u8>)>,
+    ) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+        let bytes = |(_, bytes)| bytes;
+        Ok(match several(to) {
+            _ if payloads.len() == 1 => payloads,
+            Several::Files => payloads,
+            Several::Stacks => {
+                let groups = grouped(payloads, |(label, _)| label.clone(), bytes);
+                groups.into_iter().map(|(label, stacks)| (label, stacks.concat())).collect()
+            }
+            Several::Lines => {
+                let lines: Vec<_> = payloads.into_iter().map(bytes).collect();
+                vec![(String::new(), lines.join(&b'\n'))]
+            }
+            Several::Frames => {
+                let payloads: Vec<_> = payloads.into_iter().map(bytes).collect();
+                vec![(String::new(), self.frame(&payloads)?)]
+            }
+        })
     }
 
     /// Messages that came framed go out in the same frames.
@@ -239,22 +307,23 @@ fn several(to: Format) -> Several {
     }
 }
 
-/// The payloads of each label in one, in the order in which labels are met.
-fn joined(payloads: Vec<(String, Vec<u8>)>) -> Vec<(String, Vec<u8>)> {
+/// Groups items by a key, in the order in which keys are met.
+fn grouped<T, V>(
+    items: Vec<T>,
+    key: impl Fn(&T) -> String,
+    value: impl Fn(T) -> V,
+) -> Vec<(String, Vec<V>)> {
     let mut rows = HashMap::new();
-    let mut joined: Vec<(String, Vec<u8>)> = Vec::new();
-    for (label, payload) in payloads {
-        let row = *rows.entry(label.clone()).or_insert(joined.len());
-        match joined.get_mut(row) {
-            Some((_, all)) => all.extend_from_slice(&payload),
-            None => joined.push((label, payload)),
+    let mut groups: Vec<(String, Vec<V>)> = Vec::new();
+    for item in items {
+        let key = key(&item);
+        let row = *rows.entry(key.clone()).or_insert(groups.len());
+        match groups.get_mut(row) {
+            Some((_, group)) => group.push(value(item)),
+            None => groups.push((key, vec![value(item)])),
         }
     }
-    joined
-}
-
-fn unlabelled(payloads: Vec<(String, Vec<u8>)>) -> Vec<Vec<u8>> {
-    payloads.into_iter().map(|(_, payload)| payload).collect()
+    groups
 }
 
 /// A code of the library, of what the command itself leaves out.

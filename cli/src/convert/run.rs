@@ -13,39 +13,35 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use otlp_profiles::framing::Framing;
-use otlp_profiles::{Certainty, Format, ReadOptions, WriteOptions};
+use otlp_profiles::Format;
 
 use crate::console::{Console, Level, Line};
 use crate::convert::Args;
+use crate::convert::conversion::{Blobs, Conversion, Outcome, Verb};
 use crate::convert::encode::Converted;
 use crate::convert::plan::{Job, Plan, Target};
 use crate::convert::report::{Form, Report};
 use crate::convert::tally::Tally;
-use crate::convert::types;
 use crate::exit::{Exit, Failure};
 use crate::files::labelled;
-use crate::notices::Notices;
 use crate::numbers::counted;
 use crate::output::{self, Sync};
-use crate::reading::{Content, Message, ambiguous, names};
 use crate::session::{Session, Turn};
 
-/// Converts every input, also when another one failed.
+/// Applies a verb to every input, also when another one failed.
 ///
 /// Arguments that name nothing are reported first, then each input in order. Notices about many inputs and the tally
 /// come last.
-pub(crate) fn run(args: &Args, console: &Console) -> Exit {
+pub(crate) fn each(args: &Args, verb: &Verb<'_>, console: &Console) -> Exit {
     let plan = match Plan::of(args) {
         Ok(plan) => plan,
-        Err(message) => return crate::wrong_usage("convert", args.json(), message),
+        Err(message) => return crate::wrong_usage(verb.name, args.json(), message),
     };
-    let (read, write, to) = (args.read_options(), args.write_options(), plan.format);
-    let conversion = Conversion { args, read, write, to };
-    let mut session = Session::new("convert", console);
-    let mut run = Run::new(args, console, to);
+    let conversion = Conversion::new(args, verb, plan.format);
+    let mut session = Session::new(verb.name, console);
+    let mut run = Run::new(&conversion, console);
     if let Some(misnamed) = &plan.misnamed {
-        console.log(&Line::new(Level::Warning, "convert", misnamed));
+        console.log(&Line::new(Level::Warning, verb.name, misnamed));
     }
     let work = |job: &Job, console: &Console| conversion.job(job, console);
     session.for_each(&plan.inputs, &plan.jobs, work, |session, turn| {
@@ -55,103 +51,16 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
         }
         ControlFlow::Continue(())
     });
-    output::sync(&run.directories);
-    if run.report.is_none() {
-        run.tally.tell(console);
-    }
-    session.finish()
-}
-
-/// What every input is converted with.
-struct Conversion<'a> {
-    args: &'a Args,
-    /// Made once of the arguments; the same for every input.
-    read: ReadOptions,
-    /// Likewise, so the same input gives the same bytes wherever it stands among the arguments.
-    write: WriteOptions,
-    /// The plan's format, which all inputs are written in.
-    to: Format,
-}
-
-/// What became of one input.
-#[derive(Default)]
-struct Outcome {
-    converted: Converted,
-    /// Warnings that may concern other inputs, too.
-    notices: Notices,
-}
-
-/// Bytes of the files to write, with their labels.
-type Blobs = Vec<(String, Vec<u8>)>;
-
-impl Conversion<'_> {
-    /// Converts one input, and compresses what it became; what was found until it failed is in the outcome.
-    fn job(&self, job: &Job, console: &Console) -> (Outcome, Result<Blobs, Failure>) {
-        let mut outcome = Outcome::default();
-        let result = self.convert(job, &mut outcome, console).and_then(|()| {
-            let _step = console.step("convert", "compression", &job.input.name());
-            outcome.converted.blobs(self.to, job.packing, self.args.level())
-        });
-        (outcome, result)
-    }
-
-    /// Converts one input, message by message.
-    ///
-    /// Each message is read, cut to the types that were chosen, written and dropped before the next
-    /// is read. With `--repair` a message of several that cannot be read is passed over, and
-    /// counted as a loss; a file without frames has only the one, so there it stays an error.
-    ///
-    /// # Errors
-    ///
-    /// Whatever stops this input; `outcome` has what was found until then.
-    fn convert(&self, job: &Job, outcome: &mut Outcome, console: &Console) -> Result<(), Failure> {
-        let Self { args, read, write, to } = self;
-        let Outcome { converted, notices } = outcome;
-        let name = job.input.name();
-        let mut content = Content::open(&job.input, &read.limits, console)?;
-        converted.framing = content.framing();
-        content.types_may_choose = to.options().contains(&"type");
-        let may_pass = args.read.repairs() && converted.framing != Framing::None;
-        content.each(read, console, |message| {
-            let mut message = match message {
-                Err(failure) if may_pass && failure.is_broken => {
-                    notices.warn("message.unreadable", &name, || format!("{name}: {failure}"));
-                    return converted.pass_over(failure);
-                }
-                message => message?,
-            };
-            met(notices, &name, &message)?;
-            let from = message.reading.detected.format;
-            taken(args, from, *to)?;
-            // Of such a format the types say what its values are.
-            let is_named = from.options().contains(&"type");
-            let asked = args.read.types().iter().filter(|one| !is_named || types::is_all(one));
-            let asked: Vec<_> = asked.cloned().collect();
-            let (profiles, losses) = (&mut message.reading.profiles, &mut converted.losses);
-            types::choose(profiles, &asked, *to, losses, (notices, &name))?;
-            let _step = console.step("convert", "encode", &name);
-            converted.add(message, &args.origin, *to, write)
-        })?;
-        if converted.messages == 0
-            && let Some(failure) = converted.passed_over.take()
-        {
-            return Err(failure);
-        }
-        converted.stored = content.stored();
-        if args.deny_loss && converted.is_lossy() {
-            let message = "--deny-loss refuses the losses listed above; nothing was written";
-            return Err(Failure::new(Exit::Denied, message));
-        }
-        Ok(())
-    }
+    run.finish(session)
 }
 
 /// The most labels that a message lists.
 const MOST_LISTED: usize = 10;
 
 /// One run over all inputs: outputs are written and told of in the order of the inputs.
-struct Run<'a> {
+pub(crate) struct Run<'a> {
     args: &'a Args,
+    verb: &'a Verb<'a>,
     console: &'a Console,
     to: Format,
     /// How each input's losses are reported; else the log has those of the run.
@@ -166,14 +75,24 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(args: &'a Args, console: &'a Console, to: Format) -> Self {
+    pub(crate) fn new(conversion: &Conversion<'a>, console: &'a Console) -> Self {
+        let &Conversion { args, verb, to, .. } = conversion;
         let (report, tally) = (args.report(console), Tally::default());
         let (written, directories) = (HashSet::new(), BTreeSet::new());
-        Self { args, console, to, report, tally, written, directories }
+        Self { args, verb, console, to, report, tally, written, directories }
+    }
+
+    /// Ends the run; returns the exit code.
+    pub(crate) fn finish(self, session: Session<'_>) -> Exit {
+        output::sync(&self.directories);
+        if self.report.is_none() {
+            self.tally.tell(self.verb.name, self.console);
+        }
+        session.finish()
     }
 
     /// Writes the result of one input and reports on it. Other inputs go on if it failed.
-    fn job(
+    pub(crate) fn job(
         &mut self,
         session: &mut Session<'_>,
         job: &Job,
@@ -196,7 +115,7 @@ impl<'a> Run<'a> {
 
     /// Writes what was converted; gives the names of the outputs.
     fn store(&mut self, job: &Job, blobs: Blobs) -> Result<Vec<String>, Failure> {
-        let _step = self.console.step("convert", "store", &job.input.name());
+        let _step = self.console.step(self.verb.name, "store", &job.input.name());
         match &job.target {
             Target::Stdout => to_stdout(&blobs, self.args.force),
             Target::File(path) => self.store_files(job, path, blobs),
@@ -256,15 +175,15 @@ impl<'a> Run<'a> {
             session.notices.note("viewer", name, || message);
         }
         if let Some(wrote) = report.wrote() {
-            self.console.log(&Line::new(Level::Notice, "convert", wrote));
+            self.console.log(&Line::new(Level::Notice, self.verb.name, wrote));
         }
     }
 
     /// The line of the log on an input that was converted: one for each, at INFO, whatever it lost.
     fn tell_done(&self, name: &str, converted: &Converted, outputs: &[String]) {
-        let message =
-            if converted.profiles == 1 { "Profile converted" } else { "Profiles converted" };
-        let mut line = Line::new(Level::Info, "convert", message)
+        let noun = if converted.profiles == 1 { "Profile" } else { "Profiles" };
+        let message = format!("{noun} {}", self.verb.past);
+        let mut line = Line::new(Level::Info, self.verb.name, message)
             .profile(converted.only_id())
             .with("from", converted.from())
             .with("to", self.to.name());
@@ -285,7 +204,7 @@ impl<'a> Run<'a> {
 
     /// Says that an input failed: by its report if it is to be JSON, else by a line, with what would
     /// have been lost.
-    fn failed(
+    pub(crate) fn failed(
         &self,
         session: &mut Session<'_>,
         name: &str,
@@ -298,7 +217,8 @@ impl<'a> Run<'a> {
         }
         if self.report != Some(Form::Json) {
             let level = if failure.fatal { Level::Critical } else { Level::Error };
-            let mut line = Line::new(level, "convert", "Conversion failed").because(failure);
+            let message = format!("{} failed", self.verb.noun);
+            let mut line = Line::new(level, self.verb.name, message).because(failure);
             if let Some(converted) = refused.filter(|_| self.report.is_none()) {
                 line = line.with("losses", Tally::codes(converted));
             }
@@ -306,53 +226,6 @@ impl<'a> Run<'a> {
         }
         session.ended(failure.exit);
     }
-}
-
-/// Notes what is to be said of how a message was read; what may as well be another is refused.
-///
-/// # Errors
-///
-/// A reading as likely as another with other sums: that is for the caller to decide.
-fn met(notices: &mut Notices, name: &str, message: &Message) -> Result<(), Failure> {
-    let detected = &message.reading.detected;
-    notices.deprecated_read(name, detected.format);
-    let findings = &message.reading.findings;
-    if let Some(unused) = findings.iter().find(|f| f.code == "timestamps.label_unused") {
-        notices.warn(unused.code, name, || format!("{name} has no such times: {}", unused.message));
-    }
-    if !message.is_guess() {
-        return Ok(());
-    }
-    if let Certainty::Ambiguous(_) = detected.certainty {
-        return Err(ambiguous(detected));
-    }
-    let (format, others) = (detected.format, names(detected.certainty.others()));
-    notices.warn(&format!("{format} or {others}"), name, || {
-        format!(
-            "{name} was read as {format}, which is a guess: {others} fit as well and read something else; say which it is with --from"
-        )
-    });
-    Ok(())
-}
-
-/// `Ok` when a format that is read or written takes the options that are for labels of pprof.
-///
-/// Asked of each message: only when it is read is its format known.
-///
-/// # Errors
-///
-/// One that would have no effect.
-fn taken(args: &Args, from: Format, to: Format) -> Result<(), Failure> {
-    let (time, links) = ("timestamp-label", "no-links");
-    let lacks = |formats: &[Format], name| !formats.iter().any(|f| f.options().contains(&name));
-    let message = if args.timestamp_label.is_some() && lacks(&[from], time) {
-        format!("--{time} does not apply to reading {from}")
-    } else if args.no_links && lacks(&[from, to], links) {
-        format!("--{links} does not apply to reading {from} or writing {to}")
-    } else {
-        return Ok(());
-    };
-    Err(Failure::new(Exit::Usage, message))
 }
 
 /// Several files cannot go out one behind the other: what reads them could not tell where one ends.

@@ -61,12 +61,12 @@ impl Tally {
     }
 
     /// Logs each kind once, the worst first.
-    pub(crate) fn tell(&self, console: &Console) {
+    pub(crate) fn tell(&self, subcommand: &'static str, console: &Console) {
         for (kind, lost) in self.lost.iter().rev() {
             let (codes, first) = (listed(&lost.counts), &lost.first);
             let more = and_more(lost.inputs.saturating_sub(1));
             let message = format!("Data {kind}: {codes} in {first}{more}");
-            console.log(&Line::new(Level::Warning, "convert", message));
+            console.log(&Line::new(Level::Warning, subcommand, message));
         }
     }
 }
