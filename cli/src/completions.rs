@@ -11,10 +11,17 @@ use crate::output;
 
 /// For whom.
 #[derive(Clone, Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
     /// The shell to complete for
     shell: Shell,
 }
+
+const AFTER_HELP: &str = "\
+Examples:
+  otlp-profiles completions bash > ~/.local/share/bash-completion/completions/otlp-profiles
+  otlp-profiles completions zsh > ~/.zfunc/_otlp-profiles
+  otlp-profiles completions fish > ~/.config/fish/completions/otlp-profiles.fish";
 
 /// Prints the script to stdout.
 ///

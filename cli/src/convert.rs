@@ -32,10 +32,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use otlp_profiles::compression::Level;
 use otlp_profiles::format::{Layout, Receiver, StringEncoding, Timestamps};
 use otlp_profiles::model::ProfileId;
-use otlp_profiles::{Ambiguity, Format, Limits, Losses, ReadOptions, WriteOptions};
+use otlp_profiles::{Ambiguity, Format, Limits, ReadOptions, WriteOptions};
 
 use crate::console::{self, Console};
-use crate::convert::conversion::Verb;
 use crate::convert::origin::Origin;
 use crate::convert::report::Form;
 use crate::exit::Exit;
@@ -43,11 +42,16 @@ use crate::formats::FormatParser;
 use crate::limits::WriteLimits;
 use crate::reading::ReadArgs;
 
+pub(crate) use crate::convert::conversion::{Conversion, Outcome, Verb};
+pub(crate) use crate::convert::encode::Converted;
+pub(crate) use crate::convert::plan::{Outputs, Plan};
+pub(crate) use crate::convert::run::{Run, each};
 pub(crate) use crate::convert::types::is_all;
 
 /// How to convert what to what.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, next_help_heading = "Output")]
+#[group(skip)]
 pub(crate) struct Args {
     /// Files, directories, quoted patterns, or - for stdin
     #[arg(required = true, value_name = "IN", help_heading = "Input")]
@@ -186,9 +190,10 @@ fn receivers() -> impl TypedValueParser<Value = Receiver> {
 
 /// Converts every input.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
-    let apply = |profiles, _: &mut Losses| Ok(vec![(String::new(), profiles)]);
+    let apply =
+        |profiles, _: &mut Converted, _: &Conversion<'_>| Ok(vec![(String::new(), profiles)]);
     let verb = Verb { name: "convert", noun: "Conversion", past: "converted", apply: &apply };
-    run::each(args, &verb, console)
+    each(args, &verb, console)
 }
 
 impl Args {

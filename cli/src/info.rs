@@ -33,7 +33,7 @@ use crate::session::{Session, Turn};
 
 /// What to describe.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Output")]
+#[command(after_help = AFTER_HELP, next_help_heading = "Output")]
 pub(crate) struct Args {
     /// Files, directories, quoted patterns, or - for stdin
     #[arg(required = true, value_name = "FILE", help_heading = "Input")]
@@ -50,6 +50,12 @@ pub(crate) struct Args {
     #[command(flatten)]
     read: ReadArgs,
 }
+
+const AFTER_HELP: &str = "\
+Examples:
+  otlp-profiles info cpu.pb.gz
+  otlp-profiles info --sizes cpu.otlp
+  otlp-profiles info --json profiles/ | jq -c '.files[0].messages[0].format'";
 
 /// The work, in messages.
 const WHAT: &str = "Description";

@@ -78,8 +78,8 @@ impl Input {
     }
 }
 
-/// A command with a name for the word `FILE`, which may be part of others.
-fn with_file(command: &str, name: &str) -> String {
+/// Replaces the word `FILE` of a command by a name.
+pub(crate) fn with_file(command: &str, name: &str) -> String {
     let mut named = String::new();
     let mut rest = command;
     while let Some((before, behind)) = rest.split_once("FILE") {

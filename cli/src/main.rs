@@ -24,12 +24,14 @@ mod later;
 mod limits;
 mod man;
 mod many;
+mod merge;
 mod notices;
 mod numbers;
 mod output;
 mod reading;
 mod session;
 mod source;
+mod split;
 mod style;
 mod text;
 mod time;
@@ -72,6 +74,10 @@ enum Command {
     Info(Later<info::Args>),
     /// Check files against the rules of their generation
     Validate(Later<validate::Args>),
+    /// Add up the profiles of many files
+    Merge(Later<merge::Args>),
+    /// Divide profiles by size, resource, sample type, attribute or time
+    Split(Later<split::Args>),
     /// Print a completion script for a shell
     Completions(Later<completions::Args>),
     /// Print the manual page, or write all pages to a directory
@@ -119,7 +125,12 @@ fn main() -> ExitCode {
 /// Signals are watched for from here on, so that no temporary file is left behind.
 fn run(cli: &Cli) -> Exit {
     // The report of a conversion goes where messages go, so all of it has to be JSON.
-    let json = matches!(&cli.command, Command::Convert(Later(args)) if args.json());
+    let json = match &cli.command {
+        Command::Convert(Later(args)) => args.json(),
+        Command::Merge(Later(args)) => args.convert.json(),
+        Command::Split(Later(args)) => args.convert.json(),
+        _ => false,
+    };
     let console = match Console::new(cli.verbose, cli.quiet, json) {
         Ok(console) => console,
         Err(message) => return wrong_usage("", json, message),
@@ -129,6 +140,8 @@ fn run(cli: &Cli) -> Exit {
         Command::Convert(Later(args)) => convert::run(args, &console),
         Command::Info(Later(args)) => info::run(args, &console),
         Command::Validate(Later(args)) => validate::run(args, &console),
+        Command::Merge(Later(args)) => merge::run(args, &console),
+        Command::Split(Later(args)) => split::run(args, &console),
         Command::Completions(Later(args)) => completions::run(args, &console),
         Command::Man(Later(args)) => man::run(args, &console),
     }

@@ -124,16 +124,28 @@ fn markdown(root: &Command) -> String {
     let about =
         "# Reference of the command\n\n<!-- otlp-profiles man --markdown writes this page. -->\n";
     let commands = std::iter::once(root).chain(root.get_subcommands());
-    commands.fold(about.to_owned(), |text, command| text + &reference(command))
+    let convert = root.find_subcommand("convert");
+    commands.fold(about.to_owned(), |text, command| {
+        // Subcommands that write as convert does list only the options of their own.
+        let is_like = command.get_name() != "convert" && has(command, "deny_loss");
+        text + &reference(command, convert.filter(|_| is_like))
+    })
 }
 
-fn reference(command: &Command) -> String {
+/// Whether a command has an argument of this id.
+fn has(command: &Command, id: &str) -> bool {
+    command.get_arguments().any(|arg| arg.get_id() == id)
+}
+
+/// The section of a command, less the options that it has like another one.
+fn reference(command: &Command, like: Option<&Command>) -> String {
     let usage = usage(command);
     let name = command.get_bin_name().unwrap_or("otlp-profiles");
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let mut text = format!("\n## {name}\n\n{about}.\n\n```text\n{usage}\n```\n");
     let mut groups: Vec<(&str, String)> = Vec::new();
-    for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
+    let is_own = |arg: &&Arg| like.is_none_or(|like| !has(like, arg.get_id().as_str()));
+    for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()).filter(is_own) {
         let heading = arg.get_help_heading().unwrap_or("Options");
         match groups.iter_mut().find(|(of, _)| *of == heading) {
             Some((_, list)) => list.push_str(&item(arg)),
@@ -142,6 +154,9 @@ fn reference(command: &Command) -> String {
     }
     for (heading, list) in groups {
         text += &format!("\n### {heading}\n\n{list}");
+    }
+    if like.is_some() {
+        text += "\nReads, writes and reports as [`convert`](#otlp-profiles-convert) does, and takes its options.\n";
     }
     for (heading, lines) in sections(command) {
         text += &format!("\n### {heading}\n\n```text\n{}\n```\n", lines.trim_end());

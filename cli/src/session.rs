@@ -28,6 +28,7 @@ pub(crate) struct Session<'a> {
     exit: Exit,
     /// How many files of directories hold no profile.
     skipped: usize,
+    is_empty: bool,
 }
 
 /// What the next call of `take` is about.
@@ -40,7 +41,14 @@ pub(crate) enum Turn<'a, J, R> {
 
 impl<'a> Session<'a> {
     pub(crate) fn new(name: &'static str, console: &'a Console) -> Self {
-        Self { name, console, notices: Notices::default(), exit: Exit::Done, skipped: 0 }
+        Self {
+            name,
+            console,
+            notices: Notices::default(),
+            exit: Exit::Done,
+            skipped: 0,
+            is_empty: false,
+        }
     }
 
     /// Runs `work` for each job on all cores, and passes the results to `take` in order until it breaks.
@@ -79,7 +87,13 @@ impl<'a> Session<'a> {
             let message = "No profile was found: every file was skipped";
             console.log(&Line::new(Level::Error, self.name, message));
             self.ended(Exit::Input);
+            self.is_empty = true;
         }
+    }
+
+    /// Whether every file was skipped.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.is_empty
     }
 
     /// Skips an input that a directory holds and that is not a profile; returns whether `failure` means that.

@@ -73,6 +73,31 @@ pub(crate) fn seconds(nanos: i128) -> String {
     format!("{text} s")
 }
 
+/// Parses a duration such as `500ms`, `10s`, `5m` or `1h` into nanoseconds.
+///
+/// # Errors
+///
+/// A sentence for clap: there is no number or no unit, or the duration is 0 or exceeds 64 bits.
+pub(crate) fn parse_duration(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, u64); 7] = [
+        ("ns", 1),
+        ("us", 1_000),
+        ("ms", 1_000_000),
+        ("s", 1_000_000_000),
+        ("m", 60_000_000_000),
+        ("h", 3_600_000_000_000),
+        ("d", 86_400_000_000_000),
+    ];
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (digits, unit) = text.split_at(end);
+    let factor = UNITS.iter().find(|(name, _)| *name == unit.trim()).map(|(_, factor)| *factor);
+    let nanos = digits.parse::<u64>().ok().zip(factor);
+    let nanos = nanos.and_then(|(number, factor)| number.checked_mul(factor));
+    nanos
+        .filter(|nanos| *nanos > 0)
+        .ok_or_else(|| "expected a duration such as 500ms, 10s, 5m or 1h".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -40,7 +40,7 @@ use crate::validate::compat::{Checker, ProfcheckFlags};
 
 /// The arguments of `validate`.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Rules")]
+#[command(after_help = AFTER_HELP, next_help_heading = "Rules")]
 pub(crate) struct Args {
     /// Files, directories, quoted patterns, or - for stdin
     #[arg(required_unless_present = "explain", value_name = "FILE", help_heading = "Input")]
@@ -117,6 +117,13 @@ pub(crate) struct Args {
 /// `--compat` runs the checks of another tool, and `--explain` runs no checks, so clap rejects these flags with them.
 const OUR_RULES: [&str; 9] =
     ["fix", "strict", "only", "ignore", "deny", "allow", "from", "receiver", "min_severity"];
+
+const AFTER_HELP: &str = "\
+Examples:
+  otlp-profiles validate --strict cpu.otlp
+  otlp-profiles validate --fix -o fixed.otlp broken.otlp
+  otlp-profiles validate --explain OP3101
+  otlp-profiles validate profiles/ --format sarif > profiles.sarif";
 
 /// The work, in messages.
 const WHAT: &str = "Validation";

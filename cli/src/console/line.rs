@@ -136,8 +136,11 @@ impl Line {
         // What is no problem is not to read like one.
         let problem = self.reason.as_ref().filter(|_| self.level <= Level::Warning);
         text.extend([" ", &shown(problem.unwrap_or(&self.explained()))]);
-        if self.level > Level::Warning {
-            self.push_fields(&mut text);
+        if self.level > Level::Warning && !self.fields.is_empty() {
+            let text_of = |value: &Value| value.as_str().map_or_else(|| value.to_string(), shown);
+            let field = |(key, value): &(&str, Value)| format!("{key} {}", text_of(value));
+            let fields: Vec<_> = self.fields.iter().map(field).collect();
+            text.push_str(&format!(" ({})", fields.join(", ")));
         }
         text
     }

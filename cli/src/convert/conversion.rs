@@ -5,7 +5,7 @@
 //! ```
 
 use otlp_profiles::framing::Framing;
-use otlp_profiles::{Certainty, Format, Losses, Profiles, ReadOptions, WriteOptions};
+use otlp_profiles::{Certainty, Format, Limits, Profiles, ReadOptions, WriteOptions};
 
 use crate::console::Console;
 use crate::convert::Args;
@@ -36,7 +36,8 @@ pub(crate) struct Verb<'a> {
     pub(crate) apply: &'a Apply<'a>,
 }
 
-pub(crate) type Apply<'a> = dyn Fn(Profiles, &mut Losses) -> Result<Vec<Part>, Failure> + Sync + 'a;
+pub(crate) type Apply<'a> =
+    dyn Fn(Profiles, &mut Converted, &Conversion<'_>) -> Result<Vec<Part>, Failure> + Sync + 'a;
 
 /// The result of one input.
 #[derive(Default)]
@@ -54,6 +55,15 @@ impl<'a> Conversion<'a> {
         Self { args, verb, read: args.read_options(), write: args.write_options(), to }
     }
 
+    /// The limits of files, as the arguments set them.
+    pub(crate) fn limits(&self) -> Limits {
+        self.read.limits
+    }
+
+    pub(crate) fn write_options(&self) -> &WriteOptions {
+        &self.write
+    }
+
     /// Converts one input and compresses the result. If it fails, the outcome has what was found until then.
     pub(crate) fn job(&self, job: &Job, console: &Console) -> (Outcome, Result<Blobs, Failure>) {
         let mut outcome = Outcome::default();
@@ -69,14 +79,20 @@ impl<'a> Conversion<'a> {
 
     /// Applies the verb to a message, and writes what it becomes.
     fn add(&self, converted: &mut Converted, message: Message) -> Result<(), Failure> {
-        let profiles = converted.note(message);
-        let parts = (self.verb.apply)(profiles, &mut converted.losses)?;
+        let mut profiles = converted.note(message);
+        self.set_origin(&mut profiles)?;
+        let parts = (self.verb.apply)(profiles, converted, self)?;
         parts.into_iter().try_for_each(|part| self.encode(converted, part))
+    }
+
+    /// Adds what the arguments tell about the resource and the scope.
+    pub(crate) fn set_origin(&self, profiles: &mut Profiles) -> Result<(), Failure> {
+        self.args.origin.set(profiles).map_err(|error| Failure::writing(&error))
     }
 
     /// Encodes one payload.
     pub(crate) fn encode(&self, converted: &mut Converted, part: Part) -> Result<(), Failure> {
-        converted.encode(part, &self.args.origin, self.to, &self.write)
+        converted.encode(part, self.to, &self.write)
     }
 
     /// Frames and compresses the payloads.

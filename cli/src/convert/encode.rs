@@ -15,7 +15,6 @@ use otlp_profiles::{
     WriteOptions,
 };
 
-use crate::convert::origin::Origin;
 use crate::convert::types::labels;
 use crate::exit::{Exit, Failure};
 use crate::files::Packing;
@@ -31,6 +30,8 @@ pub(crate) struct Converted {
     /// The bytes of the output as it is stored.
     pub(crate) bytes_out: u64,
     pub(crate) messages: u64,
+    /// The payloads that were written, each a part of the input if a verb divides it.
+    pub(crate) parts: usize,
     pub(crate) profiles: u64,
     pub(crate) samples: u64,
     /// What was noticed when reading; one entry a code.
@@ -91,16 +92,15 @@ impl Converted {
     /// The library refuses to write it; nothing of the payload is kept then.
     pub(crate) fn encode(
         &mut self,
-        (part, mut profiles): Part,
-        origin: &Origin,
+        (part, profiles): Part,
         to: Format,
         options: &WriteOptions,
     ) -> Result<(), Failure> {
-        origin.set(&mut profiles).map_err(|error| Failure::writing(&error))?;
         if options.profile_id.is_some() && self.profiles > 0 && !profiles.is_empty() {
-            let message = "--profile-id sets one profile's id, and several messages have profiles";
+            let message = "--profile-id sets one profile's id, and several payloads have profiles";
             return Err(Failure::new(Exit::Usage, message));
         }
+        self.parts += 1;
         if self.profiles == 0 {
             self.first_id =
                 profiles.iter().next().map(otlp_profiles::Profile::profile_id).unwrap_or_default();

@@ -51,6 +51,15 @@ impl Borrow<Input> for Job {
     }
 }
 
+/// How many outputs the inputs become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outputs {
+    /// One for each input.
+    Each,
+    /// One for all of them.
+    One,
+}
+
 /// Everything one call does.
 #[derive(Debug)]
 pub(crate) struct Plan {
@@ -67,9 +76,16 @@ impl Plan {
     /// # Errors
     ///
     /// A sentence about what the arguments lack.
-    pub(crate) fn of(args: &Args) -> Result<Self, String> {
+    pub(crate) fn of(args: &Args, outputs: Outputs) -> Result<Self, String> {
         let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
-        let inputs = Inputs::but(&args.inputs, output);
+        let mut inputs = Inputs::but(&args.inputs, output);
+        if outputs == Outputs::One {
+            inputs.single = true;
+            if let Some(path) = output.filter(|path| says_directory(path)) {
+                let path = shown_path(path);
+                return Err(format!("{path} is a directory: give -o FILE, the name of one output"));
+            }
+        }
         if inputs.stdins() > 1 {
             return Err("stdin can be read once".to_owned());
         }
@@ -96,7 +112,7 @@ impl Plan {
         if let Some(name) = options.into_iter().find(not_taken) {
             return Err(format!("--{name} does not apply to writing {format}"));
         }
-        if args.profile_id.is_some() && inputs.all.len() > 1 {
+        if args.profile_id.is_some() && inputs.all.len() > 1 && outputs == Outputs::Each {
             let inputs = inputs.all.len();
             return Err(format!(
                 "--profile-id sets one profile's id, and there are {inputs} inputs"

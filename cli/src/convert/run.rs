@@ -19,7 +19,7 @@ use crate::console::{Console, Level, Line};
 use crate::convert::Args;
 use crate::convert::conversion::{Blobs, Conversion, Outcome, Verb};
 use crate::convert::encode::Converted;
-use crate::convert::plan::{Job, Plan, Target};
+use crate::convert::plan::{Job, Outputs, Plan, Target};
 use crate::convert::report::{Form, Report};
 use crate::convert::tally::Tally;
 use crate::exit::{Exit, Failure};
@@ -33,7 +33,7 @@ use crate::session::{Session, Turn};
 /// Arguments that name nothing are reported first, then each input in order. Notices about many inputs and the tally
 /// come last.
 pub(crate) fn each(args: &Args, verb: &Verb<'_>, console: &Console) -> Exit {
-    let plan = match Plan::of(args) {
+    let plan = match Plan::of(args, Outputs::Each) {
         Ok(plan) => plan,
         Err(message) => return crate::wrong_usage(verb.name, args.json(), message),
     };
@@ -47,7 +47,7 @@ pub(crate) fn each(args: &Args, verb: &Verb<'_>, console: &Console) -> Exit {
     session.for_each(&plan.inputs, &plan.jobs, work, |session, turn| {
         match turn {
             Turn::Missing(name, failure) => run.failed(session, name, failure, None),
-            Turn::Done(job, outcome) => run.job(session, job, outcome),
+            Turn::Done(job, outcome) => run.job(session, &job.input.name(), job, outcome),
         }
         ControlFlow::Continue(())
     });
@@ -95,21 +95,21 @@ impl<'a> Run<'a> {
     pub(crate) fn job(
         &mut self,
         session: &mut Session<'_>,
+        name: &str,
         job: &Job,
         (outcome, blobs): (Outcome, Result<Blobs, Failure>),
     ) {
-        let name = job.input.name();
         let Outcome { converted, notices } = outcome;
         session.notices.merge(notices);
         match blobs.and_then(|blobs| self.store(job, blobs)) {
             Ok(outputs) => {
-                self.tally.written(&name, &converted);
-                session.notices.deprecated_written(&name, self.to);
-                self.tell(session, &Report::done(&name, self.to, &converted, &outputs));
-                self.tell_done(&name, &converted, &outputs);
+                self.tally.written(name, &converted);
+                session.notices.deprecated_written(name, self.to);
+                self.tell(session, &Report::done(name, self.to, &converted, &outputs));
+                self.tell_done(name, &converted, &outputs);
             }
             Err(failure) if session.skip(&job.input, &failure) => {}
-            Err(failure) => self.failed(session, &name, &failure, Some(&converted)),
+            Err(failure) => self.failed(session, name, &failure, Some(&converted)),
         }
     }
 

@@ -16,6 +16,7 @@ use otlp_profiles::Severity;
 use otlp_profiles::check::output::Checked;
 use otlp_profiles::check::{Finding, Known, Report, Rule, RuleCount};
 
+use crate::input::{quoted, with_file};
 use crate::numbers::{counted, grouped};
 use crate::style::{BAD, BOLD, WARN, styled};
 use crate::text::shown;
@@ -143,6 +144,11 @@ fn unrecognised(page: &mut String, files: &[Checked]) {
         let (title, fix) = (title(first.rule, first.severity), first.rule.fix());
         let _ = writeln!(page, "{title}: {}; {fix}", counted(*count, "file"));
         for (sentence, names) in groups.in_order() {
+            // The command that helps can be typed as it stands.
+            let sentence = match names {
+                [name] => with_file(sentence, &quoted(name)),
+                _ => sentence.to_owned(),
+            };
             let _ = writeln!(page, "  {}{sentence}", joined(names));
         }
     }

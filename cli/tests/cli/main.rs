@@ -16,6 +16,7 @@ mod pieces;
 mod release;
 mod sizes;
 mod validate;
+mod verbs;
 
 use std::fs;
 use std::io::Write;

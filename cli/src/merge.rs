@@ -1,0 +1,199 @@
+//! `otlp-profiles merge`: many files become one.
+//!
+//! Each thread merges the messages of a file; the results are appended in the order of the files. Memory is that of the
+//! merged profiles and of the files in work.
+
+use std::ops::ControlFlow;
+
+use clap::ValueEnum;
+use otlp_profiles::transform::{Columns, Combine, MergeOptions, Merged, Merger, ResourceKeys};
+
+use crate::console::Console;
+use crate::convert::{self, Conversion, Converted, Outcome, Outputs, Plan, Run, Verb};
+use crate::exit::{Exit, Failure};
+use crate::input::Input;
+use crate::numbers::{counted, grouped};
+use crate::session::{Session, Turn};
+
+/// What to merge, and how.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = AFTER_HELP, next_help_heading = "Merge")]
+pub(crate) struct Args {
+    /// Combine snapshots of one process, such as heap profiles, by sum, last, mean or max
+    #[arg(long, value_enum, default_value_t, hide_possible_values = true, value_name = "HOW")]
+    combine: CombineArg,
+    /// Add up profiles whose resources differ in this attribute, such as k8s.pod.name; repeatable
+    #[arg(long, value_name = "KEY")]
+    ignore_resource: Vec<String>,
+    /// Add up profiles whose resources agree in this attribute; others are dropped; repeatable
+    #[arg(long, value_name = "KEY", conflicts_with = "ignore_resource")]
+    only_resource: Vec<String>,
+    /// Keep every profile apart, and share only the tables
+    #[arg(long)]
+    keep_apart: bool,
+    /// Drop sample types that not all inputs have
+    #[arg(long)]
+    intersect: bool,
+    /// Write timestamped samples as totals
+    #[arg(long)]
+    drop_timestamps: bool,
+    /// Drop samples whose values are all 0
+    #[arg(long)]
+    drop_zero: bool,
+    /// Keep mappings of one binary at different addresses apart
+    #[arg(long, hide_short_help = true)]
+    exact_addresses: bool,
+    /// Add up profiles with different periods into one without a period
+    #[arg(long, hide_short_help = true)]
+    join_periods: bool,
+    /// Add a profile again that has the id and contents of an earlier one
+    #[arg(long, hide_short_help = true)]
+    add_repeats: bool,
+    /// Set the duration to the sum of all durations, as pprof does, instead of the span
+    #[arg(long, hide_short_help = true)]
+    sum_durations: bool,
+    /// Sort by content: the same bytes in whichever order the inputs come
+    #[arg(long)]
+    canonical: bool,
+    /// Go on without inputs that cannot be read, and list them
+    #[arg(long)]
+    skip_unreadable: bool,
+    #[command(flatten)]
+    pub(crate) convert: convert::Args,
+}
+
+/// `Combine` of the library for clap, without its documentation in the help.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum CombineArg {
+    #[default]
+    Sum,
+    Last,
+    Mean,
+    Max,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  otlp-profiles merge night/ -o night.pb.gz
+  otlp-profiles merge 'heap-*.pb.gz' --combine last -o heap.otlp
+  otlp-profiles merge pods/ --ignore-resource k8s.pod.name -o service.otlp";
+
+impl Args {
+    /// pprof has one profile a file, so its columns are filled up.
+    fn options(&self, conversion: &Conversion<'_>) -> MergeOptions {
+        let combine = match self.combine {
+            CombineArg::Sum => Combine::Sum,
+            CombineArg::Last => Combine::Last,
+            CombineArg::Mean => Combine::Mean,
+            CombineArg::Max => Combine::Max,
+        };
+        let resources = match (&self.only_resource[..], &self.ignore_resource[..]) {
+            ([], []) => ResourceKeys::All,
+            ([], keys) => ResourceKeys::Without(keys.to_vec()),
+            (keys, _) => ResourceKeys::Only(keys.to_vec()),
+        };
+        let columns = match self.intersect {
+            true => Columns::Intersect,
+            false if conversion.to.is_otlp() => Columns::Apart,
+            false => Columns::ZeroFill,
+        };
+        MergeOptions::default()
+            .limits(conversion.limits())
+            .keep_apart(self.keep_apart)
+            .resources(resources)
+            .combine(combine)
+            .columns(columns)
+            .sum_durations(self.sum_durations)
+            .add_repeats(self.add_repeats)
+            .drop_timestamps(self.drop_timestamps)
+            .drop_zero(self.drop_zero)
+            .exact_addresses(self.exact_addresses)
+            .join_periods(self.join_periods)
+            .canonical(self.canonical)
+    }
+}
+
+/// Merges every input into one output; an input that cannot be read fails the run, and nothing is written.
+pub(crate) fn run(args: &Args, console: &Console) -> Exit {
+    let none = |_, _: &mut Converted, _: &Conversion<'_>| Ok(Vec::new());
+    let verb = Verb { name: "merge", noun: "Merge", past: "merged", apply: &none };
+    let plan = match Plan::of(&args.convert, Outputs::One) {
+        Ok(plan) => plan,
+        Err(message) => return crate::wrong_usage("merge", args.convert.json(), message),
+    };
+    let conversion = Conversion::new(&args.convert, &verb, plan.format);
+    let mut session = Session::new("merge", console);
+    let mut run = Run::new(&conversion, console);
+    let options = args.options(&conversion);
+    let mut merger = Merger::new(options.clone());
+    let (mut merged, mut failed) = (Outcome::default(), false);
+    let work = |input: &Input, console: &Console| merge_one(&conversion, &options, input, console);
+    session.for_each(&plan.inputs, &plan.inputs.all, work, |session, turn| {
+        let result = match turn {
+            Turn::Missing(name, failure) => Err((name.to_owned(), failure.clone())),
+            Turn::Done(input, (outcome, Ok(one))) => {
+                merged.converted.add(outcome.converted);
+                session.notices.merge(outcome.notices);
+                let appended =
+                    merger.append(&one).map_err(|error| Failure::of(&error, Exit::Input));
+                appended.map_err(|failure| (input.name(), failure))
+            }
+            Turn::Done(input, (_, Err(failure))) if session.skip(input, &failure) => Ok(()),
+            Turn::Done(input, (_, Err(failure))) => Err((input.name(), failure)),
+        };
+        if let Err((name, failure)) = result {
+            failed = true;
+            run.failed(session, &name, &failure, None);
+        }
+        ControlFlow::Continue(())
+    });
+    if failed && !args.skip_unreadable || session.is_empty() {
+        return run.finish(session);
+    }
+    let Some(job) = plan.jobs.first() else { return run.finish(session) };
+    let blobs = finish(&conversion, merger, &mut merged, &mut session)
+        .and_then(|()| conversion.pack(&mut merged.converted, job, console));
+    let name = counted(plan.inputs.all.len() as u64, "input");
+    run.job(&mut session, &name, job, (merged, blobs));
+    run.finish(session)
+}
+
+/// Merges the messages of one input.
+fn merge_one(
+    conversion: &Conversion<'_>,
+    options: &MergeOptions,
+    input: &Input,
+    console: &Console,
+) -> (Outcome, Result<Merger, Failure>) {
+    let mut outcome = Outcome::default();
+    let mut merger = Merger::new(options.clone());
+    let result = conversion.each_message(input, &mut outcome, console, |converted, message| {
+        let profiles = converted.note(message);
+        merger.add(&profiles).map_err(|error| Failure::of(&error, Exit::Input))
+    });
+    (outcome, result.map(|()| merger))
+}
+
+/// Encodes what the inputs became, and warns about sums of snapshots.
+fn finish(
+    conversion: &Conversion<'_>,
+    merger: Merger,
+    outcome: &mut Outcome,
+    session: &mut Session<'_>,
+) -> Result<(), Failure> {
+    let Merged { mut profiles, losses, snapshots, .. } =
+        merger.finish().map_err(|error| Failure::writing(&error))?;
+    if losses.get("merge.snapshots_summed").is_some() {
+        for kind in snapshots {
+            let (name, unit, count) = (&kind.sample_type, &kind.unit, kind.count);
+            let (sum, last) = (grouped(kind.sum), grouped(kind.last));
+            let message = format!(
+                "{name}: {count} snapshots of one process were added up to {sum} {unit}; the last ones are {last} {unit} (--combine last keeps those)"
+            );
+            session.notices.warn(&format!("snapshots {name}"), "", || message);
+        }
+    }
+    outcome.converted.losses.merge(&losses);
+    conversion.set_origin(&mut profiles)?;
+    conversion.encode(&mut outcome.converted, (String::new(), profiles))
+}

@@ -1,0 +1,91 @@
+//! `otlp-profiles split`: one file becomes several.
+
+use clap::ArgGroup;
+use otlp_profiles::Profiles;
+use otlp_profiles::transform::{MaxBytes, SplitBy, split, split_max};
+
+use crate::console::Console;
+use crate::convert::{self, Conversion, Converted, Verb};
+use crate::exit::{Exit, Failure};
+use crate::limits::parse_size;
+use crate::time::parse_duration;
+
+/// What to split, and where.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = AFTER_HELP, next_help_heading = "Split")]
+#[command(group = ArgGroup::new("property").required(true))]
+pub(crate) struct Args {
+    /// The most bytes of an output, before compression, such as 4MiB
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, group = "property")]
+    max_bytes: Option<u64>,
+    /// One output for each resource
+    #[arg(long, group = "property")]
+    by_resource: bool,
+    /// One output for each scope
+    #[arg(long, group = "property")]
+    by_scope: bool,
+    /// One output for each sample type
+    #[arg(long, group = "property")]
+    by_type: bool,
+    /// One output for each thread
+    #[arg(long, group = "property")]
+    by_thread: bool,
+    /// One output for each value of this attribute or label
+    #[arg(long, value_name = "KEY", group = "property")]
+    by_attribute: Option<String>,
+    /// One output for each window of time, such as 10s
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, group = "property")]
+    by_time: Option<u64>,
+    /// Write a sample that exceeds --max-bytes alone, instead of failing
+    #[arg(long, requires = "max_bytes")]
+    keep_oversize: bool,
+    #[command(flatten)]
+    pub(crate) convert: convert::Args,
+}
+
+const AFTER_HELP: &str = "\
+Outputs are named after OUT and their part: -o a.otlp writes a.0001.otlp, a.0002.otlp.
+
+Examples:
+  otlp-profiles split big.otlp --max-bytes 4MiB -o part.otlp
+  otlp-profiles split all.otlp --by-resource -o service.otlp
+  otlp-profiles split cpu.pb.gz --by-attribute endpoint -o cpu.pb.gz";
+
+/// Splits every input.
+pub(crate) fn run(args: &Args, console: &Console) -> Exit {
+    let apply = |profiles: Profiles, converted: &mut Converted, conversion: &Conversion<'_>| {
+        parts(args, &profiles, converted, conversion)
+    };
+    let verb = Verb { name: "split", noun: "Split", past: "split", apply: &apply };
+    convert::each(&args.convert, &verb, console)
+}
+
+/// The parts of a message, with their names.
+fn parts(
+    args: &Args,
+    profiles: &Profiles,
+    converted: &mut Converted,
+    conversion: &Conversion<'_>,
+) -> Result<Vec<(String, Profiles)>, Failure> {
+    if let Some(max_bytes) = args.max_bytes {
+        let limit = MaxBytes::new(max_bytes)
+            .format(conversion.to)
+            .write(conversion.write_options().clone())
+            .keep_oversize(args.keep_oversize);
+        let parts = split_max(profiles, &limit).map_err(|error| Failure::writing(&error))?;
+        let first = converted.parts;
+        let named = |(row, part)| (format!("{:04}", first + row + 1), part);
+        return Ok(parts.into_iter().enumerate().map(named).collect());
+    }
+    let by = match &args.by_attribute {
+        Some(key) => SplitBy::Attribute(key),
+        None if args.by_resource => SplitBy::Resource,
+        None if args.by_scope => SplitBy::Scope,
+        None if args.by_type => SplitBy::SampleType,
+        None if args.by_thread => SplitBy::Thread,
+        None => SplitBy::Window(args.by_time.unwrap_or_default()),
+    };
+    let (parts, losses) = split(profiles, by);
+    converted.losses.merge(&losses);
+    Ok(parts.into_iter().map(|part| (part.name, part.profiles)).collect())
+}

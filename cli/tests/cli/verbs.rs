@@ -1,0 +1,102 @@
+//! merge and split: subcommands that read and write as convert does.
+
+use crate::*;
+
+fn copied(test: &str, names: &[&str]) -> PathBuf {
+    let room = room(test);
+    names.iter().for_each(|name| copy(name, &room.join(name)));
+    room
+}
+
+/// The sums of all sample types together.
+fn totals(room: &Path, files: &[String]) -> Vec<(String, i64)> {
+    let mut totals = std::collections::BTreeMap::new();
+    for (name, unit, sum) in files.iter().flat_map(|file| sums(room, file)) {
+        *totals.entry(format!("{name}:{unit}")).or_insert(0) += sum;
+    }
+    totals.into_iter().collect()
+}
+
+fn matching(room: &Path, start: &str) -> Vec<String> {
+    let names = files(room).into_iter().filter(|name| name.starts_with(start));
+    names.collect()
+}
+
+#[test]
+fn merging_adds_up_and_warns_of_snapshots() {
+    let room = copied("verbs_merge", &["go-heap.pb.gz", "go-allocs.pb.gz", "go-cpu-labels.pb.gz"]);
+    let output = run(&room, "merge go-cpu-labels.pb.gz go-cpu-labels.pb.gz -o cpu.pb.gz", 0);
+    assert_eq!(stderr(&output), "");
+    let double = |(name, unit, sum): (String, String, i64)| (name, unit, 2 * sum);
+    let one: Vec<_> = sums(&room, "go-cpu-labels.pb.gz").into_iter().map(double).collect();
+    assert_eq!(sums(&room, "cpu.pb.gz"), one);
+
+    // Heap profiles hold totals since the start of the process: the later one contains the earlier one.
+    let inputs = "go-heap.pb.gz go-allocs.pb.gz";
+    let output = run(&room, &format!("merge {inputs} -o sum.otlp"), 0);
+    says(&output, "inuse_space: 2 snapshots of one process were added up to");
+    says(&output, "--combine last keeps those");
+    let output = run(&room, &format!("merge {inputs} --combine last -o last.otlp"), 0);
+    assert!(!stderr(&output).contains("added up"), "{}", stderr(&output));
+    let [last, heap] = ["last.otlp", "go-heap.pb.gz"].map(|file| totals(&room, &[file.to_owned()]));
+    assert_eq!(last, heap);
+}
+
+#[test]
+fn an_unreadable_input_fails_a_merge_unless_it_is_skipped() {
+    let room = copied("verbs_merge_broken", &["go-cpu-labels.pb.gz"]);
+    fs::write(room.join("cut.pb"), &fs::read(testdata("rust-cpu.pb")).unwrap()[..500]).unwrap();
+    let output = run(&room, "merge go-cpu-labels.pb.gz cut.pb -o all.otlp", 3);
+    says(&output, "cut.pb");
+    assert!(!room.join("all.otlp").exists());
+    run(&room, "merge go-cpu-labels.pb.gz cut.pb missing.pb -o all.otlp --skip-unreadable", 3);
+    assert_eq!(sums(&room, "all.otlp"), sums(&room, "go-cpu-labels.pb.gz"));
+    run(&room, "merge go-cpu-labels.pb.gz -o .", 2);
+    run(&room, "merge go-cpu-labels.pb.gz -o all.otlp", 4);
+}
+
+/// Whatever the threads do, and with --canonical in whichever order the files come.
+#[test]
+fn merges_have_the_same_bytes() {
+    let names = ["go-heap.pb.gz", "go-cpu-labels.pb.gz", "go-mutex.pb.gz", "go-allocs.pb.gz"];
+    let room = copied("verbs_merge_order", &names);
+    let merge = |inputs: &str, flags: &str| {
+        run(&room, &format!("merge {inputs} -o out.otlp -q --force{flags}"), 0);
+        fs::read(room.join("out.otlp")).unwrap()
+    };
+    let forwards = names.join(" ");
+    let backwards = names.iter().rev().copied().collect::<Vec<_>>().join(" ");
+    let first = merge(&forwards, "");
+    assert!((0..5).all(|_| merge(&forwards, "") == first));
+    assert!(merge(&forwards, " --canonical") == merge(&backwards, " --canonical"));
+}
+
+#[test]
+fn parts_fit_and_merge_into_the_whole() {
+    let room = copied("verbs_split", &["go-heap.pb.gz", "go-cpu-labels.pb.gz"]);
+    run(&room, "merge go-heap.pb.gz go-cpu-labels.pb.gz -o all.otlp", 0);
+    let whole = totals(&room, &["all.otlp".to_owned()]);
+    let output = run(&room, "split all.otlp --max-bytes 8KiB -o part.otlp", 0);
+    says(&output, "wrote part.0001.otlp, part.0002.otlp");
+    let parts = matching(&room, "part.");
+    assert!(parts.len() > 2, "{parts:?}");
+    for part in &parts {
+        assert!(fs::metadata(room.join(part)).unwrap().len() <= 8 << 10, "{part}");
+    }
+    assert_eq!(totals(&room, &parts), whole);
+    run(&room, &format!("merge {} -o back.otlp", parts.join(" ")), 0);
+    assert_eq!(totals(&room, &["back.otlp".to_owned()]), whole);
+
+    for (by, prefix, most) in [("--by-type", "type", 6), ("--by-resource", "one", 1)] {
+        run(&room, &format!("split all.otlp {by} -o {prefix}.otlp"), 0);
+        let parts = matching(&room, &format!("{prefix}."));
+        assert_eq!(parts.len(), most, "{parts:?}");
+        assert_eq!(totals(&room, &parts), whole);
+    }
+    run(&room, "split go-cpu-labels.pb.gz --by-attribute endpoint -o cpu.pb.gz", 0);
+    assert_eq!(matching(&room, "cpu.").len(), 3);
+    let output = run(&room, "split all.otlp --max-bytes 40 -o tiny.otlp", 5);
+    says(&output, "40");
+    run(&room, "split all.otlp -o x.otlp", 2);
+    run(&room, "split all.otlp --by-time 10 -o x.otlp", 2);
+}
