@@ -39,6 +39,7 @@
 //! | measure which parts of a payload use the bytes | [`summary::Sizes`] |
 //! | inspect profiles: samples, stacks, values, attributes | [`Profiles`], [`model`] |
 //! | write a format | [`write()`], [`write_to()`], [`Format`], [`WriteOptions`] |
+//! | merge, split, compare, filter or redact profiles | [`transform`] |
 //! | check a payload against the rules of its generation | [`check::validate()`], [`check::Rule`] |
 //! | list what a conversion lost | [`Losses`], [`losses::LossCode`] |
 //! | write a profiler | [`Builder`], [the guide for profiler authors](guide::profiler_authors) |
@@ -60,8 +61,8 @@
 //!
 //! # Features
 //!
-//! `check`, `formats` and `summary` are on by default; they add code, not dependencies. The crate has about a dozen
-//! dependencies and needs no C compiler. A profiler needs none of the three: `default-features = false` leaves the
+//! `check`, `formats`, `summary` and `transform` are on by default; they add code, not dependencies. The crate has about a dozen
+//! dependencies and needs no C compiler. A profiler needs none of them: `default-features = false` leaves the
 //! builder and the codecs of OTLP, OTLP/JSON and pprof.
 //!
 //! | feature | |
@@ -69,6 +70,7 @@
 //! | `check` | the module `check`: rules, reports and fixes |
 //! | `formats` | formats of other tools: folded stacks, speedscope, `perf script`, pprof's legacy formats, OSProfiler |
 //! | `summary` | `Summary` and `summary::Sizes` |
+//! | `transform` | the module `transform`: merging, splitting, comparing, filtering and redacting |
 //! | `proto` | [`prost`](https://docs.rs/prost) types of the newest generation and of pprof, generated at build time with some 40 additional crates |
 //! | `proto-all` | prost types of every older generation as well |
 //! | `pprof` | `Builder::report`: profiles from the reports of the crate [`pprof`](https://docs.rs/pprof) |
@@ -82,7 +84,7 @@
 #![deny(missing_docs)]
 // Code that only a disabled part uses is dead then. The build with all features finds code that nothing uses.
 #![cfg_attr(
-    not(all(feature = "check", feature = "formats", feature = "summary")),
+    not(all(feature = "check", feature = "formats", feature = "summary", feature = "transform")),
     allow(dead_code, unused_imports)
 )]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -105,6 +107,7 @@ pub mod semconv;
 pub mod stream;
 #[cfg(feature = "summary")]
 pub mod summary;
+#[cfg(feature = "transform")]
 pub mod transform;
 mod wire;
 mod writer;

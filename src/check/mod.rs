@@ -36,6 +36,7 @@ pub mod output;
 mod packed;
 mod plain;
 mod profcheck;
+mod receivers;
 mod record;
 #[cfg(test)]
 mod references;

@@ -50,6 +50,22 @@ pub(crate) fn is_permutation(order: &[usize], length: usize) -> bool {
             .all(|&at| seen.get_mut(at).is_some_and(|seen| !std::mem::replace(seen, true)))
 }
 
+/// For each profile of an order the first profile of the same pprof and the column that it was there. The profiles of a
+/// pprof are consecutive, and so are their columns.
+pub(crate) fn columns(order: &[usize]) -> Vec<(usize, usize)> {
+    let (mut start, mut found) = (0, Vec::with_capacity(order.len()));
+    while start < order.len() {
+        let (mut at, mut end) = (start, start);
+        while at <= end {
+            end = end.max(order[at]);
+            at += 1;
+        }
+        found.extend(order[start..at].iter().map(|column| (start, column - start)));
+        start = at;
+    }
+    found
+}
+
 /// For each of some numbers how many of them are smaller.
 pub(crate) fn ranks(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut sorted: Vec<(usize, usize)> = numbers.enumerate().map(|(at, n)| (n, at)).collect();
@@ -70,6 +86,8 @@ mod tests {
     #[test]
     fn ranks_of_a_part_of_an_order_are_an_order() {
         assert_eq!(ranks([4, 0, 2].into_iter()), [2, 0, 1]);
+        assert_eq!(columns(&[1, 0, 2, 5, 3, 4]), [(0, 1), (0, 0), (2, 0), (3, 2), (3, 0), (3, 1)]);
+        assert_eq!(columns(&[]), []);
         assert!(is_permutation(&[2, 0, 1], 3));
         assert!(!is_permutation(&[0, 0], 2) && !is_permutation(&[0, 2], 2));
     }

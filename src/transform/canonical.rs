@@ -22,7 +22,7 @@ use crate::model::value::{KeyValue, Value};
 use crate::model::{EntityRef, Profiles, ResourceProfiles, ScopeProfiles};
 
 /// Sorts tables, samples, profiles, scopes and resources by content. `beside` holds a number for each profile and is
-/// sorted with them. `main` comes first of the mappings; other rows that nothing refers to are dropped.
+/// sorted with them. `main` comes first of the mappings; unreferenced rows are dropped.
 pub(super) fn canonical(profiles: &mut Profiles, main: MappingId, beside: &mut Vec<i128>) {
     let dictionary = &profiles.dictionary;
     let mut reach = Reach::of(dictionary);

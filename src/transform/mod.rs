@@ -4,15 +4,18 @@
 //! |---|---|
 //! | add up any number of payloads | [`Merger`] |
 //! | compare two payloads, or fail a build if something costs more | [`diff()`], [`diff_profile`], [`judge`] |
+//! | keep a time range, or remove addresses, lines or binaries | [`retain_time`], [`strip()`] |
+//! | replace names and values by pseudonyms | [`Redactor`] |
 //! | divide a payload by a property, or into parts of limited size | [`split()`], [`split_max`] |
 //!
-//! What two profiles must have in common to be one, a frame, a sample or a profile, is the same for all of them: see
-//! [`Merger`].
+//! All transforms use the same identity of frames, samples and profiles: see [`Merger`].
 
 mod binaries;
 mod canonical;
 mod diff;
+mod filter;
 mod merge;
+mod redact;
 mod split;
 mod units;
 
@@ -20,5 +23,7 @@ pub use diff::{
     Diff, DiffBy, DiffMode, DiffOptions, DiffProfile, DiffRow, Gate, GateKind, GateReport, GateRow,
     GateRule, Judgement, Noise, Rename, diff, diff_profile, judge, strip_hash,
 };
+pub use filter::{Strip, retain_time, strip};
 pub use merge::{Columns, Combine, MergeOptions, Merged, Merger, ResourceKeys, Snapshots};
+pub use redact::Redactor;
 pub use split::{MaxBytes, Part, SplitBy, split, split_max};

@@ -16,7 +16,7 @@ use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
 /// The lines `root;…;leaf [key=value,…] v1,v2,…` of profiles that are the columns of one.
-fn canonical(profiles: &Profiles) -> Vec<String> {
+pub fn canonical(profiles: &Profiles) -> Vec<String> {
     let dictionary = profiles.dictionary();
     let columns: Vec<&Profile> = profiles.iter().collect();
     let order = sample_type_order(profiles).unwrap_or_else(|| (0..columns.len()).collect());
@@ -101,7 +101,7 @@ fn labels(sample: SampleRef, dictionary: &Dictionary) -> String {
     labels.join(",")
 }
 
-fn sha256(bytes: &[u8]) -> String {
+pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

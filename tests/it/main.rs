@@ -49,6 +49,7 @@ mod support;
 mod texts;
 mod tools;
 mod transform;
+mod transform_goldens;
 mod wrapped;
 
 use support::alloc::Counting;

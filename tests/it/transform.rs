@@ -8,8 +8,9 @@ use crate::support::generate::{Room, config, docs};
 use crate::support::{codes, read, testdata, write};
 use otlp_profiles::builder::{NewMapping, leaf_first, root_first};
 use otlp_profiles::transform::{
-    Columns, Combine, MaxBytes, MergeOptions, Merged, Merger, ResourceKeys, SplitBy, split,
-    split_max,
+    Columns, Combine, DiffBy, DiffMode, DiffOptions, DiffProfile, Gate, GateKind, GateRule,
+    Judgement, MaxBytes, MergeOptions, Merged, Merger, Redactor, ResourceKeys, SplitBy, Strip,
+    diff, diff_profile, judge, retain_time, split, split_max, strip,
 };
 use otlp_profiles::{Builder, ErrorKind, Format, Profiles, WriteOptions};
 use proptest::prelude::*;
@@ -227,7 +228,7 @@ fn sample_types_that_not_all_inputs_have() {
     );
     let unlike = [of(&[objects], &[1]), of(&[inuse], &[1])];
     let error = try_merge(&unlike, &defaults().columns(Columns::Intersect)).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::InvalidOption);
+    assert_eq!(error.kind(), ErrorKind::Unrepresentable);
     // One heap with all types in one profile, and one with a profile each.
     let whole = of(&[objects, inuse], &[1, 2]);
     let divided = split(&whole, SplitBy::SampleType).0.remove(0).profiles;
@@ -309,7 +310,7 @@ fn headers_follow_their_rules() {
     });
     let [first, second] = &mut parts;
     assert!(first.shares_a_profile(second));
-    assert_eq!(first.append(second).unwrap_err().kind(), ErrorKind::InvalidOption);
+    assert_eq!(first.append(second).unwrap_err().kind(), ErrorKind::Unrepresentable);
 }
 
 #[test]
@@ -371,7 +372,6 @@ fn otlp(profiles: &Profiles) -> Vec<u8> {
     write("otlp", profiles).0
 }
 
-/// Losses that depend on how inputs were divided into profiles and payloads, not on their contents.
 fn same_bytes(expected: &Profiles, got: &Profiles) -> Result<(), TestCaseError> {
     prop_assert_eq!(read("otlp", &otlp(expected)), read("otlp", &otlp(got)));
     Ok(())
@@ -487,4 +487,285 @@ fn parts_of_real_profiles_fit_and_merge_into_the_whole() {
     let error = split_max(&heap, &MaxBytes::new(100)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(error.message().starts_with("sample 0 of profile 0 takes "), "{error}");
+}
+
+/// A CPU profile of Go's shape: `samples` and `cpu` with a period of 10.
+fn cpu(seconds: u64, samples: &[(&str, i64)]) -> Profiles {
+    let mut builder = Builder::new();
+    let key = builder.profile_of([("samples", "count"), CPU]);
+    let duration = std::time::Duration::from_secs(seconds);
+    builder.profile_mut(key).duration(duration).period("cpu", "nanoseconds", 10);
+    for (stack, value) in samples {
+        builder.sample(key, root_first(stack.split(';'))).values([value / 10, *value]);
+    }
+    builder.finish().unwrap()
+}
+
+/// The profiles of the worked example: 100 samples in 10 s and 200 in 20 s.
+fn worked() -> [Profiles; 2] {
+    [
+        cpu(10, &[("f", 600), ("g", 300), ("h", 100)]),
+        cpu(20, &[("f", 1500), ("g", 300), ("n", 200)]),
+    ]
+}
+
+#[test]
+fn the_worked_difference() {
+    let [a, b] = worked();
+    let rows = |by, mode| -> Vec<(String, f64)> {
+        let options = DiffOptions::default().by(by).mode(mode);
+        let rows = diff(&a, &b, &options).unwrap().rows;
+        rows.into_iter().map(|row| (row.name, (row.difference * 1e6).round() / 1e6)).collect()
+    };
+    let cases: [(_, &[(&str, f64)]); 4] = [
+        (DiffMode::Raw, &[("f", 900.0), ("n", 200.0), ("h", -100.0)]),
+        (DiffMode::Normalized, &[("f", 150.0), ("g", -150.0), ("h", -100.0), ("n", 100.0)]),
+        (DiffMode::Share, &[("f", 15.0), ("g", -15.0), ("h", -10.0), ("n", 10.0)]),
+        (DiffMode::PerSecond, &[("f", 15.0), ("g", -15.0), ("h", -10.0), ("n", 10.0)]),
+    ];
+    for (mode, expected) in cases {
+        for by in [DiffBy::Function, DiffBy::Stack] {
+            let got = rows(by, mode);
+            let got: Vec<_> = got.iter().map(|(name, value)| (&name[..], *value)).collect();
+            assert_eq!(got, expected, "{mode:?} {by:?}");
+        }
+        let same = diff(&a, &a, &DiffOptions::default().mode(mode)).unwrap();
+        assert!(same.rows.is_empty(), "{mode:?}");
+    }
+    assert_eq!(rows(DiffBy::Total, DiffMode::Raw), [("total".to_owned(), 1000.0)]);
+    assert_eq!(rows(DiffBy::Total, DiffMode::PerSecond), []);
+    let one = cpu(1, &[("main;fib;fib;fib", 10)]);
+    let two = cpu(1, &[("main;fib;fib", 30)]);
+    let recursive = diff(&one, &two, &DiffOptions::default()).unwrap();
+    assert_eq!(recursive.rows.iter().map(|row| row.exact).collect::<Vec<_>>(), [Some(20); 2]);
+    let rename = |name: &str| name.strip_prefix("old_").map(str::to_owned);
+    let renamed = cpu(10, &[("old_f", 600), ("g", 300), ("h", 100)]);
+    let options = DiffOptions::default().rename(Some(&rename as &dyn Fn(&str) -> _));
+    assert!(diff(&a, &renamed, &options).unwrap().rows.is_empty());
+    let unknown = diff(&a, &b, &DiffOptions::default().sample_type(Some("wall"))).unwrap_err();
+    assert_eq!(unknown.message(), "no sample type wall: the profile has samples, cpu");
+}
+
+#[test]
+fn a_difference_as_a_profile() {
+    let [a, b] = worked();
+    let cancelled = diff_profile(&a, &b, &DiffProfile::default().cancel(true)).unwrap();
+    let profile = cancelled.profiles.iter().next().unwrap();
+    assert_eq!(cancelled.profiles.len(), 1);
+    assert_eq!((profile.sums(), profile.samples().len()), (vec![100, 1000], 3));
+    assert_eq!(profile.duration_nanos(), 20_000_000_000);
+    let both = diff_profile(&a, &b, &DiffProfile::default()).unwrap().profiles;
+    assert_eq!(both.iter().next().unwrap().samples().len(), 6);
+    let scaled = DiffProfile::default().normalize(true).cancel(true);
+    let scaled = diff_profile(&a, &b, &scaled).unwrap().profiles;
+    assert_eq!(scaled.iter().next().unwrap().sums(), [0, 0]);
+    assert_eq!(values(&scaled)["cpu nanoseconds f"], [150]);
+    let least = profile_of_one(i64::MIN);
+    let error = diff_profile(&least, &b, &DiffProfile::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unrepresentable);
+}
+
+fn profile_of_one(value: i64) -> Profiles {
+    profile(CPU, (0, 0), &[("f", value)])
+}
+
+#[test]
+fn the_gate_counts_what_sampling_does_not_explain() {
+    let [a, b] = worked();
+    let over = |percent| Gate::new([GateRule::over(GateKind::Function, percent)]);
+    let judged = |gate: &Gate| {
+        let report = judge(&[&a], &[&b], gate).unwrap();
+        let rows = report.rows.iter().map(|row| (row.name.clone(), row.judgement));
+        (report.passed, rows.collect::<Vec<_>>(), report.to_string())
+    };
+    let (passed, rows, text) = judged(&over(5.0));
+    use Judgement::{Fails, Floor, Noise, Passes};
+    let row = |name: &str, judgement| (name.to_owned(), judgement);
+    assert!(!passed);
+    assert_eq!(rows, [row("n", Fails), row("f", Noise), row("g", Passes), row("h", Passes)]);
+    let noise =
+        "noise: f +15.00 points, limit 5%, error 5.78 points, z = 2.60, needs 171 samples a side";
+    assert!(text.contains(noise), "{text}");
+    assert_eq!(judged(&over(5.0).sigma(0.0)).1[0], row("f", Fails));
+    assert_eq!(judged(&over(10.0)).1[0], row("f", Noise), "n is at the limit, not over it");
+    assert!(judged(&over(5.0).min_share(11.0)).1.contains(&row("n", Floor)));
+    assert!(judged(&over(5.0).min_value(201)).1.contains(&row("n", Floor)));
+    let under = Gate::new([GateRule::under(GateKind::Function, 5.0)]);
+    assert!(judged(&under).1.contains(&row("h", Fails)));
+    let total = judged(&Gate::new([GateRule::over(GateKind::Total, 5.0)]));
+    assert!(total.0 && total.1.is_empty(), "100 a second before and after");
+    for wrong in [over(f64::NAN), over(-1.0), over(f64::INFINITY), over(1.0).relative(true)] {
+        assert_eq!(judge(&[&a], &[&b], &wrong).unwrap_err().kind(), ErrorKind::InvalidOption);
+    }
+    let empty = cpu(1, &[]);
+    for (base, new) in [(&empty, &a), (&a, &empty)] {
+        assert!(judge(&[base], &[new], &over(5.0)).is_err(), "it cannot judge");
+    }
+    let separate = over(5.0).sigma(0.0).separate(true);
+    let report = judge(&[&a, &a, &b], &[&b, &b, &b], &separate).unwrap();
+    assert!(report.passed && report.rows[0].judgement == Judgement::Straddles);
+    assert!(!judge(&[&a, &a, &a], &[&b, &b, &b], &separate).unwrap().passed);
+}
+
+#[test]
+fn samples_that_a_change_needs() {
+    for (from, to, needed) in [(5, 10, 495.0), (5, 7, 2534.0), (5, 6, 9351.0)] {
+        let [a, b] =
+            [from, to].map(|share| cpu(1, &[("f", 10 * share), ("rest", 10 * (100 - share))]));
+        let report =
+            judge(&[&a], &[&b], &Gate::new([GateRule::over(GateKind::Function, 0.5)])).unwrap();
+        let row = report.rows.iter().find(|row| row.name == "f").unwrap();
+        assert_eq!(row.noise.unwrap().needed, needed);
+    }
+}
+
+/// A profile with something to redact in every table.
+fn private() -> Profiles {
+    let mut builder = Builder::new();
+    builder
+        .resource()
+        .attr("service.name", "acme-checkout")
+        .attr("process.pid", 4711)
+        .attr("db.password", "hunter2")
+        .entity(otlp_profiles::builder::NewEntity::new("service", &["service.name"]));
+    builder.scope("profiler").version("1.0");
+    let key = builder.profile(CPU.0, CPU.1);
+    builder
+        .profile_mut(key)
+        .id([7; 16])
+        .attr("pprof.profile.comment", "build of acme")
+        .attr("pprof.profile.drop_frames", "acme::.*");
+    let build_id = builder.attribute("process.executable.build_id.gnu", "c89b11207f64");
+    let binary = NewMapping::new("/opt/acme/server").memory(0x1000, 0x9000);
+    let binary = builder.mapping(binary.attributes(&[build_id]));
+    let address = builder.address(binary, 0x1234);
+    builder.sample(key, leaf_first([address])).value(1).attr("url", "https://me:pw@acme.example/");
+    let link = builder.link([9; 16], [8; 8]);
+    for (frame, tenant) in
+        [("acme::pay", "acme"), ("runtime.main", "acme"), ("acme::pay", "umbrella")]
+    {
+        let frame =
+            otlp_profiles::builder::Frame::new(frame).at("src/acme.rs", 3).frame_type("native");
+        builder
+            .sample(key, leaf_first([frame]))
+            .value(1)
+            .attr("tenant", tenant)
+            .attr("size", (64, "bytes"))
+            .link(link);
+    }
+    builder.finish().unwrap()
+}
+
+#[test]
+fn redacted_profiles_hold_pseudonyms_only() {
+    let original = private();
+    let mut profiles = original.clone();
+    let keep = |text: &str| text.starts_with("runtime.");
+    let losses = Redactor::new(&keep).redact(&mut profiles);
+    assert_eq!(codes(&losses), ["attr.profile.dropped", "attr.sample.dropped", "resource.dropped"]);
+    let texts: Vec<&str> = profiles.dictionary().strings().iter().collect();
+    let private = |text: &&&str| {
+        ["acme", "umbrella", "hunter", "c89b", "pw@"].iter().any(|part| text.contains(part))
+    };
+    assert_eq!(texts.iter().find(private), None);
+    for text in [
+        "function_1",
+        "runtime.main",
+        "file_1",
+        "file_2",
+        "value_1",
+        "native",
+        "tenant",
+        "bytes",
+        "profiler",
+    ] {
+        assert!(texts.contains(&text), "{text} in {texts:?}");
+    }
+    let bytes = otlp(&profiles);
+    let holds = |part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
+    assert!(!holds(b"acme") && !holds(&[9; 16]) && !holds(&[7; 16]) && !holds(b"c89b"));
+    assert_eq!(profiles.iter().next().unwrap().sums(), original.iter().next().unwrap().sums());
+    let tenants: Vec<_> = profiles
+        .iter()
+        .next()
+        .unwrap()
+        .samples()
+        .iter()
+        .map(|sample| {
+            profiles.dictionary().resolve(sample.attributes).get_str("tenant").map(str::to_owned)
+        })
+        .collect();
+    assert!(tenants[1] == tenants[2] && tenants[2] != tenants[3], "{tenants:?}");
+}
+
+#[test]
+fn one_redactor_gives_equal_names_equal_pseudonyms() {
+    let keep = |_: &str| false;
+    let mut redactor = Redactor::new(&keep);
+    let [mut a, mut b] =
+        [&[("f", 1), ("g", 1)], &[("g", 1), ("h", 1)]].map(|samples| profile(CPU, (0, 0), samples));
+    [&mut a, &mut b].map(|profiles| redactor.redact(profiles));
+    let names = |profiles: &Profiles| values(profiles).into_keys().collect::<Vec<_>>();
+    assert_eq!(names(&a), ["cpu nanoseconds function_1", "cpu nanoseconds function_2"]);
+    assert_eq!(names(&b), ["cpu nanoseconds function_2", "cpu nanoseconds function_3"]);
+}
+
+#[cfg(feature = "check")]
+#[test]
+fn redaction_changes_no_verdict() {
+    use otlp_profiles::check::{Options, validate};
+    for (name, bytes) in testdata(&[".pb.gz", ".pb", ".binpb"]) {
+        let original = otlp_profiles::read(&bytes, &Default::default()).unwrap().profiles;
+        let mut redacted = original.clone();
+        let _losses = Redactor::new(&|_| false).redact(&mut redacted);
+        let errors = |profiles: &Profiles| {
+            let report = validate(&otlp(profiles), &Options::default());
+            report
+                .findings()
+                .filter(|finding| finding.severity == otlp_profiles::Severity::Error)
+                .count()
+        };
+        assert_eq!(errors(&redacted), errors(&original), "{name}");
+    }
+}
+
+#[test]
+fn a_time_range_and_stripped_locations() {
+    let mut builder = Builder::new();
+    let key = builder.profile(CPU.0, CPU.1);
+    builder.profile_mut(key).time(10).duration(std::time::Duration::from_nanos(10));
+    for (frame, time) in [("f", 12), ("f", 15), ("g", 19)] {
+        builder.sample(key, root_first([frame])).value(1).timestamp(time);
+    }
+    let mut points = builder.finish().unwrap();
+    assert!(retain_time(&mut points, 12..15).is_empty());
+    let samples = points.iter().next().unwrap().samples();
+    assert_eq!(
+        samples.iter().map(|sample| sample.timestamps_unix_nano.to_vec()).collect::<Vec<_>>(),
+        [[12]]
+    );
+    for (range, kept, losses) in
+        [(0..20, 1, vec![]), (10..15, 1, vec!["split.total_not_divided"]), (11..20, 0, vec![])]
+    {
+        let mut builder = Builder::new();
+        let key = builder.profile(CPU.0, CPU.1);
+        builder.profile_mut(key).time(10).duration(std::time::Duration::from_nanos(10));
+        builder.sample(key, root_first(["f"])).value(1);
+        let mut totals = builder.finish().unwrap();
+        let lost = retain_time(&mut totals, range.clone());
+        assert_eq!(
+            (totals.iter().next().unwrap().samples().len(), codes(&lost)),
+            (kept, losses),
+            "{range:?}"
+        );
+    }
+    let mut builder = Builder::new();
+    let key = builder.profile(CPU.0, CPU.1);
+    for line in [3, 4] {
+        builder.sample(key, root_first([("f", "f.rs", line)])).value(1);
+    }
+    let mut lines = builder.finish().unwrap();
+    let losses = strip(&mut lines, &[Strip::Lines], Default::default()).unwrap();
+    assert_eq!(codes(&losses), ["function.source_dropped"]);
+    assert_eq!(lines.dictionary().locations().len(), 2, "equal locations become one");
 }

@@ -25,7 +25,7 @@ pub enum DiffMode {
 #[derive(Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct DiffOptions<'a> {
-    /// What a row stands for.
+    /// The meaning of a row.
     pub by: DiffBy<'a>,
     /// How values are compared.
     pub mode: DiffMode,
@@ -60,7 +60,7 @@ pub struct Diff {
     pub covered_nanos: [i128; 2],
 }
 
-/// A key that differs. A sample counts once for a key, however often its stack has it.
+/// A key that differs. A sample counts once for a key, even if its stack contains the key several times.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DiffRow {
@@ -132,7 +132,7 @@ pub(super) fn common_kind(
     new: &[&Profiles],
     name: Option<&str>,
 ) -> Result<Kind> {
-    let empty = || Error::new(ErrorKind::InvalidOption, "both sides of a diff need profiles");
+    let empty = || Error::new(ErrorKind::Unrepresentable, "both sides of a diff need profiles");
     let mut kind = Kind::find(new.first().ok_or_else(empty)?, name)?;
     for profiles in base.iter().chain(new) {
         let other = Kind::find(profiles, Some(&kind.name))?;
@@ -140,7 +140,7 @@ pub(super) fn common_kind(
         let name = kind.name.clone();
         kind = kind.finer(&other).ok_or_else(|| {
             let message = format!("the units of {name} do not convert: {ours} and {theirs}");
-            Error::new(ErrorKind::InvalidOption, message)
+            Error::new(ErrorKind::Unrepresentable, message)
         })?;
     }
     if base.is_empty() { Err(empty()) } else { Ok(kind) }
@@ -167,7 +167,7 @@ impl Compare {
         };
         if let Some(missing) = missing {
             let message = format!("this comparison needs {missing}: compare raw values");
-            return Err(Error::new(ErrorKind::InvalidOption, message));
+            return Err(Error::new(ErrorKind::Unrepresentable, message));
         }
         let disjoint = matches!(options.by, DiffBy::Stack | DiffBy::Attribute(_) | DiffBy::Total);
         Ok(Self { mode: options.mode, disjoint, totals, covered })

@@ -9,7 +9,7 @@ use crate::model::Profiles;
 use crate::transform::diff::compare::common_kind;
 use crate::transform::diff::table::{DiffBy, Key, Kind, Rename, Table};
 
-/// What a [`GateRule`] limits.
+/// The values that a [`GateRule`] limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GateKind {
     /// The share of each function.
@@ -28,7 +28,7 @@ pub enum GateKind {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct GateRule {
-    /// What is limited.
+    /// The values that are limited.
     pub kind: GateKind,
     /// The largest change that passes, in percent; more than it fails.
     pub percent: f64,
@@ -202,7 +202,7 @@ pub fn judge(base: &[&Profiles], new: &[&Profiles], gate: &Gate<'_>) -> Result<G
         if a.total == 0 || b.total == 0 {
             let side = if a.total == 0 { "base" } else { "new" };
             let message = format!("the {side} total of {} is 0: nothing can be judged", kind.name);
-            return Err(Error::new(ErrorKind::InvalidOption, message));
+            return Err(Error::new(ErrorKind::Unrepresentable, message));
         }
         report.totals = [a.total, b.total];
         report.noise_tested = gate.sigma > 0.0 && a.count.zip(b.count).is_some();
@@ -225,10 +225,12 @@ fn check(gate: &Gate<'_>) -> Result<()> {
     let limits = gate.rules.iter().map(|rule| rule.percent);
     let mut limits = limits.chain([gate.min_share, gate.sigma]);
     let message = match limits.find(|limit| !is_limit(*limit)) {
-        Some(limit) => format!("{limit} is no limit: it must be a finite number from 0"),
-        None if gate.rules.is_empty() => "the gate has no rule".to_owned(),
+        Some(limit) => {
+            format!("fail-over and other limits must be finite numbers from 0, not {limit}")
+        }
+        None if gate.rules.is_empty() => "fail-over is missing: the gate has no limit".to_owned(),
         None if gate.relative && gate.min_share == 0.0 => {
-            "a relative gate needs a least share, as tiny functions double easily".to_owned()
+            "gate-relative needs a least share, as tiny functions double easily".to_owned()
         }
         None => return Ok(()),
     };
@@ -321,7 +323,9 @@ impl Sides {
         let [of_base, of_new] = [variance(base, a.total), variance(new, b.total)];
         let error = (of_base / base_count as f64 + of_new / new_count as f64).sqrt();
         let change = points((base, a.total), (new, b.total)).abs() / 100.0;
-        let needed = (sigma * sigma * (of_base + of_new) / (change * change)).ceil();
+        let needed = sigma * sigma * (of_base + of_new) / (change * change);
+        // Rounding errors of the division do not add a sample.
+        let needed = (needed * (1.0 - 1e-12)).ceil();
         Some(Noise { error: 100.0 * error, z: change / error, needed })
     }
 

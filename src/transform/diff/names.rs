@@ -1,6 +1,6 @@
 //! Parts of function names that change with every build.
 
-/// Removes the parts of a function name that change with every build; `None` if it has none of them.
+/// Removes the parts of a function name that change with every build; `None` if there are no such parts.
 ///
 /// | from | removed |
 /// |---|---|

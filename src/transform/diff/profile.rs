@@ -112,7 +112,7 @@ fn renumbered(profiles: &Profiles, rows: &Remap) -> Vec<ResourceProfiles> {
     resources
 }
 
-/// What sample types must have in common to be compared: the name, and the family of the unit or the unit.
+/// The identity of a sample type in a comparison: the name, and the family of the unit or the unit.
 type Kind = (StringId, Result<Family, StringId>);
 
 fn kind(of: &ValueType, dictionary: &Dictionary) -> Kind {

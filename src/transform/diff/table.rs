@@ -13,7 +13,7 @@ use crate::model::samples::SampleRef;
 use crate::model::{Entry, Profiles};
 use crate::transform::units::family;
 
-/// What a row of a diff stands for.
+/// The meaning of a row of a diff.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DiffBy<'a> {
     /// A function: its name and file.
@@ -87,7 +87,7 @@ impl Kind {
                 }
                 None => "the profile has no sample type".to_owned(),
             };
-            Error::new(ErrorKind::InvalidOption, message)
+            Error::new(ErrorKind::Unrepresentable, message)
         })
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::builder::merge::{Remap, absorb};
 use crate::builder::samples::Identity;
 use crate::error::{Error, ErrorKind, Result};
-use crate::transform::merge::header::Header;
+use crate::transform::merge::header::{Agreed, Header};
 use crate::transform::merge::merger::{Group, Key, Merger};
 use crate::transform::merge::options::Combine;
 
@@ -46,7 +46,7 @@ impl Merger {
         let ids = later.ids.iter().map(|&(place, id, content)| (rows[place as usize], id, content));
         if let Some((_, id, _)) = ids.clone().filter(|id| self.ids.contains(id)).min() {
             return Err(Error::new(
-                ErrorKind::InvalidOption,
+                ErrorKind::Unrepresentable,
                 format!(
                     "profile {id} is in both mergers and must count once: add its input to the first merger"
                 ),
@@ -56,8 +56,14 @@ impl Merger {
         self.losses.merge(&later.losses);
         let mains = std::iter::once(&later.main).chain(&later.mains);
         mains.for_each(|main| self.put_main(remap.id(*main)));
+        let mut groups = Vec::with_capacity(later.groups.len());
         for group in &later.groups {
-            self.append_group(group, &remap, &rows)?;
+            groups.push(self.append_group(group, &remap, &rows)?);
+        }
+        for (group, later) in groups.iter().zip(&later.groups) {
+            let Agreed { value, conflict, unset } = later.column;
+            let value = value.map(|(leader, column)| (groups[leader], column));
+            self.groups[*group].column.append(Agreed { value, conflict, unset });
         }
         self.inputs += later.inputs;
         Ok(())
@@ -73,8 +79,8 @@ impl Merger {
         !contents(self).is_disjoint(&contents(later))
     }
 
-    fn append_group(&mut self, later: &Group, remap: &Remap, places: &[u32]) -> Result<()> {
-        let Group { key, header, rows } = later;
+    fn append_group(&mut self, later: &Group, remap: &Remap, places: &[u32]) -> Result<usize> {
+        let Group { key, header, rows, .. } = later;
         let mut attributes = Vec::new();
         remap.attribute_set(&key.attributes, &mut attributes);
         let key = Key {
@@ -121,6 +127,6 @@ impl Merger {
             let value = rows.point_values.get(at).copied();
             ours.rows.add_points(interner, rows_here[*row as usize], &[*time], value.as_slice())?;
         }
-        Ok(())
+        Ok(row)
     }
 }

@@ -1,4 +1,4 @@
-//! Sample types of groups that differ in nothing else.
+//! Sample types of groups that differ in sample types only.
 //!
 //! ```text
 //! heap      alloc_space, inuse_space (bytes)  ─┐   alloc_space   of the first
@@ -19,7 +19,7 @@ use crate::transform::merge::options::{Columns, Combine};
 use crate::transform::merge::rows::Rows;
 use crate::transform::units::{Family, family, is_ambiguous};
 
-/// What makes two sample types the same: the name, the unit's family or the unit, the temporality, and which
+/// The identity of a sample type: the name, the unit's family or the unit, the temporality, and which
 /// sample type of that kind in the profile it is.
 type Kind = (StringId, Result<Family, StringId>, Option<i32>, usize);
 
@@ -50,14 +50,14 @@ impl Member {
 /// Divides the sample types of groups into merged profiles. Units such as `kBy` and `KiB`, of which neither is a
 /// multiple of the other, become `bytes`.
 pub(super) fn classes(
-    groups: &[&Group],
+    groups: &[Group],
     rule: Columns,
     bytes: StringId,
     dictionary: &Dictionary,
     losses: &mut Losses,
 ) -> Vec<Class> {
     let mut kinds: Vec<Kind> = Vec::new();
-    // By kind, the groups that have it and in which column.
+    // By kind: groups and their columns.
     let mut columns: Vec<Vec<(usize, usize)>> = Vec::new();
     let mut index: BTreeMap<Kind, usize> = BTreeMap::new();
     for (group, of) in groups.iter().enumerate() {
@@ -112,13 +112,13 @@ fn kinds_of(group: &Group, dictionary: &Dictionary) -> Vec<Kind> {
 }
 
 fn report_dropped(
-    groups: &[&Group],
+    groups: &[Group],
     columns: &[(usize, usize)],
     dictionary: &Dictionary,
     losses: &mut Losses,
 ) {
     for (group, column) in columns {
-        let group = groups[*group];
+        let group = &groups[*group];
         let types = &group.key.types;
         let sum: i128 = group.rows.sums.iter().skip(*column).step_by(types.len().max(1)).sum();
         let of = types.get(*column).copied().unwrap_or_default();
@@ -136,7 +136,7 @@ fn report_converted(from: ValueType, to: ValueType, dictionary: &Dictionary, los
 
 /// Finds the finest unit of each sample type of a class and the factors of the others.
 fn class(
-    groups: &[&Group],
+    groups: &[Group],
     kinds: &[usize],
     columns: &[Vec<(usize, usize)>],
     bytes: StringId,
@@ -183,20 +183,20 @@ fn class(
 /// A limit is reached, or a converted value of a series does not fit 64 bits.
 pub(super) fn rows_of(
     class: &Class,
-    groups: &[&Group],
+    groups: &mut [Group],
     combine: Combine,
     interner: &mut Interner,
     losses: &mut Losses,
 ) -> Result<Rows> {
     if let [member] = &class.members[..] {
-        let group = groups[member.group];
+        let group = &mut groups[member.group];
         if member.is_whole(group) && group.rows.seen.is_empty() {
-            return Ok(group.rows.clone());
+            return Ok(std::mem::take(&mut group.rows));
         }
     }
     let mut copy = Copy { class, combine, interner, merged: Rows::default(), total: 0 };
     for member in &class.members {
-        let group = groups[member.group];
+        let group = &groups[member.group];
         let places = copy.sums(member, group)?;
         copy.points(member, group, &places)?;
         let missing = member.columns.iter().filter(|column| column.is_none()).count();
@@ -219,7 +219,7 @@ struct Copy<'a> {
 impl Copy<'_> {
     /// Adds the sums of a group. Returns the row of each sample; `None` for one without a value in the latest snapshot.
     fn sums(&mut self, member: &Member, group: &Group) -> Result<Vec<Option<usize>>> {
-        let Group { key, rows, header } = group;
+        let Group { key, rows, header, .. } = group;
         let (ours, theirs) = (self.class.types.len(), key.types.len().max(1));
         let snapshots = header.tracks.values().map(|track| track.snapshots).max().unwrap_or(0);
         let all = !header.snapshots.is_empty() && header.snapshots.iter().all(|is| *is);

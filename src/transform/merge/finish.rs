@@ -13,11 +13,10 @@ use crate::format::losses;
 use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::event_form::EventForm;
 use crate::model::id::{AttributeId, Id, MappingId, StringId};
-use crate::model::order::sample_type_order;
 use crate::model::profile::{Profile, ValueType};
 use crate::model::row_index::RowIndex;
 use crate::model::samples::Samples;
-use crate::model::value::Value;
+use crate::model::value::{KeyValue, Value};
 use crate::model::{Profiles, ResourceProfiles};
 use crate::semconv;
 use crate::transform::canonical::canonical;
@@ -28,11 +27,19 @@ use crate::transform::merge::options::{Combine, Merged, Snapshots};
 use crate::transform::merge::places::place_of;
 use crate::transform::merge::rows::{Rows, Shape};
 
-/// A merged profile and the time it covers.
-type Covered = (Profile, i128);
+/// A merged profile.
+struct Done {
+    profile: Profile,
+    /// The time it covers.
+    covered: i128,
+    /// The groups that it is made of.
+    groups: Vec<usize>,
+    /// The group of the first column of the same pprof, and which column it was.
+    column: Option<(usize, usize)>,
+}
 
 impl Merger {
-    /// Returns the merged profiles, without table rows that nothing refers to.
+    /// Returns the merged profiles without unreferenced table rows.
     ///
     /// # Errors
     ///
@@ -46,11 +53,11 @@ impl Merger {
             self.losses.add(losses::MAPPING_REBASED, || dictionary.text(name).to_owned());
         }
         let groups = std::mem::take(&mut self.groups);
-        let mut profiles: Vec<Vec<Covered>> = Vec::new();
+        let mut profiles: Vec<Vec<Done>> = Vec::new();
         profiles.resize_with(self.places.rows().len(), Vec::new);
         let mut snapshots = Vec::new();
-        for (place, family) in self.families(&groups) {
-            let merged = self.merge_family(&family, &mut snapshots)?;
+        for (place, family) in self.families(groups) {
+            let merged = self.merge_family(family, &mut snapshots)?;
             profiles[place as usize].extend(merged);
         }
         let (resources, mut covered_nanos) = self.assemble(profiles);
@@ -69,7 +76,7 @@ impl Merger {
     }
 
     /// Groups that differ in sample types only, with their place, in the order of their first profile.
-    fn families<'g>(&self, groups: &'g [Group]) -> Vec<(u32, Vec<&'g Group>)> {
+    fn families(&self, groups: Vec<Group>) -> Vec<(u32, Vec<Group>)> {
         let blank = |group: &Group, shape| {
             let (key, types) = (&group.key, Vec::new());
             let place = self.places.merged(key.place);
@@ -85,14 +92,14 @@ impl Merger {
             shapes.entry(blank(group, Shape::Totals)).or_insert(group.key.shape);
         }
         let mut index: HashMap<Key, usize, RandomState> = HashMap::default();
-        let mut families: Vec<(u32, Vec<&Group>)> = Vec::new();
+        let mut families: Vec<(u32, Vec<Group>)> = Vec::new();
         for group in groups {
             let is_empty = group.rows.len() == 0;
             if is_empty && group.header.inputs == 0 {
                 continue;
             }
-            let found = shapes.get(&blank(group, Shape::Totals)).filter(|_| is_empty);
-            let key = blank(group, found.copied().unwrap_or(group.key.shape));
+            let found = shapes.get(&blank(&group, Shape::Totals)).filter(|_| is_empty);
+            let key = blank(&group, found.copied().unwrap_or(group.key.shape));
             let place = key.place;
             let family = *index.entry(key).or_insert(families.len());
             families.resize_with(families.len().max(family + 1), || (place, Vec::new()));
@@ -103,15 +110,15 @@ impl Merger {
 
     fn merge_family(
         &mut self,
-        groups: &[&Group],
+        mut groups: Vec<Group>,
         snapshots: &mut Vec<Snapshots>,
-    ) -> Result<Vec<Covered>> {
+    ) -> Result<Vec<Done>> {
         let bytes = self.interner.string(b"By")?;
         let Self { interner, losses, options, .. } = self;
-        let classes = classes(groups, options.columns, bytes, &interner.dictionary, losses);
+        let classes = classes(&groups, options.columns, bytes, &interner.dictionary, losses);
         if classes.is_empty() {
             return Err(Error::new(
-                ErrorKind::InvalidOption,
+                ErrorKind::Unrepresentable,
                 "no sample type is common to all profiles: merge them without --intersect",
             ));
         }
@@ -122,19 +129,24 @@ impl Merger {
                 header.append(&groups[member.group].header, None, |place| place);
             }
             let Self { interner, losses, options, .. } = self;
-            let mut rows = rows_of(&class, groups, options.combine, interner, losses)?;
+            let mut rows = rows_of(&class, &mut groups, options.combine, interner, losses)?;
             if options.drop_zero {
                 self.drop_zero(&mut rows, class.types.len());
             }
-            self.report_snapshots(&class, groups, &rows, snapshots);
+            self.report_snapshots(&class, &groups, &rows, snapshots);
             let has_types = class.members.iter().any(|of| !groups[of.group].key.types.is_empty());
-            let mut profile = self.header(groups, &header, merged.is_empty())?;
-            profile.samples = self.samples(rows, groups[class.members[0].group], &class)?;
+            let mut profile = self.header(&groups, &header, merged.is_empty())?;
+            profile.samples = self.samples(rows, &groups[class.members[0].group], &class)?;
             if has_types {
                 profile.sample_types = class.types;
             }
             let covered = header.tracks.values().map(|track| track.covered()).sum();
-            merged.push((profile, covered));
+            let members = class.members.iter().map(|member| &groups[member.group]);
+            let column = members.clone().find_map(|group| group.column.all().copied());
+            let column = column
+                .filter(|_| members.clone().all(|group| group.column.all().copied() == column));
+            let groups = members.map(|group| group.row).collect();
+            merged.push(Done { profile, covered, groups, column });
         }
         Ok(merged)
     }
@@ -158,7 +170,7 @@ impl Merger {
     fn report_snapshots(
         &mut self,
         class: &Class,
-        groups: &[&Group],
+        groups: &[Group],
         rows: &Rows,
         snapshots: &mut Vec<Snapshots>,
     ) {
@@ -190,11 +202,11 @@ impl Merger {
     }
 
     /// A profile without samples. Only the `first` of a family keeps its id and original payload.
-    fn header(&mut self, groups: &[&Group], header: &Header, first: bool) -> Result<Profile> {
+    fn header(&mut self, groups: &[Group], header: &Header, first: bool) -> Result<Profile> {
         let key = &groups[0].key;
         let mut profile = Profile::default();
         (profile.period_type, profile.period) = (key.period_type, key.period);
-        let period = |group: &&Group| (group.key.period_type, group.key.period);
+        let period = |group: &Group| (group.key.period_type, group.key.period);
         if groups.iter().any(|group| period(group) != period(&groups[0])) {
             (profile.period_type, profile.period) = Default::default();
             self.losses.add(losses::PERIOD_DROPPED, String::new);
@@ -299,11 +311,10 @@ impl Merger {
     }
 
     /// Puts profiles under their resources and scopes, and what they cover into the same order.
-    fn assemble(&mut self, profiles: Vec<Vec<Covered>>) -> (Vec<ResourceProfiles>, Vec<i128>) {
+    fn assemble(&mut self, profiles: Vec<Vec<Done>>) -> (Vec<ResourceProfiles>, Vec<i128>) {
         let (mut resources, mut index) =
             (Vec::<(ResourceProfiles, Vec<i128>)>::new(), RowIndex::default());
         let seed = &self.interner.seed;
-        let dictionary = &self.interner.dictionary;
         for (row, profiles) in profiles.into_iter().enumerate() {
             let place = &self.places.rows()[row];
             if place.merged as usize != row {
@@ -320,25 +331,23 @@ impl Merger {
                 resources.push((bare, Vec::new()));
             }
             let (resource, covered) = &mut resources[at as usize];
-            let (profiles, times): (Vec<_>, Vec<_>) = profiles.into_iter().unzip();
-            covered.extend(times);
+            covered.extend(profiles.iter().map(|done| done.covered));
+            let order = order(&profiles);
             let Some(mut scope) = place.resource.scopes.first().cloned() else { continue };
-            scope.profiles = profiles;
+            scope.profiles = profiles.into_iter().map(|done| done.profile).collect();
             scope.scope.attributes.extend(place.default.one().cloned());
             self.losses.add_many(
                 losses::DEFAULT_DROPPED,
                 place.default.conflict.into(),
                 String::new,
             );
-            if let Some(order) = &place.order.value {
-                scope.scope.attributes.push(order.clone());
-                let fits = matches!(sample_type_order(&scope, dictionary), Some(Ok(_)));
-                if !fits || place.order.all().is_none() {
-                    scope.scope.attributes.pop();
-                    self.losses.add(losses::BAD_ORDER, || {
-                        semconv::PPROF_SCOPE_SAMPLE_TYPE_ORDER.to_owned()
-                    });
+            match (place.order_key, order) {
+                (Some(key), Some(value)) => scope.scope.attributes.push(KeyValue { key, value }),
+                (Some(_), None) if !scope.profiles.is_empty() => {
+                    let key = || semconv::PPROF_SCOPE_SAMPLE_TYPE_ORDER.to_owned();
+                    self.losses.add(losses::BAD_ORDER, key);
                 }
+                _ => {}
             }
             scope.scope.attributes.sort_unstable_by_key(|pair| pair.key);
             resource.scopes.push(scope);
@@ -355,4 +364,28 @@ fn least(mappings: BTreeSet<MappingId>, dictionary: &Dictionary) -> MappingId {
         (of.memory_start, of.memory_limit, of.file_offset, dictionary.text(of.filename))
     };
     mappings.into_iter().min_by_key(|id| key(id)).unwrap_or_default()
+}
+
+/// The order of sample types of a scope: for each of its profiles the column that it was. `None` if inputs lack it or
+/// contradict each other.
+fn order(profiles: &[Done]) -> Option<Value> {
+    let mut first = HashMap::<usize, usize, RandomState>::default();
+    for (at, done) in profiles.iter().enumerate() {
+        done.groups.iter().for_each(|group| _ = first.entry(*group).or_insert(at));
+    }
+    let key = |done: &Done| {
+        let (leader, column) = done.column?;
+        Some((*first.get(&leader)?, column))
+    };
+    let keys: Vec<(usize, usize)> = profiles.iter().map(key).collect::<Option<_>>()?;
+    let mut sorted: Vec<usize> = (0..keys.len()).collect();
+    sorted.sort_by_key(|at| keys[*at]);
+    if sorted.is_empty() || sorted.windows(2).any(|pair| keys[pair[0]] == keys[pair[1]]) {
+        return None;
+    }
+    let mut columns = vec![Value::Int(0); keys.len()];
+    for (column, at) in (0..).zip(sorted) {
+        columns[at] = Value::Int(column);
+    }
+    Some(Value::Array(columns.into()))
 }

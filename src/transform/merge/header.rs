@@ -35,7 +35,7 @@ impl<T: PartialEq> Agreed<T> {
         }
     }
 
-    fn append(&mut self, other: Self) {
+    pub(super) fn append(&mut self, other: Self) {
         self.conflict |= other.conflict;
         self.unset |= other.unset;
         if other.value.is_some() {
@@ -48,7 +48,7 @@ impl<T: PartialEq> Agreed<T> {
         self.value.as_ref().filter(|_| !self.conflict)
     }
 
-    /// The value if all profiles have it.
+    /// The value if all profiles agree.
     pub(super) fn all(&self) -> Option<&T> {
         self.one().filter(|_| !self.unset)
     }

@@ -16,12 +16,13 @@ use crate::format::known::KnownAttributes;
 use crate::format::losses::{self, Losses};
 use crate::format::temporality;
 use crate::model::id::{AttributeId, Id, MappingId};
+use crate::model::order::{columns, sample_type_order};
 use crate::model::profile::{AggregationTemporality, Profile, ProfileId, ValueType};
 use crate::model::samples::SampleRef;
 use crate::model::{Dictionary, Profiles, ResourceProfiles, ScopeProfiles};
 use crate::semconv;
 use crate::transform::binaries::Binaries;
-use crate::transform::merge::header::{Field, Header};
+use crate::transform::merge::header::{Agreed, Field, Header};
 use crate::transform::merge::options::{Combine, MergeOptions};
 use crate::transform::merge::places::{Places, place_of};
 use crate::transform::merge::rows::{Rows, Shape, sums_of};
@@ -70,7 +71,7 @@ pub struct Merger {
     pub(super) inputs: u64,
 }
 
-/// What profiles must have in common to be added up before [`finish`](Merger::finish), which converts units.
+/// The identity of profiles that are added up before [`finish`](Merger::finish), which converts units.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub(super) place: u32,
@@ -86,7 +87,11 @@ pub(super) struct Key {
 
 #[derive(Clone, Debug)]
 pub(super) struct Group {
+    /// Its position among all groups.
+    pub(super) row: usize,
     pub(super) key: Key,
+    /// The group of the first column of the same pprof, and which column this group was.
+    pub(super) column: Agreed<(usize, usize)>,
     pub(super) header: Header,
     pub(super) rows: Rows,
 }
@@ -143,14 +148,32 @@ impl Merger {
             }
             for scope in &resource.scopes {
                 let place = self.place(resource, Some(scope), &remap);
+                let mut groups = Vec::with_capacity(scope.profiles.len());
                 for profile in &scope.profiles {
-                    if self.is_new(place, profile, contents.next().flatten()) {
-                        self.add_profile(profile, place, dictionary, &remap)?;
-                    }
+                    let is_new = self.is_new(place, profile, contents.next().flatten());
+                    let group =
+                        is_new.then(|| self.add_profile(profile, place, dictionary, &remap));
+                    groups.push(group.transpose()?);
                 }
+                self.put_columns(&groups, sample_type_order(scope, dictionary));
             }
         }
         Ok(())
+    }
+
+    /// Notes which column of a pprof each group of a scope was.
+    fn put_columns(&mut self, groups: &[Option<usize>], order: Option<Result<Vec<usize>, ()>>) {
+        self.losses.add_many(losses::BAD_ORDER, (order == Some(Err(()))).into(), String::new);
+        let columns = order.and_then(Result::ok).map(|order| columns(&order));
+        for (at, group) in groups.iter().enumerate() {
+            let column = columns.as_ref().and_then(|columns| {
+                let (leader, column) = columns[at];
+                groups[leader].map(|leader| (leader, column))
+            });
+            if let Some(group) = group {
+                self.groups[*group].column.add(column);
+            }
+        }
     }
 
     /// Notes the main binary of an input.
@@ -209,7 +232,7 @@ impl Merger {
         place: u32,
         dictionary: &Dictionary,
         remap: &Remap,
-    ) -> Result<()> {
+    ) -> Result<usize> {
         self.inputs += 1;
         let duration = profile.duration_nanos;
         let is_snapshot = |kind: &ValueType| {
@@ -253,7 +276,8 @@ impl Merger {
         (identity, fields)
     }
 
-    fn add_samples(&mut self, input: &Input<'_>) -> Result<()> {
+    /// Adds the samples of a profile. Returns the group of the first.
+    fn add_samples(&mut self, input: &Input<'_>) -> Result<usize> {
         let columns = input.key.types.len().max(1);
         let drop = self.options.drop_timestamps;
         let shape_of =
@@ -284,7 +308,7 @@ impl Merger {
             let rows = &mut self.groups[totals].rows;
             rows.apply(&input.snapshots, self.options.combine, is_latest);
         }
-        Ok(())
+        Ok(groups[0])
     }
 
     #[inline]
@@ -321,7 +345,8 @@ impl Merger {
             return *group;
         }
         self.index.insert(key.clone(), self.groups.len());
-        self.groups.push(Group { key, header: Header::default(), rows: Rows::default() });
+        let (column, header, rows) = Default::default();
+        self.groups.push(Group { row: self.groups.len(), key, column, header, rows });
         self.groups.len() - 1
     }
 

@@ -112,10 +112,10 @@ pub enum Combine {
     Max,
 }
 
-/// What happens to sample types that not all profiles of one identity have.
+/// Treatment of sample types that some profiles of one identity lack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Columns {
-    /// Sample types that come from the same inputs form one profile, others a profile of their own.
+    /// Sample types of the same inputs form one profile; others form separate profiles.
     #[default]
     Apart,
     /// All sample types form one profile. Missing values are 0 and reported as `columns.zero_filled`.
@@ -130,7 +130,7 @@ pub enum Columns {
 pub struct Merged {
     /// The merged profiles.
     pub profiles: Profiles,
-    /// What was dropped, chosen or converted.
+    /// Data that was dropped, chosen by a rule or converted.
     pub losses: Losses,
     /// For each of the profiles the time in nanoseconds that its inputs cover: the sum of their durations, where
     /// overlaps of one resource count once. Rates are relative to it.

@@ -19,18 +19,19 @@ pub(super) struct Places {
     index: RowIndex,
 }
 
-/// A resource with one scope or, of a resource without scopes, none.
+/// A resource with at most one scope.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     /// Without profiles.
     pub(super) resource: ResourceProfiles,
     /// The place that its profiles are merged into: without attributes that do not count.
     pub(super) merged: u32,
-    /// An input has it; others are merged places only.
+    /// An input contains this place; others are merged places only.
     is_input: bool,
-    /// Of merged places: what their scopes say of sample types.
+    /// The default sample type of the scopes, for merged places.
     pub(super) default: Agreed<KeyValue>,
-    pub(super) order: Agreed<KeyValue>,
+    /// The key of the attribute with the order of sample types, if some scope contains one.
+    pub(super) order_key: Option<StringId>,
 }
 
 /// A copy of a resource and one of its scopes without the profiles.
@@ -109,7 +110,7 @@ impl Places {
         let [default, order] = said;
         let merged = &mut self.rows[merged as usize];
         merged.default.add(default);
-        merged.order.add(order);
+        merged.order_key = merged.order_key.or(order.map(|pair| pair.key));
     }
 
     fn intern(&mut self, seed: &Seed, place: ResourceProfiles) -> u32 {
@@ -123,8 +124,8 @@ impl Places {
         }
         let row = self.rows.len() as u32;
         self.index.add(hash, row);
-        let (default, order) = Default::default();
-        self.rows.push(Place { resource: place, merged: row, is_input: false, default, order });
+        let (default, order_key) = Default::default();
+        self.rows.push(Place { resource: place, merged: row, is_input: false, default, order_key });
         row
     }
 

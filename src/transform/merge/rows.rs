@@ -56,7 +56,7 @@ pub(super) struct Rows {
     pub(super) seen: Vec<u32>,
     /// The number of the latest snapshot.
     pub(super) latest: u32,
-    /// What the current profile adds to the sums, and to which rows; used unless snapshots are summed.
+    /// Values of the current profile, not yet added, and their rows; used unless snapshots are summed.
     pending: Vec<i128>,
     touched: Vec<u32>,
     /// The row and the time of each point.

@@ -36,7 +36,7 @@ pub enum SplitBy<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Part {
-    /// What the samples have in common, as a file name: the value, escaped and shortened, and a hash of it.
+    /// The common value of the samples as a file name: escaped and shortened, with a hash.
     pub name: String,
     /// The profiles.
     pub profiles: Profiles,
@@ -45,7 +45,7 @@ pub struct Part {
 /// Divides profiles by a property. Parts come in the order of their first sample.
 ///
 /// The time is linear in the size of the profiles. The profile id, the original payload and the count of dropped
-/// attributes stay in the first part of a profile. So do rows of tables that nothing refers to.
+/// attributes stay in the first part of a profile. So do unreferenced table rows.
 ///
 /// ```
 /// use otlp_profiles::transform::{SplitBy, split};
@@ -79,7 +79,9 @@ pub fn split(profiles: &Profiles, by: SplitBy<'_>) -> (Vec<Part>, Losses) {
         name: name.clone(),
         profiles: cutter.cut(pieces),
     };
-    (parts.parts.iter().map(part).collect(), losses)
+    let parts = parts.parts.iter().map(part).collect();
+    losses.merge(&cutter.losses);
+    (parts, losses)
 }
 
 /// The parts on their way.

@@ -5,7 +5,7 @@
 //! split_max  takes samples in order while they fit    ─► parts of at most so many bytes
 //! ```
 //!
-//! Each part has a dictionary of its own. Merging the parts gives the whole.
+//! Each part has its own dictionary. Merging the parts gives the whole.
 
 mod by;
 mod piece;

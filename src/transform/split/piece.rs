@@ -3,12 +3,14 @@
 use std::ops::Range;
 
 use crate::builder::reach::Reach;
+use crate::format::losses::{self, Losses};
 use crate::model::id::StringId;
-use crate::model::order::{ranks, sample_type_order, set_sample_type_order};
+use crate::model::order::{columns, ranks, sample_type_order, set_sample_type_order};
 use crate::model::profile::{Profile, ProfileId};
 use crate::model::samples::{SampleRef, Samples};
 use crate::model::thin::Thin;
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
+use crate::semconv::PPROF_SCOPE_SAMPLE_TYPE_ORDER;
 
 /// A profile, or some of its samples.
 #[derive(Clone, Debug)]
@@ -27,7 +29,7 @@ pub(super) enum Rows {
     All,
     /// Consecutive samples.
     Range(Range<usize>),
-    /// Some samples, of each these timestamps; of totals, which have none, an empty range.
+    /// Some samples, each with a range of its timestamps; the range is empty for totals.
     Some(Vec<(u32, Range<u32>)>),
 }
 
@@ -40,17 +42,48 @@ pub(super) fn places(profiles: &Profiles) -> impl Iterator<Item = [u32; 3]> + '_
     })
 }
 
+/// The profiles that are divided at the same samples: the columns of one pprof, as ranges of all profiles.
+pub(super) fn units(profiles: &Profiles) -> Vec<Range<usize>> {
+    let mut units = Vec::new();
+    let mut first = 0;
+    for scope in profiles.resources.iter().flat_map(|resource| &resource.scopes) {
+        let order = sample_type_order(scope, &profiles.dictionary).and_then(Result::ok);
+        let columns = columns(&order.unwrap_or_else(|| (0..scope.profiles.len()).collect()));
+        for block in columns.chunk_by(|a, b| a.0 == b.0) {
+            let (start, end) = (block[0].0, block[0].0 + block.len());
+            let of = &scope.profiles[start..end];
+            let same = |profile: &Profile| {
+                let (samples, first) = (&profile.samples, &of[0].samples);
+                samples.stacks == first.stacks && samples.timestamps == first.timestamps
+            };
+            if of.iter().all(same) {
+                units.push(first + start..first + end);
+            } else {
+                units.extend((start..end).map(|row| first + row..first + row + 1));
+            }
+        }
+        first += scope.profiles.len();
+    }
+    units
+}
+
 /// Takes parts out of a payload. Their total cost is linear in what they contain.
 pub(super) struct Cutter<'a> {
     profiles: &'a Profiles,
     reach: Reach,
-    /// The first part has the rows that nothing refers to, and resources and scopes without profiles.
+    /// The next part is the first: it gets unreferenced rows, and resources and scopes without profiles.
     is_first: bool,
+    pub(super) losses: Losses,
 }
 
 impl<'a> Cutter<'a> {
     pub(super) fn new(profiles: &'a Profiles) -> Self {
-        Self { profiles, reach: Reach::of(&profiles.dictionary), is_first: true }
+        Self {
+            profiles,
+            reach: Reach::of(&profiles.dictionary),
+            is_first: true,
+            losses: Losses::default(),
+        }
     }
 
     /// The profiles of some pieces, which are in the order of the payload. `begins` has for each piece whether it is
@@ -95,8 +128,9 @@ impl<'a> Cutter<'a> {
         part
     }
 
-    /// Reduces the orders of sample types that scopes have to the profiles that are left.
-    fn set_orders(&self, pieces: &[(Piece, bool)], resources: &mut [ResourceProfiles]) {
+    /// Reduces the orders of sample types that scopes have to the profiles that are left. An order of which only some
+    /// columns of a pprof are left is removed.
+    fn set_orders(&mut self, pieces: &[(Piece, bool)], resources: &mut [ResourceProfiles]) {
         let dictionary = &self.profiles.dictionary;
         let mut pieces = pieces.iter().map(|(piece, _)| piece.at);
         let scopes = resources.iter_mut().flat_map(|resource| &mut resource.scopes);
@@ -104,11 +138,24 @@ impl<'a> Cutter<'a> {
             let at: Vec<[u32; 3]> = pieces.by_ref().take(scope.profiles.len()).collect();
             let [resource, row, _] = at[0];
             let from = &self.profiles.resources[resource as usize].scopes[row as usize];
-            if let Some(Ok(order)) = sample_type_order(from, dictionary)
-                && at.len() != order.len()
-            {
-                let columns = at.iter().map(|[_, _, profile]| order[*profile as usize]);
-                set_sample_type_order(scope, &ranks(columns), dictionary);
+            let Some(Ok(order)) = sample_type_order(from, dictionary) else { continue };
+            let left: Vec<usize> = at.iter().map(|[_, _, profile]| *profile as usize).collect();
+            let leaders = columns(&order);
+            let mut missing = vec![0usize; order.len()];
+            leaders.iter().for_each(|(leader, _)| missing[*leader] += 1);
+            left.iter().for_each(|row| missing[leaders[*row].0] -= 1);
+            let is_whole = left.iter().all(|row| missing[leaders[*row].0] == 0);
+            if is_whole {
+                set_sample_type_order(
+                    scope,
+                    &ranks(left.iter().map(|row| order[*row])),
+                    dictionary,
+                );
+            } else {
+                let is_order = |key| dictionary.text(key) == PPROF_SCOPE_SAMPLE_TYPE_ORDER;
+                scope.scope.attributes.retain(|pair| !is_order(pair.key));
+                let key = || PPROF_SCOPE_SAMPLE_TYPE_ORDER.to_owned();
+                self.losses.add(losses::BAD_ORDER, key);
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::format::options::WriteOptions;
 use crate::limits::setters;
 use crate::model::Profiles;
 use crate::model::profile::Profile;
-use crate::transform::split::piece::{Cutter, Piece, Rows, places};
+use crate::transform::split::piece::{Cutter, Piece, Rows, places, units};
 use crate::writer::write_all;
 
 /// The limit of [`split_max`] and the format that it applies to.
@@ -68,16 +68,18 @@ impl MaxBytes {
 /// ```
 pub fn split_max(profiles: &Profiles, limit: &MaxBytes) -> Result<Vec<Profiles>> {
     let places: Vec<[u32; 3]> = places(profiles).collect();
+    let source: Vec<&Profile> = profiles.iter().collect();
+    let units = units(profiles);
     let mut starts = vec![0];
-    for profile in profiles {
-        starts.push(starts[starts.len() - 1] + profile.samples.len().max(1));
+    for unit in &units {
+        starts.push(starts[starts.len() - 1] + source[unit.start].samples.len().max(1));
     }
     let items = starts[starts.len() - 1];
-    let source = profiles.iter().collect();
     let mut splitter = Splitter {
         limit,
         source,
         places,
+        units,
         starts,
         cutter: Cutter::new(profiles),
         is_first: true,
@@ -99,7 +101,9 @@ struct Splitter<'a> {
     limit: &'a MaxBytes,
     source: Vec<&'a Profile>,
     places: Vec<[u32; 3]>,
-    /// The number of items, samples or profiles without any, before each profile.
+    /// Profiles that are divided together.
+    units: Vec<Range<usize>>,
+    /// The number of items, samples or profiles without any, before each unit.
     starts: Vec<usize>,
     cutter: Cutter<'a>,
     /// No part is complete yet.
@@ -168,34 +172,38 @@ impl Splitter<'_> {
     /// The pieces of a range of items.
     fn pieces(&self, items: Range<usize>) -> Vec<(Piece, bool)> {
         let first = self.starts.partition_point(|start| *start <= items.start).saturating_sub(1);
-        let profiles = self.source.iter().zip(&self.places).zip(&self.starts).skip(first);
-        let pieces =
-            profiles.take_while(|(_, start)| **start < items.end).map(|((of, at), start)| {
-                let end = (items.end - start).min(of.samples.len());
-                let rows = items.start.saturating_sub(*start)..end;
+        let units = self.units.iter().zip(&self.starts).skip(first);
+        let units = units.take_while(|(_, start)| **start < items.end);
+        let pieces = units.flat_map(|(unit, start)| {
+            let samples = self.source[unit.start].samples.len();
+            let rows = items.start.saturating_sub(*start)..(items.end - start).min(samples);
+            unit.clone().map(move |profile| {
                 let begins = rows.start == 0;
-                let all = begins && end == of.samples.len();
-                let rows = if all { Rows::All } else { Rows::Range(rows) };
-                (Piece { at: *at, rows, time: None }, begins)
-            });
+                let all = begins && rows.end == samples;
+                let rows = if all { Rows::All } else { Rows::Range(rows.clone()) };
+                (Piece { at: self.places[profile], rows, time: None }, begins)
+            })
+        });
         pieces.collect()
     }
 
     /// Divides one item, which exceeds the limit, between its timestamps.
     fn divide(&mut self, item: usize) -> Result<()> {
-        let profile = self.starts.partition_point(|start| *start <= item) - 1;
-        let row = item - self.starts[profile];
-        let of = self.source[profile];
-        let points = of.samples.get(row).map_or(0, |sample| {
+        let unit = self.starts.partition_point(|start| *start <= item) - 1;
+        let row = item - self.starts[unit];
+        let unit = self.units[unit].clone();
+        let points_of = |profile: usize| {
+            let of = self.source[profile];
+            let sample = of.samples.get(row)?;
             let times = sample.timestamps_unix_nano.len();
-            let columns = of.sample_types.len().max(1);
-            let is_divisible = columns == 1 && [0, times].contains(&sample.values.len());
-            if is_divisible { times } else { 0 }
-        });
+            let is_divisible =
+                of.sample_types.len() < 2 && [0, times].contains(&sample.values.len());
+            is_divisible.then_some(times)
+        };
+        let points = unit.clone().map(|profile| points_of(profile).unwrap_or(0)).min().unwrap_or(0);
         if points < 2 {
-            return self.oversize(item, profile, row);
+            return self.oversize(item, unit.start, row);
         }
-        let at = self.places[profile];
         let mut from = 0;
         while from < points {
             let (mut fits, mut exceeds) = (0, points - from + 1);
@@ -204,14 +212,20 @@ impl Splitter<'_> {
                 let middle = fits + (exceeds - fits) / 2;
                 let rows = Rows::Some(vec![(row as u32, from as u32..(from + middle) as u32)]);
                 let begins = row == 0 && from == 0;
-                let (part, size) = self.measure(&[(Piece { at, rows, time: None }, begins)])?;
+                let pieces: Vec<_> = unit
+                    .clone()
+                    .map(|of| {
+                        (Piece { at: self.places[of], rows: rows.clone(), time: None }, begins)
+                    })
+                    .collect();
+                let (part, size) = self.measure(&pieces)?;
                 if size <= self.limit.max_bytes {
                     (fits, best) = (middle, Some(part));
                 } else {
                     exceeds = middle;
                 }
             }
-            let Some(part) = best else { return self.oversize(item, profile, row) };
+            let Some(part) = best else { return self.oversize(item, unit.start, row) };
             self.push(part);
             from += fits;
         }
