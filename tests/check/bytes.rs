@@ -1,6 +1,6 @@
 //! Rules about bytes: the file, its compression, its frames, the wire format. What the payload is nobody says.
 
-use otlp_profiles::check::{Options, Report, validate};
+use otlp_profiles::check::{Options, Report, Rule, validate};
 use otlp_profiles::compression::{Level, deflate};
 use otlp_profiles::framing::{Framing, frame};
 use otlp_profiles::{Format, Limits, Severity};
@@ -437,6 +437,19 @@ fn limits_are_findings() {
     }
 }
 
+#[test]
+fn all_messages_of_a_file_share_the_limit_of_inflated_bytes() {
+    let message = newest();
+    let file = frame(Framing::LengthPrefixed, [&gzip(&message), &gzip(&message)]).expect("frames");
+    let of = |most: usize| {
+        let limits = Limits::network().max_decompressed_bytes(most as u64);
+        let report = validate(&file, &Options::default().limits(limits));
+        report.is_limited()
+    };
+    assert!(!of(2 * message.len()), "both fit");
+    assert!(of(2 * message.len() - 1), "each fits, both do not");
+}
+
 /// What is checked without an error is read: both count an array as two messages and a map as three.
 #[test]
 fn values_are_as_deep_as_readers_take_them() {
@@ -534,4 +547,25 @@ fn traces_are_no_broken_profiles() {
     let report = validate(&traces, &Options::default());
     assert_eq!(found(&report), ["OP0004"], "{report:?}");
     assert!(report.findings().next().is_some_and(|found| found.value.contains("traces")));
+}
+
+/// The number of faults decides; the place of the first one only between equal numbers.
+#[test]
+fn a_broken_message_is_checked_as_the_format_with_the_fewest_faults() {
+    let (schema, mut node) = base("4");
+    schema.edit(&mut node, &in_full("4", "$R.resource.raw=x1800; $S.raw=x00"));
+    let payload = node.encode();
+    let faults = |name: &str| {
+        let rules = ["OP1005", "OP1008", "OP1019"].map(|id| Rule::find(id).expect("a rule"));
+        let options = Options::default().format(name.parse::<Format>().expect("a format"));
+        let report = validate(&payload, &options.only(rules.into()));
+        let errors = report.findings().filter(|found| found.severity == Severity::Error);
+        let first = errors.filter_map(|found| found.byte).min();
+        (report.rule_counts().map(|tally| tally.count).sum::<u64>(), first)
+    };
+    let own = faults("otlp-1.7");
+    let others = GENERATIONS.iter().map(|(_, name)| faults(name));
+    assert!(others.clone().any(|other| other.0 > own.0 && other.1 > own.1), "{own:?}");
+    let report = validate(&payload, &Options::default());
+    assert_eq!(report.format, Some(Format::OTLP_1_7));
 }

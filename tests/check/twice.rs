@@ -203,6 +203,27 @@ fn very_many_pieces_are_one_message() {
     assert_eq!(sorted(&payload), sorted(&field(1, &long)));
 }
 
+/// A oneof that is set to A, to B and to A again holds the last A alone: protobuf merges only consecutive occurrences.
+#[test]
+fn a_oneof_forgets_a_member_when_another_follows() {
+    let map = |key: &[u8]| field(6, &field(1, &[field(1, key), field(2, b"\x18\x01")].concat()));
+    let of = |value: &[u8]| {
+        let attribute = field(1, &[field(1, b"a"), field(2, value)].concat());
+        let report =
+            validate(&field(1, &field(1, &attribute)), &Options::default().format(Format::OTLP));
+        report
+            .rule_counts()
+            .find(|tally| tally.rule.id() == "OP5001")
+            .map_or(0, |tally| tally.count)
+    };
+    assert_eq!(of(&[map(b"k"), map(b"k")].concat()), 1, "both are one map");
+    assert_eq!(
+        of(&[map(b"k"), b"\x18\x01".to_vec(), map(b"k")].concat()),
+        0,
+        "the last one is all"
+    );
+}
+
 /// The messages of the newest generation, as paths of field numbers.
 const MESSAGES: [&[u64]; 18] = [
     &[],

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use otlp_profiles::framing::{Framing, frame};
+
 use crate::*;
 
 /// Fits 1.10 with a sum of 50, and 1.9 and 1.8 with one of 81.
@@ -62,6 +64,26 @@ fn a_guess_is_reported_and_never_exact() {
     let said = stderr(&output);
     let report: serde_json::Value = serde_json::from_str(said.lines().next().unwrap()).unwrap();
     assert_eq!((&report["guessed"], &report["verdict"]), (&false.into(), &"exact".into()));
+}
+
+/// A preferred reading may have other sums; the nearest format has an error that names the field.
+#[test]
+fn the_report_has_the_most_doubtful_detection_of_all_messages() {
+    let room = ambiguous("guess-doubt");
+    // A resource attribute with a field that KeyValue does not have.
+    let attribute = b"\x0a\x0d\x0a\x0b\x0a\x09\x0a\x01k\x12\x02\x18\x01\x18\x01";
+    let nearest = [&fs::read(testdata("otlp-1.3-simple.binpb")).unwrap()[..], attribute].concat();
+    let preferred = fs::read(room.join("a.otlp")).unwrap();
+    let certainty = |messages: &[&Vec<u8>]| {
+        fs::write(room.join("in"), frame(Framing::LengthPrefixed, messages).unwrap()).unwrap();
+        let said = stderr(&run(&room, "convert in --to otlp-1.10 -f -o out.otlp --json", 0));
+        let report: serde_json::Value = serde_json::from_str(said.lines().next().unwrap()).unwrap();
+        assert_eq!(report["messages"], messages.len());
+        report["certainty"].clone()
+    };
+    assert_eq!(certainty(&[&nearest]), "nearest");
+    assert_eq!(certainty(&[&nearest, &preferred]), "preferred");
+    assert_eq!(certainty(&[&preferred, &nearest]), "preferred");
 }
 
 #[test]
