@@ -9,6 +9,7 @@ use crate::support::forms::{FORMS, form};
 use crate::support::generate::{Room, docs, pprofs};
 use crate::support::model::doc_of;
 use crate::support::shrink::{self, check};
+use crate::support::sized;
 use crate::support::{read, testdata, try_read, write};
 use otlp_profiles::builder::{WhenFull, root_first};
 use otlp_profiles::proto::prost::Message;
@@ -194,12 +195,13 @@ fn payload(resources: usize, scopes: usize, profiles: usize) -> Profiles {
 /// In time that does not grow with the square of their number, or this would never end.
 #[test]
 fn a_hundred_thousand_resources_scopes_and_profiles_are_added() {
-    for [resources, scopes, profiles] in [[100_000, 1, 1], [1, 100_000, 1], [1, 1, 100_000]] {
+    let many = sized(100_000);
+    for [resources, scopes, profiles] in [[many, 1, 1], [1, many, 1], [1, 1, many]] {
         let payload = payload(resources, scopes, profiles);
         let all = added(&[&payload, &payload]);
         assert_eq!(all.resource_profiles().len(), resources);
         assert_eq!(all.resource_profiles()[0].scope_profiles().len(), scopes);
-        assert_eq!(all.iter().count(), 200_000);
+        assert_eq!(all.iter().count(), 2 * many);
         assert_eq!(rows(&all), rows(&payload));
     }
 }
@@ -207,7 +209,8 @@ fn a_hundred_thousand_resources_scopes_and_profiles_are_added() {
 #[test]
 fn a_builder_declares_a_hundred_thousand_resources_scopes_and_profiles() {
     let mut builder = builder();
-    for at in 0..100_000 {
+    let many = sized(100_000);
+    for at in 0..many as i64 {
         builder.resource().attr("at", at);
         builder.scope("profiler").version("1");
         let cpu = builder.profile("cpu", "nanoseconds");
@@ -216,10 +219,10 @@ fn a_builder_declares_a_hundred_thousand_resources_scopes_and_profiles() {
     let (mut all, mut other) = (self::builder(), self::builder());
     other.merge(&builder);
     other.merge(&builder);
-    assert_eq!(builder.finish_interval().unwrap().resource_profiles().len(), 100_000);
+    assert_eq!(builder.finish_interval().unwrap().resource_profiles().len(), many);
     assert_eq!(builder.finish_interval().unwrap().resource_profiles().len(), 0);
     let merged = other.finish().unwrap();
-    assert_eq!(merged.resource_profiles().len(), 100_000);
+    assert_eq!(merged.resource_profiles().len(), many);
     assert_eq!(merged.iter().next().unwrap().samples().get(0).unwrap().values, [2]);
     all.add(&merged).unwrap();
     assert!(all.finish().unwrap() == merged);

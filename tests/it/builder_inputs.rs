@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use crate::support::sized;
 use otlp_profiles::builder::{
     Frame, Key, NewEntity, NewLocation, NewValue, ProcessMappings, Upscaling, WhenFull, leaf_first,
     root_first,
@@ -217,8 +218,8 @@ fn named_values_without_a_name_are_left_out_and_counted() {
 /// Each key is said twice, and the later value counts, at the place of the earlier one.
 #[test]
 fn a_hundred_thousand_attributes_of_everything_take_time_in_proportion() {
-    const MANY: usize = 100_000;
-    let names: Vec<String> = (0..MANY).map(|at| format!("key {at}")).collect();
+    let many = sized(100_000);
+    let names: Vec<String> = (0..many).map(|at| format!("key {at}")).collect();
     let all = || names.iter().map(|name| (name, 1)).chain(names.iter().map(|name| (name, 2)));
 
     let mut builder = Builder::with_limits(Limits::unlimited(), WhenFull::Refuse);
@@ -251,22 +252,22 @@ fn a_hundred_thousand_attributes_of_everything_take_time_in_proportion() {
         pairs.len()
     };
     let place = &profiles.resource_profiles()[0];
-    assert_eq!(pairs(place.resource().attributes()), MANY);
+    assert_eq!(pairs(place.resource().attributes()), many);
     let [entity] = place.resource().entity_refs() else { panic!("equal entities are one") };
-    assert_eq!(entity.id_keys.len(), MANY);
-    assert_eq!(pairs(place.scope_profiles()[0].scope().attributes()), MANY);
+    assert_eq!(entity.id_keys.len(), many);
+    assert_eq!(pairs(place.scope_profiles()[0].scope().attributes()), many);
     let profile = only(&profiles);
-    assert_eq!(later(profile.attributes()), MANY);
+    assert_eq!(later(profile.attributes()), many);
     let sample = profile.samples().get(0).unwrap();
-    assert_eq!((sample.attributes.len(), later(sample.attributes)), (MANY + 1, MANY + 1));
+    assert_eq!((sample.attributes.len(), later(sample.attributes)), (many + 1, many + 1));
     let location = dictionary.stack(sample.stack)[0];
-    assert_eq!(later(dictionary.locations().attributes(location)), MANY);
+    assert_eq!(later(dictionary.locations().attributes(location)), many);
     let nested = sample.attributes.iter().map(|id| &dictionary.attribute(*id).unwrap().value);
     let mut nested = nested.filter_map(|value| match value {
         Value::KeyValues(list) => Some(list),
         _ => None,
     });
-    assert_eq!(pairs(nested.next().unwrap()), MANY);
+    assert_eq!(pairs(nested.next().unwrap()), many);
 }
 
 #[test]

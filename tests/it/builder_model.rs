@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use crate::support::sized;
 use otlp_profiles::builder::{
     Frame, Key, NewEntity, NewFunction, NewLine, NewLocation, NewMapping, NewValue, leaf_first,
     root_first,
@@ -858,7 +859,7 @@ fn assert_what_was_said(profiles: &Profiles, samples: &mut BTreeMap<Identity, Se
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(20_251_121), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: sized(300) as u32, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(20_251_121), ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_built_is_what_was_said(calls in prop::collection::vec(call(), 0..150)) {
@@ -946,7 +947,7 @@ fn assert_valid(profiles: &Profiles) {
 
 #[cfg(feature = "proto-all")]
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(20_251_121), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: sized(200) as u32, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(20_251_121), ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_built_breaks_no_rule_on_the_wire(calls in prop::collection::vec(call(), 0..120)) {

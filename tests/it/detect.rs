@@ -2,6 +2,7 @@
 #![allow(clippy::needless_update)]
 #![cfg(feature = "proto-all")]
 
+use crate::support::sized;
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::prost::encoding::{
     WireType, decode_key, decode_varint, encode_key, encode_varint,
@@ -664,7 +665,7 @@ fn timed(input: &Input) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(20_251_121), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: sized(1024) as u32, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(20_251_121), ..ProptestConfig::default() })]
 
     /// The truth is among the answers, and the answer is unsure only where §1.5 of what is known
     /// about the generations says that nobody can be sure.
@@ -706,7 +707,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(20_251_121), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: sized(48) as u32, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(20_251_121), ..ProptestConfig::default() })]
 
     /// The same where samples are so many that they are not all looked at, one kind after another.
     #[test]
@@ -731,7 +732,7 @@ fn reads_as(payload: &[u8], name: &str) -> Option<Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(20_251_121), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: sized(256) as u32, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(20_251_121), ..ProptestConfig::default() })]
 
     /// What is called equivalent is read to the same profiles.
     #[test]
@@ -873,7 +874,7 @@ fn attributes() -> impl Strategy<Value = Vec<v1_10::KeyValue>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(20_251_121), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: sized(1024) as u32, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(20_251_121), ..ProptestConfig::default() })]
 
     #[test]
     fn traces_are_named(spans in vec(("[a-zA-Z/ ]{0,16}", any::<[u8; 16]>(), 0..6i32, any::<u32>(), attributes()), 1..5)) {

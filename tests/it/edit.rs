@@ -7,6 +7,7 @@ use crate::support::doc::{self, Doc, Mask, Val, difference, meaning};
 use crate::support::forms::{FORMS, form};
 use crate::support::generate::{Room, docs};
 use crate::support::model::doc_of;
+use crate::support::sized;
 use crate::support::{kept, read, testdata, write};
 use otlp_profiles::model::{AttributeOwner, StringField};
 use otlp_profiles::proto::pprof;
@@ -766,8 +767,8 @@ fn the_same_edit_gives_the_same_tables() {
 /// 100,000 of whatever an edit goes over.
 #[test]
 fn edits_take_time_in_proportion() {
-    const MANY: usize = 100_000;
-    let row = |row: usize| row % MANY;
+    let many = sized(100_000);
+    let row = |row: usize| row % many;
     let attribute = |at| doc::Attribute {
         key: format!("key {at}"),
         value: Val::str(&format!("value {at}")),
@@ -788,10 +789,10 @@ fn edits_take_time_in_proportion() {
         types: vec![doc::Type { name: "cpu".into(), ..Default::default() }],
         ..Default::default()
     };
-    let mut profiles: Vec<doc::Profile> = (0..MANY).map(|at| profile(vec![sample(at)])).collect();
-    profiles.push(profile((0..MANY).map(sample).collect()));
-    let numbers = (0..=MANY).map(|at| Val::Int((MANY - at) as i64)).collect();
-    let keys: Vec<String> = (0..MANY).map(|at| format!("key {at}")).collect();
+    let mut profiles: Vec<doc::Profile> = (0..many).map(|at| profile(vec![sample(at)])).collect();
+    profiles.push(profile((0..many).map(sample).collect()));
+    let numbers = (0..=many).map(|at| Val::Int((many - at) as i64)).collect();
+    let keys: Vec<String> = (0..many).map(|at| format!("key {at}")).collect();
     let scope = doc::Scope {
         profiles,
         attributes: vec![("pprof.scope.sample_type_order".into(), Val::Array(numbers))],
@@ -803,13 +804,13 @@ fn edits_take_time_in_proportion() {
         scopes: vec![scope],
         ..Default::default()
     };
-    let mut resources = vec![doc::Resource::default(); MANY];
+    let mut resources = vec![doc::Resource::default(); many];
     resources.push(resource);
     let tables = doc::Tables {
-        attributes: (0..MANY).map(attribute).collect(),
-        functions: (0..MANY).map(function).collect(),
+        attributes: (0..many).map(attribute).collect(),
+        functions: (0..many).map(function).collect(),
         locations: vec![doc::Location {
-            lines: (0..MANY).map(|at| (Some(at), 1, 0)).collect(),
+            lines: (0..many).map(|at| (Some(at), 1, 0)).collect(),
             attributes: vec![0],
             ..Default::default()
         }],
@@ -831,7 +832,7 @@ fn edits_take_time_in_proportion() {
         labels.remove("key 7");
         asked += 1;
     });
-    assert_eq!(asked, 2 * MANY);
+    assert_eq!(asked, 2 * many);
     let mut asked = 0;
     let names = [StringField::FunctionName, StringField::FunctionFilename];
     profiles
@@ -840,7 +841,7 @@ fn edits_take_time_in_proportion() {
             Some(format!("new {name}"))
         })
         .unwrap();
-    assert_eq!(asked, 2 * MANY);
+    assert_eq!(asked, 2 * many);
     profiles.rewrite_strings(&[StringField::SampleTypeName], |_| Some("wall".into())).unwrap();
     let mut at = 0;
     profiles.retain_samples(|_, _| {
@@ -851,13 +852,13 @@ fn edits_take_time_in_proportion() {
     profiles.retain_sample_types(|entry, kind| entry.dictionary().text(kind.name) == "wall");
     profiles.retain_resources(|resource| !resource.is_empty());
     profiles.compact();
-    assert_eq!(profiles.iter().count(), MANY / 2 + 1);
-    assert_eq!(profiles.iter().map(|profile| profile.samples().len()).sum::<usize>(), MANY);
+    assert_eq!(profiles.iter().count(), many / 2 + 1);
+    assert_eq!(profiles.iter().map(|profile| profile.samples().len()).sum::<usize>(), many);
     let resource = &doc_of(&profiles).resources[0];
     let ids = &resource.entities[0].2;
-    assert!(ids.len() == MANY / 10 && ids[..3] == ["key 0", "renamed", "key 20"]);
+    assert!(ids.len() == many / 10 && ids[..3] == ["key 0", "renamed", "key 20"]);
     assert_eq!(
         resource.scopes[0].attributes[0].1,
-        Val::Array((0..=MANY / 2).rev().map(|at| Val::Int(at as i64)).collect())
+        Val::Array((0..=many / 2).rev().map(|at| Val::Int(at as i64)).collect())
     );
 }

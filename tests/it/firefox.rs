@@ -1,6 +1,7 @@
 //! The Firefox Profiler's files: what is in them is what the profiles say.
 #![cfg(feature = "firefox")]
 
+use crate::support::sized;
 use otlp_profiles::builder::{WhenFull, root_first};
 use otlp_profiles::format::SourceOptions;
 use otlp_profiles::{
@@ -179,22 +180,22 @@ fn all_that_is_read_can_be_written() {
 #[test]
 fn many_of_everything_take_time_in_proportion() {
     use std::fmt::Write as _;
-    const MANY: usize = 100_000;
+    let many = sized(100_000);
     let mut text = String::new();
-    for at in 0..MANY {
+    for at in 0..many {
         let time = 1_700_000_000_000_000_000_u64 + (at as u64 * 7919) % 1_000_000;
-        writeln!(text, "main;f{at} 1 thread.id={} {time}", at % 50_000).unwrap();
+        writeln!(text, "main;f{at} 1 thread.id={} {time}", at % (many / 2)).unwrap();
     }
     let options = ReadOptions::default().format(Format::FOLDED).limits(Limits::file());
     let profiles = read(text.as_bytes(), &options).unwrap().profiles;
     let payloads = write_all(&profiles, Format::FIREFOX, &WriteOptions::default()).unwrap().0;
     let file: Value = serde_json::from_slice(&payloads[0]).unwrap();
-    assert_eq!(list(&file, "/threads").len(), 50_000);
-    assert_eq!(sum(&file), MANY as f64);
+    assert_eq!(list(&file, "/threads").len(), many / 2);
+    assert_eq!(sum(&file), many as f64);
     // All attributes of a resource are asked about at once.
     let mut builder = Builder::with_limits(Limits::unlimited(), WhenFull::Refuse);
     let mut resource = builder.resource();
-    for at in 0..MANY {
+    for at in 0..many {
         resource = resource.attr(format!("k{at}"), at as i64);
     }
     resource.attr("process.pid", 7);
@@ -202,7 +203,7 @@ fn many_of_everything_take_time_in_proportion() {
     builder.sample(cpu, root_first(["main"])).value(1);
     let profiles = builder.finish().unwrap();
     let losses = write_all(&profiles, Format::FIREFOX, &WriteOptions::default()).unwrap().1;
-    assert_eq!(losses.get("resource.dropped").map(|loss| loss.count), Some(MANY as u64));
+    assert_eq!(losses.get("resource.dropped").map(|loss| loss.count), Some(many as u64));
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod support {
     }
 }
 
+use crate::support::sized;
 use otlp_profiles::format::{Dialect, SourceOptions, TimeUnit};
 use otlp_profiles::{
     Certainty, ErrorKind, Format, Limits, Policy, Profiles, ReadOptions, Reading, WriteOptions,
@@ -423,17 +424,17 @@ fn facts_of_other_tools_hold() {
 
 #[test]
 fn a_hundred_thousand_of_anything_take_linear_time() {
-    const MANY: usize = 100_000;
-    let lines: String = (0..MANY).map(|at| format!("main;f{at} {at}\n")).collect();
-    let extended: String = (0..MANY).map(|at| format!("main;f 1 k={at} {at}\n")).collect();
-    let deep = format!("{} 1\n", "f;".repeat(MANY));
-    let inlined = format!("a{} 1\n", ";f_[i]".repeat(MANY));
-    let attributes: Vec<_> = (0..MANY).map(|at| format!("k{at}=v")).collect();
+    let many = sized(100_000);
+    let lines: String = (0..many).map(|at| format!("main;f{at} {at}\n")).collect();
+    let extended: String = (0..many).map(|at| format!("main;f 1 k={at} {at}\n")).collect();
+    let deep = format!("{} 1\n", "f;".repeat(many));
+    let inlined = format!("a{} 1\n", ";f_[i]".repeat(many));
+    let attributes: Vec<_> = (0..many).map(|at| format!("k{at}=v")).collect();
     let wide = format!("a 1 {}\n", attributes.join(","));
-    let times = vec!["1"; MANY].join(",");
-    let times = format!("a {MANY} - {times}\n");
+    let times = vec!["1"; many].join(",");
+    let times = format!("a {many} - {times}\n");
     for (text, read) in
-        [(lines, MANY), (extended, MANY), (deep, 1), (inlined, 1), (wide, 1), (times, 1)]
+        [(lines, many), (extended, many), (deep, 1), (inlined, 1), (wide, 1), (times, 1)]
     {
         let limits = Limits::unlimited();
         let source = SourceOptions::default().annotations(true);

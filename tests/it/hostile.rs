@@ -6,6 +6,7 @@ use crate::support::alloc::cost;
 use crate::support::doc::{Attribute, Doc, Profile, Resource, Scope, Type, Val};
 use crate::support::forms::{FORMS, form};
 use crate::support::generate::{Room, Tape, doc};
+use crate::support::some;
 use crate::support::wire::{
     FIXED32, FIXED64, GROUP, GROUP_END, LEN, VARINT, deep, int, len, nest, overlong, tag, varint,
 };
@@ -166,7 +167,7 @@ fn every_prefix_of_a_small_payload_is_an_end_or_an_error() {
         assert!(bytes.len() > 60, "{name}: {}", bytes.len());
         // JSON has no lengths that a cut could break, and is the longest: every eighth end will do.
         let step = if name == "otlp-json" { 8 } else { 1 };
-        let ends = (0..bytes.len()).step_by(step);
+        let ends = some((0..bytes.len()).step_by(step));
         let read = ends.filter(|&end| survive(name, &bytes[..end]).is_ok()).count();
         // Only where a field of the outermost message ends; pprof's many are the strings' and the tables'.
         let fields = top_level_fields(name, &bytes);
@@ -219,12 +220,12 @@ fn every_prefix_of_recorded_payloads_is_survived() {
             name if name.starts_with("otlp-1.3") => "otlp-1.3",
             _ => "otlp",
         };
-        for end in 0..bytes.len() {
+        for end in some(0..bytes.len()) {
             let _ = survive(format, &bytes[..end]);
         }
         // Of a gzip stream no prefix is whole.
         let gzip = deflate(&bytes, Level::default());
-        for end in 2..gzip.len() {
+        for end in some(2..gzip.len()) {
             assert!(
                 support::read_all(&gzip[..end], &options(format)).is_err(),
                 "{name}, {end} bytes of gzip"

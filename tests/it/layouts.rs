@@ -9,6 +9,7 @@ use crate::support::doc::{Doc, Mask, meaning, same};
 use crate::support::forms::{FORMS, form};
 use crate::support::generate::{Room, docs, pprofs};
 use crate::support::shrink::{self, check};
+use crate::support::sized;
 use crate::support::{codes, read, testdata, write};
 use otlp_profiles::builder::root_first;
 use otlp_profiles::format::Layout;
@@ -139,7 +140,7 @@ fn says_the_same(from: &str, doc: &Doc) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, ..support::generate::config() })]
+    #![proptest_config(ProptestConfig { cases: sized(32) as u32, ..support::generate::config() })]
 
     #[test]
     fn made_pprofs_come_back_from_every_layout(profile in pprofs()) {
@@ -369,7 +370,8 @@ fn a_hundred_thousand_of_everything() {
     let mut builder = Builder::new();
     let cpu = builder.profile("cpu", "nanoseconds");
     let names: Vec<String> = (0..400).map(|at| format!("function_{at:03}")).collect();
-    for at in 0..100_000usize {
+    let many = sized(100_000);
+    for at in 0..many {
         let depth = 1 + at % 40;
         let stack = names[at / 1000..at / 1000 + depth.min(names.len() - at / 1000)].iter();
         let label = format!("{}", at % 7919);
@@ -386,7 +388,7 @@ fn a_hundred_thousand_of_everything() {
             let sum = |model: &Profiles| -> i64 {
                 samples(model).iter().flat_map(|(_, values)| values).sum()
             };
-            assert_eq!((count, sum(&back)), (100_000, sum(&model)), "{format} {layout:?}");
+            assert_eq!((count, sum(&back)), (many, sum(&model)), "{format} {layout:?}");
         }
     }
 }

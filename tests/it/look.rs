@@ -6,6 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use crate::support::doc::{self, Doc, Val};
 use crate::support::forms::form;
+use crate::support::sized;
 use crate::support::{read, testdata, write};
 use otlp_profiles::builder::root_first;
 use otlp_profiles::model::{Entry, FrameRef, LocationId, SampleRef, Value};
@@ -302,7 +303,7 @@ fn times_are_the_numbers() {
 /// 100,000 of whatever a walk goes over.
 #[test]
 fn walks_take_time_in_proportion() {
-    const MANY: usize = 100_000;
+    let many = sized(100_000);
     let sample = |row| doc::Sample {
         attributes: vec![row],
         stack: Some(0),
@@ -310,7 +311,7 @@ fn walks_take_time_in_proportion() {
         ..Default::default()
     };
     let profile = |row| doc::Profile { samples: vec![sample(row)], ..Default::default() };
-    let profiles: Vec<doc::Profile> = (0..MANY).map(profile).collect();
+    let profiles: Vec<doc::Profile> = (0..many).map(profile).collect();
     let scope = |profiles: &[doc::Profile]| doc::Scope {
         profiles: profiles.to_vec(),
         ..Default::default()
@@ -322,9 +323,9 @@ fn walks_take_time_in_proportion() {
         ..Default::default()
     };
     let tables = doc::Tables {
-        attributes: (0..MANY).map(attribute).collect(),
+        attributes: (0..many).map(attribute).collect(),
         functions: vec![doc::Function::default(); 1],
-        locations: vec![doc::Location { lines: vec![(Some(0), 1, 0); MANY], ..Default::default() }],
+        locations: vec![doc::Location { lines: vec![(Some(0), 1, 0); many], ..Default::default() }],
         stacks: vec![vec![0]],
         ..Default::default()
     };
@@ -339,10 +340,10 @@ fn walks_take_time_in_proportion() {
         rows.extend(dictionary.resolve(sample.attributes).get("row").and_then(|row| row.as_i64()));
         assert_eq!(entry.profile().sums(), [1]);
     }
-    assert!(rows.into_iter().eq(0..MANY as i64));
-    assert_eq!(profiles.iter().count(), MANY);
+    assert!(rows.into_iter().eq(0..many as i64));
+    assert_eq!(profiles.iter().count(), many);
     let stack = profiles.iter().next().unwrap().samples().get(0).unwrap().stack;
-    assert_eq!(dictionary.frames(stack).rev().filter(|frame| frame.is_inlined()).count(), MANY - 1);
+    assert_eq!(dictionary.frames(stack).rev().filter(|frame| frame.is_inlined()).count(), many - 1);
 }
 
 #[test]

@@ -2,15 +2,20 @@
 //! to read that back.
 #![cfg(feature = "proto-all")]
 
-use crate::support;
+use crate::support::{self, sized};
 use otlp_profiles::builder::root_first;
 use otlp_profiles::format::Layout;
 use otlp_profiles::{Builder, Format, Profiles, WriteOptions, write_all};
 
 /// Far more than the square of would be written in the time of a test.
-const MANY: usize = 100_000;
+fn many() -> usize {
+    sized(100_000)
+}
+
 /// The same where each has rows of its own, and is read back.
-const WITH_ROWS: usize = 10_000;
+fn with_rows() -> usize {
+    sized(10_000)
+}
 
 /// Writes to every format.
 fn written(model: &Profiles) -> impl Iterator<Item = (&'static str, Vec<Vec<u8>>)> {
@@ -43,22 +48,22 @@ fn bare(profiles: usize) -> Profiles {
 
 #[test]
 fn profiles_that_hold_nothing() {
-    for (name, payloads) in written(&bare(MANY)) {
+    for (name, payloads) in written(&bare(many())) {
         let bytes: usize = payloads.iter().map(Vec::len).sum();
-        assert!(bytes > MANY, "{name}");
+        assert!(bytes > many(), "{name}");
     }
 }
 
 #[test]
 fn profiles_with_rows_of_their_own() {
     let mut builder = Builder::new();
-    for row in 0..WITH_ROWS {
+    for row in 0..with_rows() {
         let cpu = builder.profile(&format!("cpu {row}"), "nanoseconds");
         builder.profile_mut(cpu).time(1 + row as u64).duration(1);
         let leaf = format!("leaf {row}");
         builder.sample(cpu, root_first(["main", "serve", &leaf])).value(1).attr("row", row as i64);
     }
-    there_and_back(&builder.finish().unwrap(), WITH_ROWS);
+    there_and_back(&builder.finish().unwrap(), with_rows());
 }
 
 /// OTLP 1.5 of profiles that each have a default sample type of their own: later generations say it
@@ -76,18 +81,18 @@ fn with_defaults(profiles: usize) -> Profiles {
 
 #[test]
 fn profiles_with_defaults_of_their_own() {
-    there_and_back(&with_defaults(WITH_ROWS), WITH_ROWS);
+    there_and_back(&with_defaults(with_rows()), with_rows());
 }
 
 /// A pprof of very many sample types, with `samples` behind them.
 fn with_types(samples: &[u8]) -> Profiles {
     use crate::support::wire::{int, len};
     let types = |row: u64| len(1, &[int(1, row), int(2, row)].concat());
-    let names = (1..=MANY).map(|row| len(6, format!("type {row}").as_bytes()));
-    let mut pprof: Vec<u8> = (1..=MANY as u64).flat_map(types).chain(len(6, b"")).collect();
+    let names = (1..=many()).map(|row| len(6, format!("type {row}").as_bytes()));
+    let mut pprof: Vec<u8> = (1..=many() as u64).flat_map(types).chain(len(6, b"")).collect();
     pprof.extend(samples);
     pprof.extend(names.flatten());
-    pprof.extend(int(14, MANY as u64 / 2));
+    pprof.extend(int(14, many() as u64 / 2));
     support::read("pprof", &pprof)
 }
 
@@ -95,7 +100,7 @@ fn with_types(samples: &[u8]) -> Profiles {
 #[test]
 fn a_sample_of_very_many_values() {
     use crate::support::wire::len;
-    let model = with_types(&len(2, &len(2, &vec![1; MANY])));
+    let model = with_types(&len(2, &len(2, &vec![1; many()])));
     let options = WriteOptions::default().max_output_bytes(u64::MAX);
     for format in [Format::FOLDED, Format::SPEEDSCOPE] {
         let (payloads, _) = write_all(&model, format, &options).unwrap();

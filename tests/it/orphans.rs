@@ -6,6 +6,7 @@ use crate::support;
 use crate::support::generate::pprofs;
 use crate::support::profcheck::{Orphans, problems};
 use crate::support::{read, write};
+use crate::support::{sized, some};
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::{Format, Profiles};
 use proptest::prelude::*;
@@ -32,7 +33,7 @@ fn orphans_by_every_way(mut model: Profiles) -> Vec<String> {
 
 #[test]
 fn writers_add_no_orphans_to_real_profiles() {
-    for (file, bytes) in support::testdata(&[".pb.gz", ".pb"]) {
+    for (file, bytes) in some(support::testdata(&[".pb.gz", ".pb"]).into_iter()) {
         assert_eq!(orphans_by_every_way(read("pprof", &bytes)), [""; 0], "{file}");
         // Those of the source are rows; the writer makes no string for nothing.
         let of_strings = orphans(&read("pprof", &bytes)).into_iter();
@@ -43,7 +44,7 @@ fn writers_add_no_orphans_to_real_profiles() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..support::generate::config() })]
+    #![proptest_config(ProptestConfig { cases: sized(24) as u32, ..support::generate::config() })]
 
     #[test]
     fn writers_add_no_orphans(profile in pprofs()) {

@@ -2,6 +2,7 @@
 //! survived.
 
 use crate::support::files;
+use crate::support::{sized, some};
 use std::collections::BTreeMap;
 
 use otlp_profiles::format::SourceOptions;
@@ -572,7 +573,7 @@ fn what_speedscope_cannot_say_is_said() {
 
 #[test]
 fn a_line_of_json_is_cut_wherever_the_look_at_it_ends() {
-    for padding in 0..40 {
+    for padding in some(0..40) {
         let numbers = "[1, 22, 333], ".repeat(500);
         let file = format!(
             "{}, \"{}\": [{numbers}1]}}",
@@ -588,7 +589,7 @@ fn a_line_of_json_is_cut_wherever_the_look_at_it_ends() {
         );
     }
     // So behind what a text may begin with.
-    for padding in 0..40 {
+    for padding in some(0..40) {
         let numbers = "1, 22, 333, ".repeat(6_000);
         let name = "x".repeat(padding);
         for before in ["\u{feff}", " ", "\n"] {
@@ -759,12 +760,12 @@ fn what_is_broken_is_said_with_its_place() {
 
 #[test]
 fn a_hundred_thousand_of_anything_take_linear_time() {
-    const MANY: usize = 100_000;
-    let rows = |row: fn(usize) -> String| (0..MANY).map(row).collect::<Vec<_>>();
+    let many = sized(100_000);
+    let rows = |row: fn(usize) -> String| (0..many).map(row).collect::<Vec<_>>();
     let perf =
         rows(|at| format!("a {at}/{at} 2.{at}: 3 e{at}:\n\t{at:x} f{at} (b{at})\n\n")).concat();
-    let deep = format!("a 1 2.5: 3 c:\n{}", "\t12 f (b)\n".repeat(MANY));
-    let inlined = format!("a 1 2.5: 3 c:\n{}", "\t12 f\n  a.c:1 (inlined)\n".repeat(MANY));
+    let deep = format!("a 1 2.5: 3 c:\n{}", "\t12 f (b)\n".repeat(many));
+    let inlined = format!("a 1 2.5: 3 c:\n{}", "\t12 f\n  a.c:1 (inlined)\n".repeat(many));
     let heap =
         rows(|at| format!("1: 2 [1: 2] @ {at:#x}\n#\t{at:#x}\tf{at}+0x1\ta.go:{at}\n")).concat();
     let heap = format!("heap profile: 1: 2 [1: 2] @ heap/512\n{heap}");
@@ -773,7 +774,7 @@ fn a_hundred_thousand_of_anything_take_linear_time() {
     let scope = format!(
         r#"{{"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{{"frames":[{frames}]}},"profiles":[{{"type":"sampled","unit":"none","samples":[{samples}],"weights":null}}]}}"#
     );
-    for (text, samples) in [(perf, MANY), (deep, 1), (inlined, 1), (heap, MANY), (scope, MANY)] {
+    for (text, samples) in [(perf, many), (deep, 1), (inlined, 1), (heap, many), (scope, many)] {
         let options = ReadOptions::default().limits(Limits::unlimited());
         let profiles = read(text.as_bytes(), &options).unwrap().profiles;
         assert_eq!(profiles.iter().map(|p| p.samples().len()).sum::<usize>(), samples);
@@ -788,14 +789,14 @@ fn a_hundred_thousand_of_anything_take_linear_time() {
     );
     let cpu = builder.profile("cpu", "ms");
     let mut sample = builder.sample(cpu, otlp_profiles::builder::root_first(["main"])).value(1);
-    for at in 0..MANY / 5 {
+    for at in 0..many / 5 {
         sample = sample.attr(format!("k{at}"), "");
     }
     sample.attr("thread.name", "t");
     let options = WriteOptions::default().by_thread(true);
     let written = write(&builder.finish().unwrap(), Format::SPEEDSCOPE, &options).unwrap();
     let lost = written.losses.get("attr.sample.dropped").map(|loss| loss.count);
-    assert_eq!(lost, Some(MANY as u64 / 5));
+    assert_eq!(lost, Some(many as u64 / 5));
     // Frames that only ever open would be as many stacks of all depths: that is past a limit.
     let events = rows(|at| format!("{{\"type\":\"O\",\"frame\":0,\"at\":{at}}}")).join(",");
     let nested = format!(
@@ -828,7 +829,7 @@ fn broken_variants_are_survived() {
                 }
             }
         };
-        for at in 0..bytes.len() {
+        for at in some(0..bytes.len()) {
             try_read(&bytes[..at]);
             for byte in [0, b' ', b'\n', b'9', b'"', b'-', b':', 0xff] {
                 let mut broken = bytes.clone();
@@ -863,7 +864,7 @@ fn broken_files_are_refused_or_read() {
         if format != Format::SPEEDSCOPE {
             file.truncate(6_000);
         }
-        for _ in 0..500 {
+        for _ in 0..sized(500) {
             let mut broken = file.clone();
             let at = next() % broken.len();
             match next() % 5 {

@@ -13,10 +13,12 @@ use super::doc::{
     Val,
 };
 use super::forms::{Caps, DefaultBy};
+use super::sized;
 
-/// proptest's defaults, but [`shrink`](super::shrink) does its work, and the same cases on every run unless `PROPTEST_RNG_SEED` asks for others.
+/// proptest's defaults, a tenth of them unless [`sized`] has all, but [`shrink`](super::shrink) does its work, and the same cases on every run unless `PROPTEST_RNG_SEED` asks for others.
 pub fn config() -> ProptestConfig {
     let mut config = ProptestConfig {
+        cases: sized(256) as u32,
         failure_persistence: None,
         max_shrink_iters: 0,
         ..ProptestConfig::default()

@@ -18,9 +18,11 @@ pub mod pprof;
 pub mod profcheck;
 #[cfg(feature = "proto-all")]
 pub mod shrink;
+mod sized;
 mod sources;
 pub mod wire;
 
+pub use sized::{sized, some};
 pub use sources::sources;
 
 use std::num::NonZero;
