@@ -3,9 +3,10 @@
 
 use libfuzzer_sys::fuzz_target;
 use otlp_profiles::{Format, Limits, Policy, ReadOptions, WriteOptions, read, write_all};
+use otlp_profiles_fuzz::format;
 
 fuzz_target!(|input: (u8, &[u8])| {
-    let from = Some(Format::ALL[input.0 as usize % Format::ALL.len()]);
+    let from = Some(format(input.0));
     let options = ReadOptions::default().policy(Policy::Repair).format(from);
     let Ok(reading) = read(input.1, &options) else {
         return;

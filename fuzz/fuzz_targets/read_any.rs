@@ -2,10 +2,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use otlp_profiles::{Format, Limits, Policy, ReadOptions, Reader};
+use otlp_profiles::{Limits, Policy, ReadOptions, Reader};
+use otlp_profiles_fuzz::format;
 
 fuzz_target!(|input: (u8, &[u8])| {
-    let from = Some(Format::ALL[input.0 as usize % Format::ALL.len()]);
+    let from = Some(format(input.0));
     let limits = Limits::network().max_owned_bytes(64 << 20);
     for policy in [Policy::Refuse, Policy::Repair] {
         let options = ReadOptions::default().limits(limits).policy(policy).format(from);

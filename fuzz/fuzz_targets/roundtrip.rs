@@ -2,10 +2,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use otlp_profiles::{Format, ReadOptions, WriteOptions, read, write};
+use otlp_profiles::{ReadOptions, WriteOptions, read, write};
+use otlp_profiles_fuzz::format;
 
 fuzz_target!(|input: (u8, &[u8])| {
-    let format = Format::ALL[input.0 as usize % Format::ALL.len()];
+    let format = format(input.0);
     let options = ReadOptions::default().format(format);
     let again = |bytes: &[u8]| {
         Some(
