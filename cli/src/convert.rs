@@ -16,12 +16,12 @@
 //! The doc comments of [`Args`] are the help text; what a reader of the code should know of the
 //! flags is said of the functions that turn them into options of the library, below.
 
-mod conversion;
-mod encode;
+pub(crate) mod conversion;
+pub(crate) mod encode;
 mod origin;
-mod plan;
+pub(crate) mod plan;
 mod report;
-mod run;
+pub(crate) mod run;
 mod tally;
 mod types;
 
@@ -37,16 +37,9 @@ use otlp_profiles::{Ambiguity, Format, Limits, ReadOptions, WriteOptions};
 use crate::console::{self, Console};
 use crate::convert::origin::Origin;
 use crate::convert::report::Form;
-use crate::exit::Exit;
 use crate::formats::FormatParser;
 use crate::limits::WriteLimits;
 use crate::reading::ReadArgs;
-
-pub(crate) use crate::convert::conversion::{Conversion, Outcome, Verb};
-pub(crate) use crate::convert::encode::Converted;
-pub(crate) use crate::convert::plan::{Outputs, Plan};
-pub(crate) use crate::convert::run::{Run, each};
-pub(crate) use crate::convert::types::is_all;
 
 /// How to convert what to what.
 #[derive(Clone, Debug, clap::Args)]
@@ -186,14 +179,6 @@ fn parse_profile_id(text: &str) -> Result<ProfileId, String> {
 fn receivers() -> impl TypedValueParser<Value = Receiver> {
     let names = Receiver::ALL.iter().map(|receiver| receiver.name());
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Receiver>())
-}
-
-/// Converts every input.
-pub(crate) fn run(args: &Args, console: &Console) -> Exit {
-    let apply =
-        |profiles, _: &mut Converted, _: &Conversion<'_>| Ok(vec![(String::new(), profiles)]);
-    let verb = Verb { name: "convert", noun: "Conversion", past: "converted", apply: &apply };
-    each(args, &verb, console)
 }
 
 impl Args {

@@ -9,7 +9,6 @@ use std::fmt;
 use otlp_profiles::{Error, ErrorKind};
 use serde_json::{Value, json};
 
-use crate::input::Input;
 use crate::limits;
 
 /// How the command ends. With several inputs the highest wins.
@@ -73,21 +72,6 @@ impl Failure {
             is_no_profile: false,
             is_broken: false,
         }
-    }
-
-    /// A failure of the library while it read `input`, which may be gzip.
-    ///
-    /// Words of the library become those of the command: `the option scale` is `--scale`, and a
-    /// hint that asks to name the format says by which flag.
-    pub(crate) fn reading(error: &Error, input: &Input, gzip: bool) -> Self {
-        let mut failure = Self::of(error, Exit::Input);
-        failure.message = failure.message.replace("the option scale", "--scale");
-        if error.kind() == ErrorKind::Unrecognised {
-            let message = failure.message.replace("name its format", "name its format with --from");
-            // The command that helps can be typed as it stands.
-            failure.message = input.named_in(&message, gzip);
-        }
-        failure
     }
 
     /// A failure of the library while it wrote.

@@ -24,7 +24,7 @@ use serde_json::{Value as Json, json};
 
 use crate::console::{Console, Level, Line};
 use crate::exit::{Exit, Failure};
-use crate::info::facts::Listed;
+use crate::info::facts::{Listed, MOST_LISTED};
 use crate::info::seen::{Full, Quick};
 use crate::input::{Input, Inputs};
 use crate::output;
@@ -62,11 +62,6 @@ const WHAT: &str = "Description";
 
 /// The form of the JSON document. Keys are only ever added to it.
 const SCHEMA: &str = "otlp-profiles/info/1";
-
-/// The messages of a file that are listed, and of all of them together the resources, scopes and
-/// profiles: more than anybody reads, and few enough to be kept until they are printed. The rest are
-/// counted.
-const MOST_LISTED: usize = 10_000;
 
 /// What there is to say of one file, in the form it is printed in.
 ///

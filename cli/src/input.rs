@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use glob::{MatchOptions, Pattern};
-use otlp_profiles::Format;
+use otlp_profiles::{Error, ErrorKind, Format};
 
 use crate::exit::{Exit, Failure};
 use crate::text::shown;
@@ -43,9 +43,24 @@ impl Input {
         self.found && failure.is_no_profile && named.is_none_or(Format::is_json)
     }
 
+    /// Returns the failure of the library to read the input, which may be gzip.
+    ///
+    /// Replaces words of the library with those of the command: `the option scale` with `--scale`, and a hint to name
+    /// the format with the flag for it.
+    pub(crate) fn failure(&self, error: &Error, gzip: bool) -> Failure {
+        let mut failure = Failure::of(error, Exit::Input);
+        failure.message = failure.message.replace("the option scale", "--scale");
+        if error.kind() == ErrorKind::Unrecognised {
+            let message = failure.message.replace("name its format", "name its format with --from");
+            // Users can copy the suggested command.
+            failure.message = self.named_in(&message, gzip);
+        }
+        failure
+    }
+
     /// `message` with the file's name for `FILE`, as a shell takes it. Commands, which are in
     /// backquotes, get a gzip inflated: not all of them read it.
-    pub(crate) fn named_in(&self, message: &str, gzip: bool) -> String {
+    fn named_in(&self, message: &str, gzip: bool) -> String {
         let Some(path) = self.path.as_deref().and_then(Path::to_str) else {
             return message.to_owned();
         };

@@ -137,7 +137,7 @@ fn run(cli: &Cli) -> Exit {
     };
     interrupt::watch();
     match &cli.command {
-        Command::Convert(Later(args)) => convert::run(args, &console),
+        Command::Convert(Later(args)) => convert::run::run(args, &console),
         Command::Info(Later(args)) => info::run(args, &console),
         Command::Validate(Later(args)) => validate::run(args, &console),
         Command::Merge(Later(args)) => merge::run(args, &console),

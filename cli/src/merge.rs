@@ -9,7 +9,11 @@ use clap::ValueEnum;
 use otlp_profiles::transform::{Columns, Combine, MergeOptions, Merged, Merger, ResourceKeys};
 
 use crate::console::Console;
-use crate::convert::{self, Conversion, Converted, Outcome, Outputs, Plan, Run, Verb};
+use crate::convert;
+use crate::convert::conversion::{Conversion, Outcome, Verb};
+use crate::convert::encode::Converted;
+use crate::convert::plan::{Outputs, Plan};
+use crate::convert::run::Run;
 use crate::exit::{Exit, Failure};
 use crate::input::Input;
 use crate::numbers::{counted, grouped};

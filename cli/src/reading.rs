@@ -119,7 +119,7 @@ impl<'a> Content<'a> {
         let progress = console.progress().clone();
         let counted = Counted { reader, read: Rc::clone(&stored), progress };
         let payloads = MessageReader::with_size(counted, input.size(), *limits)
-            .map_err(|error| Failure::reading(&error, input, false))?;
+            .map_err(|error| input.failure(&error, false))?;
         drop(step);
         Ok(Self { input, name, payloads, stored, seems: None, types_may_choose: false })
     }
@@ -173,8 +173,7 @@ impl<'a> Content<'a> {
         while let Some(payload) = self.payloads.next() {
             let placed =
                 |failure: Failure| if framed { failure.within_message(row) } else { failure };
-            let payload =
-                payload.map_err(|error| Failure::reading(&error, self.input, self.is_gzip()));
+            let payload = payload.map_err(|error| self.input.failure(&error, self.is_gzip()));
             let message = payload.and_then(|payload| {
                 let reading = self.read(&payload, &inner, console)?;
                 let bytes = payload.len() as u64;
@@ -241,7 +240,7 @@ impl<'a> Content<'a> {
             self.seems = otlp_profiles::detect(start, options).ok();
             match &self.seems {
                 Some(seems) if error.kind() == ErrorKind::Ambiguous => ambiguous(seems),
-                _ => Failure::reading(&error, self.input, self.is_gzip()),
+                _ => self.input.failure(&error, self.is_gzip()),
             }
         })?;
         if console.shows(Level::Debug) {

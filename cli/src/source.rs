@@ -3,7 +3,6 @@
 //! One flag for each option of [`SourceOptions`], under the name by which `Format::options` lists
 //! it. The library says when a flag is not for the format at hand, so nothing is decided here.
 
-use crate::convert::is_all;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use otlp_profiles::format::{Dialect, EventTime, SourceOptions, TimeUnit};
 
@@ -85,6 +84,11 @@ impl SourceArgs {
         let types = self.types.iter().filter(|one| !is_all(one));
         types.fold(options, |options, (name, unit)| options.sample_type(name, unit))
     }
+}
+
+/// `--type all`.
+pub(crate) fn is_all((name, unit): &(String, String)) -> bool {
+    name == "all" && unit.is_empty()
 }
 
 /// `cpu:nanoseconds`, or `cpu` alone, whose unit is then empty.

@@ -5,7 +5,9 @@ use otlp_profiles::Profiles;
 use otlp_profiles::transform::{MaxBytes, SplitBy, split, split_max};
 
 use crate::console::Console;
-use crate::convert::{self, Conversion, Converted, Verb};
+use crate::convert::conversion::{Conversion, Verb};
+use crate::convert::encode::Converted;
+use crate::convert::{self, run::each};
 use crate::exit::{Exit, Failure};
 use crate::limits::parse_size;
 use crate::time::parse_duration;
@@ -57,7 +59,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
         parts(args, &profiles, converted, conversion)
     };
     let verb = Verb { name: "split", noun: "Split", past: "split", apply: &apply };
-    convert::each(&args.convert, &verb, console)
+    each(&args.convert, &verb, console)
 }
 
 /// The parts of a message, with their names.

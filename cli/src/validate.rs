@@ -300,7 +300,7 @@ fn file(args: &Args, input: &Input, console: &Console) -> Result<Checked, Failur
         return Ok(checked);
     }
     let read = ReadOptions::default().limits(options.limits).format(args.from);
-    match detect(&bytes, &read).map_err(|error| Failure::reading(&error, input, false)) {
+    match detect(&bytes, &read).map_err(|error| input.failure(&error, false)) {
         Err(failure) if input.may_be_skipped(&failure) => Err(failure),
         _ => Ok(checked),
     }

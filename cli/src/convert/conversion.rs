@@ -16,6 +16,7 @@ use crate::exit::{Exit, Failure};
 use crate::input::Input;
 use crate::notices::Notices;
 use crate::reading::{Content, Message, ambiguous, names};
+use crate::source::is_all;
 
 /// The options of a run. The same input gives the same bytes wherever it stands among the arguments.
 pub(crate) struct Conversion<'a> {
@@ -149,7 +150,7 @@ impl<'a> Conversion<'a> {
             taken(args, from, *to)?;
             // Of such a format the types say what its values are.
             let is_named = from.options().contains(&"type");
-            let asked = args.read.types().iter().filter(|one| !is_named || types::is_all(one));
+            let asked = args.read.types().iter().filter(|one| !is_named || is_all(one));
             let asked: Vec<_> = asked.cloned().collect();
             let (profiles, losses) = (&mut message.reading.profiles, &mut converted.losses);
             types::choose(profiles, &asked, *to, losses, (notices, &name))?;

@@ -15,7 +15,7 @@ use otlp_profiles::{
     WriteOptions,
 };
 
-use crate::convert::types::labels;
+use crate::convert::types::{labels, loss};
 use crate::exit::{Exit, Failure};
 use crate::files::Packing;
 use crate::reading::Message;
@@ -324,15 +324,6 @@ fn grouped<T, V>(
         }
     }
     groups
-}
-
-/// A code of the library, of what the command itself leaves out.
-///
-/// # Errors
-///
-/// It has none of that name.
-pub(crate) fn loss(code: &str) -> Result<LossCode, Failure> {
-    code.parse().map_err(|error: Error| Failure::of(&error, Exit::Output))
 }
 
 /// The kind of loss that a finding is, by its code.

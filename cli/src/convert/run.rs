@@ -28,6 +28,14 @@ use crate::numbers::counted;
 use crate::output::{self, Sync};
 use crate::session::{Session, Turn};
 
+/// Converts every input.
+pub(crate) fn run(args: &Args, console: &Console) -> Exit {
+    let apply =
+        |profiles, _: &mut Converted, _: &Conversion<'_>| Ok(vec![(String::new(), profiles)]);
+    let verb = Verb { name: "convert", noun: "Conversion", past: "converted", apply: &apply };
+    each(args, &verb, console)
+}
+
 /// Applies a verb to every input, also when another one failed.
 ///
 /// Arguments that name nothing are reported first, then each input in order. Notices about many inputs and the tally

@@ -8,15 +8,25 @@
 
 use std::collections::BTreeSet;
 
+use otlp_profiles::losses::LossCode;
 use otlp_profiles::semconv::{PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE};
-use otlp_profiles::{Format, Limits, Losses, Profiles, ReadOptions, Summary};
+use otlp_profiles::{Error, Format, Limits, Losses, Profiles, ReadOptions, Summary};
 
-use crate::convert::encode::loss;
 use crate::exit::{Exit, Failure};
 use crate::notices::Notices;
+use crate::source::is_all;
 
 /// The most types that a message lists.
 const MOST_LISTED: usize = 10;
+
+/// Returns the code of a loss that the command itself causes.
+///
+/// # Errors
+///
+/// The library has no code with this name.
+pub(crate) fn loss(code: &str) -> Result<LossCode, Failure> {
+    code.parse().map_err(|error: Error| Failure::of(&error, Exit::Output))
+}
 
 /// Whether a file of this format holds values of one type.
 fn has_one_type(format: Format) -> bool {
@@ -73,11 +83,6 @@ pub(crate) fn choose(
         });
     }
     Ok(())
-}
-
-/// `--type all`.
-pub(crate) fn is_all((name, unit): &(String, String)) -> bool {
-    name == "all" && unit.is_empty()
 }
 
 /// The name and unit of every sample type, in their order.

@@ -11,9 +11,13 @@ use otlp_profiles::model::{AttributeId, KeyValue, StringId, Value};
 use otlp_profiles::{Dictionary, Summary};
 use serde_json::{Map, Number, Value as Json, json};
 
-use crate::info::MOST_LISTED;
 use crate::numbers::grouped;
 use crate::text::{beginning, hex_beginning};
+
+/// The messages of a file that are listed, and of all of them together the resources, scopes and
+/// profiles: more than anybody reads, and few enough to be kept until they are printed. The rest are
+/// counted.
+pub(super) const MOST_LISTED: usize = 10_000;
 
 /// The sums of all profiles of a message by type and unit, in the order they are met.
 ///
