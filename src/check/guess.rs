@@ -46,7 +46,7 @@ pub(super) fn detect(payload: &[u8]) -> Result<Detected, Error> {
 pub(super) fn version_of(format: Format) -> Version {
     match (format.encoding(), format.schema()) {
         (Encoding::Pprof, _) => Version::Pprof,
-        (_, Some(schema)) => schema.version,
+        (_, Some(schema)) => schema,
         (_, None) => Version::V1_10,
     }
 }

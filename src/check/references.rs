@@ -87,10 +87,10 @@ fn references(
 fn every_reference_past_its_table_is_refused_and_found() {
     let mut count = 0;
     for format in Format::ALL {
-        let Encoding::Otlp(schema) = format.encoding() else { continue };
-        for (path, message, field) in references(schema.version) {
+        let Encoding::Otlp(version) = format.encoding() else { continue };
+        for (path, message, field) in references(version) {
             let what = format!("{format} {}.{}", message.name, field.name);
-            let payload = payload(schema.version, &path, field);
+            let payload = payload(version, &path, field);
             let error = read(&payload, &ReadOptions::default().format(*format)).expect_err(&what);
             assert!(error.to_string().contains("index 9999 is out of range"), "{what}: {error}");
             let options = Options { format: Some(*format), ..Options::default() };

@@ -4,9 +4,9 @@ use crate::error::Result;
 use crate::format::intake::Intake;
 use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
-use crate::format::otlp::schema::Schema;
 use crate::format::text::Text;
 use crate::model::Profiles;
+use crate::schema::Version;
 
 /// What stands behind a [`Format`](crate::Format): its names and its two arrows, one `static` each.
 pub(crate) struct Codec {
@@ -45,7 +45,7 @@ pub(crate) type Write = fn(&Profiles, &WriteOptions, &mut Losses, Vec<u8>) -> Re
 #[derive(Clone, Copy)]
 pub(crate) enum Encoding {
     /// As protobuf messages of a generation of OTLP.
-    Otlp(&'static Schema),
+    Otlp(Version),
     /// As the JSON of such messages.
     OtlpJson,
     /// As pprof's protobuf message.

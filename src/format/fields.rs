@@ -3,14 +3,30 @@
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::losses;
-use crate::schema::{MessageType, Version};
+use crate::schema::{MessageType, Version, is_equal};
 use crate::wire::read::Reader;
-use crate::wire::tag;
 
-/// Whether a tag is that of a field by its number and wire type, both constants.
+/// The number of a field by its [key](crate::schema::Field::key), a constant; 0 if the version has no such field.
+macro_rules! number {
+    ($message:ident $key:literal in $version:expr) => {
+        const { $crate::schema::$message.number($version, $key) }
+    };
+}
+pub(crate) use number;
+
+/// Whether a tag is that of a field by its key. A list of numbers has two: that of one value, and that of `packed`
+/// ones.
+///
+/// `false` if the version has no such field, also for 0: kernels look at bytes that nothing has checked yet.
 macro_rules! is {
-    ($tag:ident, $number:expr, $wire:expr) => {
-        $tag == const { $crate::format::fields::tag_of($number, $wire) }
+    ($tag:ident, $message:ident $key:literal in $version:expr) => {
+        $crate::format::fields::is!(@ $tag, $crate::schema::$message.tag($version, $key))
+    };
+    ($tag:ident, $message:ident packed $key:literal in $version:expr) => {
+        $crate::format::fields::is!(@ $tag, $crate::schema::$message.packed_tag($version, $key))
+    };
+    (@ $tag:ident, $expected:expr) => {
+        (const { $expected != 0 } && $tag == const { $expected })
     };
 }
 pub(crate) use is;
@@ -56,13 +72,58 @@ macro_rules! fields {
 }
 pub(crate) use fields;
 
-/// The tag of a field; one that never occurs for a field that this version lacks. Kernels look at bytes that
-/// nothing has checked yet, where a tag may be 0.
-pub(crate) const fn tag_of(number: u32, wire: u32) -> u32 {
-    match number {
-        0 => u32::MAX,
-        number => tag(number, wire),
+/// Writes the fields of a message: an arm for each, by its key, in any order. The compiler puts them in ascending
+/// order of the version's numbers, and drops those that the version lacks; each has its number as a constant.
+///
+/// ```text
+/// emit!(SAMPLE in G::VERSION; {
+///     "stack_index" => |number| fields.index(number, stack),       1.8: 1, 1.10: 1
+///     "values" => |number| fields.varints(number, values),         1.8: 2, 1.10: 4
+///     "link_index" => |number| fields.index(number, link),         1.8: 4, 1.10: 3
+/// });
+/// ```
+macro_rules! emit {
+    ($message:ident in $version:expr; { $($key:literal => |$number:tt| $then:expr,)* }) => {
+        $crate::format::fields::emit!(
+            @turns $message $version, [$($key,)*] [$($key)*] { $($key => |$number| $then,)* }
+        )
+    };
+    (@turns $message:ident $version:expr, $keys:tt [$($turn:literal)*] $arms:tt) => {{
+        $($crate::format::fields::emit!(@turn $message $version, $keys $turn $arms);)*
+    }};
+    (@turn $message:ident $version:expr, $keys:tt $turn:literal {
+        $($key:literal => |$number:tt| $then:expr,)*
+    }) => {
+        $(if const {
+            $crate::format::fields::is_turn(&$crate::schema::$message, $version, &$keys, $turn, $key)
+        } {
+            let $number = $crate::format::fields::number!($message $key in $version);
+            $then;
+        })*
+    };
+}
+pub(crate) use emit;
+
+/// Whether the field of a key comes in the turn of another key, if there is a turn for each of `keys`, in this order,
+/// and fields come by number. A field that the version lacks never comes.
+pub(crate) const fn is_turn(
+    message: &MessageType,
+    version: Version,
+    keys: &[&str],
+    turn: &str,
+    key: &str,
+) -> bool {
+    let number = message.number(version, key);
+    let (mut before, mut place, mut at) = (0, 0, 0);
+    while at < keys.len() {
+        let other = message.number(version, keys[at]);
+        before += (other != 0 && other < number) as usize;
+        if is_equal(keys[at], turn) {
+            place = at;
+        }
+        at += 1;
     }
+    number != 0 && before == place
 }
 
 /// A field that is not of the schema is skipped and noted; one that is, of another wire type, is an

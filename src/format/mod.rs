@@ -61,9 +61,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::intake::Intake;
 use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
-use crate::format::otlp::schema::Schema;
 use crate::format::text::Text;
 use crate::model::Profiles;
+use crate::schema::Version;
 
 /// A format: pprof, a generation of OTLP profiles, OTLP/JSON, or a format of another tool.
 ///
@@ -299,10 +299,10 @@ impl Format {
         self.codec().encoding
     }
 
-    /// The schema, where the format is a generation of OTLP.
-    pub(crate) fn schema(self) -> Option<&'static Schema> {
+    /// The version of the schema, where the format is a generation of OTLP.
+    pub(crate) fn schema(self) -> Option<Version> {
         match self.codec().encoding {
-            Encoding::Otlp(schema) => Some(schema),
+            Encoding::Otlp(version) => Some(version),
             Encoding::OtlpJson | Encoding::Pprof | Encoding::Events | Encoding::Own { .. } => None,
         }
     }
@@ -349,7 +349,7 @@ impl Format {
     /// Whether one profile of it may have several sample types.
     fn has_columns(self) -> bool {
         match self.encoding() {
-            Encoding::Otlp(schema) => !schema.has_one_sample_type(),
+            Encoding::Otlp(version) => version.capabilities().several_sample_types,
             Encoding::OtlpJson | Encoding::Events => false,
             Encoding::Pprof | Encoding::Own { .. } => true,
         }

@@ -241,18 +241,6 @@ impl MessageType {
         self.fields.iter().filter(move |field| field.is_in(version))
     }
 
-    /// The largest number of a field, in any version.
-    pub(crate) const fn last_number(&self) -> u32 {
-        let (mut last, mut row) = (0, 0);
-        while row < self.fields.len() {
-            if self.fields[row].number > last {
-                last = self.fields[row].number;
-            }
-            row += 1;
-        }
-        last
-    }
-
     /// The field of a number.
     #[inline]
     pub(crate) fn numbered(&self, number: u32, version: Version) -> Option<&'static Field> {
@@ -329,7 +317,7 @@ impl MessageType {
 }
 
 /// `==` of texts, which a constant cannot have.
-const fn is_equal(one: &str, other: &str) -> bool {
+pub(crate) const fn is_equal(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     if one.len() != other.len() {
         return false;

@@ -19,23 +19,28 @@
 //! | `events` | the proposal of timestamped events |
 //! | `collector` | what exporters send, for the test alone, and what receivers answer |
 //!
-//! `field` and `noun` say what such tables are made of, and what messages are for; `version` which there are.
+//! `field` and `noun` say what such tables are made of, and what messages are for; `version` which versions there are,
+//! `capabilities` what each can represent, and `generation` makes a type of each.
 //!
 //! Sources: `proto/`, one folder for each generation, as
 //! [opentelemetry-proto](https://github.com/open-telemetry/opentelemetry-proto) released them.
 
+mod capabilities;
 mod collector;
 mod common;
 mod events;
 mod field;
+mod generation;
 mod noun;
 mod profiles;
 mod version;
 
+pub(crate) use capabilities::*;
 pub(crate) use collector::*;
 pub(crate) use common::*;
 pub(crate) use events::*;
 pub(crate) use field::*;
+pub(crate) use generation::*;
 pub(crate) use noun::*;
 pub(crate) use profiles::*;
 pub(crate) use version::*;

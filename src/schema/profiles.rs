@@ -1,7 +1,7 @@
 //! Package profiles: pprof's messages, and what became of them.
 //!
-//! How a reference is read depends on the version, which [`Role`] does not say: see `Rows` in
-//! `format/otlp/schema.rs`. Names of before are in the rows; the key, given by `now`, is the newest.
+//! How a reference is read depends on the version, which [`Role`] does not say: see
+//! [`Rows`](super::capabilities::Rows). Names of before are in the rows; the key, given by `now`, is the newest.
 //!
 //! A row stands for a field in the versions `(first, last)`, both included. A field that was
 //! renamed has the name of today with [`now`](super::field::Field::now), by which code asks for it;

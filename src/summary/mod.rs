@@ -282,7 +282,7 @@ fn is_about_rows(limits: &Limits) -> bool {
 fn version_of(format: Format) -> Option<Version> {
     match format.encoding() {
         Encoding::Pprof => Some(Version::Pprof),
-        Encoding::Otlp(schema) => Some(schema.version),
+        Encoding::Otlp(version) => Some(version),
         // Only messages are walked.
         _ => None,
     }

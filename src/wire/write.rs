@@ -163,17 +163,17 @@ pub(crate) fn field_message(out: &mut Vec<u8>, number: u32, fill: impl FnOnce(&m
     field_large(out, number, 0, fill);
 }
 
-/// A message field of about `expected` bytes; `fill` appends its body. Returns where that begins.
+/// A message field of about `expected` bytes; `fill` appends its body.
 ///
 /// As much room is kept for the length as the expected one needs, and only a wrong guess moves the
 /// body.
 #[inline(always)]
-pub(crate) fn field_large(
+pub(crate) fn field_large<T>(
     out: &mut Vec<u8>,
     number: u32,
     expected: usize,
-    fill: impl FnOnce(&mut Vec<u8>),
-) -> usize {
+    fill: impl FnOnce(&mut Vec<u8>) -> T,
+) -> T {
     let tag = u64::from(tag(number, LEN));
     let room = varint_len(expected as u64);
     if tag < 0x80 && room <= 2 {
@@ -183,25 +183,24 @@ pub(crate) fn field_large(
         out.extend_from_slice(&[0; 10][..room]);
     }
     let body = out.len();
-    fill(out);
+    let filled = fill(out);
     let length = out.len() - body;
     if room == 1 && length < 0x80 {
         out[body - 1] = length as u8;
-        body
     } else {
-        end_large(out, body, room)
+        end_large(out, body, room);
     }
+    filled
 }
 
-/// Writes the length of the body at the end. Returns where the body is.
+/// Writes the length of the body at the end.
 #[inline(never)]
-fn end_large(out: &mut Vec<u8>, body: usize, room: usize) -> usize {
+fn end_large(out: &mut Vec<u8>, body: usize, room: usize) {
     let length = out.len() - body;
     let needed = varint_len(length as u64);
     out.resize(out.len() + needed.saturating_sub(room), 0);
     let body = set_length(out, body, length, room);
     out.truncate(body + length);
-    body
 }
 
 /// Writes the length of a body into the `room` bytes before it; where it needs less or more of
@@ -268,9 +267,12 @@ mod tests {
             field_bytes(&mut expected, 5, &body);
             for guess in [0usize, 127, 128, 1 << 20, 1 << 40] {
                 let mut out = Vec::new();
-                let start = field_large(&mut out, 5, guess, |out| out.extend_from_slice(&body));
+                let filled = field_large(&mut out, 5, guess, |out| {
+                    out.extend_from_slice(&body);
+                    guess
+                });
                 assert_eq!(out, expected);
-                assert_eq!(out[start..], body);
+                assert_eq!(filled, guess);
             }
         }
     }

@@ -10,7 +10,6 @@
 //! | `OP4013` | times are sorted with their values |
 
 use crate::format::Format;
-use crate::format::otlp::schema::Schema;
 use crate::model::Profiles;
 use crate::model::profile::Profile;
 use crate::model::ragged::Ragged;
@@ -48,7 +47,8 @@ fn is_empty(profile: &Profile) -> bool {
 ///
 /// Linear where they are in order already, as nearly all are.
 pub(super) fn sort_timestamps(profiles: &mut Profiles, format: Format) {
-    let paired = format.schema().is_some_and(Schema::has_one_sample_type);
+    let paired =
+        format.schema().is_some_and(|version| !version.capabilities().several_sample_types);
     let resources = profiles.resources.iter_mut().filter_map(|resource| resource.parts_mut());
     let scopes = resources.flat_map(|resource| &mut resource.scopes);
     let scopes = scopes.filter_map(|scope| scope.parts_mut());

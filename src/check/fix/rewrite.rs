@@ -123,7 +123,7 @@ impl Forms {
         let mut forms = Self::default();
         if let Some(schema) = format.schema() {
             let reader = Reader::new(payload);
-            forms.walk(reader, &PROFILES_DATA, schema.version, limits.max_nesting);
+            forms.walk(reader, &PROFILES_DATA, schema, limits.max_nesting);
         }
         forms
     }

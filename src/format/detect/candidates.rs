@@ -10,11 +10,10 @@ use std::sync::LazyLock;
 
 use super::grammar::{Grammar, Texts, bit};
 use super::signals;
-use crate::format::otlp::schema::{Home, Schema};
 use crate::format::{Encoding, Format};
 use crate::schema::{
-    EVENT_PROFILE, EXPORT_PROFILES_SERVICE_RESPONSE, MessageType, Noun, PROFILE, PROFILES_DATA,
-    Version,
+    EVENT_PROFILE, EXPORT_PROFILES_SERVICE_RESPONSE, Home, MessageType, Noun, PROFILE,
+    PROFILE_CONTAINER, PROFILES_DATA, Version,
 };
 
 /// A grammar, and what it means when a payload fits it.
@@ -48,10 +47,10 @@ pub(super) static CANDIDATES: LazyLock<Vec<Candidate>> = LazyLock::new(|| candid
 /// The order decides between what fits equally well, so the newest generation comes first.
 pub(super) fn candidates(formats: &[Format]) -> Vec<Candidate> {
     let mut all: Vec<_> = formats.iter().filter_map(|&format| readable(format)).collect();
-    let schemas = formats.iter().filter_map(|format| format.schema());
-    let containers = schemas.filter(|schema| schema.container.profile != 0);
+    let versions = formats.iter().filter_map(|format| format.schema());
+    let containers = versions.filter(|version| version.capabilities().containers);
     all.extend(
-        containers.map(|schema| Candidate { grammar: otlp(schema, &PROFILE), answer: BARE }),
+        containers.map(|version| Candidate { grammar: otlp(version, &PROFILE), answer: BARE }),
     );
     let mut response =
         Grammar::new("response", &EXPORT_PROFILES_SERVICE_RESPONSE, signals::VERSION);
@@ -76,7 +75,7 @@ pub(super) fn candidates(formats: &[Format]) -> Vec<Candidate> {
 /// None for formats that are no protobuf: those are known by how they begin.
 fn readable(format: Format) -> Option<Candidate> {
     let grammar = match format.encoding() {
-        Encoding::Otlp(schema) => otlp(schema, &PROFILES_DATA),
+        Encoding::Otlp(version) => otlp(version, &PROFILES_DATA),
         Encoding::Pprof => pprof(),
         Encoding::Events => events(&EVENT_PROFILE),
         Encoding::OtlpJson | Encoding::Own { .. } => return None,
@@ -86,23 +85,22 @@ fn readable(format: Format) -> Option<Candidate> {
 
 /// What the payloads of a generation are made of, or one of its profiles: of OTEP 0239 without its container that is
 /// what it calls an extended pprof.
-fn otlp(schema: &Schema, root: &'static MessageType) -> Grammar {
-    let mut grammar = Grammar::new(schema.name, root, schema.version);
-    if schema.home == Home::Data {
+fn otlp(version: Version, root: &'static MessageType) -> Grammar {
+    let mut grammar = Grammar::new(version.name(), root, version);
+    if version.capabilities().home == Home::Data {
         // Tables alone say nothing, and a lone string table may be pprof's as well.
         grammar.needs.push((Noun::ProfilesData, 0, 1));
     }
-    let (profile, container) = (&schema.profile, &schema.container);
-    if container.profile != 0 {
-        grammar.needs.push((Noun::Container, 0, container.profile));
+    if version.capabilities().containers {
+        let profile = PROFILE_CONTAINER.number(version, "profile");
+        grammar.needs.push((Noun::Container, 0, profile));
     }
-    for (message, format, payload) in [
-        (Noun::Profile, profile.original_payload_format, profile.original_payload),
-        (Noun::Container, container.original_payload_format, container.original_payload),
-    ] {
+    for message in [&PROFILE, &PROFILE_CONTAINER] {
+        let format = message.number(version, "original_payload_format");
+        let payload = message.number(version, "original_payload");
         if payload != 0 {
-            grammar.needs.push((message, bit(format), payload));
-            grammar.needs.push((message, bit(payload), format));
+            grammar.needs.push((message.noun, bit(format), payload));
+            grammar.needs.push((message.noun, bit(payload), format));
         }
     }
     grammar

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, ErrorKind};
-use crate::format::otlp::schema::Schema;
+use crate::schema::Version;
 
 /// The HTTP path or gRPC service that received a payload, identified by the version in its name.
 ///
@@ -37,9 +37,8 @@ pub enum Endpoint {
 
 impl Endpoint {
     /// Whether a generation is sent there.
-    pub(super) fn takes(self, schema: &Schema) -> bool {
-        let experimental = schema.container.profile != 0;
-        experimental == (self == Self::V1Experimental)
+    pub(super) fn takes(self, version: Version) -> bool {
+        version.capabilities().containers == (self == Self::V1Experimental)
     }
 }
 

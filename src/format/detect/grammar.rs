@@ -3,8 +3,7 @@
 //! A grammar copies nothing: it is a version of the schema, and the message that a payload is. Added by hand is only
 //! what no field says: which fields are always there, and which come in pairs.
 
-use crate::format::otlp::schema::Rows;
-use crate::schema::{Field, Kind, MessageType, NUMBERS, Noun, Role, Table, Version};
+use crate::schema::{Field, Kind, MessageType, NUMBERS, Noun, Role, Rows, Table, Version};
 
 /// What the payloads of a format are made of.
 #[derive(Clone, Debug)]
@@ -42,7 +41,7 @@ impl Grammar {
 
     /// What a reference of 0 means.
     pub(super) fn rows(&self) -> Rows {
-        Rows::of(self.version)
+        self.version.capabilities().rows
     }
 
     /// Whether a profile has one sample type, and values and times are a series: since row 0 is none, as both came in

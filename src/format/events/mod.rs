@@ -74,14 +74,6 @@ const DURATION: (&str, &str) = ("_duration", "ns");
 /// The same of the counts of events that were added up.
 const COUNT: (&str, &str) = ("_count", "{count}");
 
-/// The number of a field, by its key in the schema.
-macro_rules! number {
-    ($message:ident $key:literal) => {
-        $crate::schema::$message.number($crate::schema::Version::Events, $key)
-    };
-}
-use number;
-
 /// Counts what profiles of events say that no other format does.
 pub(crate) fn unsaid(profiles: &Profiles, losses: &mut Losses) {
     for profile in profiles.iter() {

@@ -8,7 +8,6 @@
 
 use std::collections::HashSet;
 
-use super::number;
 use super::references::find;
 use super::resolve::{Event, EventType, Resolver};
 use super::settle::{Lane, Lanes};
@@ -24,8 +23,8 @@ use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::Profile;
 use crate::model::samples::Samples;
 use crate::model::value::Value;
+use crate::schema::Version;
 use crate::semconv::PPROF_PROFILE_COMMENT;
-use crate::wire::LEN;
 use crate::wire::read::Reader;
 
 /// Reads one profile of events.
@@ -44,7 +43,7 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let mut reader = Reader::new(payload);
     let mut row = 0;
     while let Some(tag) = reader.tag()? {
-        if !is!(tag, number!(EVENT_PROFILE "events"), LEN) {
+        if !is!(tag, EVENT_PROFILE "events" in Version::Events) {
             reader.skip(tag, intake.limits().max_nesting)?;
             continue;
         }

@@ -8,21 +8,20 @@
 //! One text is one index here, where OTLP has it in place; else the two have the same cases, so
 //! values of either become one [`Value`] and no case is lost on the way.
 
-use super::number;
 use super::references::{Texts, text};
 use crate::error::{Error, Result};
-use crate::format::fields::fields;
+use crate::format::fields::{emit, fields, number};
 use crate::format::intake::Intake;
 use crate::format::oneof::Oneof;
 use crate::limits::within;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::value::{KeyValue, Value};
-use crate::schema::Version;
+use crate::schema::EVENT_ANY_VALUE;
+use crate::schema::Version::{self, Events};
 use crate::wire::read::Reader;
 use crate::wire::record::field_varint;
 use crate::wire::write::{field_bytes, field_message, varint};
-use crate::wire::{FIXED64, VARINT, tag};
 
 /// How deep values may be nested, whatever the limits say.
 ///
@@ -167,12 +166,12 @@ pub(super) fn write_pair(
     dictionary: &Dictionary,
     index: &impl Fn(StringId) -> u32,
 ) {
-    field_varint(out, number!(EVENT_KEY_VALUE "key_string_index"), index(key).into());
-    if *value != Value::Empty {
-        field_message(out, number!(EVENT_KEY_VALUE "value"), |out| {
-            write_value(out, value, dictionary, index);
-        });
-    }
+    emit!(EVENT_KEY_VALUE in Events; {
+        "key_string_index" => |number| field_varint(out, number, index(key).into()),
+        "value" => |number| if *value != Value::Empty {
+            field_message(out, number, |out| write_value(out, value, dictionary, index));
+        },
+    });
 }
 
 /// Writes a value; what is 0 or empty is written all the same, as a case that is set differs from one that is not.
@@ -183,33 +182,39 @@ fn write_value(
     index: &impl Fn(StringId) -> u32,
 ) {
     // A case of a oneof is written though it is 0.
-    let number = |out: &mut Vec<u8>, field: u32, number: u64| {
-        varint(out, tag(field, VARINT).into());
+    let number = |out: &mut Vec<u8>, tag: u32, number: u64| {
+        varint(out, tag.into());
         varint(out, number);
     };
     match value {
         Value::Empty => {}
         Value::String(text) => {
-            number(out, number!(EVENT_ANY_VALUE "string_index"), index(*text).into())
+            number(out, EVENT_ANY_VALUE.tag(Events, "string_index"), index(*text).into())
         }
-        Value::Bool(truth) => number(out, number!(EVENT_ANY_VALUE "bool_value"), u64::from(*truth)),
-        Value::Int(int) => number(out, number!(EVENT_ANY_VALUE "int_value"), *int as u64),
+        Value::Bool(truth) => {
+            number(out, EVENT_ANY_VALUE.tag(Events, "bool_value"), u64::from(*truth))
+        }
+        Value::Int(int) => number(out, EVENT_ANY_VALUE.tag(Events, "int_value"), *int as u64),
         Value::Double(double) => {
-            varint(out, tag(number!(EVENT_ANY_VALUE "double_value"), FIXED64).into());
+            varint(out, EVENT_ANY_VALUE.tag(Events, "double_value").into());
             out.extend_from_slice(&double.to_bits().to_le_bytes());
         }
-        Value::Bytes(bytes) => field_bytes(out, number!(EVENT_ANY_VALUE "bytes_value"), bytes),
-        Value::Array(values) => field_message(out, number!(EVENT_ANY_VALUE "array_value"), |out| {
-            for value in values {
-                field_message(out, number!(EVENT_ARRAY_VALUE "values"), |out| {
-                    write_value(out, value, dictionary, index);
-                });
-            }
-        }),
+        Value::Bytes(bytes) => {
+            field_bytes(out, number!(EVENT_ANY_VALUE "bytes_value" in Events), bytes)
+        }
+        Value::Array(values) => {
+            field_message(out, number!(EVENT_ANY_VALUE "array_value" in Events), |out| {
+                for value in values {
+                    field_message(out, number!(EVENT_ARRAY_VALUE "values" in Events), |out| {
+                        write_value(out, value, dictionary, index);
+                    });
+                }
+            })
+        }
         Value::KeyValues(pairs) => {
-            field_message(out, number!(EVENT_ANY_VALUE "kvlist_value"), |out| {
+            field_message(out, number!(EVENT_ANY_VALUE "kvlist_value" in Events), |out| {
                 for pair in pairs {
-                    field_message(out, number!(EVENT_KEY_VALUE_LIST "values"), |out| {
+                    field_message(out, number!(EVENT_KEY_VALUE_LIST "values" in Events), |out| {
                         write_pair(out, (pair.key, &pair.value), dictionary, index);
                     });
                 }

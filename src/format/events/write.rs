@@ -9,12 +9,13 @@
 
 use super::gather::{self, Series};
 use super::select::Selected;
+use super::write_events;
 use super::write_events::Clocks;
-use super::{number, write_events};
 use crate::builder::reach::Reach;
 use crate::error::Result;
 use crate::format::assembly::Met;
 use crate::format::columns::{Join, default_of, join, scope_default};
+use crate::format::fields::number;
 use crate::format::known::{self, Known, KnownAttributes};
 use crate::format::losses::{self, Losses};
 use crate::format::options::WriteOptions;
@@ -24,6 +25,7 @@ use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::Profile;
+use crate::schema::Version::Events;
 use crate::wire::record::{field_varint, field_varints};
 use crate::wire::write::field_fixed64;
 
@@ -161,12 +163,12 @@ fn payload(
     let duration = nanos(first.duration_nanos, losses);
     if first.time_unix_nano != 0 {
         let end = nanos(first.time_unix_nano + duration, losses);
-        field_fixed64(&mut out, number!(EVENT_PROFILE "time_unix_nano"), end as u64);
+        field_fixed64(&mut out, number!(EVENT_PROFILE "time_unix_nano" in Events), end as u64);
     }
-    field_varint(&mut out, number!(EVENT_PROFILE "duration_nanos"), duration as u64);
+    field_varint(&mut out, number!(EVENT_PROFILE "duration_nanos" in Events), duration as u64);
     if !comments.is_empty() {
         let comments = comments.iter().map(|text| u64::from(selected.string(*text)));
-        field_varints(&mut out, number!(EVENT_PROFILE "comment_string_index"), comments);
+        field_varints(&mut out, number!(EVENT_PROFILE "comment_string_index" in Events), comments);
     }
     Ok(out)
 }

@@ -11,12 +11,13 @@
 use std::collections::HashMap;
 
 use super::gather::{Event, Series};
-use super::number;
 use super::order::Place;
 use super::select::Selected;
+use crate::format::fields::{emit, number};
 use crate::format::losses::{self, Losses};
 use crate::model::event_form::{EventClock, Worth};
 use crate::model::id::LinkId;
+use crate::schema::Version::Events;
 use crate::wire::record::{Fields, field_varint, field_varints, records};
 use crate::wire::write::{field_fixed64, field_message, varint};
 use crate::wire::{VARINT, tag};
@@ -72,9 +73,11 @@ impl Clocks {
     /// Writes the clocks: attributes of clocks are nothing that a profile of other formats has.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         for clock in &self.clocks {
-            field_message(out, number!(EVENT_PROFILE "clocks"), |out| {
-                field_varint(out, number!(CLOCK "frequency"), clock.frequency);
-                field_fixed64(out, number!(CLOCK "time_unix_nano"), clock.time_unix_nano);
+            field_message(out, number!(EVENT_PROFILE "clocks" in Events), |out| {
+                emit!(CLOCK in Events; {
+                    "frequency" => |number| field_varint(out, number, clock.frequency),
+                    "time_unix_nano" => |number| field_fixed64(out, number, clock.time_unix_nano),
+                });
             });
         }
     }
@@ -168,24 +171,30 @@ pub(super) fn events(
             });
             let room = 12 * Fields::VARINT + Fields::values(attributes.len());
             let said = Said::of(of, event, at);
-            out.record(number!(EVENT_PROFILE "events"), room, |fields| {
-                fields.index(number!(EVENT "event_type_index"), number as u32);
-                fields.index(number!(EVENT "stack_index"), selected.stacks.place(stack.0));
-                match (link, links_row_0(link)) {
-                    (LinkId::NONE, _) => {}
-                    (_, 0) => fields.zero(number!(EVENT "link_index")),
-                    (_, row) => fields.index(number!(EVENT "link_index"), row),
-                }
-                let rows =
-                    attributes.iter().map(|id| selected.attributes.place(id.0).saturating_sub(1));
-                let rows: Vec<u64> = rows.map(u64::from).collect();
-                fields.varints(number!(EVENT "attribute_indices"), rows.into_iter());
-                let (time, duration) = times.unwrap_or_default();
-                fields.varint(number!(EVENT "time"), time as u64);
-                fields.varint(number!(EVENT "duration"), duration);
-                fields.varint(number!(EVENT "value"), said.value);
-                fields.varint(number!(EVENT "count"), said.count);
-                fields.varint(number!(EVENT "sum"), said.sum);
+            let (time, duration) = times.unwrap_or_default();
+            out.record(number!(EVENT_PROFILE "events" in Events), room, |fields| {
+                emit!(EVENT in Events; {
+                    "event_type_index" => |field| fields.index(field, number as u32),
+                    "stack_index" => |field| {
+                        fields.index(field, selected.stacks.place(stack.0));
+                    },
+                    "link_index" => |field| match (link, links_row_0(link)) {
+                        (LinkId::NONE, _) => {}
+                        (_, 0) => fields.zero(field),
+                        (_, row) => fields.index(field, row),
+                    },
+                    "attribute_indices" => |field| {
+                        let places = attributes.iter().map(|id| selected.attributes.place(id.0));
+                        let rows: Vec<u64> =
+                            places.map(|place| place.saturating_sub(1).into()).collect();
+                        fields.varints(field, rows.into_iter());
+                    },
+                    "time" => |field| fields.varint(field, time as u64),
+                    "duration" => |field| fields.varint(field, duration),
+                    "value" => |field| fields.varint(field, said.value),
+                    "count" => |field| fields.varint(field, said.count),
+                    "sum" => |field| fields.varint(field, said.sum),
+                });
             });
         }
     });
@@ -245,18 +254,19 @@ pub(super) fn event_type(
     series: &Series,
     attributes: &[u64],
 ) {
-    field_message(out, number!(EVENT_PROFILE "event_types"), |out| {
-        field_varint(out, number!(EVENT_TYPE "name_string_index"), name.into());
-        field_varint(out, number!(EVENT_TYPE "unit_string_index"), unit.into());
-        if let Some(clock) = clock {
-            // Said though it is 0: without it, there would be no clock.
-            varint(out, tag(number!(EVENT_TYPE "clock_index"), VARINT).into());
-            varint(out, clock.into());
-        }
-        field_varint(out, number!(EVENT_TYPE "default_value"), series.default_value);
-        if !attributes.is_empty() {
-            let number = number!(EVENT_TYPE "attribute_indices");
-            field_varints(out, number, attributes.iter().copied());
-        }
+    field_message(out, number!(EVENT_PROFILE "event_types" in Events), |out| {
+        emit!(EVENT_TYPE in Events; {
+            "name_string_index" => |number| field_varint(out, number, name.into()),
+            "unit_string_index" => |number| field_varint(out, number, unit.into()),
+            "clock_index" => |number| if let Some(clock) = clock {
+                // Said though it is 0: without it, there would be no clock.
+                varint(out, tag(number, VARINT).into());
+                varint(out, clock.into());
+            },
+            "default_value" => |number| field_varint(out, number, series.default_value),
+            "attribute_indices" => |number| if !attributes.is_empty() {
+                field_varints(out, number, attributes.iter().copied());
+            },
+        });
     });
 }

@@ -8,12 +8,14 @@
 //!
 //! The fields that attributes become here are read back as the same attributes in `rows`.
 
-use super::number;
 use super::select::{Selected, is_field};
 use super::values::write_pair;
+use crate::format::fields::{emit, number};
 use crate::format::known::{BuildId, Known};
-use crate::model::id::{AttributeId, FunctionId, MappingId, StringId};
+use crate::model::dictionary::{Line, Link};
+use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId, StringId};
 use crate::model::value::Value;
+use crate::schema::Version::Events;
 use crate::wire::record::{field_varint, field_varints};
 use crate::wire::write::{field_bytes, field_message};
 
@@ -23,55 +25,67 @@ impl Selected<'_> {
     /// Of stacks and strings the empty row is always written: events and fields refer to it by 0.
     pub(super) fn write_tables(&self, out: &mut Vec<u8>) {
         let dictionary = self.dictionary;
-        // The first stack is that of events without one.
-        field_bytes(out, number!(EVENT_PROFILE "stacks"), &[]);
-        for row in self.stacks.rows() {
-            field_message(out, number!(EVENT_PROFILE "stacks"), |out| {
-                let locations = dictionary.stacks.row(row).iter();
-                let rows = locations.map(|id| u64::from(index(self.locations.place(id.0))));
-                field_varints(out, number!(EVENT_STACK "location_index"), rows);
-            });
-        }
         let (mapping_row_0, function_row_0) = (self.has_mapping_row_0(), self.has_function_row_0());
-        for row in self.locations.rows() {
-            field_message(out, number!(EVENT_PROFILE "locations"), |out| {
-                self.location(out, row, mapping_row_0, function_row_0);
-            });
-        }
-        if function_row_0 {
-            field_bytes(out, number!(EVENT_PROFILE "functions"), &[]);
-        }
-        for row in self.functions.rows() {
-            field_message(out, number!(EVENT_PROFILE "functions"), |out| self.function(out, row));
-        }
-        if mapping_row_0 {
-            field_bytes(out, number!(EVENT_PROFILE "mappings"), &[]);
-        }
-        for row in self.mappings.rows() {
-            field_message(out, number!(EVENT_PROFILE "mappings"), |out| self.mapping(out, row));
-        }
-        for row in self.attributes.rows() {
-            let Some(attribute) = dictionary.attributes.get(row) else { continue };
-            field_message(out, number!(EVENT_PROFILE "attributes"), |out| {
-                let pair = (attribute.key, &attribute.value);
-                write_pair(out, pair, dictionary, &|text| self.string(text));
-            });
-        }
-        for row in self.links.rows() {
-            let link = dictionary.links.get(row).copied().unwrap_or_default();
-            field_message(out, number!(EVENT_PROFILE "links"), |out| {
-                field_bytes(out, number!(EVENT_LINK "trace_id"), &link.trace_id);
-                field_bytes(out, number!(EVENT_LINK "span_id"), &link.span_id);
-            });
-        }
-        self.strings(out);
+        emit!(EVENT_PROFILE in Events; {
+            "stacks" => |number| {
+                // The first stack is that of events without one.
+                field_bytes(out, number, &[]);
+                for row in self.stacks.rows() {
+                    field_message(out, number, |out| self.stack(out, dictionary.stacks.row(row)));
+                }
+            },
+            "locations" => |number| for row in self.locations.rows() {
+                field_message(out, number, |out| {
+                    self.location(out, row, mapping_row_0, function_row_0);
+                });
+            },
+            "functions" => |number| {
+                if function_row_0 {
+                    field_bytes(out, number, &[]);
+                }
+                for row in self.functions.rows() {
+                    field_message(out, number, |out| self.function(out, row));
+                }
+            },
+            "mappings" => |number| {
+                if mapping_row_0 {
+                    field_bytes(out, number, &[]);
+                }
+                for row in self.mappings.rows() {
+                    field_message(out, number, |out| self.mapping(out, row));
+                }
+            },
+            "attributes" => |number| for row in self.attributes.rows() {
+                let Some(attribute) = dictionary.attributes.get(row) else { continue };
+                field_message(out, number, |out| {
+                    let pair = (attribute.key, &attribute.value);
+                    write_pair(out, pair, dictionary, &|text| self.string(text));
+                });
+            },
+            "links" => |number| for row in self.links.rows() {
+                let link = dictionary.links.get(row).copied().unwrap_or_default();
+                field_message(out, number, |out| self.link(out, &link));
+            },
+            "strings" => |number| self.strings(out, number),
+        });
+    }
+
+    fn stack(&self, out: &mut Vec<u8>, locations: &[LocationId]) {
+        let rows = locations.iter().map(|id| u64::from(index(self.locations.place(id.0))));
+        field_varints(out, number!(EVENT_STACK "location_index" in Events), rows);
+    }
+
+    fn link(&self, out: &mut Vec<u8>, link: &Link) {
+        emit!(EVENT_LINK in Events; {
+            "trace_id" => |number| field_bytes(out, number, &link.trace_id),
+            "span_id" => |number| field_bytes(out, number, &link.span_id),
+        });
     }
 
     /// The texts: the empty one, those that are reached, then those made here, such as names of types.
     ///
     /// In the order in which [`Selected::string`] and [`Selected::names`] count them.
-    fn strings(&self, out: &mut Vec<u8>) {
-        let number = number!(EVENT_PROFILE "strings");
+    fn strings(&self, out: &mut Vec<u8>, number: u32) {
         field_bytes(out, number, &[]);
         for row in self.strings.rows() {
             field_bytes(out, number, self.dictionary.text(StringId(row as u32)).as_bytes());
@@ -103,28 +117,35 @@ impl Selected<'_> {
         let place = self.mappings.place(mapping.0);
         let mapping =
             if mapping == MappingId::NONE || mapping_row_0 { place } else { index(place) };
-        field_varint(out, number!(EVENT_LOCATION "mapping_index"), mapping.into());
         let address = locations.addresses.get(row).copied().unwrap_or_default();
-        field_varint(out, number!(EVENT_LOCATION "address"), address);
-        for line in locations.lines.row(row) {
-            field_message(out, number!(EVENT_LOCATION "lines"), |out| {
-                let place = self.functions.place(line.function.0);
-                let function = if function_row_0 { place } else { index(place) };
-                field_varint(out, number!(EVENT_LINE "function_index"), function.into());
-                field_varint(out, number!(EVENT_LINE "line"), line.line as u64);
-                field_varint(out, number!(EVENT_LINE "column"), line.column as u64);
-            });
-        }
         let attributes = locations.attributes.row(row);
-        let is_folded = self.fields(attributes).any(|(known, _)| known == Known::Folded);
-        field_varint(out, number!(EVENT_LOCATION "is_folded"), is_folded.into());
-        for (known, value) in self.fields(attributes) {
-            if let (Known::FrameType, Value::String(text)) = (known, value) {
-                let kind = self.string(*text);
-                field_varint(out, number!(EVENT_LOCATION "type_index"), kind.into());
-            }
-        }
-        self.indices(out, number!(EVENT_LOCATION "attribute_indices"), attributes);
+        emit!(EVENT_LOCATION in Events; {
+            "mapping_index" => |number| field_varint(out, number, mapping.into()),
+            "address" => |number| field_varint(out, number, address),
+            "lines" => |number| for line in locations.lines.row(row) {
+                field_message(out, number, |out| self.line(out, line, function_row_0));
+            },
+            "is_folded" => |number| {
+                let is_folded = self.fields(attributes).any(|(known, _)| known == Known::Folded);
+                field_varint(out, number, is_folded.into());
+            },
+            "type_index" => |number| for (known, value) in self.fields(attributes) {
+                if let (Known::FrameType, Value::String(text)) = (known, value) {
+                    field_varint(out, number, self.string(*text).into());
+                }
+            },
+            "attribute_indices" => |number| self.indices(out, number, attributes),
+        });
+    }
+
+    fn line(&self, out: &mut Vec<u8>, line: &Line, function_row_0: bool) {
+        let place = self.functions.place(line.function.0);
+        let function = if function_row_0 { place } else { index(place) };
+        emit!(EVENT_LINE in Events; {
+            "function_index" => |number| field_varint(out, number, function.into()),
+            "line" => |number| field_varint(out, number, line.line as u64),
+            "column" => |number| field_varint(out, number, line.column as u64),
+        });
     }
 
     /// What fields say of a mapping or a location.
@@ -158,13 +179,17 @@ impl Selected<'_> {
         let function = self.dictionary.functions.get(row).copied().unwrap_or_default();
         let string = |text| u64::from(self.string(text));
         let id = u64::from(self.functions.place(row as u32));
-        field_varint(out, number!(EVENT_FUNCTION "id"), id);
-        field_varint(out, number!(EVENT_FUNCTION "name_string_uindex"), string(function.name));
-        let system_name = string(function.system_name);
-        field_varint(out, number!(EVENT_FUNCTION "system_name_string_index"), system_name);
-        let filename = string(function.filename);
-        field_varint(out, number!(EVENT_FUNCTION "filename_string_index"), filename);
-        field_varint(out, number!(EVENT_FUNCTION "start_line"), function.start_line as u64);
+        emit!(EVENT_FUNCTION in Events; {
+            "id" => |number| field_varint(out, number, id),
+            "name_string_uindex" => |number| field_varint(out, number, string(function.name)),
+            "system_name_string_index" => |number| {
+                field_varint(out, number, string(function.system_name));
+            },
+            "filename_string_index" => |number| {
+                field_varint(out, number, string(function.filename));
+            },
+            "start_line" => |number| field_varint(out, number, function.start_line as u64),
+        });
     }
 
     /// A mapping, with what its attributes say in fields: the build id and the four flags.
@@ -172,26 +197,28 @@ impl Selected<'_> {
     /// A flag's field follows from its number: `FLAGS` has them in the order of the proto.
     fn mapping(&self, out: &mut Vec<u8>, row: usize) {
         let mapping = self.dictionary.mappings.rows.get(row).copied().unwrap_or_default();
-        field_varint(out, number!(EVENT_MAPPING "memory_start"), mapping.memory_start);
-        field_varint(out, number!(EVENT_MAPPING "memory_limit"), mapping.memory_limit);
-        field_varint(out, number!(EVENT_MAPPING "file_offset"), mapping.file_offset);
-        let filename = self.string(mapping.filename);
-        field_varint(out, number!(EVENT_MAPPING "filename_string_index"), filename.into());
         let attributes = self.dictionary.mappings.attributes.row(row);
-        for (known, value) in self.fields(attributes) {
-            if let (Known::BuildId(kind), Value::String(text)) = (known, value) {
-                let text = u64::from(self.string(*text));
-                field_varint(out, number!(EVENT_MAPPING "build_id_string_index"), text);
-                let kind = u64::from(kind == BuildId::Htlhash);
-                field_varint(out, number!(EVENT_MAPPING "build_id_kind"), kind);
-            }
-        }
-        self.indices(out, number!(EVENT_MAPPING "attribute_indices"), attributes);
-        for (known, value) in self.fields(attributes) {
-            if let (Known::MappingFlag(bit), Value::Bool(true)) = (known, value) {
-                field_varint(out, number!(EVENT_MAPPING "has_functions") + u32::from(bit), 1);
-            }
-        }
+        emit!(EVENT_MAPPING in Events; {
+            "memory_start" => |number| field_varint(out, number, mapping.memory_start),
+            "memory_limit" => |number| field_varint(out, number, mapping.memory_limit),
+            "file_offset" => |number| field_varint(out, number, mapping.file_offset),
+            "filename_string_index" => |number| {
+                field_varint(out, number, self.string(mapping.filename).into());
+            },
+            "build_id_string_index" => |number| for (known, value) in self.fields(attributes) {
+                if let (Known::BuildId(kind), Value::String(text)) = (known, value) {
+                    field_varint(out, number, self.string(*text).into());
+                    let kind = u64::from(kind == BuildId::Htlhash);
+                    field_varint(out, number!(EVENT_MAPPING "build_id_kind" in Events), kind);
+                }
+            },
+            "attribute_indices" => |number| self.indices(out, number, attributes),
+            "has_functions" => |number| for (known, value) in self.fields(attributes) {
+                if let (Known::MappingFlag(bit), Value::Bool(true)) = (known, value) {
+                    field_varint(out, number + u32::from(bit), 1);
+                }
+            },
+        });
     }
 }
 

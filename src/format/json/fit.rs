@@ -15,12 +15,11 @@ use crate::format::Format;
 use crate::format::json::names::named;
 use crate::format::json::read::AROUND;
 use crate::format::json::text::Text;
-use crate::format::otlp::schema::Schema;
 use crate::limits::{Limits, within};
 use crate::schema::{Field, Kind, MessageType, PROFILES_DATA, Version};
 
 /// A generation, and the format that reads its bytes.
-pub(super) type Generation = (Format, &'static Schema);
+pub(super) type Generation = (Format, Version);
 
 /// Every generation, the newest first.
 pub(super) fn generations() -> impl Iterator<Item = Generation> {
@@ -129,9 +128,8 @@ pub(crate) fn generations_named(payload: &[u8]) -> Option<String> {
         Err(error) => start.get(..error.valid_up_to())?,
     };
     let text = Text::new(start).ok()?;
-    let counts: Vec<(Format, u64)> = generations()
-        .map(|(format, schema)| (format, Misfits::so_far(&text, schema.version)))
-        .collect();
+    let counts: Vec<(Format, u64)> =
+        generations().map(|(format, version)| (format, Misfits::so_far(&text, version))).collect();
     let fewest = counts.iter().map(|(_, count)| *count).min()?;
     let fit: Vec<_> = counts.iter().filter(|(_, count)| *count == fewest).collect();
     if fit.len() == counts.len() {

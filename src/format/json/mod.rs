@@ -29,11 +29,10 @@ use crate::format::json::read::Transcoder;
 use crate::format::json::text::Text;
 use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
-use crate::format::otlp::schema::Schema;
 use crate::format::{Codec, Encoding, Format, Read};
 use crate::limits::{Limits, within};
 use crate::model::Profiles;
-use crate::schema::{EXPORT_PROFILES_SERVICE_RESPONSE, PROFILES_DATA};
+use crate::schema::{EXPORT_PROFILES_SERVICE_RESPONSE, PROFILES_DATA, Version};
 
 /// OTLP/JSON.
 ///
@@ -73,18 +72,18 @@ pub(crate) static OTLP_JSON: Codec = Codec {
 /// By way of bytes, which the reader of the generation reads; its errors get the place in the text.
 fn read_text(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let text = Text::new(payload)?;
-    let ((format, schema), mut read) = transcode(&text, intake)?;
-    let newest = schema.name == newest()?.1.name;
+    let ((format, version), mut read) = transcode(&text, intake)?;
+    let newest = version == newest()?.1;
     if !newest {
-        intake.evidence.push(format!("it was read with the field names of {}", schema.name));
+        intake.evidence.push(format!("it was read with the field names of {}", version.name()));
     }
     intake.budget.take::<u8>(read.out.capacity())?;
     intake.findings.append(&mut read.intake.findings);
     let profiles = format.read(&read.out, intake);
     profiles.map_err(|error| {
         let again = Intake::new(*intake.limits(), intake.policy, payload.len());
-        let again = Transcoder::new(&text, schema.version, again);
-        named(translated(error, &read.out, again), schema, newest)
+        let again = Transcoder::new(&text, version, again);
+        named(translated(error, &read.out, again), version, newest)
     })
 }
 
@@ -97,10 +96,10 @@ pub(crate) fn to_bytes(
     hears: &mut dyn FnMut(Odd<'_>),
 ) -> Result<(Format, Vec<u8>)> {
     let text = Text::new(payload)?;
-    let ((format, schema), read) = transcode(&text, intake)?;
+    let ((format, version), read) = transcode(&text, intake)?;
     if read.is_odd {
         let again = Intake::new(*intake.limits(), intake.policy, payload.len());
-        let mut again = Transcoder::new(&text, schema.version, again);
+        let mut again = Transcoder::new(&text, version, again);
         again.hears = Some(hears);
         again.run(&PROFILES_DATA)?;
     }
@@ -123,7 +122,7 @@ pub(crate) fn wrapping(payload: &[u8], limits: &Limits) -> Option<Error> {
     let text = Text::new(payload).ok()?;
     let mut whole = text.clone();
     whole.skip(limits.max_nesting).ok()?;
-    let version = newest().ok()?.1.version;
+    let version = newest().ok()?.1;
     whole.end().err().or_else(|| envelope::fault(&text, version, limits.max_nesting))
 }
 
@@ -133,7 +132,7 @@ pub(crate) fn response_to_bytes(
     intake: Intake,
     hears: &mut dyn FnMut(Odd<'_>),
 ) -> Result<Vec<u8>> {
-    let mut read = Transcoder::new(&Text::new(payload)?, newest()?.1.version, intake);
+    let mut read = Transcoder::new(&Text::new(payload)?, newest()?.1, intake);
     read.hears = Some(hears);
     read.run(&EXPORT_PROFILES_SERVICE_RESPONSE)?;
     Ok(read.out)
@@ -142,36 +141,38 @@ pub(crate) fn response_to_bytes(
 /// A text in the bytes of the generation whose names it has.
 fn transcode<'a>(text: &Text<'a>, intake: &Intake) -> Result<(Generation, Transcoder<'a>)> {
     let limits = *intake.limits();
-    let transcoder = |schema: &Schema| {
+    let transcoder = |version: Version| {
         let intake = Intake::new(limits, intake.policy, text.rest().len());
-        Transcoder::new(text, schema.version, intake)
+        Transcoder::new(text, version, intake)
     };
     let newest = newest()?;
-    let (mut format, mut schema) = newest;
-    let mut read = transcoder(schema);
+    let (mut format, mut version) = newest;
+    let mut read = transcoder(version);
     let mut done = read.run(&PROFILES_DATA);
     if done.is_err() || !read.intake.findings.is_empty() {
-        if let Some(error) = envelope::fault(text, schema.version, limits.max_nesting) {
+        if let Some(error) = envelope::fault(text, version, limits.max_nesting) {
             return Err(error);
         }
-        (format, schema) = best(text, newest, &limits)?;
-        if schema.name != newest.1.name {
-            read = transcoder(schema);
+        (format, version) = best(text, newest, &limits)?;
+        if version != newest.1 {
+            read = transcoder(version);
             done = read.run(&PROFILES_DATA);
         }
     }
-    done.map_err(|error| named(error, schema, schema.name == newest.1.name))?;
+    done.map_err(|error| named(error, version, version == newest.1))?;
     // Positions in the model are of 32 bits, and the bytes may be more than the text.
     let most = u64::from(u32::MAX - 16);
     within("max_input_bytes", most, read.out.len() as u64)?;
-    Ok(((format, schema), read))
+    Ok(((format, version), read))
 }
 
 /// Errors and evidence name an older generation, which the format does not.
-fn named(error: Error, schema: &Schema, newest: bool) -> Error {
+fn named(error: Error, version: Version, newest: bool) -> Error {
     match newest {
         true => error,
-        false => error.explained(&format!("; the payload has the field names of {}", schema.name)),
+        false => {
+            error.explained(&format!("; the payload has the field names of {}", version.name()))
+        }
     }
 }
 
@@ -182,11 +183,11 @@ fn write_text(
     losses: &mut Losses,
     mut spare: Vec<u8>,
 ) -> Result<Vec<Vec<u8>>> {
-    let (format, schema) = newest()?;
+    let (format, version) = newest()?;
     let payloads = format.write(profiles, options, losses, Vec::new())?;
     let json = |payload: Vec<u8>| {
         let out = std::mem::take(&mut spare);
-        write::json(&payload, schema.version, options.max_output_bytes, out)
+        write::json(&payload, version, options.max_output_bytes, out)
     };
     payloads.into_iter().map(json).collect()
 }
@@ -203,7 +204,7 @@ fn best(text: &Text, newest: Generation, limits: &Limits) -> Result<Generation> 
     let mut best = newest;
     let mut fewest = u64::MAX;
     for generation in generations() {
-        let misfits = Misfits::of(text, generation.1.version, limits.max_nesting)?;
+        let misfits = Misfits::of(text, generation.1, limits.max_nesting)?;
         if misfits < fewest {
             (best, fewest) = (generation, misfits);
         }

@@ -8,12 +8,12 @@ use crate::format::layout::locations::{by_function, in_buckets, uses, uses_of_al
 use crate::format::layout::stacks::{by_tree, longest_first};
 use crate::format::layout::texts::{functions, in_order_of_use};
 use crate::format::losses::{self, Losses};
-use crate::format::otlp::schema::Schema;
 use crate::format::select::Select;
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, StackId, StringId};
 use crate::model::profile::Profile;
+use crate::schema::{Capabilities, Version};
 
 /// What the order of rows means to a format.
 #[derive(Clone, Copy, Debug)]
@@ -34,12 +34,13 @@ impl Target {
     pub(crate) const PPROF: Self =
         Self { slices: false, in_samples: true, short: 127, splits: false };
 
-    pub(crate) fn otlp(schema: &Schema) -> Self {
+    pub(crate) fn otlp(version: Version) -> Self {
+        let Capabilities { stack_table, rows, several_sample_types, .. } = *version.capabilities();
         Self {
-            slices: schema.tables.stack == 0,
+            slices: !stack_table,
             in_samples: false,
-            short: schema.rows.of_one_byte(),
-            splits: schema.has_one_sample_type(),
+            short: rows.of_one_byte(),
+            splits: !several_sample_types,
         }
     }
 }

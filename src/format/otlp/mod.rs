@@ -5,11 +5,9 @@
 //! | `read/` | bytes to the model | the tables are counted, then read, then proved; samples are columns from the first byte on |
 //! | `write/` | model to bytes | which rows are written is decided first; then bytes go out in the order of field numbers |
 //!
-//! Both folders see a generation only as a type with a constant [`Schema`](schema::Schema). A field
-//! that the generation lacks has number 0 there, and the code for it folds away, so eight
-//! generations and no `match` on a version in any loop. What a generation does beyond renumbering
-//! is in three values of that constant: where tables live, how rows are referred to, and whether
-//! times are fixed64.
+//! Both folders are generic over a [`Generation`]. Readers (`fields!`, `is!`) and writers (`emit!`) find a field by its
+//! key, and the compiler drops the code for fields that the generation lacks. All other differences are
+//! [`Capabilities`](schema::Capabilities): where tables are, how rows are referred to, whether times are fixed64.
 //!
 //! ```text
 //! 1.3        v1experimental, OTEP 0239   a container around a profile that is nearly pprof's
@@ -22,17 +20,15 @@
 //!
 //! `src/schema/` has what moved between them, field by field.
 
-mod numbers;
 pub(crate) mod read;
-pub(crate) mod schema;
 pub(crate) mod write;
 
 use crate::error::Result;
 use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
-use crate::format::otlp::schema::Generation;
 use crate::format::{Codec, Encoding, Read};
 use crate::model::Profiles;
+use crate::schema::{self, Generation};
 
 /// The registry's entry of a generation.
 ///
@@ -40,13 +36,13 @@ use crate::model::Profiles;
 /// pointers and nothing else in the crate names a generation's type.
 const fn codec<G: Generation>(about: &'static str, aliases: &'static [&'static str]) -> Codec {
     Codec {
-        name: G::SCHEMA.name,
+        name: G::VERSION.name(),
         aliases,
         about,
         extensions: &["otlp", "binpb"],
         gzip_on_disk: false,
         deprecated: None,
-        encoding: Encoding::Otlp(const { &G::SCHEMA }),
+        encoding: Encoding::Otlp(G::VERSION),
         read: Some(Read::Bytes(read::read::<G>)),
         write: Some(write_one::<G>),
         options: &["profile-id"],

@@ -12,20 +12,18 @@
 //! | `drop_frames`, `keep_frames`, `doc_url` | `pprof.profile.drop_frames` … |
 
 use crate::error::{Error, Result};
-use crate::format::fields::{fields, is, unknown};
+use crate::format::fields::fields;
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::common::any_indices;
 use crate::format::otlp::read::tables::Tables;
-use crate::format::otlp::schema::PPROF;
 use crate::format::texts::Texts;
 use crate::model::id::StringId;
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::Value;
-use crate::schema::{self, Version};
+use crate::schema::Version;
 use crate::semconv;
 use crate::wire::read::Reader;
-use crate::wire::{LEN, VARINT};
 
 use crate::format::pprof::strings::{CONCATENATED, Table};
 /// What is said once.
@@ -69,33 +67,29 @@ impl Header {
         mut reader: Reader,
         intake: &mut Intake,
     ) -> Result<()> {
-        if is!(tag, PPROF.profile.drop_frames, VARINT) {
-            self.drop_frames = reader.index()?;
-        } else if is!(tag, PPROF.profile.keep_frames, VARINT) {
-            self.keep_frames = reader.index()?;
-        } else if is!(tag, PPROF.profile.time, VARINT) {
-            let time = reader.varint()? as i64;
-            if self.time != 0 && time != 0 {
-                let message = format!("the field occurs twice: {CONCATENATED}");
-                return Err(Error::malformed(message).within("time_nanos"));
-            }
-            self.time = if time == 0 { self.time } else { time };
-        } else if is!(tag, PPROF.profile.duration, VARINT) {
-            self.duration = reader.varint()? as i64;
-        } else if is!(tag, PPROF.profile.period_type, LEN) {
-            self.period_type = value_type(reader.message()?, self.period_type, intake)
-                .map_err(|e| e.within("period_type"))?;
-        } else if is!(tag, PPROF.profile.period, VARINT) {
-            self.period = reader.varint()? as i64;
-        } else if is!(tag, PPROF.profile.comment, LEN) || is!(tag, PPROF.profile.comment, VARINT) {
-            any_indices(tag, &mut reader, &mut self.comments, intake)?;
-        } else if is!(tag, PPROF.profile.default_by_name, VARINT) {
-            self.default_sample_type = reader.index()?;
-        } else if is!(tag, PPROF.profile.doc_url, VARINT) {
-            self.doc_url = reader.index()?;
-        } else {
-            unknown(&mut reader, tag, &schema::PROFILE, Version::Pprof, intake)?;
-        }
+        fields!(tag of reader, PROFILE in Version::Pprof, intake; {
+            "drop_frames" => self.drop_frames = reader.index()?,
+            "keep_frames" => self.keep_frames = reader.index()?,
+            "time_unix_nano" => {
+                let time = reader.varint()? as i64;
+                if self.time != 0 && time != 0 {
+                    let message = format!("the field occurs twice: {CONCATENATED}");
+                    return Err(Error::malformed(message).within("time_nanos"));
+                }
+                self.time = if time == 0 { self.time } else { time };
+            },
+            "duration_nano" => self.duration = reader.varint()? as i64,
+            "period_type" => {
+                self.period_type = value_type(reader.message()?, self.period_type, intake)
+                    .map_err(|e| e.within("period_type"))?;
+            },
+            "period" => self.period = reader.varint()? as i64,
+            "comment_strindices" as tag => {
+                any_indices(tag, &mut reader, &mut self.comments, intake)?;
+            },
+            "default_sample_type_strindex" => self.default_sample_type = reader.index()?,
+            "doc_url" => self.doc_url = reader.index()?,
+        });
         Ok(())
     }
 

@@ -13,9 +13,9 @@
 
 use foldhash::fast::RandomState;
 
+use crate::format::fields::{emit, number};
 use crate::format::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
 use crate::format::losses::{self, Losses};
-use crate::format::otlp::schema::PPROF;
 use crate::format::select::StringTable;
 use crate::format::texts::hash_bytes;
 use crate::model::dictionary::{Attribute, Dictionary};
@@ -23,6 +23,7 @@ use crate::model::id::StringId;
 use crate::model::row_index::RowIndex;
 use crate::model::strings::Strings;
 use crate::model::value::{KeyValue, Value};
+use crate::schema::Version::Pprof;
 use crate::wire::record::field_varint;
 use crate::wire::write::field_message;
 
@@ -239,11 +240,12 @@ pub(crate) fn write_label(out: &mut Vec<u8>, key: u32, said: &Said, strings: &mu
 ///
 /// Zeros are left out, as in proto3: a label of the number 0 without a unit is its key alone.
 pub(crate) fn put_label(out: &mut Vec<u8>, key: u32, text: u32, number: i64, unit: u32) {
-    let numbers = const { &PPROF.label };
-    field_message(out, PPROF.sample.label, |out| {
-        field_varint(out, numbers.key, key.into());
-        field_varint(out, numbers.text, text.into());
-        field_varint(out, numbers.number, number as u64);
-        field_varint(out, numbers.unit, unit.into());
+    field_message(out, number!(SAMPLE "label" in Pprof), |out| {
+        emit!(LABEL in Pprof; {
+            "key_strindex" => |field| field_varint(out, field, key.into()),
+            "str_strindex" => |field| field_varint(out, field, text.into()),
+            "num" => |field| field_varint(out, field, number as u64),
+            "num_unit_strindex" => |field| field_varint(out, field, unit.into()),
+        });
     });
 }

@@ -11,19 +11,20 @@
 //! rows is refused here, at eight bytes each.
 
 use crate::error::Result;
+use crate::format::fields::number;
 use crate::format::intake::Intake;
-use crate::format::otlp::schema::PPROF;
 use crate::limits::within;
+use crate::schema::Version::Pprof;
 use crate::wire::LEN;
 use crate::wire::read::Reader;
 
 /// Numbers of `Profile`'s fields that are tables; they index [`Layout::rows`].
-pub(super) const SAMPLE_TYPE: usize = PPROF.profile.sample_type as usize;
-pub(super) const SAMPLE: usize = PPROF.profile.samples as usize;
-pub(super) const MAPPING: usize = PPROF.tables.mapping as usize;
-pub(super) const LOCATION: usize = PPROF.tables.location as usize;
-pub(super) const FUNCTION: usize = PPROF.tables.function as usize;
-pub(super) const STRING: usize = PPROF.tables.string as usize;
+pub(super) const SAMPLE_TYPE: usize = number!(PROFILE "sample_type" in Pprof) as usize;
+pub(super) const SAMPLE: usize = number!(PROFILE "samples" in Pprof) as usize;
+pub(super) const MAPPING: usize = number!(PROFILE "mapping_table" in Pprof) as usize;
+pub(super) const LOCATION: usize = number!(PROFILE "location_table" in Pprof) as usize;
+pub(super) const FUNCTION: usize = number!(PROFILE "function_table" in Pprof) as usize;
+pub(super) const STRING: usize = number!(PROFILE "string_table" in Pprof) as usize;
 
 /// What a first look at the file finds.
 ///
@@ -58,7 +59,8 @@ impl Layout {
             let tag = Reader::within(payload, start as usize, payload.len()).tag().ok().flatten();
             let number = tag.map_or(0, |tag| tag >> 3);
             let bit = 1_u64.checked_shl(number).unwrap_or(0);
-            let is_again = number != PPROF.profile.comment && met & bit != 0;
+            let is_again =
+                number != number!(PROFILE "comment_strindices" in Pprof) && met & bit != 0;
             met |= bit;
             is_again
         })

@@ -15,8 +15,6 @@ use crate::error::{Error, Result};
 use crate::format::fields::is;
 use crate::format::intake::Intake;
 use crate::format::otlp::read::tables::Tables;
-use crate::format::otlp::schema::Rows;
-use crate::format::otlp::schema::{PPROF, Pprof};
 use crate::format::pprof::finish::finish_tables;
 use crate::format::pprof::header::{Header, value_type};
 use crate::format::pprof::ids::Ids;
@@ -29,9 +27,9 @@ use crate::format::pprof::{equal, times};
 use crate::model::id::FunctionId;
 use crate::model::profile::{Profile, ValueType};
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
+use crate::schema::{Pprof, Rows, Version};
 use crate::wire::packed::count_packed;
 use crate::wire::read::Reader;
-use crate::wire::{LEN, VARINT};
 
 /// Reads one pprof.
 ///
@@ -200,12 +198,12 @@ fn resolve_sparse(
     for (at, &place) in layout.rows[LOCATION].iter().enumerate() {
         let mut location = row(place, payload);
         while let Some(tag) = location.tag()? {
-            if is!(tag, PPROF.location.mapping, VARINT) {
+            if is!(tag, LOCATION "mapping_index" in Version::Pprof) {
                 tables.location_mappings[at + 1] = references(mappings, location.varint()?);
-            } else if is!(tag, PPROF.location.lines, LEN) {
+            } else if is!(tag, LOCATION "lines" in Version::Pprof) {
                 let mut fields = Reader::new(location.bytes()?);
                 while let Some(tag) = fields.tag()? {
-                    if is!(tag, PPROF.line.function, VARINT) {
+                    if is!(tag, LINE "function_index" in Version::Pprof) {
                         tables.lines.items[line].function =
                             FunctionId(references(functions, fields.varint()?));
                     } else {

@@ -11,7 +11,6 @@ use crate::format::fields::unknown;
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::tables::Tables;
-use crate::format::otlp::schema::PPROF;
 use crate::format::pprof::ids::{Ids, Rows};
 use crate::format::pprof::layout::{Place, row};
 use crate::format::pprof::mend::{mend_stacks, mend_values};
@@ -21,18 +20,18 @@ use crate::format::texts::hash_bytes;
 use crate::model::dictionary::Attribute;
 use crate::model::id::{AttributeId, StackId, StringId};
 use crate::model::samples::Samples;
-use crate::schema::{self, Version};
+use crate::schema::{SAMPLE, Version};
 use crate::wire::packed::packed_varints;
 use crate::wire::read::Reader;
 use crate::wire::short::Short;
-use crate::wire::{LEN, VARINT, tag, write};
+use crate::wire::write;
 
 /// Tags of `Sample`, packed and one by one.
-pub(super) const LOCATION_ID: u32 = tag(PPROF.sample.location_index, LEN);
-pub(super) const LOCATION_ID_UNPACKED: u32 = tag(PPROF.sample.location_index, VARINT);
-const VALUE: u32 = tag(PPROF.sample.values, LEN);
-const VALUE_UNPACKED: u32 = tag(PPROF.sample.values, VARINT);
-pub(super) const LABEL: u32 = tag(PPROF.sample.label, LEN);
+pub(super) const LOCATION_ID: u32 = SAMPLE.packed_tag(Version::Pprof, "location_index");
+pub(super) const LOCATION_ID_UNPACKED: u32 = SAMPLE.tag(Version::Pprof, "location_index");
+const VALUE: u32 = SAMPLE.packed_tag(Version::Pprof, "values");
+const VALUE_UNPACKED: u32 = SAMPLE.tag(Version::Pprof, "values");
+pub(super) const LABEL: u32 = SAMPLE.tag(Version::Pprof, "label");
 
 /// The stacks, and samples with labels, that room is made for before any is met.
 pub(super) const MOST_ROOM: usize = 1 << 16;
@@ -288,7 +287,7 @@ impl<'a> SampleReader<'a> {
                 }
                 VALUE_UNPACKED => self.samples.values.items.push(reader.varint()? as i64),
                 LABEL => self.own_label(reader.bytes()?, table, tables, intake)?,
-                _ => unknown(&mut reader, tag, &schema::SAMPLE, Version::Pprof, intake)?,
+                _ => unknown(&mut reader, tag, &SAMPLE, Version::Pprof, intake)?,
             }
         }
         if unpacked {

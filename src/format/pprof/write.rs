@@ -21,12 +21,12 @@ use hashbrown::HashSet;
 use crate::builder::reach::Reach;
 use crate::error::Result;
 use crate::format::columns::{self, Join, Joined};
+use crate::format::fields::number;
 use crate::format::known::{self, KnownAttributes};
 use crate::format::layout::{self, Order, Target};
 use crate::format::losses::{self, Losses};
 use crate::format::options::WriteOptions;
 use crate::format::orphans::{self, Kept};
-use crate::format::otlp::schema::PPROF;
 use crate::format::otlp::write::sizes::check_rows;
 use crate::format::pprof::labels::{PprofStrings, Said, said, write_label};
 use crate::format::select::Select;
@@ -39,6 +39,7 @@ use crate::model::profile::ValueType;
 use crate::model::ragged::Ragged;
 use crate::model::value::Value;
 use crate::model::{Profiles, ScopeProfiles};
+use crate::schema::Version::Pprof;
 use crate::wire::codes::Codes;
 use crate::wire::write::field_message;
 
@@ -255,7 +256,7 @@ impl<'a, 'l> Writer<'a, 'l> {
             + 1024;
         out.reserve(estimate);
         for value_type in self.sample_types() {
-            field_message(&mut out, PPROF.profile.sample_type, |out| {
+            field_message(&mut out, number!(PROFILE "sample_type" in Pprof), |out| {
                 self.value_type(out, value_type);
             });
         }

@@ -21,9 +21,9 @@
 //! | no value | a sample of zeros, with a loss |
 
 use crate::error::Result;
+use crate::format::fields::number;
 use crate::format::losses;
 use crate::format::options::Timestamps;
-use crate::format::otlp::schema::PPROF;
 use crate::format::pprof::labels::{Said, put_label, write_label};
 use crate::format::pprof::write::Writer;
 use crate::format::spread::{Columns, Walk};
@@ -32,6 +32,7 @@ use crate::model::id::{AttributeId, LinkId, LocationId};
 use crate::model::measures;
 use crate::model::ragged::Ragged;
 use crate::model::samples::SampleRef;
+use crate::schema::Version::Pprof;
 use crate::semconv::{LABEL_END_TIMESTAMP_NS, LABEL_SPAN_ID, LABEL_TRACE_ID};
 use crate::wire::record::{Fields, Records, records};
 
@@ -285,19 +286,20 @@ impl Writer<'_, '_> {
         let expected = ids + 2 + 4 * values.len() + labels;
         let room = Fields::indices(locations.len()) + Fields::values(values.len()) + labels;
         let mut stack_len = 0;
-        let body = out.large(PPROF.profile.samples, expected, room, |fields| {
+        let body = out.large(number!(PROFILE "samples" in Pprof), expected, room, |fields| {
             let begin = fields.at();
             match self.stacks.get(stack) {
                 Some(&[begin, end]) if begin != end => fields.again(begin as usize..end as usize),
                 _ => fields.rows(
-                    PPROF.sample.location_index,
+                    number!(SAMPLE "location_index" in Pprof),
                     locations,
                     &self.locations,
                     LocationId::row,
                 ),
             }
             stack_len = fields.at() - begin;
-            fields.varints(PPROF.sample.values, values.iter().map(|&value| value as u64));
+            let values = values.iter().map(|&value| value as u64);
+            fields.varints(number!(SAMPLE "values" in Pprof), values);
             for id in sample.attributes {
                 fields.copy(&self.labels, self.label_of(*id));
             }

@@ -13,9 +13,9 @@
 //! | comments, filters, URL of the documentation | fields of `Profile` |
 //! | other attributes of mappings and locations, frame types | nothing, with a loss |
 
+use crate::format::fields::{emit, number};
 use crate::format::known::{self, BuildId, Known};
 use crate::format::losses::{self};
-use crate::format::otlp::schema::PPROF;
 use crate::format::pprof::flags;
 use crate::format::select::holds_none;
 use crate::format::unsaid::numbered_comment;
@@ -23,6 +23,7 @@ use crate::model::dictionary::Line;
 use crate::model::id::{AttributeId, FunctionId, StringId};
 use crate::model::profile::ValueType;
 use crate::model::value::Value;
+use crate::schema::Version::Pprof;
 use crate::wire::record::{Fields, field_varint, field_varints, records};
 use crate::wire::write::{field_bytes, field_message, field_text};
 
@@ -38,8 +39,11 @@ impl Writer<'_, '_> {
     ///
     /// The loss of a temporality is counted by [`unsaid`](crate::format::unsaid).
     pub(super) fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {
-        field_varint(out, PPROF.value_type.name, self.strings.table.index(value_type.name).into());
-        field_varint(out, PPROF.value_type.unit, self.strings.table.index(value_type.unit).into());
+        let index = |id: StringId| u64::from(self.strings.table.index(id));
+        emit!(VALUE_TYPE in Pprof; {
+            "type_strindex" => |number| field_varint(out, number, index(value_type.name)),
+            "unit_strindex" => |number| field_varint(out, number, index(value_type.unit)),
+        });
     }
 
     /// pprof has one build id; of several the linker's is written ([`BuildId`] is in that order). Flags that nobody said
@@ -92,17 +96,20 @@ impl Writer<'_, '_> {
                 u64::from(kind == Some(BuildId::Htlhash)),
                 || format!("mapping[{at}]"),
             );
-            let numbers = const { &PPROF.mapping };
-            field_message(out, PPROF.tables.mapping, |out| {
-                field_varint(out, numbers.id, at as u64 + 1);
-                field_varint(out, numbers.memory_start, mapping.memory_start);
-                field_varint(out, numbers.memory_limit, mapping.memory_limit);
-                field_varint(out, numbers.file_offset, mapping.file_offset);
-                let filename = self.strings.table.index(mapping.filename);
-                field_varint(out, numbers.filename, filename.into());
-                field_varint(out, numbers.build_id, self.strings.table.index(build_id).into());
-                (0..4).for_each(|bit| {
-                    field_varint(out, numbers.has_functions + bit, (flags >> bit & 1).into());
+            let text = |id: StringId| u64::from(self.strings.table.index(id));
+            let flag = |bit: u32| u64::from(flags >> bit & 1);
+            field_message(out, number!(PROFILE "mapping_table" in Pprof), |out| {
+                emit!(MAPPING in Pprof; {
+                    "id" => |number| field_varint(out, number, at as u64 + 1),
+                    "memory_start" => |number| field_varint(out, number, mapping.memory_start),
+                    "memory_limit" => |number| field_varint(out, number, mapping.memory_limit),
+                    "file_offset" => |number| field_varint(out, number, mapping.file_offset),
+                    "filename_strindex" => |number| field_varint(out, number, text(mapping.filename)),
+                    "build_id" => |number| field_varint(out, number, text(build_id)),
+                    "has_functions" => |number| field_varint(out, number, flag(0)),
+                    "has_filenames" => |number| field_varint(out, number, flag(1)),
+                    "has_line_numbers" => |number| field_varint(out, number, flag(2)),
+                    "has_inline_frames" => |number| field_varint(out, number, flag(3)),
                 });
             });
         }
@@ -123,21 +130,22 @@ impl Writer<'_, '_> {
                 let mapping = locations.mappings[row].0;
                 let lines = locations.lines.row(row);
                 let room = Fields::INDEX + 3 * Fields::VARINT + LINE * lines.len();
-                let numbers = const { &PPROF.location };
-                out.record(PPROF.tables.location, room, |fields| {
-                    fields.code(numbers.id, self.locations.get(row));
-                    fields.index(numbers.mapping, mapping);
-                    fields.varint(numbers.address, locations.addresses[row]);
-                    for line in lines {
-                        self.line(fields, line);
-                    }
-                    fields.varint(numbers.is_folded, folded.into());
+                out.record(number!(PROFILE "location_table" in Pprof), room, |fields| {
+                    emit!(LOCATION in Pprof; {
+                        "id" => |number| fields.code(number, self.locations.get(row)),
+                        "mapping_index" => |number| fields.index(number, mapping),
+                        "address" => |number| fields.varint(number, locations.addresses[row]),
+                        "lines" => |number| for line in lines {
+                            fields.message(number, |fields| self.line(fields, line));
+                        },
+                        "is_folded" => |number| fields.varint(number, folded.into()),
+                    });
                 });
             }
         });
         if self.rows.stacks.items(&self.dictionary.stacks).any(holds_none) {
-            field_message(out, PPROF.tables.location, |out| {
-                field_varint(out, PPROF.location.id, self.no_location.into());
+            field_message(out, number!(PROFILE "location_table" in Pprof), |out| {
+                field_varint(out, number!(LOCATION "id" in Pprof), self.no_location.into());
             });
         }
     }
@@ -147,11 +155,12 @@ impl Writer<'_, '_> {
     /// Inlined so that writing a location is one loop without calls.
     #[inline(always)]
     pub(super) fn line(&self, fields: &mut Fields, line: &Line) {
-        let numbers = const { &PPROF.line };
-        fields.message(PPROF.location.lines, |fields| {
-            fields.code(numbers.function, self.functions.get(line.function.row()));
-            fields.varint(numbers.line, line.line as u64);
-            fields.varint(numbers.column, line.column as u64);
+        emit!(LINE in Pprof; {
+            "function_index" => |number| {
+                fields.code(number, self.functions.get(line.function.row()));
+            },
+            "line" => |number| fields.varint(number, line.line as u64),
+            "column" => |number| fields.varint(number, line.column as u64),
         });
     }
 
@@ -188,13 +197,19 @@ impl Writer<'_, '_> {
         records(out, |out| {
             for row in self.rows.functions.rows() {
                 let function = &self.dictionary.functions[row];
-                let numbers = const { &PPROF.function };
-                out.record(PPROF.tables.function, 4 * Fields::INDEX + Fields::VARINT, |fields| {
-                    fields.code(numbers.id, self.functions.get(row));
-                    fields.code(numbers.name, strings.code(function.name));
-                    fields.code(numbers.system_name, strings.code(function.system_name));
-                    fields.code(numbers.filename, strings.code(function.filename));
-                    fields.varint(numbers.start_line, function.start_line as u64);
+                let number = number!(PROFILE "function_table" in Pprof);
+                out.record(number, 4 * Fields::INDEX + Fields::VARINT, |fields| {
+                    emit!(FUNCTION in Pprof; {
+                        "id" => |number| fields.code(number, self.functions.get(row)),
+                        "name_strindex" => |number| fields.code(number, strings.code(function.name)),
+                        "system_name_strindex" => |number| {
+                            fields.code(number, strings.code(function.system_name));
+                        },
+                        "filename_strindex" => |number| {
+                            fields.code(number, strings.code(function.filename));
+                        },
+                        "start_line" => |number| fields.varint(number, function.start_line as u64),
+                    });
                 });
             }
         });
@@ -204,8 +219,8 @@ impl Writer<'_, '_> {
             self.losses.add_many(losses::FUNCTION_SYNTHESIZED, without as u64, || {
                 "location.line.function_id".to_owned()
             });
-            field_message(out, PPROF.tables.function, |out| {
-                field_varint(out, PPROF.function.id, self.no_function.into());
+            field_message(out, number!(PROFILE "function_table" in Pprof), |out| {
+                field_varint(out, number!(FUNCTION "id" in Pprof), self.no_function.into());
             });
         }
     }
@@ -216,7 +231,7 @@ impl Writer<'_, '_> {
     #[inline(never)]
     pub(super) fn string_table(&self, out: &mut Vec<u8>) {
         let strings = &self.dictionary.strings;
-        let number = const { PPROF.tables.string };
+        let number = number!(PROFILE "string_table" in Pprof);
         let arena = strings.arena().as_bytes();
         let utf8 = strings.not_utf8().len() == 0;
         for &id in self.strings.table.ids() {
@@ -236,29 +251,40 @@ impl Writer<'_, '_> {
     /// All of it is of the first profile: those that were joined agree on it, or would not have
     /// been.
     pub(super) fn header(&mut self) -> Vec<u8> {
-        let numbers = const { &PPROF.profile };
         let profile = self.joined.first();
-        let mut out = Vec::new();
-        let drop_frames = self.attribute_text(Known::DropFrames);
-        let keep_frames = self.attribute_text(Known::KeepFrames);
-        let doc_url = self.attribute_text(Known::DocUrl);
-        field_varint(&mut out, numbers.drop_frames, drop_frames.into());
-        field_varint(&mut out, numbers.keep_frames, keep_frames.into());
-        let time = self.nanos(profile.time_unix_nano, "time_nanos");
-        let duration = self.nanos(profile.duration_nanos, "duration_nanos");
-        field_varint(&mut out, numbers.time, time as u64);
-        field_varint(&mut out, numbers.duration, duration as u64);
-        if !profile.period_type.is_none() {
-            let period_type = profile.period_type;
-            field_message(&mut out, numbers.period_type, |out| self.value_type(out, period_type));
-        }
-        field_varint(&mut out, numbers.period, profile.period as u64);
-        let comments = self.comments();
-        field_varints(&mut out, numbers.comment, comments.into_iter().map(u64::from));
-        let default = self.strings.table.index(self.default);
-        field_varint(&mut out, numbers.default_by_name, default.into());
-        field_varint(&mut out, numbers.doc_url, doc_url.into());
-        out
+        let mut bytes = Vec::new();
+        let out = &mut bytes;
+        emit!(PROFILE in Pprof; {
+            "drop_frames" => |number| {
+                field_varint(out, number, self.attribute_text(Known::DropFrames).into());
+            },
+            "keep_frames" => |number| {
+                field_varint(out, number, self.attribute_text(Known::KeepFrames).into());
+            },
+            "time_unix_nano" => |number| {
+                let time = self.nanos(profile.time_unix_nano, "time_nanos");
+                field_varint(out, number, time as u64);
+            },
+            "duration_nano" => |number| {
+                let duration = self.nanos(profile.duration_nanos, "duration_nanos");
+                field_varint(out, number, duration as u64);
+            },
+            "period_type" => |number| if !profile.period_type.is_none() {
+                let period_type = profile.period_type;
+                field_message(out, number, |out| self.value_type(out, period_type));
+            },
+            "period" => |number| field_varint(out, number, profile.period as u64),
+            "comment_strindices" => |number| {
+                field_varints(out, number, self.comments().into_iter().map(u64::from));
+            },
+            "default_sample_type_strindex" => |number| {
+                field_varint(out, number, self.strings.table.index(self.default).into());
+            },
+            "doc_url" => |number| {
+                field_varint(out, number, self.attribute_text(Known::DocUrl).into());
+            },
+        });
+        bytes
     }
 
     /// The text of the first attribute of a kind.

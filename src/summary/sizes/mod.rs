@@ -144,7 +144,7 @@ fn detected(payload: &[u8], options: &ReadOptions) -> Result<Detected> {
 fn version_of(format: Format) -> Result<Version> {
     match format.encoding() {
         Encoding::Pprof => Ok(Version::Pprof),
-        Encoding::Otlp(schema) => Ok(schema.version),
+        Encoding::Otlp(version) => Ok(version),
         Encoding::Events => Ok(Version::Events),
         Encoding::OtlpJson | Encoding::Own { .. } => {
             let message = format!(

@@ -11,13 +11,13 @@ use crate::format::fields::fields;
 use crate::format::intake::Intake;
 use crate::format::losses::{self, LossCode};
 use crate::format::oneof::Oneof;
-use crate::format::otlp::schema::Generation;
 use crate::format::texts::Texts;
 use crate::limits::within;
 use crate::model::dictionary::Attribute;
 use crate::model::id::StringId;
 use crate::model::value::{KeyValue, Value};
 use crate::model::{EntityRef, Resource, Scope};
+use crate::schema::Generation;
 use crate::wire::LEN;
 use crate::wire::read::Reader;
 
@@ -118,7 +118,7 @@ pub(crate) fn key_value_and_unit<G: Generation>(
 ) -> Result<Attribute> {
     let mut reader = Reader::new(body);
     let (mut attribute, mut value, mut key) = (Attribute::default(), Oneof::default(), 0);
-    fields!(reader, KEY_VALUE_AND_UNIT in G::SCHEMA.version, intake; {
+    fields!(reader, KEY_VALUE_AND_UNIT in G::VERSION, intake; {
         "key_strindex" => key = reader.index()?,
         "value" => {
             any_value::<G>(reader.bytes()?, &mut value, texts, intake, 0)
@@ -150,7 +150,7 @@ pub(crate) fn key_value<G: Generation>(
     let mut reader = Reader::new(body);
     let (mut pair, mut value) = (KeyValue::default(), Oneof::default());
     let mut reference = 0;
-    fields!(reader, KEY_VALUE in G::SCHEMA.version, intake; {
+    fields!(reader, KEY_VALUE in G::VERSION, intake; {
         "key" => pair.key = texts.intern(reader.bytes()?, intake)?,
         "value" => {
             any_value::<G>(reader.bytes()?, &mut value, texts, intake, depth)
@@ -158,7 +158,7 @@ pub(crate) fn key_value<G: Generation>(
         },
         "key_strindex" => reference = reader.index()?,
     });
-    if G::SCHEMA.key_value.key_strindex != 0 {
+    if G::CAPABILITIES.string_references {
         let key = name_at(reference, "key_strindex", texts, intake)?;
         pair.key = pair.key.some().unwrap_or(key);
     }
@@ -184,7 +184,7 @@ fn any_value<G: Generation>(
     // Around all are the payload, a resource, its attributes and one of those.
     within("max_nesting", intake.limits().max_nesting, 4 + depth)?;
     let mut reader = Reader::new(body);
-    fields!(reader, ANY_VALUE in G::SCHEMA.version, intake; {
+    fields!(reader, ANY_VALUE in G::VERSION, intake; {
         "string_value" => value.set(Value::String(texts.intern(reader.bytes()?, intake)?)),
         "bool_value" => value.set(Value::Bool(reader.varint()? != 0)),
         "int_value" => value.set(Value::Int(reader.varint()? as i64)),
@@ -222,7 +222,7 @@ fn array<G: Generation>(
     depth: u64,
 ) -> Result<()> {
     let mut reader = Reader::new(body);
-    fields!(reader, ARRAY_VALUE in G::SCHEMA.version, intake; {
+    fields!(reader, ARRAY_VALUE in G::VERSION, intake; {
         "values" => {
             let row = values.len();
             let mut value = Oneof::default();
@@ -245,7 +245,7 @@ fn key_values<G: Generation>(
     depth: u64,
 ) -> Result<()> {
     let mut reader = Reader::new(body);
-    fields!(reader, KEY_VALUE_LIST in G::SCHEMA.version, intake; {
+    fields!(reader, KEY_VALUE_LIST in G::VERSION, intake; {
         "values" => {
             let row = pairs.len();
             let pair = key_value::<G>(reader.bytes()?, texts, intake, depth)
@@ -315,7 +315,7 @@ pub(crate) fn resource<G: Generation>(
     intake: &mut Intake,
 ) -> Result<()> {
     let mut reader = Reader::new(body);
-    fields!(reader, RESOURCE in G::SCHEMA.version, intake; {
+    fields!(reader, RESOURCE in G::VERSION, intake; {
         "attributes" => {
             attribute_in_place::<G>(&mut reader, &mut resource.attributes, texts, intake)?;
         },
@@ -340,7 +340,7 @@ fn entity_ref<G: Generation>(
 ) -> Result<EntityRef> {
     let mut reader = Reader::new(body);
     let mut entity = EntityRef::default();
-    fields!(reader, ENTITY_REF in G::SCHEMA.version, intake; {
+    fields!(reader, ENTITY_REF in G::VERSION, intake; {
         "schema_url" => entity.schema_url = texts.intern(reader.bytes()?, intake)?,
         "type" => entity.entity_type = texts.intern(reader.bytes()?, intake)?,
         "id_keys" => {
@@ -367,7 +367,7 @@ pub(crate) fn scope<G: Generation>(
     intake: &mut Intake,
 ) -> Result<()> {
     let mut reader = Reader::new(body);
-    fields!(reader, INSTRUMENTATION_SCOPE in G::SCHEMA.version, intake; {
+    fields!(reader, INSTRUMENTATION_SCOPE in G::VERSION, intake; {
         "name" => scope.name = texts.intern(reader.bytes()?, intake)?,
         "version" => scope.version = texts.intern(reader.bytes()?, intake)?,
         "attributes" => {

@@ -21,13 +21,13 @@ use crate::format::otlp::read::lift;
 use crate::format::otlp::read::prove::{self, Target};
 use crate::format::otlp::read::tables::Tables;
 use crate::format::otlp::read::targets::Targets;
-use crate::format::otlp::schema::{Generation, Rows};
 use crate::format::texts::Texts;
 use crate::model::dictionary::{Attribute, Dictionary, Function, Locations, Mappings};
 use crate::model::id::{AttributeId, LocationId, MappingId};
 use crate::model::ragged::Ragged;
 use crate::model::strings::Strings;
 use crate::model::value::Value;
+use crate::schema::{Generation, Rows};
 use crate::wire::varint::BEYOND;
 
 /// The tables whose rows are proved and have what older generations say in fields.
@@ -60,7 +60,7 @@ impl Tables {
         let mut lifted_mappings = lift::mappings(self, targets, intake)?;
         let lifted_locations = lift::locations(self, intake)?;
         if all
-            && G::SCHEMA.mapping.has_functions != 0
+            && G::CAPABILITIES.mapping_flags
             && self.mappings.len() > 1
             && let Some(unset) = lift::unset_flag(self, intake)?
         {
@@ -305,7 +305,7 @@ fn prove_stacks<G: Generation>(
         let read = location.0.wrapping_sub(target.own);
         location.0 = if read < BEYOND { location.0 } else { read };
     }
-    if G::SCHEMA.rows == Rows::NullFirst && stacks.items.contains(&LocationId::NONE) {
+    if G::CAPABILITIES.rows == Rows::NullFirst && stacks.items.contains(&LocationId::NONE) {
         target.rows += 1;
         name_location_0(stacks, locations, &place, intake);
     }

@@ -22,7 +22,6 @@ use crate::format::intake::{Intake, placed};
 use crate::format::otlp::read::finish::prove_texts;
 use crate::format::otlp::read::lift::{self, Said};
 use crate::format::otlp::read::tables::Tables;
-use crate::format::otlp::schema::{Generation, Home};
 use crate::format::texts::Texts;
 use crate::limits::Limits;
 use crate::model::dictionary::Dictionary;
@@ -30,6 +29,7 @@ use crate::model::id::{Id, StringId};
 use crate::model::profile::{Profile, ProfileParts};
 use crate::model::strings::Strings;
 use crate::model::{Profiles, ResourceProfiles};
+use crate::schema::{Generation, Home};
 
 /// The profiles that a set of tables is of: their ids are not yet proved.
 pub(crate) enum Users<'a> {
@@ -205,7 +205,7 @@ pub(crate) fn shared<G: Generation>(
 ) -> Result<Profiles> {
     let without_tables = tables.counts.string == 0;
     let users = Users::All(&mut resources, said);
-    let dictionary = unit::<G>(tables, users, true, intake).map_err(|e| match G::SCHEMA.home {
+    let dictionary = unit::<G>(tables, users, true, intake).map_err(|e| match G::CAPABILITIES.home {
         // The request has no field for them; only a file of ProfilesData does.
         Home::Data if without_tables => Error::new(
             e.kind(),
@@ -266,7 +266,7 @@ pub(crate) fn unit<G: Generation>(
     intake: &mut Intake,
 ) -> Result<Dictionary> {
     // What is wrong with the tables is wrong where they are; with the profiles, inside of them.
-    let of_tables = |error: Error| match G::SCHEMA.home {
+    let of_tables = |error: Error| match G::CAPABILITIES.home {
         Home::Dictionary => error.within("dictionary"),
         Home::Data | Home::Profile => error,
     };
@@ -278,14 +278,14 @@ pub(crate) fn unit<G: Generation>(
         targets.move_references(profile);
         said.lift::<G>(profile, &mut tables, &targets, intake)
     })?;
-    if G::SCHEMA.sample.label != 0 {
+    if G::CAPABILITIES.labels {
         targets.count_new_attributes(&tables);
     }
     let stacks = targets.stack;
     let first_samples = OnceCell::new();
     let place = |error: Error, row: usize, at| {
         let error = error.element(at).within("location_indices");
-        if G::SCHEMA.tables.stack != 0 {
+        if G::CAPABILITIES.stack_table {
             return of_tables(error.within_row("stack_table", row - stacks.own as usize));
         }
         let first = first_samples.get_or_init(|| users.first_samples(stacks.rows));

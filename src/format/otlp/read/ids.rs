@@ -23,7 +23,7 @@ use crate::format::otlp::read::id_column::{IdColumn, Ids};
 use crate::format::otlp::read::prove::Target;
 use crate::format::otlp::read::tables::Tables;
 use crate::format::otlp::read::targets::Targets;
-use crate::format::otlp::schema::{Generation, Rows};
+use crate::schema::{Generation, Rows};
 
 /// The row of each id.
 type Rowed = HashMap<u64, u32, foldhash::fast::RandomState>;
@@ -38,7 +38,7 @@ impl Tables {
         targets: &mut Targets,
         intake: &mut Intake,
     ) -> Result<()> {
-        if G::SCHEMA.rows != Rows::FromZero {
+        if G::CAPABILITIES.rows != Rows::FromZero {
             return Ok(());
         }
         let by_index = self.indices_hold(targets);

@@ -22,11 +22,11 @@ use crate::format::otlp::read::tables::{MappingPprof, Tables};
 use crate::format::otlp::read::targets::Targets;
 use crate::format::otlp::read::time_unit;
 use crate::format::otlp::read::value_types;
-use crate::format::otlp::schema::Generation;
 use crate::model::dictionary::Attribute;
 use crate::model::id::{AttributeId, LocationId, MappingId, StringId};
 use crate::model::profile::{Profile, ProfileParts};
 use crate::model::value::{KeyValue, Value};
+use crate::schema::Generation;
 use crate::semconv;
 
 /// What a generation says of a profile in fields, where the model has attributes or nothing.
@@ -67,7 +67,7 @@ impl Said {
     ) -> Result<()> {
         let place = |error: Error, row: usize| error.element(row).within("attribute_indices");
         prove::attribute_list(&mut profile.attributes, targets.attributes, intake, place)?;
-        if G::SCHEMA.container.profile != 0 {
+        if G::CAPABILITIES.containers {
             self.check_time_unit(profile, intake);
         }
         self.lift_times(profile, intake);
@@ -139,10 +139,10 @@ impl Said {
         intake: &mut Intake,
     ) -> Result<StringId> {
         let types = &profile.sample_types;
-        if G::SCHEMA.profile.default_sample_type() == 0 {
+        if !G::CAPABILITIES.default_by_name && !G::CAPABILITIES.default_by_column {
             return Ok(StringId::NONE);
         }
-        if G::SCHEMA.has_default_by_name() {
+        if G::CAPABILITIES.default_by_name {
             return common::table_text(self.default_sample_type, &tables.texts, intake)
                 .map_err(|e| e.within("default_sample_type"));
         }

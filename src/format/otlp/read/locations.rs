@@ -16,14 +16,13 @@
 use crate::error::Result;
 use crate::format::fields::fields;
 use crate::format::intake::Intake;
-use crate::format::otlp::schema::Generation;
 use crate::limits::within;
 use crate::model::dictionary::Line;
 use crate::model::id::FunctionId;
+use crate::schema::{Generation, LINE, LOCATION};
 use crate::wire::read::Reader;
 use crate::wire::short::Short;
 use crate::wire::varint::index;
-use crate::wire::{LEN, VARINT, tag};
 
 use crate::format::otlp::read::references::{attribute_rows, reference, row_of};
 use crate::format::otlp::read::tables::Tables;
@@ -65,30 +64,30 @@ impl Tables {
         mut row: Short,
         intake: &mut Intake,
     ) -> Result<bool> {
-        let schema = const { &G::SCHEMA.location };
         let before = self.lines.items.len();
-        let id = match schema.id {
-            0 => 0,
-            id => row.number(tag(id, VARINT)),
+        let mapping_index = const { LOCATION.tag(G::VERSION, "mapping_index") };
+        let id = match G::CAPABILITIES.ids {
+            true => row.number(const { LOCATION.tag(G::VERSION, "id") }),
+            false => 0,
         };
-        let mut mapping = row.optional(tag(schema.mapping, VARINT));
-        let address = row.number(tag(schema.address, VARINT));
+        let mut mapping = row.optional(mapping_index);
+        let address = row.number(const { LOCATION.tag(G::VERSION, "address") });
         let mut usual = true;
         // Not past the end, where the next location looks like a line.
         while !row.is_done()
-            && let Some(mut line) = row.message(tag(schema.lines, LEN))
+            && let Some(mut line) = row.message(const { LOCATION.tag(G::VERSION, "lines") })
         {
             self.lines.items.push(Line {
                 function: FunctionId(row_of::<G>(index(
-                    line.number(tag(G::SCHEMA.line.function, VARINT)),
+                    line.number(const { LINE.tag(G::VERSION, "function_index") }),
                 ))),
-                line: line.number_mixed(tag(G::SCHEMA.line.line, VARINT)) as i64,
-                column: line.number(tag(G::SCHEMA.line.column, VARINT)) as i64,
+                line: line.number_mixed(const { LINE.tag(G::VERSION, "line") }) as i64,
+                column: line.number(const { LINE.tag(G::VERSION, "column") }) as i64,
             });
             usual &= line.is_done();
         }
         if mapping.is_none() {
-            mapping = row.optional(tag(schema.mapping, VARINT));
+            mapping = row.optional(mapping_index);
         }
         if !usual || !row.is_done() {
             self.lines.items.truncate(before);
@@ -132,7 +131,7 @@ impl Tables {
         }
         self.location_mappings.push(reference::<G>(mapping));
         self.addresses.push(address);
-        if G::SCHEMA.location.id != 0 {
+        if G::CAPABILITIES.ids {
             self.ids.location.push(id);
         }
         Ok(())
@@ -152,7 +151,7 @@ impl Tables {
         let row = self.addresses.len() as u32;
         let before = self.lines.items.len();
         let (mut mapping, mut address, mut id) = (None, 0, 0);
-        fields!(reader, LOCATION in G::SCHEMA.version, intake; {
+        fields!(reader, LOCATION in G::VERSION, intake; {
             "address" => address = reader.varint()?,
             "mapping_index" => mapping = Some(reader.index()?),
             "lines" => {
@@ -191,7 +190,7 @@ impl Tables {
 #[inline]
 fn line<G: Generation>(mut reader: Reader, intake: &mut Intake) -> Result<Line> {
     let mut line = Line { function: FunctionId(row_of::<G>(0)), ..Line::default() };
-    fields!(reader, LINE in G::SCHEMA.version, intake; {
+    fields!(reader, LINE in G::VERSION, intake; {
         "function_index" => line.function = FunctionId(row_of::<G>(reader.index()?)),
         "line" => line.line = reader.varint()? as i64,
         "column" => line.column = reader.varint()? as i64,

@@ -57,10 +57,10 @@ use crate::format::otlp::read::gather::{OwnTables, Users};
 use crate::format::otlp::read::lift::Said;
 use crate::format::otlp::read::profile::Draft;
 use crate::format::otlp::read::tables::Tables;
-use crate::format::otlp::schema::{Generation, Home};
 use crate::model::profile::{Profile, ProfileParts};
 use crate::model::{Profiles, ResourceParts, ResourceProfiles, ScopeParts, ScopeProfiles};
 use crate::schema;
+use crate::schema::{Generation, Home};
 use crate::wire::read::Reader;
 use crate::wire::{LEN, tag};
 
@@ -93,12 +93,12 @@ struct Reading {
 /// What is no protobuf, breaks a rule of the generation ([`Policy`](crate::Policy) decides) or a limit; each
 /// with its place in the words of the schema.
 pub(crate) fn read<G: Generation>(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
-    let several = G::SCHEMA.home == Home::Profile
+    let several = G::CAPABILITIES.home == Home::Profile
         && has_several_profiles(payload, intake.limits().max_nesting);
-    let shared = if G::SCHEMA.home == Home::Profile { 0 } else { payload.len() };
+    let shared = if G::CAPABILITIES.home == Home::Profile { 0 } else { payload.len() };
     let mut reading = Reading {
         resources: Vec::new(),
-        tables: Tables::new(G::SCHEMA.rows, shared),
+        tables: Tables::new(G::CAPABILITIES.rows, shared),
         said: Vec::new(),
         profiles: 0,
         own: OwnTables::new(several, intake),
@@ -106,7 +106,7 @@ pub(crate) fn read<G: Generation>(payload: &[u8], intake: &mut Intake) -> Result
     reading.count::<G>(payload, intake)?;
     reading.payload::<G>(payload, intake)?;
     let Reading { resources, tables, said, own, .. } = reading;
-    match G::SCHEMA.home {
+    match G::CAPABILITIES.home {
         Home::Profile => gather::by_profile(resources, tables.texts, own, intake),
         Home::Data | Home::Dictionary => gather::shared::<G>(resources, tables, said, intake),
     }
@@ -140,7 +140,7 @@ impl Reading {
         let max_nesting = intake.limits().max_nesting;
         let mut reader = Reader::new(payload);
         while let Some((_, tag, record)) = reader.next_record(max_nesting)? {
-            if is!(tag, G::SCHEMA.data.dictionary, LEN) {
+            if is!(tag, PROFILES_DATA "dictionary" in G::VERSION) {
                 let mut dictionary = record;
                 self.tables.begins = true;
                 while let Some((_, tag, row)) =
@@ -148,13 +148,17 @@ impl Reading {
                 {
                     self.tables.count::<G>(tag, row, intake).map_err(|e| e.within("dictionary"))?;
                 }
-            } else if G::SCHEMA.home == Home::Data {
-                self.tables.begins |= is!(tag, G::SCHEMA.data.resources, LEN);
+            } else if G::CAPABILITIES.home == Home::Data {
+                self.tables.begins |= is!(tag, PROFILES_DATA "resource_profiles" in G::VERSION);
                 self.tables.count::<G>(tag, record, intake)?;
             }
         }
         // Where profiles have tables of their own, these stay empty.
-        if G::SCHEMA.home == Home::Profile { Ok(()) } else { self.tables.reserve::<G>(intake) }
+        if G::CAPABILITIES.home == Home::Profile {
+            Ok(())
+        } else {
+            self.tables.reserve::<G>(intake)
+        }
     }
 
     /// The second pass: everything, in the order of the bytes.
@@ -164,18 +168,18 @@ impl Reading {
     fn payload<G: Generation>(&mut self, payload: &[u8], intake: &mut Intake) -> Result<()> {
         let mut reader = Reader::new(payload);
         while let Some(tag) = reader.tag()? {
-            if is!(tag, G::SCHEMA.data.resources, LEN) {
+            if is!(tag, PROFILES_DATA "resource_profiles" in G::VERSION) {
                 let row = self.resources.len();
                 let body = reader.bytes()?;
                 let inside = [("resource_profiles", row)];
                 intake.inside(&inside, |intake| self.resource::<G>(body, intake))?;
-            } else if is!(tag, G::SCHEMA.data.dictionary, LEN) {
+            } else if is!(tag, PROFILES_DATA "dictionary" in G::VERSION) {
                 self.dictionary::<G>(reader.bytes()?, intake)
                     .map_err(|e| e.within("dictionary"))?;
-            } else if G::SCHEMA.home != Home::Data
+            } else if G::CAPABILITIES.home != Home::Data
                 || !self.tables.read::<G>(tag, &mut reader, intake)?
             {
-                unknown(&mut reader, tag, &schema::PROFILES_DATA, G::SCHEMA.version, intake)?;
+                unknown(&mut reader, tag, &schema::PROFILES_DATA, G::VERSION, intake)?;
             }
         }
         Ok(())
@@ -186,7 +190,7 @@ impl Reading {
         let mut reader = Reader::new(body);
         while let Some(tag) = reader.tag()? {
             if !self.tables.read::<G>(tag, &mut reader, intake)? {
-                unknown(&mut reader, tag, &schema::PROFILES_DICTIONARY, G::SCHEMA.version, intake)?;
+                unknown(&mut reader, tag, &schema::PROFILES_DICTIONARY, G::VERSION, intake)?;
             }
         }
         Ok(())
@@ -198,7 +202,7 @@ impl Reading {
         intake.budget.push(&mut self.resources, ResourceProfiles::default())?;
         intake.budget.take::<ResourceParts>(usize::from(!body.is_empty()))?;
         let mut reader = Reader::new(body);
-        fields!(reader, RESOURCE_PROFILES in G::SCHEMA.version, intake; {
+        fields!(reader, RESOURCE_PROFILES in G::VERSION, intake; {
             "resource" => {
                 let (body, texts) = (reader.bytes()?, &mut self.tables.texts);
                 common::resource::<G>(body, &mut self.resources[row].resource, texts, intake)
@@ -233,7 +237,7 @@ impl Reading {
         intake.budget.take::<ScopeParts>(usize::from(!body.is_empty()))?;
         let mut reader = Reader::new(body);
         let mut profiles = 0;
-        fields!(reader, SCOPE_PROFILES in G::SCHEMA.version, intake; {
+        fields!(reader, SCOPE_PROFILES in G::VERSION, intake; {
             "scope" => {
                 let Self { resources, tables, .. } = self;
                 let scope = &mut resources[resource].scopes[row].scope;
@@ -265,7 +269,7 @@ impl Reading {
         let mark = intake.budget.mark();
         intake.budget.take::<ProfileParts>(1)?;
         let mut draft = Draft::default();
-        if G::SCHEMA.home != Home::Profile {
+        if G::CAPABILITIES.home != Home::Profile {
             draft.body::<G>(body, &mut self.tables, intake)?;
             let (profile, said) = draft.park();
             if said != Said::default() {
@@ -273,17 +277,17 @@ impl Reading {
             }
             return Ok(profile);
         }
-        let mut tables = Tables::new(G::SCHEMA.rows, body.len());
-        match G::SCHEMA.container.profile {
-            0 => draft.body::<G>(body, &mut tables, intake)?,
-            _ => draft.container::<G>(body, &mut tables, intake)?,
+        let mut tables = Tables::new(G::CAPABILITIES.rows, body.len());
+        match G::CAPABILITIES.containers {
+            true => draft.container::<G>(body, &mut tables, intake)?,
+            false => draft.body::<G>(body, &mut tables, intake)?,
         }
         let (mut profile, said) = draft.park();
         let users = Users::One(&mut profile, said);
         let dictionary = gather::unit::<G>(tables, users, self.own.is_single(), intake);
-        let dictionary = dictionary.map_err(|error| match G::SCHEMA.container.profile {
-            0 => error,
-            _ => error.within("profile"),
+        let dictionary = dictionary.map_err(|error| match G::CAPABILITIES.containers {
+            true => error.within("profile"),
+            false => error,
         })?;
         self.own.add(dictionary, &mut profile, mark, intake)?;
         Ok(profile)

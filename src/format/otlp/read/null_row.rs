@@ -15,11 +15,11 @@ use crate::error::{Error, Result, Shown};
 use crate::format::intake::{Intake, Policy};
 use crate::format::losses;
 use crate::format::otlp::read::tables::Tables;
-use crate::format::otlp::schema::Rows;
 use crate::model::dictionary::{Attribute, Function, Link, Mapping};
 use crate::model::id::{AttributeId, FunctionId, LinkId, StackId, StringId};
 use crate::model::profile::Profile;
 use crate::model::ragged::Ragged;
+use crate::schema::Rows;
 use crate::schema::Table;
 use crate::wire::varint::BEYOND;
 

@@ -24,12 +24,12 @@ use crate::format::otlp::read::prove;
 use crate::format::otlp::read::references::attribute_rows;
 use crate::format::otlp::read::samples::{RawSamples, sample};
 use crate::format::otlp::read::tables::Tables;
-use crate::format::otlp::schema::{Generation, Home};
 use crate::format::texts::Texts;
 use crate::model::id::StringId;
 use crate::model::profile::{AggregationTemporality, Profile, ValueType};
+use crate::schema::{Generation, Home};
+use crate::wire::LEN;
 use crate::wire::read::Reader;
-use crate::wire::{LEN, VARINT};
 
 /// A profile being read.
 #[derive(Debug, Default)]
@@ -78,7 +78,7 @@ impl Draft {
         let mut reader = Reader::new(body);
         let Self { profile, said, .. } = self;
         let texts = &mut tables.texts;
-        fields!(reader, PROFILE_CONTAINER in G::SCHEMA.version, intake; {
+        fields!(reader, PROFILE_CONTAINER in G::VERSION, intake; {
             "profile" => reader.bytes()?,
             "profile_id" => profile_id(reader.bytes()?, profile, intake)?,
             "start_time_unix_nano" => said.start = reader.fixed64()?,
@@ -114,25 +114,25 @@ impl Draft {
         let mut locations = self.count::<G>(body, tables, intake)?;
         tables.slices |= !locations.is_empty();
         let mut reader = Reader::new(body);
-        if G::SCHEMA.home == Home::Profile {
+        if G::CAPABILITIES.home == Home::Profile {
             tables.reserve::<G>(intake)?;
         }
         while let Some(tag) = reader.tag()? {
-            if is!(tag, G::SCHEMA.profile.samples, LEN) {
+            if is!(tag, PROFILE "samples" in G::VERSION) {
                 self.sample::<G>(reader.message()?, &mut locations, tables, intake)?;
-            } else if G::SCHEMA.home == Home::Profile
+            } else if G::CAPABILITIES.home == Home::Profile
                 && tables.read::<G>(tag, &mut reader, intake)?
             {
                 continue;
-            } else if is!(tag, G::SCHEMA.profile.location_indices, LEN) {
+            } else if is!(tag, PROFILE packed "location_indices" in G::VERSION) {
                 reader.bytes()?;
-            } else if is!(tag, G::SCHEMA.profile.location_indices, VARINT) {
+            } else if is!(tag, PROFILE "location_indices" in G::VERSION) {
                 reader.varint()?;
             } else {
                 reader = self.field::<G>(tag, reader, &mut tables.texts, intake)?;
             }
         }
-        if G::SCHEMA.tables.stack == 0 {
+        if !G::CAPABILITIES.stack_table {
             locations.finish(&mut tables.stacks, &mut self.samples.stacks, intake)?;
         }
         Ok(())
@@ -170,16 +170,16 @@ impl Draft {
         let mut samples = 0;
         let mut locations = LocationList::of(&tables.stacks);
         while let Some(tag) = reader.tag()? {
-            if is!(tag, G::SCHEMA.profile.samples, LEN) {
+            if is!(tag, PROFILE "samples" in G::VERSION) {
                 samples += 1;
                 reader.bytes()?;
-            } else if is!(tag, G::SCHEMA.profile.location_indices, LEN)
-                || is!(tag, G::SCHEMA.profile.location_indices, VARINT)
+            } else if is!(tag, PROFILE packed "location_indices" in G::VERSION)
+                || is!(tag, PROFILE "location_indices" in G::VERSION)
             {
                 locations
                     .read(tag, &mut reader, intake)
                     .map_err(|e| e.within("location_indices"))?;
-            } else if G::SCHEMA.home == Home::Profile && tag & 7 == LEN {
+            } else if G::CAPABILITIES.home == Home::Profile && tag & 7 == LEN {
                 tables.count::<G>(tag, reader.message()?, intake)?;
             } else {
                 reader.skip(tag, intake.limits().max_nesting)?;
@@ -187,7 +187,7 @@ impl Draft {
         }
         intake.take_samples(samples)?;
         self.samples.reserve(samples, body.len(), intake)?;
-        if G::SCHEMA.tables.stack == 0 {
+        if !G::CAPABILITIES.stack_table {
             locations.end(samples, intake)?;
         }
         Ok(locations)
@@ -209,20 +209,20 @@ impl Draft {
         intake: &mut Intake,
     ) -> Result<Reader<'a>> {
         let Self { profile, said, attributes, .. } = self;
-        fields!(tag of reader, PROFILE in G::SCHEMA.version, intake; {
+        fields!(tag of reader, PROFILE in G::VERSION, intake; {
             "sample_type" => sample_type::<G>(reader.bytes()?, profile, intake)?,
             "period_type" => {
                 value_type::<G>(reader.bytes()?, &mut profile.period_type, intake)
                     .map_err(|e| e.within("period_type"))?;
             },
             "period" => profile.period = reader.varint()? as i64,
-            "time_unix_nano" => profile.time_unix_nano = match G::SCHEMA.has_unsigned_time {
+            "time_unix_nano" => profile.time_unix_nano = match G::CAPABILITIES.unsigned_time {
                 true => reader.fixed64()?.into(),
                 false => (reader.varint()? as i64).into(),
             },
             "duration_nano" => {
                 let nanos = reader.varint()?;
-                let signed = !G::SCHEMA.has_unsigned_time;
+                let signed = !G::CAPABILITIES.unsigned_time;
                 profile.duration_nanos = if signed { (nanos as i64).into() } else { nanos.into() };
             },
             "comment_strindices" as tag => {
@@ -258,7 +258,7 @@ fn sample_type<G: Generation>(
     intake: &mut Intake,
 ) -> Result<()> {
     let row = profile.sample_types.len();
-    if row == 0 || !G::SCHEMA.has_one_sample_type() {
+    if row == 0 || G::CAPABILITIES.several_sample_types {
         intake.budget.push(&mut profile.sample_types, no_value_type::<G>())?;
     }
     let Some(last) = profile.sample_types.last_mut() else { return Ok(()) };
@@ -270,8 +270,7 @@ fn sample_type<G: Generation>(
 /// Up to 1.8 a temporality left out is UNSPECIFIED, 0; later there is no such field, and the model
 /// says `None`. The two are kept apart so that each generation gets its own back.
 fn no_value_type<G: Generation>() -> ValueType {
-    let temporality =
-        (G::SCHEMA.value_type.temporality != 0).then_some(AggregationTemporality::UNSPECIFIED);
+    let temporality = (G::CAPABILITIES.temporality).then_some(AggregationTemporality::UNSPECIFIED);
     ValueType { temporality, ..ValueType::default() }
 }
 
@@ -284,7 +283,7 @@ fn value_type<G: Generation>(
     intake: &mut Intake,
 ) -> Result<()> {
     let mut reader = Reader::new(body);
-    fields!(reader, VALUE_TYPE in G::SCHEMA.version, intake; {
+    fields!(reader, VALUE_TYPE in G::VERSION, intake; {
         "type_strindex" => value_type.name = StringId(reader.index()?),
         "unit_strindex" => value_type.unit = StringId(reader.index()?),
         "aggregation_temporality" => {
@@ -318,7 +317,7 @@ fn inner_profile<'a, G: Generation>(
     let mut reader = Reader::new(body);
     let mut inner: Option<std::borrow::Cow<'a, [u8]>> = None;
     while let Some(tag) = reader.tag()? {
-        if is!(tag, G::SCHEMA.container.profile, LEN) {
+        if is!(tag, PROFILE_CONTAINER "profile" in G::VERSION) {
             let part = reader.bytes()?;
             inner = Some(match inner {
                 None => part.into(),

@@ -8,8 +8,7 @@
 
 use crate::error::Result;
 use crate::format::intake::Intake;
-use crate::format::otlp::schema::{Generation, Rows};
-use crate::schema::Version;
+use crate::schema::{Generation, Rows, Version};
 use crate::wire::LEN;
 use crate::wire::read::Reader;
 use crate::wire::varint::BEYOND;
@@ -18,7 +17,7 @@ use crate::wire::varint::BEYOND;
 ///
 /// It is what a row's place in a column exceeds its index on the wire by, which errors must name.
 pub(super) const fn own_rows<G: Generation>() -> usize {
-    match G::SCHEMA.rows {
+    match G::CAPABILITIES.rows {
         Rows::NullFirst => 0,
         Rows::FromZero | Rows::Presence => 1,
     }
@@ -29,7 +28,7 @@ pub(super) const fn own_rows<G: Generation>() -> usize {
 /// pprof has ids, which lead to rows of the model as they are.
 #[inline(always)]
 pub(crate) fn row_of<G: Generation>(index: u32) -> u32 {
-    let own = match G::SCHEMA.version {
+    let own = match G::VERSION {
         Version::Pprof => 0,
         _ => own_rows::<G>() as u32,
     };
@@ -42,7 +41,7 @@ pub(crate) fn row_of<G: Generation>(index: u32) -> u32 {
 /// index is kept as it is, for [`settle`](super::settle) to tell.
 #[inline]
 pub(crate) fn reference<G: Generation>(index: Option<u32>) -> u32 {
-    match G::SCHEMA.rows {
+    match G::CAPABILITIES.rows {
         Rows::NullFirst | Rows::FromZero => index.unwrap_or(0),
         Rows::Presence => index.map_or(0, row_of::<G>),
     }

@@ -22,13 +22,13 @@ use crate::format::fields::fields;
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::common;
-use crate::format::otlp::schema::Generation;
 use crate::model::dictionary::{Attribute, Function, Link, Mapping};
 use crate::model::id::StringId;
+use crate::schema::{FUNCTION, Generation};
+use crate::wire::LEN;
 use crate::wire::read::Reader;
 use crate::wire::short::Short;
 use crate::wire::varint::index;
-use crate::wire::{LEN, VARINT, tag};
 
 use crate::format::otlp::read::references::{attribute_rows, own_rows};
 use crate::format::otlp::read::tables::{MappingPprof, Tables};
@@ -50,7 +50,7 @@ impl Tables {
             None => any_function::<G>(reader, intake)?,
         };
         self.functions.push(function);
-        if G::SCHEMA.function.id != 0 {
+        if G::CAPABILITIES.ids {
             self.ids.function.push(id);
         }
         Ok(())
@@ -70,7 +70,7 @@ impl Tables {
         intake: &mut Intake,
     ) -> Result<()> {
         let first = self.stacks.locations.len();
-        fields!(reader, STACK in G::SCHEMA.version, intake; {
+        fields!(reader, STACK in G::VERSION, intake; {
             "location_indices" as tag => match tag & 7 {
                 LEN => self.stacks.read(reader.message()?, intake)?,
                 _ => self.stacks.locations.push(reader.index()?),
@@ -93,7 +93,7 @@ impl Tables {
         let mut reader = Reader::new(body);
         let row = self.mappings.len();
         let (mut mapping, mut pprof, mut id) = (Mapping::default(), MappingPprof::default(), 0);
-        fields!(reader, MAPPING in G::SCHEMA.version, intake; {
+        fields!(reader, MAPPING in G::VERSION, intake; {
             "memory_start" => mapping.memory_start = reader.varint()?,
             "memory_limit" => mapping.memory_limit = reader.varint()?,
             "file_offset" => mapping.file_offset = reader.varint()?,
@@ -117,7 +117,7 @@ impl Tables {
             self.mapping_pprof.resize(row, MappingPprof::default());
             self.mapping_pprof.push(pprof);
         }
-        if G::SCHEMA.mapping.id != 0 {
+        if G::CAPABILITIES.ids {
             self.ids.mapping.push(id);
         }
         Ok(())
@@ -136,7 +136,7 @@ impl Tables {
         // Row 0 stands for none, whatever it holds.
         let code = if self.links.is_empty() { losses::ROW_0 } else { losses::LINK_INVALID };
         let (mut has_trace, mut has_span) = (false, false);
-        fields!(reader, LINK in G::SCHEMA.version, intake; {
+        fields!(reader, LINK in G::VERSION, intake; {
             "trace_id" => {
                 let id = reader.bytes()?;
                 has_trace = !id.is_empty();
@@ -172,7 +172,7 @@ impl Tables {
         body: &[u8],
         intake: &mut Intake,
     ) -> Result<()> {
-        let attribute = if G::SCHEMA.tables.attribute_units == 0 {
+        let attribute = if G::CAPABILITIES.attribute_units {
             common::key_value_and_unit::<G>(body, &mut self.texts, intake)?
         } else {
             let pair = common::key_value::<G>(body, &mut self.texts, intake, 0)?;
@@ -190,7 +190,7 @@ impl Tables {
     pub(super) fn unit<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
         let mut reader = Reader::new(body);
         let (mut key, mut unit) = (0, 0);
-        fields!(reader, ATTRIBUTE_UNIT in G::SCHEMA.version, intake; {
+        fields!(reader, ATTRIBUTE_UNIT in G::VERSION, intake; {
             "attribute_key_strindex" => key = reader.index()?,
             "unit_strindex" => unit = reader.index()?,
         });
@@ -205,16 +205,16 @@ impl Tables {
 /// check. A field that is left out is 0, as proto3 has it.
 #[inline(always)]
 fn short_function<G: Generation>(mut row: Short) -> Option<(Function, u64)> {
-    let schema = const { &G::SCHEMA.function };
-    let id = match schema.id {
-        0 => 0,
-        id => row.number(tag(id, VARINT)),
+    let id = match G::CAPABILITIES.ids {
+        true => row.number(const { FUNCTION.tag(G::VERSION, "id") }),
+        false => 0,
     };
+    let mut string = |tag: u32| StringId(index(row.number(tag)));
     let function = Function {
-        name: StringId(index(row.number(tag(schema.name, VARINT)))),
-        system_name: StringId(index(row.number(tag(schema.system_name, VARINT)))),
-        filename: StringId(index(row.number(tag(schema.filename, VARINT)))),
-        start_line: row.number(tag(schema.start_line, VARINT)) as i64,
+        name: string(const { FUNCTION.tag(G::VERSION, "name_strindex") }),
+        system_name: string(const { FUNCTION.tag(G::VERSION, "system_name_strindex") }),
+        filename: string(const { FUNCTION.tag(G::VERSION, "filename_strindex") }),
+        start_line: row.number(const { FUNCTION.tag(G::VERSION, "start_line") }) as i64,
     };
     row.is_done().then_some((function, id))
 }
@@ -225,7 +225,7 @@ fn short_function<G: Generation>(mut row: Short) -> Option<(Function, u64)> {
 #[inline(never)]
 fn any_function<G: Generation>(mut reader: Reader, intake: &mut Intake) -> Result<(Function, u64)> {
     let (mut function, mut id) = (Function::default(), 0);
-    fields!(reader, FUNCTION in G::SCHEMA.version, intake; {
+    fields!(reader, FUNCTION in G::VERSION, intake; {
         "name_strindex" => function.name = StringId(reader.index()?),
         "system_name_strindex" => function.system_name = StringId(reader.index()?),
         "filename_strindex" => function.filename = StringId(reader.index()?),

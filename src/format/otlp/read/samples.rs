@@ -21,14 +21,14 @@ use crate::format::otlp::read::location_list::LocationList;
 use crate::format::otlp::read::prove::{self, Target};
 use crate::format::otlp::read::references::{attribute_rows, reference, row_of};
 use crate::format::otlp::read::tables::Tables;
-use crate::format::otlp::schema::Generation;
 use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
+use crate::schema::Generation;
+use crate::wire::LEN;
 use crate::wire::packed::{count_packed, packed_fixed64, packed_varints};
 use crate::wire::read::Reader;
 use crate::wire::short::Short;
 use crate::wire::varint::index;
-use crate::wire::{LEN, VARINT};
 
 /// The samples as they are on the wire: ids are numbers, not yet proved.
 #[derive(Debug, Default)]
@@ -130,16 +130,16 @@ pub(crate) fn sample<G: Generation>(
             any_sample::<G>(reader, samples, locations, intake)?
         }
     };
-    if G::SCHEMA.sample.label != 0 {
+    if G::CAPABILITIES.labels {
         let table = Target { rows: tables.new_attributes.first as usize, own: 1, none: 1 };
         let attributes = &mut samples.attributes.items;
         prove::attributes_beside_labels(attributes, before.attributes, table, intake)?;
         attach_labels(before.attributes, samples, tables, intake)?;
     }
-    let stack = match (G::SCHEMA.tables.stack, fields.slice_length) {
-        (0, 0) => locations.own(own, intake)?,
-        (0, length) => locations.slice(fields.slice_start, length, intake)?,
-        _ => fields.stack,
+    let stack = match (G::CAPABILITIES.stack_table, fields.slice_length) {
+        (true, _) => fields.stack,
+        (false, 0) => locations.own(own, intake)?,
+        (false, length) => locations.slice(fields.slice_start, length, intake)?,
     };
     samples.stacks.push(stack);
     samples.end_rows(row);
@@ -266,27 +266,29 @@ struct Fields {
 fn short_sample<G: Generation>(mut row: Short, samples: &mut RawSamples) -> Option<Fields> {
     let mut fields = Fields::default();
     while let Some((tag, value)) = row.field() {
-        if is!(tag, G::SCHEMA.sample.stack, VARINT) {
+        if is!(tag, SAMPLE "stack_index" in G::VERSION) {
             fields.stack = index(value);
-        } else if is!(tag, G::SCHEMA.sample.values, LEN) {
+        } else if is!(tag, SAMPLE packed "values" in G::VERSION) {
             let mut values = row.body(value)?;
             while let Some(value) = values.packed() {
                 samples.values.items.push(value as i64);
             }
             values.is_done().then_some(())?;
-        } else if is!(tag, G::SCHEMA.sample.slice_start, VARINT) {
+        } else if is!(tag, SAMPLE "locations_start_index" in G::VERSION) {
             fields.slice_start = index(value);
-        } else if is!(tag, G::SCHEMA.sample.slice_length, VARINT) {
+        } else if is!(tag, SAMPLE "locations_length" in G::VERSION) {
             fields.slice_length = index(value);
-        } else if is!(tag, G::SCHEMA.sample.attributes, LEN) {
+        } else if is!(tag, SAMPLE packed "attribute_indices" in G::VERSION) {
             let mut attributes = row.body(value)?;
             while let Some(value) = attributes.packed() {
                 samples.attributes.items.push(row_of::<G>(index(value)));
             }
             attributes.is_done().then_some(())?;
-        } else if is!(tag, G::SCHEMA.sample.link, VARINT) {
+        } else if is!(tag, SAMPLE "link_index" in G::VERSION) {
             fields.link = Some(index(value));
-        } else if G::SCHEMA.has_fixed_timestamps && is!(tag, G::SCHEMA.sample.timestamps, LEN) {
+        } else if G::CAPABILITIES.fixed_timestamps
+            && is!(tag, SAMPLE packed "timestamps_unix_nano" in G::VERSION)
+        {
             let mut times = row.body(value)?;
             while let Some(time) = times.fixed64() {
                 samples.timestamps.items.push(time);
@@ -313,7 +315,7 @@ fn any_sample<G: Generation>(
 ) -> Result<Fields> {
     let mut fields = Fields::default();
     let first = samples.attributes.items.len();
-    fields!(reader, SAMPLE in G::SCHEMA.version, intake; {
+    fields!(reader, SAMPLE in G::VERSION, intake; {
         "stack_index" => fields.stack = reader.index()?,
         "locations_start_index" => fields.slice_start = reader.index()?,
         "locations_length" => fields.slice_length = reader.index()?,
@@ -356,7 +358,7 @@ fn times<G: Generation>(
     out: &mut Vec<u64>,
     intake: &mut Intake,
 ) -> Result<()> {
-    match (tag & 7, G::SCHEMA.has_fixed_timestamps) {
+    match (tag & 7, G::CAPABILITIES.fixed_timestamps) {
         (LEN, true) => {
             let body = reader.bytes()?;
             intake.budget.take::<[u64; 2]>(body.len() / 8)?;
@@ -378,7 +380,7 @@ fn times<G: Generation>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::otlp::schema::{V1_3, V1_8, V1_10};
+    use crate::schema::{V1_3, V1_8, V1_10};
 
     #[test]
     fn a_field_that_the_schema_lacks_is_not_field_0() {

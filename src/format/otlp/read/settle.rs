@@ -27,10 +27,9 @@ use crate::format::otlp::read::null_row::Uses;
 use crate::format::otlp::read::prove::Target;
 use crate::format::otlp::read::tables::{MappingPprof, Tables};
 use crate::format::otlp::read::targets::{Targets, one_less};
-use crate::format::otlp::schema::{Generation, Rows};
 use crate::model::dictionary::{Function, Link, Mapping};
 use crate::model::id::StringId;
-use crate::schema::Table;
+use crate::schema::{Generation, Rows, Table};
 
 impl Tables {
     /// Brings every table to the model's form of row 0, and says how its indices change.
@@ -43,7 +42,7 @@ impl Tables {
         uses: Uses,
         intake: &mut Intake,
     ) -> Result<Targets> {
-        let rows = G::SCHEMA.rows;
+        let rows = G::CAPABILITIES.rows;
         self.check_strings(rows, uses, intake)?;
         let units = self.units_by_key(intake)?;
         let (mapping_row_0, function_row_0, link_row_0);
@@ -118,11 +117,11 @@ impl Tables {
     /// 1.3 has no way to say "no mapping" beside an index 0, which is also the first mapping. Its
     /// address range decides for each location; the first guess is reported.
     fn mapping_references<G: Generation>(&mut self, row_0: bool, intake: &mut Intake) {
-        if G::SCHEMA.rows == Rows::FromZero {
+        if G::CAPABILITIES.rows == Rows::FromZero {
             self.raw_mappings = self.location_mappings.clone();
         }
         let references = self.location_mappings.iter_mut();
-        match (G::SCHEMA.rows, row_0) {
+        match (G::CAPABILITIES.rows, row_0) {
             (Rows::NullFirst, _) | (Rows::Presence, false) | (Rows::FromZero, true) => {}
             (Rows::Presence, true) => one_less(references),
             (Rows::FromZero, false) => {

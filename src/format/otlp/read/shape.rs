@@ -17,8 +17,8 @@
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::losses;
-use crate::format::otlp::schema::Generation;
 use crate::model::samples::Samples;
+use crate::schema::Generation;
 
 /// Refuses or repairs samples whose values fit neither the sample types nor the timestamps: too many are cut, too few
 /// filled up with 0.
@@ -36,12 +36,12 @@ pub(crate) fn check<G: Generation>(
 ) -> Result<()> {
     let Samples { stacks, values, timestamps, .. } = &*samples;
     let wanted = |row: usize, found: usize| match (timestamps.row(row).len(), found) {
-        _ if !G::SCHEMA.has_one_sample_type() => types,
+        _ if G::CAPABILITIES.several_sample_types => types,
         (0, _) | (_, 0) => found,
         (times, _) => times,
     };
     // Rows behind the last with timestamps have none, so all that they have is right.
-    let rows = if G::SCHEMA.has_one_sample_type() { timestamps.len() } else { stacks.len() };
+    let rows = if !G::CAPABILITIES.several_sample_types { timestamps.len() } else { stacks.len() };
     let found = |row: usize| values.row(row).len();
     let is_bad = |row: &usize| found(*row) != wanted(*row, found(*row));
     let bad: Vec<usize> = (0..rows).filter(is_bad).collect();
@@ -63,9 +63,9 @@ pub(crate) fn check<G: Generation>(
 mod tests {
     use super::*;
     use crate::format::intake::Policy;
-    use crate::format::otlp::schema::V1_7;
     use crate::limits::Limits;
     use crate::model::id::StackId;
+    use crate::schema::V1_7;
 
     #[test]
     fn miscounted_values_are_found_wherever_they_are() {

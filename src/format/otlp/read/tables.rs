@@ -12,17 +12,14 @@
 //! texts met in place their place: behind the table's, whose number is known by then.
 
 use crate::error::{Error, Result};
-use crate::format::fields::is;
 use crate::format::intake::{Intake, Policy};
 use crate::format::otlp::read::id_column::Ids;
 use crate::format::otlp::read::references::own_rows;
-use crate::format::otlp::schema::{Generation, Rows};
 use crate::format::stacks::Stacks;
 use crate::format::texts::{NewAttributes, Texts};
 use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
 use crate::model::ragged::Ragged;
-use crate::schema::Table;
-use crate::wire::LEN;
+use crate::schema::{Generation, Rows, Table};
 use crate::wire::read::Reader;
 use crate::wire::short::Short;
 
@@ -191,7 +188,7 @@ impl Tables {
         intake: &mut Intake,
     ) -> Result<bool> {
         let counts = &mut self.counts;
-        if is!(tag, G::SCHEMA.tables.string, LEN) {
+        if tag == const { G::VERSION.table_tag(Table::String) } {
             let number = counts.string;
             counts.string += 1;
             let text = row.rest();
@@ -208,20 +205,20 @@ impl Tables {
                 .map_err(|e| e.at(text).within_row("string_table", number))?;
             return Ok(true);
         }
-        if is!(tag, G::SCHEMA.tables.location, LEN) {
+        if tag == const { G::VERSION.table_tag(Table::Location) } {
             counts.location += 1;
-        } else if is!(tag, G::SCHEMA.tables.function, LEN) {
+        } else if tag == const { G::VERSION.table_tag(Table::Function) } {
             counts.function += 1;
-        } else if is!(tag, G::SCHEMA.tables.stack, LEN) {
+        } else if tag == const { G::VERSION.table_tag(Table::Stack) } {
             counts.stack += 1;
             counts.stack_bytes += row.left();
-        } else if is!(tag, G::SCHEMA.tables.attribute, LEN) {
+        } else if tag == const { G::VERSION.table_tag(Table::Attribute) } {
             counts.attribute += 1;
-        } else if is!(tag, G::SCHEMA.tables.mapping, LEN) {
+        } else if tag == const { G::VERSION.table_tag(Table::Mapping) } {
             counts.mapping += 1;
-        } else if is!(tag, G::SCHEMA.tables.link, LEN) {
+        } else if tag == const { G::VERSION.table_tag(Table::Link) } {
             counts.link += 1;
-        } else if is!(tag, G::SCHEMA.tables.attribute_units, LEN) {
+        } else if tag == const { G::VERSION.table_tag(Table::AttributeUnit) } {
             counts.unit += 1;
         } else {
             return Ok(false);
@@ -261,7 +258,7 @@ impl Tables {
         budget.take::<Attribute>(attribute)?;
         budget.take::<(u32, u32)>(unit)?;
         budget.take::<u32>(stack)?;
-        if G::SCHEMA.location.id != 0 {
+        if G::CAPABILITIES.ids {
             self.ids.mapping.reserve(mapping, intake)?;
             self.ids.location.reserve(location, intake)?;
             self.ids.function.reserve(function, intake)?;
@@ -284,7 +281,7 @@ impl Tables {
         // What is made of labels is numbered after the rows of the tables.
         self.texts.table_rows = string as u32 + self.texts.own;
         self.new_attributes.first = (attribute + own_rows::<G>()).max(1) as u32;
-        if G::SCHEMA.rows == Rows::NullFirst {
+        if G::CAPABILITIES.rows == Rows::NullFirst {
             self.stacks.rows.ends.clear();
         } else {
             self.push_empty_rows();
@@ -315,17 +312,17 @@ impl Tables {
         reader: &mut Reader,
         intake: &mut Intake,
     ) -> Result<bool> {
-        if is!(tag, G::SCHEMA.tables.string, LEN) {
+        if tag == const { G::VERSION.table_tag(Table::String) } {
             reader.bytes()?;
-        } else if is!(tag, G::SCHEMA.tables.location, LEN) {
+        } else if tag == const { G::VERSION.table_tag(Table::Location) } {
             self.location::<G>(reader.message()?, intake).map_err(|e| {
                 e.within_row("location_table", self.addresses.len().saturating_sub(own_rows::<G>()))
             })?;
-        } else if is!(tag, G::SCHEMA.tables.function, LEN) {
+        } else if tag == const { G::VERSION.table_tag(Table::Function) } {
             self.function::<G>(reader.message()?, intake).map_err(|e| {
                 e.within_row("function_table", self.functions.len().saturating_sub(own_rows::<G>()))
             })?;
-        } else if is!(tag, G::SCHEMA.tables.stack, LEN) {
+        } else if tag == const { G::VERSION.table_tag(Table::Stack) } {
             self.stack::<G>(reader.message()?, intake)
                 .map_err(|e| e.within_row("stack_table", self.stacks.rows.len()))?;
         } else if let Some(after) = self.read_rare::<G>(tag, *reader, intake)? {
@@ -346,18 +343,18 @@ impl Tables {
         intake: &mut Intake,
     ) -> Result<Option<Reader<'a>>> {
         let own = own_rows::<G>();
-        if is!(tag, G::SCHEMA.tables.attribute, LEN) {
+        if tag == const { G::VERSION.table_tag(Table::Attribute) } {
             self.attribute::<G>(reader.bytes()?, intake).map_err(|e| {
                 e.within_row("attribute_table", self.attributes.len().saturating_sub(own))
             })?;
-        } else if is!(tag, G::SCHEMA.tables.mapping, LEN) {
+        } else if tag == const { G::VERSION.table_tag(Table::Mapping) } {
             self.mapping::<G>(reader.bytes()?, intake).map_err(|e| {
                 e.within_row("mapping_table", self.mappings.len().saturating_sub(own))
             })?;
-        } else if is!(tag, G::SCHEMA.tables.link, LEN) {
+        } else if tag == const { G::VERSION.table_tag(Table::Link) } {
             self.link::<G>(reader.bytes()?, intake)
                 .map_err(|e| e.within_row("link_table", self.links.len().saturating_sub(own)))?;
-        } else if is!(tag, G::SCHEMA.tables.attribute_units, LEN) {
+        } else if tag == const { G::VERSION.table_tag(Table::AttributeUnit) } {
             self.unit::<G>(reader.bytes()?, intake)
                 .map_err(|e| e.within_row("attribute_units", self.units.len()))?;
         } else {

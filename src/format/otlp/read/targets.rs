@@ -5,9 +5,9 @@ use hashbrown::HashMap;
 use crate::format::otlp::read::null_row::moved;
 use crate::format::otlp::read::prove::Target;
 use crate::format::otlp::read::tables::Tables;
-use crate::format::otlp::schema::Rows;
 use crate::model::id::{LinkId, StringId};
 use crate::model::profile::ProfileParts;
+use crate::schema::Rows;
 use crate::wire::varint::BEYOND;
 
 /// The rows of each table, and the units that go by key.

@@ -5,10 +5,9 @@
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::otlp::read::common::{table_name, table_text};
-use crate::format::otlp::schema::Generation;
 use crate::format::texts::Texts;
 use crate::model::profile::{ProfileParts, ValueType};
-use crate::schema::VALUE_TYPE;
+use crate::schema::{Generation, VALUE_TYPE};
 
 /// Proves the names and units of what a profile measures.
 ///
@@ -22,7 +21,7 @@ pub(crate) fn prove<G: Generation>(
 ) -> Result<()> {
     let ProfileParts { sample_types, period_type, .. } = profile;
     for (row, sample_type) in sample_types.iter_mut().enumerate() {
-        let place = |error: Error| match G::SCHEMA.has_one_sample_type() {
+        let place = |error: Error| match !G::CAPABILITIES.several_sample_types {
             true => error.within("sample_type"),
             false => error.within_row("sample_type", row),
         };
@@ -42,7 +41,7 @@ fn value_type<G: Generation>(
     place: impl Fn(Error) -> Error,
 ) -> Result<()> {
     let place = |error: Error, key: &'static str| {
-        let field = VALUE_TYPE.field(G::SCHEMA.version, key);
+        let field = VALUE_TYPE.field(G::VERSION, key);
         place(error.within(field.map_or(key, |field| field.name)))
     };
     let ValueType { name, unit, .. } = value_type;

@@ -9,13 +9,14 @@
 //! The last is the form in which labels of several kinds are read from pprof, so reading it gives
 //! the same attribute as a label would.
 
+use crate::format::fields::{emit, number};
 use crate::format::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
-use crate::format::otlp::schema::Generation;
 use crate::format::otlp::write::common;
 use crate::format::otlp::write::tables::TableWriter;
 use crate::model::dictionary::Attribute;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::value::{KeyValue, Value};
+use crate::schema::Generation;
 use crate::semconv::PPROF_PROFILE_DEFAULT_SAMPLE_TYPE;
 use crate::wire::record::field_varint;
 use crate::wire::write::{field_bytes, field_bytes_nonempty, field_message};
@@ -27,17 +28,22 @@ impl<G: Generation> TableWriter<'_, G> {
     pub(super) fn attribute(&self, out: &mut Vec<u8>, row: usize) {
         let attribute = &self.dictionary.attributes[row];
         let strings = &self.dictionary.strings;
-        if G::SCHEMA.tables.attribute_units != 0 {
+        if !G::CAPABILITIES.attribute_units {
             return self.attribute_in_place(out, AttributeId(row as u32), attribute);
         }
-        let numbers = const { &G::SCHEMA.key_value_and_unit };
-        field_varint(out, numbers.key, self.string(attribute.key).into());
-        if attribute.value != Value::Empty {
-            field_message(out, numbers.value, |out| {
-                common::any_value::<G>(out, &attribute.value, strings, &self.refs)
-            });
-        }
-        field_varint(out, numbers.unit, self.string(attribute.unit).into());
+        emit!(KEY_VALUE_AND_UNIT in G::VERSION; {
+            "key_strindex" => |number| {
+                field_varint(out, number, self.string(attribute.key).into());
+            },
+            "value" => |number| if attribute.value != Value::Empty {
+                field_message(out, number, |out| {
+                    common::any_value::<G>(out, &attribute.value, strings, &self.refs)
+                });
+            },
+            "unit_strindex" => |number| {
+                field_varint(out, number, self.string(attribute.unit).into());
+            },
+        });
     }
 
     /// A default sample type that a profile says by an attribute.
@@ -45,14 +51,14 @@ impl<G: Generation> TableWriter<'_, G> {
     /// A row that the model does not have: the key is the convention's for it, the value the type's
     /// name.
     pub(super) fn default_attribute(&self, out: &mut Vec<u8>, name: StringId) {
-        let schema = const { &G::SCHEMA };
-        let number = if schema.tables.attribute_units == 0 {
+        let number = if G::CAPABILITIES.attribute_units {
             let key = self.own_texts.index(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, &self.strings);
-            field_varint(out, schema.key_value_and_unit.key, key.into());
-            schema.key_value_and_unit.value
+            field_varint(out, number!(KEY_VALUE_AND_UNIT "key_strindex" in G::VERSION), key.into());
+            number!(KEY_VALUE_AND_UNIT "value" in G::VERSION)
         } else {
-            field_bytes(out, schema.key_value.key, PPROF_PROFILE_DEFAULT_SAMPLE_TYPE.as_bytes());
-            schema.key_value.value
+            let key = PPROF_PROFILE_DEFAULT_SAMPLE_TYPE.as_bytes();
+            field_bytes(out, number!(KEY_VALUE "key" in G::VERSION), key);
+            number!(KEY_VALUE "value" in G::VERSION)
         };
         let (value, strings) = (Value::String(name), &self.dictionary.strings);
         field_message(out, number, |out| common::any_value::<G>(out, &value, strings, &self.refs));
@@ -73,40 +79,31 @@ impl<G: Generation> TableWriter<'_, G> {
             let pair = KeyValue { key: attribute.key, value: attribute.value.clone() };
             return common::key_value::<G>(out, &pair, strings, &self.refs);
         }
-        let (numbers, any) = const { (&G::SCHEMA.key_value, &G::SCHEMA.any_value) };
-        let elements = const { G::SCHEMA.array_value.values };
-        let named = |out: &mut Vec<u8>, name: &str, value: &Value| {
-            field_message(out, G::SCHEMA.key_value_list.values, |out| {
-                field_bytes(out, numbers.key, name.as_bytes());
-                field_message(out, numbers.value, |out| {
-                    common::any_value::<G>(out, value, strings, &self.refs)
-                });
-            });
+        let any = |out: &mut Vec<u8>, value: &Value| {
+            common::any_value::<G>(out, value, strings, &self.refs);
         };
-        let pair = |out: &mut Vec<u8>, value: &Value| {
-            if matches!(value, Value::KeyValues(_)) {
-                return field_message(out, elements, |out| {
-                    common::any_value::<G>(out, value, strings, &self.refs);
-                });
-            }
-            let name = if matches!(value, Value::String(_)) { PAIR_TEXT } else { PAIR_NUMBER };
-            // AnyValue { kvlist_value { … } }
-            field_message(out, elements, |out| {
-                field_message(out, any.pairs, |out| {
-                    named(out, name, value);
-                    if attribute.unit != StringId::NONE {
-                        named(out, PAIR_UNIT, &Value::String(attribute.unit));
-                    }
-                });
-            });
+        let named = |out: &mut Vec<u8>, (name, value): &(&str, Value)| {
+            field_bytes(out, number!(KEY_VALUE "key" in G::VERSION), name.as_bytes());
+            field_message(out, number!(KEY_VALUE "value" in G::VERSION), |out| any(out, value));
+        };
+        let element = |out: &mut Vec<u8>, value: &Value| {
+            let name = match value {
+                Value::KeyValues(_) => return any(out, value),
+                Value::String(_) => PAIR_TEXT,
+                _ => PAIR_NUMBER,
+            };
+            let pairs = [(name, value.clone()), (PAIR_UNIT, Value::String(attribute.unit))];
+            let has_unit = attribute.unit != StringId::NONE;
+            common::pairs_of::<G, _>(out, &pairs[..1 + usize::from(has_unit)], named);
         };
         let values = match &attribute.value {
             Value::Array(values) => &values[..],
             value => std::slice::from_ref(value),
         };
-        field_bytes_nonempty(out, numbers.key, strings.get(attribute.key).as_bytes());
-        field_message(out, numbers.value, |out| {
-            field_message(out, any.array, |out| values.iter().for_each(|value| pair(out, value)))
+        let key = strings.get(attribute.key).as_bytes();
+        field_bytes_nonempty(out, number!(KEY_VALUE "key" in G::VERSION), key);
+        field_message(out, number!(KEY_VALUE "value" in G::VERSION), |out| {
+            common::array::<G>(out, values, element);
         });
     }
 }

@@ -7,17 +7,17 @@
 //! text that can be referred to has, since string 0 is the empty one.
 
 use crate::format::columns::is_in_fields;
-use crate::format::otlp::schema::Generation;
+use crate::format::fields::{emit, number};
 use crate::format::otlp::write::refs::TextRefs;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::strings::Strings;
 use crate::model::value::{KeyValue, Value};
 use crate::model::{EntityRef, Resource, Scope};
+use crate::schema::{ANY_VALUE, Generation};
 use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};
 use crate::wire::record::field_varint;
 use crate::wire::write::{field_bytes, field_bytes_nonempty, field_message, varint};
-use crate::wire::{FIXED64, VARINT, tag};
 
 /// A value; where `refs` has an index for a text, it is said by that.
 ///
@@ -31,62 +31,87 @@ pub(crate) fn any_value<G: Generation>(
     strings: &Strings,
     refs: &TextRefs,
 ) {
-    let numbers = const { &G::SCHEMA.any_value };
     match value {
         Value::Empty => {}
         Value::String(text) => match refs.index(*text) {
-            0 => field_bytes(out, numbers.string, strings.get(*text).as_bytes()),
-            index => field_varint(out, numbers.string_strindex, index.into()),
+            0 => {
+                let number = number!(ANY_VALUE "string_value" in G::VERSION);
+                field_bytes(out, number, strings.get(*text).as_bytes());
+            }
+            index => {
+                let number = number!(ANY_VALUE "string_value_strindex" in G::VERSION);
+                field_varint(out, number, index.into());
+            }
         },
         // A case of a `oneof` is written though it is 0.
         Value::Bool(truth) => {
-            varint(out, tag(numbers.bool, VARINT).into());
+            varint(out, const { ANY_VALUE.tag(G::VERSION, "bool_value") }.into());
             varint(out, u64::from(*truth));
         }
         Value::Int(number) => {
-            varint(out, tag(numbers.int, VARINT).into());
+            varint(out, const { ANY_VALUE.tag(G::VERSION, "int_value") }.into());
             varint(out, *number as u64);
         }
         Value::Double(number) => {
-            varint(out, tag(numbers.double, FIXED64).into());
+            varint(out, const { ANY_VALUE.tag(G::VERSION, "double_value") }.into());
             out.extend_from_slice(&number.to_bits().to_le_bytes());
         }
-        Value::Array(values) => field_message(out, numbers.array, |out| {
-            values.iter().for_each(|value| {
-                field_message(out, G::SCHEMA.array_value.values, |out| {
-                    any_value::<G>(out, value, strings, refs);
-                });
-            });
-        }),
-        Value::KeyValues(pairs) => field_message(out, numbers.pairs, |out| {
-            pairs.iter().for_each(|pair| {
-                field_message(out, G::SCHEMA.key_value_list.values, |out| {
-                    key_value::<G>(out, pair, strings, refs);
-                });
-            });
-        }),
-        Value::Bytes(bytes) => field_bytes(out, numbers.bytes, bytes),
+        Value::Array(values) => {
+            array::<G>(out, values, |out, value| any_value::<G>(out, value, strings, refs));
+        }
+        Value::KeyValues(pairs) => {
+            pairs_of::<G, _>(out, pairs, |out, pair| key_value::<G>(out, pair, strings, refs));
+        }
+        Value::Bytes(bytes) => {
+            field_bytes(out, number!(ANY_VALUE "bytes_value" in G::VERSION), bytes);
+        }
     }
 }
 
+/// The `array_value` of a value: `write` appends each element.
+pub(super) fn array<G: Generation>(
+    out: &mut Vec<u8>,
+    values: &[Value],
+    write: impl Fn(&mut Vec<u8>, &Value),
+) {
+    field_message(out, number!(ANY_VALUE "array_value" in G::VERSION), |out| {
+        for value in values {
+            let number = number!(ARRAY_VALUE "values" in G::VERSION);
+            field_message(out, number, |out| write(out, value));
+        }
+    });
+}
+
+/// The `kvlist_value` of a value: `write` appends each pair.
+pub(super) fn pairs_of<G: Generation, T>(
+    out: &mut Vec<u8>,
+    pairs: &[T],
+    write: impl Fn(&mut Vec<u8>, &T),
+) {
+    field_message(out, number!(ANY_VALUE "kvlist_value" in G::VERSION), |out| {
+        for pair in pairs {
+            let number = number!(KEY_VALUE_LIST "values" in G::VERSION);
+            field_message(out, number, |out| write(out, pair));
+        }
+    });
+}
+
 /// A named value.
-///
-/// Fields in ascending order: the reference comes behind the value.
 pub(crate) fn key_value<G: Generation>(
     out: &mut Vec<u8>,
     pair: &KeyValue,
     strings: &Strings,
     refs: &TextRefs,
 ) {
-    let numbers = const { &G::SCHEMA.key_value };
     let index = refs.index(pair.key);
-    if index == 0 {
-        field_bytes_nonempty(out, numbers.key, strings.get(pair.key).as_bytes());
-    }
-    if pair.value != Value::Empty {
-        field_message(out, numbers.value, |out| any_value::<G>(out, &pair.value, strings, refs));
-    }
-    field_varint(out, numbers.key_strindex, index.into());
+    let key = if index == 0 { strings.get(pair.key).as_bytes() } else { &[] };
+    emit!(KEY_VALUE in G::VERSION; {
+        "key" => |number| field_bytes_nonempty(out, number, key),
+        "value" => |number| if pair.value != Value::Empty {
+            field_message(out, number, |out| any_value::<G>(out, &pair.value, strings, refs));
+        },
+        "key_strindex" => |number| field_varint(out, number, index.into()),
+    });
 }
 
 /// Entities only where the generation has them; that they are lost is counted once, for the payload.
@@ -100,30 +125,35 @@ pub(crate) fn resource<G: Generation>(
     refs: &TextRefs,
     most: u64,
 ) {
-    let numbers = const { &G::SCHEMA.resource };
-    for pair in &resource.attributes {
-        if out.len() as u64 > most {
-            break;
-        }
-        field_message(out, numbers.attributes, |out| key_value::<G>(out, pair, strings, refs));
-    }
-    field_varint(out, numbers.dropped_attributes_count, resource.dropped_attributes_count.into());
-    if numbers.entity_refs != 0 {
-        for entity in &resource.entity_refs {
-            field_message(out, numbers.entity_refs, |out| entity_ref::<G>(out, entity, strings));
-        }
-    }
+    emit!(RESOURCE in G::VERSION; {
+        "attributes" => |number| for pair in &resource.attributes {
+            if out.len() as u64 > most {
+                break;
+            }
+            field_message(out, number, |out| key_value::<G>(out, pair, strings, refs));
+        },
+        "dropped_attributes_count" => |number| {
+            field_varint(out, number, resource.dropped_attributes_count.into());
+        },
+        "entity_refs" => |number| for entity in &resource.entity_refs {
+            field_message(out, number, |out| entity_ref::<G>(out, entity, strings));
+        },
+    });
 }
 
 /// Its texts are in place in every generation that has it.
 fn entity_ref<G: Generation>(out: &mut Vec<u8>, entity: &EntityRef, strings: &Strings) {
-    let numbers = const { &G::SCHEMA.entity_ref };
     let text = |id: StringId| strings.get(id).as_bytes();
-    field_bytes_nonempty(out, numbers.schema_url, text(entity.schema_url));
-    field_bytes_nonempty(out, numbers.entity_type, text(entity.entity_type));
-    entity.id_keys.iter().for_each(|&key| field_bytes(out, numbers.id_keys, text(key)));
-    let described = entity.description_keys.iter();
-    described.for_each(|&key| field_bytes(out, numbers.description_keys, text(key)));
+    emit!(ENTITY_REF in G::VERSION; {
+        "schema_url" => |number| field_bytes_nonempty(out, number, text(entity.schema_url)),
+        "type" => |number| field_bytes_nonempty(out, number, text(entity.entity_type)),
+        "id_keys" => |number| for key in &entity.id_keys {
+            field_bytes(out, number, text(*key));
+        },
+        "description_keys" => |number| for key in &entity.description_keys {
+            field_bytes(out, number, text(*key));
+        },
+    });
 }
 
 /// A scope, less the attributes that the generation says elsewhere, and the order it adds.
@@ -173,28 +203,36 @@ pub(crate) fn scope<G: Generation>(
     most: u64,
 ) {
     let strings = &dictionary.strings;
-    let numbers = const { &G::SCHEMA.scope };
-    field_bytes_nonempty(out, numbers.name, strings.get(said.scope.name).as_bytes());
-    field_bytes_nonempty(out, numbers.version, strings.get(said.scope.version).as_bytes());
-    for pair in said.attributes(dictionary) {
-        if out.len() as u64 > most {
-            break;
-        }
-        field_message(out, numbers.attributes, |out| key_value::<G>(out, pair, strings, refs));
-    }
-    let order = said.order.map(ints);
     let added = [
         (PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, said.default.map(Value::String)),
-        (PPROF_SCOPE_SAMPLE_TYPE_ORDER, order),
+        (PPROF_SCOPE_SAMPLE_TYPE_ORDER, said.order.map(ints)),
     ];
-    for (key, value) in added {
-        if let Some(value) = value {
-            field_message(out, numbers.attributes, |out| {
-                added_pair::<G>(out, key, &value, strings, refs);
-            });
-        }
-    }
-    field_varint(out, numbers.dropped_attributes_count, said.scope.dropped_attributes_count.into());
+    emit!(INSTRUMENTATION_SCOPE in G::VERSION; {
+        "name" => |number| {
+            field_bytes_nonempty(out, number, strings.get(said.scope.name).as_bytes());
+        },
+        "version" => |number| {
+            field_bytes_nonempty(out, number, strings.get(said.scope.version).as_bytes());
+        },
+        "attributes" => |number| {
+            for pair in said.attributes(dictionary) {
+                if out.len() as u64 > most {
+                    break;
+                }
+                field_message(out, number, |out| key_value::<G>(out, pair, strings, refs));
+            }
+            for (key, value) in &added {
+                if let Some(value) = value {
+                    field_message(out, number, |out| {
+                        added_pair::<G>(out, key, value, strings, refs);
+                    });
+                }
+            }
+        },
+        "dropped_attributes_count" => |number| {
+            field_varint(out, number, said.scope.dropped_attributes_count.into());
+        },
+    });
 }
 
 /// A named value whose name is of the writer's own.
@@ -207,13 +245,15 @@ fn added_pair<G: Generation>(
     strings: &Strings,
     refs: &TextRefs,
 ) {
-    let numbers = const { &G::SCHEMA.key_value };
     let index = refs.key(key);
-    if index == 0 {
-        field_bytes(out, numbers.key, key.as_bytes());
-    }
-    field_message(out, numbers.value, |out| any_value::<G>(out, value, strings, refs));
-    field_varint(out, numbers.key_strindex, index.into());
+    let key = if index == 0 { key.as_bytes() } else { &[] };
+    emit!(KEY_VALUE in G::VERSION; {
+        "key" => |number| field_bytes_nonempty(out, number, key),
+        "value" => |number| {
+            field_message(out, number, |out| any_value::<G>(out, value, strings, refs));
+        },
+        "key_strindex" => |number| field_varint(out, number, index.into()),
+    });
 }
 
 /// An attribute's value as OTLP has it in place.

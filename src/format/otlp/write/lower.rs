@@ -16,11 +16,11 @@ use std::marker::PhantomData;
 
 use crate::format::build_id;
 use crate::format::known::{BuildId, Known, KnownAttributes};
-use crate::format::otlp::schema::Generation;
 use crate::format::otlp::write::frame_types::FrameType;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::value::Value;
+use crate::schema::Generation;
 
 /// What the attributes of mappings and locations become in a generation.
 /// It is asked row by row, and remembers nothing.
@@ -59,7 +59,7 @@ impl<'a, G: Generation> Lower<'a, G> {
     /// Of several the one that comes first in [`BuildId`]'s order. `None` where the text alone
     /// would be read back as another kind.
     pub(crate) fn build_id(&self, row: usize) -> Option<(AttributeId, StringId, u64)> {
-        if G::SCHEMA.mapping.build_id == 0 {
+        if !G::CAPABILITIES.build_ids {
             return None;
         }
         let of = |id: &AttributeId| match (
@@ -95,7 +95,7 @@ impl<'a, G: Generation> Lower<'a, G> {
         let build_id = self.build_id(row).map(|(id, ..)| id);
         self.dictionary.mappings.attributes.row(row).iter().copied().filter(move |id| {
             match self.known.get(*id) {
-                Known::MappingFlag(_) => G::SCHEMA.mapping.has_functions == 0,
+                Known::MappingFlag(_) => !G::CAPABILITIES.mapping_flags,
                 _ => Some(*id) != build_id,
             }
         })
@@ -114,7 +114,7 @@ impl<'a, G: Generation> Lower<'a, G> {
 
     /// The frame type said in a field. A name that would come back as another stays an attribute.
     pub(crate) fn frame_type(&self, row: usize) -> Option<(AttributeId, FrameType)> {
-        if G::SCHEMA.location.frame_type == 0 {
+        if !G::CAPABILITIES.frame_types {
             return None;
         }
         let ids = self.dictionary.locations.attributes.row(row);
@@ -130,7 +130,7 @@ impl<'a, G: Generation> Lower<'a, G> {
         let ids = self.dictionary.locations.attributes.row(row);
         let frame_type = if ids.is_empty() { None } else { self.frame_type(row).map(|(id, _)| id) };
         ids.iter().copied().filter(move |id| match self.known.get(*id) {
-            Known::Folded => G::SCHEMA.location.is_folded == 0,
+            Known::Folded => !G::CAPABILITIES.folded_locations,
             _ => Some(*id) != frame_type,
         })
     }
@@ -140,10 +140,10 @@ impl<'a, G: Generation> Lower<'a, G> {
 /// Those that have none stay attributes, or are lost where there are none.
 pub(crate) fn is_profile_field<G: Generation>(known: Known) -> bool {
     match known {
-        Known::Comments => G::SCHEMA.profile.comment != 0,
-        Known::DropFrames => G::SCHEMA.profile.drop_frames != 0,
-        Known::KeepFrames => G::SCHEMA.profile.keep_frames != 0,
-        Known::DefaultSampleType => G::SCHEMA.has_default_by_name(),
+        Known::Comments => G::CAPABILITIES.comments,
+        Known::DropFrames => G::CAPABILITIES.drop_frames,
+        Known::KeepFrames => G::CAPABILITIES.keep_frames,
+        Known::DefaultSampleType => G::CAPABILITIES.default_by_name,
         Known::DefaultColumn => true,
         _ => false,
     }

@@ -32,13 +32,13 @@ mod units;
 use crate::builder::reach::Reach;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::columns::{self, DefaultSaid, Joined};
+use crate::format::fields::{emit, number};
 use crate::format::fingerprint::Fingerprints;
 use crate::format::known::KnownAttributes;
 use crate::format::layout::{self, Order, Target};
 use crate::format::losses::{self, Losses};
 use crate::format::options::{Layout, WriteOptions};
 use crate::format::orphans::{self, Kept};
-use crate::format::otlp::schema::{Generation, Home, Rows};
 use crate::format::otlp::write::lower::is_profile_field;
 use crate::format::otlp::write::parts::{Column, Part, ScopeParts, scopes};
 use crate::format::otlp::write::profile::{Packed, ProfileWriter, Said};
@@ -54,6 +54,7 @@ use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::profile::{Profile, ProfileId};
 use crate::model::{Profiles, ResourceProfiles};
+use crate::schema::{Generation, Home, PROFILES_DATA, PROFILES_DICTIONARY, Rows};
 use crate::wire::write::{field_bytes_nonempty, field_large, field_message};
 
 /// Writes one payload of the generation.
@@ -70,7 +71,7 @@ pub(crate) fn write<G: Generation>(
     out: Vec<u8>,
 ) -> Result<Vec<u8>> {
     let dictionary = &profiles.dictionary;
-    let target = Target::otlp(&G::SCHEMA);
+    let target = Target::otlp(G::VERSION);
     let (mut order, resources) = layout::laid_out(profiles, options.layout, target);
     let scopes = scopes::<G>(&resources, dictionary, losses);
     check_id(&scopes, options)?;
@@ -78,9 +79,9 @@ pub(crate) fn write<G: Generation>(
     notes::lost_texts::<G>(profiles, losses);
     // One profile has the tables as they are; of several, each has what it reaches.
     let parts = scopes.iter().map(|scope| scope.parts.len()).sum::<usize>();
-    let whole = G::SCHEMA.home != Home::Profile || parts == 1;
+    let whole = G::CAPABILITIES.home != Home::Profile || parts == 1;
     note_changes::<G>(profiles, &known, whole, order.as_ref(), losses);
-    let shared = match G::SCHEMA.home {
+    let shared = match G::CAPABILITIES.home {
         Home::Profile => None,
         Home::Data | Home::Dictionary => {
             let all: Vec<&Profile> = profiles.iter().collect();
@@ -122,7 +123,7 @@ fn check_id(scopes: &[ScopeParts], options: &WriteOptions) -> Result<()> {
 
 /// Whether rows and samples are brought into another order while they are written.
 fn ordered<G: Generation>(options: &WriteOptions) -> bool {
-    G::SCHEMA.tables.stack == 0 && options.layout == Layout::Default
+    !G::CAPABILITIES.stack_table && options.layout == Layout::Default
 }
 
 /// The rows of some tables where the layout says nothing of them.
@@ -132,7 +133,7 @@ fn default_order<G: Generation>(
     options: &WriteOptions,
 ) -> Order {
     match ordered::<G>(options) {
-        true => Order::of_slices(dictionary, profiles, Target::otlp(&G::SCHEMA)),
+        true => Order::of_slices(dictionary, profiles, Target::otlp(G::VERSION)),
         false => Order::whole(dictionary),
     }
 }
@@ -146,7 +147,7 @@ fn known_attributes<G: Generation>(
     scopes: &[ScopeParts],
 ) -> KnownAttributes {
     let mut known = KnownAttributes::of(dictionary);
-    if G::SCHEMA.profile.default_sample_type() != 0 && !G::SCHEMA.has_default_by_name() {
+    if G::CAPABILITIES.default_by_column {
         let joined = scopes.iter().flat_map(|scope| {
             scope.parts.iter().filter_map(|part| match part {
                 Part::Joined(joined) => Some((joined, scope.default(part, dictionary))),
@@ -171,13 +172,13 @@ fn note_changes<G: Generation>(
     let dictionary = &profiles.dictionary;
     let reach = (!whole).then(|| Reach::by(dictionary, profiles.iter()));
     let mut of_profiles = profiles.iter().flat_map(|profile| &profile.attributes);
-    let chosen = G::SCHEMA.rows != Rows::NullFirst
+    let chosen = G::CAPABILITIES.rows != Rows::NullFirst
         || of_profiles.any(|id| is_profile_field::<G>(known.get(*id)));
     let kept = Kept {
         tables: whole,
         links: whole,
         attributes: !chosen,
-        stacks: G::SCHEMA.tables.stack != 0,
+        stacks: G::CAPABILITIES.stack_table,
     };
     match order.filter(|_| whole) {
         Some(order) => order.note(dictionary, losses),
@@ -222,32 +223,31 @@ impl<G: Generation> Writer<'_, G> {
         mut scopes: &[ScopeParts],
     ) -> Result<Vec<u8>> {
         let expected = estimate::<G>(profiles);
-        match G::SCHEMA.tables.stack {
+        match G::CAPABILITIES.stack_table {
+            true => out.reserve(expected),
             // Room comes once stacks are laid out: that takes some itself, and tells how long their list is.
-            0 => self.room = expected - stacks_estimate(&self.dictionary.stacks),
-            _ => out.reserve(expected),
+            false => self.room = expected - stacks_estimate(&self.dictionary.stacks),
         }
         for (row, resource) in profiles.resources.iter().enumerate() {
-            let (own, others) = scopes.split_at(resource.scopes.len());
-            scopes = others;
-            let mut result = Ok(());
-            field_large(&mut out, G::SCHEMA.data.resources, expected, |out| {
-                result = self.resource(out, resource, own);
-            });
-            result.map_err(|e| e.within_row("resource_profiles", row))?;
+            let own;
+            (own, scopes) = scopes.split_at(resource.scopes.len());
+            let number = number!(PROFILES_DATA "resource_profiles" in G::VERSION);
+            field_large(&mut out, number, expected, |out| self.resource(out, resource, own))
+                .map_err(|e| e.within_row("resource_profiles", row))?;
             within("max_output_bytes", self.options.max_output_bytes, out.len() as u64)?;
         }
         if let Some(tables) = self.shared {
-            match G::SCHEMA.home {
+            match G::CAPABILITIES.home {
                 // A lone string table would be taken for a pprof's.
                 Home::Data if out.is_empty() && tables.is_empty() => {}
                 Home::Dictionary => {
                     let expected = tables_estimate(self.dictionary);
-                    field_large(&mut out, G::SCHEMA.data.dictionary, expected, |out| {
-                        tables.write_all(out);
+                    let number = number!(PROFILES_DATA "dictionary" in G::VERSION);
+                    field_large(&mut out, number, expected, |out| {
+                        tables.write_all(out, &PROFILES_DICTIONARY);
                     });
                 }
-                Home::Data | Home::Profile => tables.write_all(&mut out),
+                Home::Data | Home::Profile => tables.write_all(&mut out, &PROFILES_DATA),
             }
         }
         Ok(out)
@@ -265,22 +265,23 @@ impl<G: Generation> Writer<'_, G> {
         resource: &ResourceProfiles,
         scopes: &[ScopeParts],
     ) -> Result<()> {
-        let numbers = const { &G::SCHEMA.resource_profiles };
-        if self.options.empty_messages || !resource.resource.is_empty() {
-            let (strings, most) = (&self.dictionary.strings, self.options.max_output_bytes);
-            field_message(out, numbers.resource, |out| {
-                common::resource::<G>(out, &resource.resource, strings, self.refs(), most);
-            });
-        }
-        for (row, parts) in scopes.iter().enumerate() {
-            let profiles = &parts.scope.profiles;
-            let expected = profiles.iter().map(profile_estimate::<G>).sum();
-            let mut result = Ok(());
-            field_large(out, numbers.scopes, expected, |out| result = self.scope(out, parts));
-            result.map_err(|e| e.within_row("scope_profiles", row))?;
-        }
-        let schema_url = self.dictionary.text(resource.schema_url);
-        field_bytes_nonempty(out, numbers.schema_url, schema_url.as_bytes());
+        let WriteOptions { empty_messages: required, max_output_bytes: most, .. } = *self.options;
+        let strings = &self.dictionary.strings;
+        let url = strings.get(resource.schema_url).as_bytes();
+        emit!(RESOURCE_PROFILES in G::VERSION; {
+            "resource" => |number| if required || !resource.resource.is_empty() {
+                let (resource, refs) = (&resource.resource, self.refs());
+                let write = |out: &mut _| common::resource::<G>(out, resource, strings, refs, most);
+                field_message(out, number, write);
+            },
+            "scope_profiles" => |number| for (row, parts) in scopes.iter().enumerate() {
+                let profiles = &parts.scope.profiles;
+                let expected = profiles.iter().map(profile_estimate::<G>).sum();
+                field_large(out, number, expected, |out| self.scope(out, parts))
+                    .map_err(|e| e.within_row("scope_profiles", row))?;
+            },
+            "schema_url" => |number| field_bytes_nonempty(out, number, url),
+        });
         Ok(())
     }
 
@@ -300,24 +301,23 @@ impl<G: Generation> Writer<'_, G> {
                 DefaultSaid::Nowhere | DefaultSaid::Profiles => None,
             },
         };
-        let numbers = const { &G::SCHEMA.scope_profiles };
-        if self.options.empty_messages || !added.is_empty(dictionary) {
-            let (refs, most) = (self.refs(), self.options.max_output_bytes);
-            let scope = |out: &mut _| common::scope::<G>(out, &added, dictionary, refs, most);
-            field_message(out, numbers.scope, scope);
-        }
-        for (row, part) in parts.parts.iter().enumerate() {
-            let said = self.said(parts, part);
-            let expected = profile_estimate::<G>(part.first());
-            let mut result = Ok(());
-            field_large(out, numbers.profiles, expected, |out| {
-                result = self.part(out, part, said);
-            });
-            result.map_err(|e| e.within_row("profiles", row))?;
-            within("max_output_bytes", self.options.max_output_bytes, out.len() as u64)?;
-        }
-        let schema_url = dictionary.text(parts.scope.schema_url);
-        field_bytes_nonempty(out, numbers.schema_url, schema_url.as_bytes());
+        let WriteOptions { empty_messages: required, max_output_bytes: most, .. } = *self.options;
+        let url = dictionary.text(parts.scope.schema_url).as_bytes();
+        emit!(SCOPE_PROFILES in G::VERSION; {
+            "scope" => |number| if required || !added.is_empty(dictionary) {
+                let (added, refs) = (&added, self.refs());
+                let write = |out: &mut _| common::scope::<G>(out, added, dictionary, refs, most);
+                field_message(out, number, write);
+            },
+            "profiles" => |number| for (row, part) in parts.parts.iter().enumerate() {
+                let said = self.said(parts, part);
+                let expected = profile_estimate::<G>(part.first());
+                field_large(out, number, expected, |out| self.part(out, part, said))
+                    .map_err(|e| e.within_row("profiles", row))?;
+                within("max_output_bytes", most, out.len() as u64)?;
+            },
+            "schema_url" => |number| field_bytes_nonempty(out, number, url),
+        });
         Ok(())
     }
 

@@ -6,11 +6,11 @@
 use crate::builder::reach::Reach;
 use crate::format::known::{KnownAttributes, is_pprof};
 use crate::format::losses::{self, Losses};
-use crate::format::otlp::schema::Generation;
 use crate::format::unsaid;
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, LocationId, MappingId};
+use crate::schema::Generation;
 
 /// Says that mappings whose flags are not known get none: read back, they have none. `reach` is
 /// what is written, where that is not all.
@@ -23,7 +23,7 @@ pub(crate) fn unknown_flags<G: Generation>(
     reach: Option<&Reach>,
     losses: &mut Losses,
 ) {
-    if G::SCHEMA.mapping.has_functions == 0 {
+    if !G::CAPABILITIES.mapping_flags {
         return;
     }
     let lines = &dictionary.locations.lines;
@@ -53,14 +53,14 @@ pub(crate) fn lost_texts<G: Generation>(profiles: &Profiles, losses: &mut Losses
     losses.add_many(losses::INVALID_UTF8, strings.not_utf8().len() as u64, || {
         strings.not_utf8().next().map_or(String::new(), |(id, _)| format!("{:?}", strings.get(id)))
     });
-    if G::SCHEMA.resource.entity_refs == 0 {
+    if !G::CAPABILITIES.entities {
         let lost: usize =
             profiles.resources.iter().map(|resource| resource.resource.entity_refs.len()).sum();
         losses.add_many(losses::ENTITY_REFS_DROPPED, lost as u64, || {
             "resource.entity_refs".to_owned()
         });
     }
-    if G::SCHEMA.sample.stacktrace_id == 0 {
+    if !G::CAPABILITIES.stacktrace_ids {
         profiles.iter().for_each(|profile| unsaid::stacktrace_ids(profile, losses));
     }
 }

@@ -17,7 +17,6 @@ use std::slice;
 
 use crate::format::columns::{self, DefaultSaid, Join, Joined};
 use crate::format::losses::{self, Losses};
-use crate::format::otlp::schema::Generation;
 use crate::format::unsaid;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{StackId, StringId};
@@ -25,6 +24,7 @@ use crate::model::order::sample_type_order;
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::Value;
 use crate::model::{ResourceProfiles, ScopeProfiles};
+use crate::schema::Generation;
 use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};
 
 /// What becomes one profile on the wire.
@@ -135,15 +135,15 @@ impl<'a> ScopeParts<'a> {
             said: DefaultSaid::Nowhere,
             default_hidden: false,
         };
-        if G::SCHEMA.has_one_sample_type() {
+        if !G::CAPABILITIES.several_sample_types {
             parts.split(dictionary, losses);
         } else {
             let joined = columns::join(scope, dictionary, Join::Ordered, losses);
             joined.iter().for_each(|joined| unsaid::other_columns(joined, losses));
             parts.parts.extend(joined.into_iter().map(Part::Joined));
         }
-        let by_name = G::SCHEMA.has_default_by_name();
-        let by_number = !by_name && G::SCHEMA.profile.default_sample_type() != 0;
+        let by_name = G::CAPABILITIES.default_by_name;
+        let by_number = G::CAPABILITIES.default_by_column;
         let in_fields = by_name || by_number && parts.columns_say(dictionary);
         if !in_fields {
             parts.said = columns::default_said(scope, dictionary);

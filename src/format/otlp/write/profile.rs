@@ -1,8 +1,6 @@
 //! Writing one profile: its fields in ascending order, and OTEP 0239's container around it.
 //!
-//! The loop is over field numbers and asks at each which field it is; the answers are constants, so
-//! it unrolls to the fields of the generation in their order. Ascending order is what protobuf's
-//! own serializers produce.
+//! Ascending order is what protobuf's own serializers produce.
 //!
 //! ```text
 //! 1.3          ProfileContainer { id, times, attributes, …, Profile { tables, samples, … } }
@@ -13,18 +11,18 @@
 
 use crate::error::Result;
 use crate::format::columns;
+use crate::format::fields::emit;
+use crate::format::known::Known;
 use crate::format::losses::{self, Losses};
-use crate::format::otlp::schema::{Generation, Home};
-use crate::format::otlp::write::lower::is_profile_field;
 use crate::format::otlp::write::parts::Part;
 use crate::format::otlp::write::sizes::{locations_estimate, profile_estimate, tables_estimate};
 use crate::format::otlp::write::slices::Slices;
 use crate::format::otlp::write::tables::TableWriter;
 use crate::format::{WriteOptions, temporality};
 use crate::model::id::{AttributeId, StringId};
-use crate::model::profile::{AggregationTemporality, ProfileId, ValueType};
-use crate::schema;
-use crate::wire::record::field_varint;
+use crate::model::profile::{AggregationTemporality, Profile, ProfileId, ValueType};
+use crate::schema::{Generation, Table};
+use crate::wire::record::{field_varint, field_varints};
 use crate::wire::write::{
     field_bytes, field_bytes_nonempty, field_fixed64, field_large, field_message,
 };
@@ -82,7 +80,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     ///
     /// Those of the samples.
     pub(crate) fn write(mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
-        if G::SCHEMA.container.profile == 0 {
+        if !G::CAPABILITIES.containers {
             return self.profile(out, part, said);
         }
         self.container(out, part, said)
@@ -97,31 +95,43 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     /// Those of the samples.
     fn container(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
         let profile = part.first();
-        let fields = const { &G::SCHEMA.container };
-        field_bytes(out, fields.profile_id, &said.id.0);
-        // Where its unsigned times cannot say what the profile's can, it has none.
+        // Times that its unsigned fields cannot represent are left to the inner profile.
         let end = profile.time_unix_nano + profile.duration_nanos.max(0);
-        if let (Ok(start), Ok(end)) = (profile.time_unix_nano.try_into(), end.try_into()) {
-            field_fixed64(out, fields.start, start);
-            field_fixed64(out, fields.end, end);
-        }
-        for id in profile.attributes.iter().copied() {
-            if let Some(attribute) = self.tables.dictionary.attribute(id)
-                && !is_profile_field::<G>(self.tables.known.get(id))
-            {
-                field_message(out, fields.attributes, |out| {
+        let times = profile.time_unix_nano.try_into().ok().zip(end.try_into().ok());
+        let (start, end) = times.unwrap_or_default();
+        emit!(PROFILE_CONTAINER in G::VERSION; {
+            "profile_id" => |number| field_bytes(out, number, &said.id.0),
+            "start_time_unix_nano" => |number| field_fixed64(out, number, start),
+            "end_time_unix_nano" => |number| field_fixed64(out, number, end),
+            "attributes" => |number| self.attributes(out, number, profile),
+            "dropped_attributes_count" => |number| {
+                field_varint(out, number, profile.dropped_attributes_count.into());
+            },
+            "original_payload_format" => |number| {
+                let format = self.tables.dictionary.text(profile.original_payload_format);
+                field_bytes_nonempty(out, number, format.as_bytes());
+            },
+            "original_payload" => |number| {
+                field_bytes_nonempty(out, number, &profile.original_payload);
+            },
+            "profile" => |number| {
+                let expected =
+                    tables_estimate(self.tables.dictionary) + profile_estimate::<G>(profile);
+                field_large(out, number, expected, |out| self.profile(out, part, said))?;
+            },
+        });
+        Ok(())
+    }
+
+    /// Attributes in place, less those that fields hold.
+    fn attributes(&self, out: &mut Vec<u8>, number: u32, profile: &Profile) {
+        for id in self.tables.profile_attributes(profile) {
+            if let Some(attribute) = self.tables.dictionary.attribute(id) {
+                field_message(out, number, |out| {
                     self.tables.attribute_in_place(out, id, attribute)
                 });
             }
         }
-        field_varint(out, fields.dropped_attributes_count, profile.dropped_attributes_count.into());
-        let format = self.tables.dictionary.text(profile.original_payload_format);
-        field_bytes_nonempty(out, fields.original_payload_format, format.as_bytes());
-        field_bytes_nonempty(out, fields.original_payload, &profile.original_payload);
-        let expected = tables_estimate(self.tables.dictionary) + profile_estimate::<G>(profile);
-        let mut result = Ok(());
-        field_large(out, fields.profile, expected, |out| result = self.profile(out, part, said));
-        result
     }
 
     /// A profile, its fields in ascending order.
@@ -133,7 +143,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     ///
     /// [`Limit`](crate::ErrorKind::Limit) past `max_expanded_samples`.
     fn profile(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
-        if G::SCHEMA.tables.stack == 0 {
+        if !G::CAPABILITIES.stack_table {
             let locations = self.tables.dictionary.locations.len();
             self.slices.lay_out(&self.tables.dictionary.stacks, locations, part.stacks());
             let list = locations_estimate(&self.tables.dictionary.stacks.items, self.slices.length);
@@ -144,80 +154,88 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
                 room => out.reserve_exact(room + list),
             }
         }
-        for number in 1..=const { schema::PROFILE.last_number() } {
-            if G::SCHEMA.home == Home::Profile {
-                self.tables.write(out, number);
-            }
-            if number == G::SCHEMA.profile.samples {
-                self.samples(out, part)?;
-            } else if number == G::SCHEMA.profile.location_indices {
-                let parts = self.slices.parts(&self.tables.dictionary.stacks);
-                self.tables.location_indices(out, number, (self.slices.length, parts));
-            } else {
-                self.field(out, number, part, said);
-            }
-        }
+        self.fields(out, part, said)
+    }
+
+    /// The fields of a profile, and its tables where it has its own.
+    fn fields(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
+        let profile = part.first();
+        let tables = self.tables;
+        emit!(PROFILE in G::VERSION; {
+            "mapping_table" => |_| tables.write(out, Table::Mapping),
+            "location_table" => |_| tables.write(out, Table::Location),
+            "function_table" => |_| tables.write(out, Table::Function),
+            "link_table" => |_| tables.write(out, Table::Link),
+            "string_table" => |_| tables.write(out, Table::String),
+            "attribute_table" => |_| tables.write(out, Table::Attribute),
+            "attribute_units" => |_| tables.write(out, Table::AttributeUnit),
+            "sample_type" => |number| self.sample_types(out, number, part),
+            "samples" => |_| self.samples(out, part)?,
+            "location_indices" => |number| {
+                let parts = self.slices.parts(&tables.dictionary.stacks);
+                tables.location_indices(out, number, (self.slices.length, parts));
+            },
+            "time_unix_nano" => |number| self.time(out, number, profile),
+            "duration_nano" => |number| {
+                field_varint(out, number, self.nanos(profile.duration_nanos, "duration_nano"));
+            },
+            "period_type" => |number| self.period_type(out, number, profile.period_type),
+            "period" => |number| field_varint(out, number, profile.period as u64),
+            "comment_strindices" => |number| {
+                let texts = tables.profile_texts(profile, Known::Comments);
+                field_varints(out, number, texts.into_iter());
+            },
+            "default_sample_type_strindex" => |number| {
+                field_varint(out, number, tables.string(said.default).into());
+            },
+            "default_sample_type_index" => |number| {
+                let types = part.sample_types();
+                let column = columns::default_column(&types, said.default, tables.dictionary);
+                field_varint(out, number, column as u32 as u64);
+            },
+            "drop_frames" => |number| self.texts(out, number, profile, Known::DropFrames),
+            "keep_frames" => |number| self.texts(out, number, profile, Known::KeepFrames),
+            "profile_id" => |number| if said.id != ProfileId::NONE {
+                field_bytes(out, number, &said.id.0);
+            },
+            "attributes" => |number| self.attributes(out, number, profile),
+            "dropped_attributes_count" => |number| {
+                field_varint(out, number, profile.dropped_attributes_count.into());
+            },
+            "original_payload_format" => |number| {
+                let format = tables.dictionary.text(profile.original_payload_format);
+                field_bytes_nonempty(out, number, format.as_bytes());
+            },
+            "original_payload" => |number| {
+                field_bytes_nonempty(out, number, &profile.original_payload);
+            },
+            "attribute_indices" => |number| {
+                let rows = tables.profile_attribute_rows(profile, said.own);
+                field_varints(out, number, rows.into_iter());
+            },
+        });
         Ok(())
     }
 
-    /// The field of this number, if the generation has one that is not samples or tables.
-    ///
-    /// Zeros, empty texts and fields of number 0 are left out by the functions that write.
-    fn field(&mut self, out: &mut Vec<u8>, number: u32, part: &Part, said: Said) {
-        let fields = const { &G::SCHEMA.profile };
-        let profile = part.first();
-        if number == fields.sample_type {
-            for value_type in part.sample_types() {
-                let value_type = self.with_temporality(value_type, profile.duration_nanos);
-                field_message(out, number, |out| self.tables.value_type(out, value_type));
-            }
-        } else if number == fields.period_type {
-            self.period_type(out, number, profile.period_type);
-        } else if number == fields.time {
-            let nanos = self.nanos(profile.time_unix_nano, "time_unix_nano");
-            if G::SCHEMA.has_unsigned_time {
-                field_fixed64(out, number, nanos)
-            } else {
-                field_varint(out, number, nanos)
-            }
-        } else if number == fields.duration {
-            let nanos = self.nanos(profile.duration_nanos, "duration_nano");
-            field_varint(out, number, nanos);
-        } else if number == fields.period {
-            field_varint(out, number, profile.period as u64);
-        } else {
-            self.rare_field(out, number, part, said);
+    fn time(&mut self, out: &mut Vec<u8>, number: u32, profile: &Profile) {
+        let nanos = self.nanos(profile.time_unix_nano, "time_unix_nano");
+        match G::CAPABILITIES.unsigned_time {
+            true => field_fixed64(out, number, nanos),
+            false => field_varint(out, number, nanos),
         }
     }
 
-    /// The fields of which most profiles have none.
-    ///
-    /// A number that is no field of the generation falls through to the attributes, which find
-    /// nothing.
-    fn rare_field(&mut self, out: &mut Vec<u8>, number: u32, part: &Part, said: Said) {
-        let fields = const { &G::SCHEMA.profile };
-        let profile = part.first();
-        if number == fields.profile_id {
-            if said.id != ProfileId::NONE {
-                field_bytes(out, number, &said.id.0);
-            }
-        } else if number == fields.dropped_attributes_count {
-            field_varint(out, number, profile.dropped_attributes_count.into());
-        } else if number == fields.original_payload_format {
-            let format = self.tables.dictionary.text(profile.original_payload_format);
-            field_bytes_nonempty(out, number, format.as_bytes());
-        } else if number == fields.original_payload {
-            field_bytes_nonempty(out, number, &profile.original_payload);
-        } else if number == fields.default_sample_type() {
-            let value = if G::SCHEMA.has_default_by_name() {
-                self.tables.string(said.default)
-            } else {
-                let types = part.sample_types();
-                columns::default_column(&types, said.default, self.tables.dictionary) as u32
-            };
-            field_varint(out, number, value.into());
-        } else {
-            self.tables.profile_attributes(out, number, profile, said.own);
+    fn sample_types(&mut self, out: &mut Vec<u8>, number: u32, part: &Part) {
+        for value_type in part.sample_types() {
+            let value_type = self.with_temporality(value_type, part.first().duration_nanos);
+            field_message(out, number, |out| self.tables.value_type(out, value_type));
+        }
+    }
+
+    /// A field for each string of an attribute.
+    fn texts(&self, out: &mut Vec<u8>, number: u32, profile: &Profile, known: Known) {
+        for index in self.tables.profile_texts(profile, known) {
+            field_varint(out, number, index);
         }
     }
 
@@ -226,7 +244,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     /// 1.8 and later: negative becomes 0. Up to 1.7: what 64 signed bits cannot hold becomes the
     /// latest time they can. Either is counted.
     fn nanos(&mut self, nanos: i128, field: &'static str) -> u64 {
-        if G::SCHEMA.has_unsigned_time {
+        if G::CAPABILITIES.unsigned_time {
             return u64::try_from(nanos).unwrap_or_else(|_| {
                 self.losses.add(losses::TIME_NEGATIVE, || field.to_owned());
                 0
@@ -244,7 +262,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     /// does not exist.
     fn with_temporality(&mut self, value_type: ValueType, duration_nanos: i128) -> ValueType {
         let place = || self.tables.dictionary.text(value_type.name).to_owned();
-        if G::SCHEMA.value_type.temporality == 0 {
+        if !G::CAPABILITIES.temporality {
             let lost = temporality::is_lost(value_type, duration_nanos, self.tables.dictionary);
             self.losses.add_many(losses::TEMPORALITY_DROPPED, u64::from(lost), place);
             return value_type;
@@ -261,13 +279,13 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     fn period_type(&mut self, out: &mut Vec<u8>, number: u32, period_type: ValueType) {
         let temporality = period_type.temporality.unwrap_or_default();
         let said = temporality != AggregationTemporality::UNSPECIFIED;
-        if said && G::SCHEMA.value_type.temporality == 0 {
+        if said && !G::CAPABILITIES.temporality {
             self.losses.add(losses::TEMPORALITY_DROPPED, || {
                 self.tables.dictionary.text(period_type.name).to_owned()
             });
         }
         let required = self.options.empty_messages;
-        if required || said && G::SCHEMA.value_type.temporality != 0 || !period_type.is_none() {
+        if required || said && G::CAPABILITIES.temporality || !period_type.is_none() {
             field_message(out, number, |out| self.tables.value_type(out, period_type));
         }
     }

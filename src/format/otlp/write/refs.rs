@@ -11,12 +11,12 @@ use hashbrown::HashMap;
 
 use crate::format::columns::DefaultSaid;
 use crate::format::options::{StringEncoding, WriteOptions};
-use crate::format::otlp::schema::Generation;
 use crate::format::otlp::write::own_texts::OwnTexts;
 use crate::format::otlp::write::parts::ScopeParts;
 use crate::format::select::{Select, StringTable};
 use crate::model::Profiles;
 use crate::model::id::StringId;
+use crate::schema::Generation;
 use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};
 
 /// The texts said by reference: all of them or none. Only OTLP 1.10 can.
@@ -40,9 +40,7 @@ impl TextRefs {
         scopes: &[ScopeParts],
         options: &WriteOptions,
     ) -> Self {
-        if G::SCHEMA.any_value.string_strindex == 0
-            || options.string_encoding == StringEncoding::Inline
-        {
+        if !G::CAPABILITIES.string_references || options.string_encoding == StringEncoding::Inline {
             return Self::default();
         }
         let strings = &profiles.dictionary.strings;

@@ -12,87 +12,105 @@
 
 use std::iter;
 
+use crate::format::fields::{emit, number};
 use crate::format::known::{self, Known};
-use crate::format::otlp::schema::{Generation, Rows};
 use crate::format::otlp::write::frame_types::FrameType;
 use crate::format::otlp::write::lower::is_profile_field;
 use crate::format::otlp::write::tables::TableWriter;
 use crate::model::dictionary::Line;
 use crate::model::id::{AttributeId, LinkId, LocationId, StackId, StringId};
 use crate::model::profile::{Profile, ValueType};
-use crate::wire::record::{Fields, field_codes, field_varint, field_varints, record};
+use crate::schema::{Generation, MessageType, NUMBERS, Role, Rows, Table};
+use crate::wire::record::{Fields, field_codes, field_varint, record};
 use crate::wire::write::{field_bytes, field_large, field_message, field_text};
 
 /// What a line of a location may take.
 const LINE: usize = Fields::MESSAGE + Fields::INDEX + 2 * Fields::VARINT;
 
 impl<G: Generation> TableWriter<'_, G> {
-    /// All tables, in ascending order.
-    ///
-    /// 18 is the largest number that a table has in any generation, 1.3's links.
-    pub(crate) fn write_all(&self, out: &mut Vec<u8>) {
-        (1..=18).for_each(|number| self.write(out, number));
-    }
-
-    /// The table of field `number`, if there is one.
-    ///
-    /// Called for every number in turn; the comparisons are of constants, so of each call one
-    /// branch is left. Nothing is written where the generation has no table of this number.
-    pub(crate) fn write(&self, out: &mut Vec<u8>, number: u32) {
-        let tables = const { &G::SCHEMA.tables };
-        let Self { dictionary, rows, .. } = self;
-        if number == 0 {
-        } else if number == tables.mapping {
-            self.row_0(out, number, self.mapping_row_0);
-            self.mappings().for_each(|row| self.mapping(out, row));
-        } else if number == tables.location {
-            self.row_0(out, number, self.location_row_0);
-            rows.locations.rows().for_each(|row| self.location(out, row));
-        } else if number == tables.function {
-            self.row_0(out, number, self.function_row_0);
-            rows.functions.rows().for_each(|row| self.function(out, row));
-        } else if number == tables.link {
-            if self.link_row_0 {
-                field_message(out, number, |out| self.link_row(out, 0));
-            }
-            for row in rows.links.rows() {
-                field_message(out, number, |out| self.link_row(out, row));
-            }
-        } else if number == tables.string {
-            let arena = dictionary.strings.arena().as_bytes();
-            for &id in self.strings.ids() {
-                let part = dictionary.strings.range(id).unwrap_or_default();
-                field_text(out, number, arena, part);
-            }
-            for text in self.own_texts.made() {
-                field_bytes(out, number, text.as_bytes());
-            }
-        } else if number == tables.attribute {
-            self.row_0(out, number, G::SCHEMA.rows == Rows::NullFirst);
-            for row in rows.attributes.rows() {
-                field_message(out, number, |out| self.attribute(out, row));
-            }
-            for &name in &self.defaults {
-                field_message(out, number, |out| self.default_attribute(out, name));
-            }
-        } else if number == tables.attribute_units {
-            for (key, unit) in &self.units.rows {
-                let numbers = const { &G::SCHEMA.attribute_unit };
-                field_message(out, number, |out| {
-                    field_varint(out, numbers.key, self.string(*key).into());
-                    field_varint(out, numbers.unit, self.string(*unit).into());
-                });
-            }
-        } else if number == tables.stack {
-            for row in iter::once(0).chain(rows.stacks.rows()) {
-                let stack = dictionary.stacks.row(row);
-                let expected = self.locations.expected(stack.len()) + 3;
-                field_large(out, number, expected, |out| {
-                    let parts = (stack.len(), iter::once(stack));
-                    self.location_indices(out, G::SCHEMA.stack.locations, parts);
-                });
+    /// The tables of a message that holds nothing else, in ascending order.
+    pub(crate) fn write_all(&self, out: &mut Vec<u8>, message: &MessageType) {
+        let fields = (1..NUMBERS as u32).filter_map(|number| message.numbered(number, G::VERSION));
+        for field in fields {
+            if let Role::Row(table) = field.role {
+                self.write(out, table);
             }
         }
+    }
+
+    /// A table.
+    pub(crate) fn write(&self, out: &mut Vec<u8>, table: Table) {
+        let Self { dictionary, rows, .. } = self;
+        let number = G::VERSION.table(table);
+        match table {
+            Table::Mapping => {
+                self.row_0(out, number, self.mapping_row_0);
+                self.mappings().for_each(|row| self.mapping(out, row));
+            }
+            Table::Location => {
+                self.row_0(out, number, self.location_row_0);
+                rows.locations.rows().for_each(|row| self.location(out, row));
+            }
+            Table::Function => {
+                self.row_0(out, number, self.function_row_0);
+                rows.functions.rows().for_each(|row| self.function(out, row));
+            }
+            Table::Link => {
+                for row in self.link_row_0.then_some(0).into_iter().chain(rows.links.rows()) {
+                    field_message(out, number, |out| self.link_row(out, row));
+                }
+            }
+            Table::String => self.string_table(out),
+            Table::Attribute => {
+                let number = const { G::VERSION.table(Table::Attribute) };
+                self.row_0(out, number, G::CAPABILITIES.rows == Rows::NullFirst);
+                for row in rows.attributes.rows() {
+                    field_message(out, number, |out| self.attribute(out, row));
+                }
+                for &name in &self.defaults {
+                    field_message(out, number, |out| self.default_attribute(out, name));
+                }
+            }
+            Table::AttributeUnit => {
+                for (key, unit) in &self.units.rows {
+                    field_message(out, number, |out| self.attribute_unit(out, *key, *unit));
+                }
+            }
+            Table::Stack => {
+                for row in iter::once(0).chain(rows.stacks.rows()) {
+                    self.stack_row(out, dictionary.stacks.row(row));
+                }
+            }
+            Table::Slice | Table::SampleType => {}
+        }
+    }
+
+    fn string_table(&self, out: &mut Vec<u8>) {
+        let number = const { G::VERSION.table(Table::String) };
+        let strings = &self.dictionary.strings;
+        let arena = strings.arena().as_bytes();
+        for &id in self.strings.ids() {
+            field_text(out, number, arena, strings.range(id).unwrap_or_default());
+        }
+        for text in self.own_texts.made() {
+            field_bytes(out, number, text.as_bytes());
+        }
+    }
+
+    fn attribute_unit(&self, out: &mut Vec<u8>, key: StringId, unit: StringId) {
+        emit!(ATTRIBUTE_UNIT in G::VERSION; {
+            "attribute_key_strindex" => |number| field_varint(out, number, self.string(key).into()),
+            "unit_strindex" => |number| field_varint(out, number, self.string(unit).into()),
+        });
+    }
+
+    fn stack_row(&self, out: &mut Vec<u8>, stack: &[LocationId]) {
+        let number = const { G::VERSION.table(Table::Stack) };
+        let expected = self.locations.expected(stack.len()) + 3;
+        field_large(out, number, expected, |out| {
+            let parts = (stack.len(), iter::once(stack));
+            self.location_indices(out, number!(STACK "location_indices" in G::VERSION), parts);
+        });
     }
 
     /// The empty row before the others, where the generation has it or a reference of 0 needs it.
@@ -115,7 +133,7 @@ impl<G: Generation> TableWriter<'_, G> {
     /// `row_0` is whether the empty row is written; where it always is, nothing is taken off.
     #[inline]
     pub(super) fn below(row_0: bool) -> u32 {
-        match G::SCHEMA.rows {
+        match G::CAPABILITIES.rows {
             Rows::NullFirst => 0,
             Rows::FromZero | Rows::Presence => u32::from(!row_0),
         }
@@ -130,7 +148,7 @@ impl<G: Generation> TableWriter<'_, G> {
         let index = place.saturating_sub(Self::below(row_0));
         if index != 0 {
             fields.index(number, index);
-        } else if G::SCHEMA.rows == Rows::Presence && place != 0 {
+        } else if G::CAPABILITIES.rows == Rows::Presence && place != 0 {
             fields.zero(number);
         }
     }
@@ -139,10 +157,9 @@ impl<G: Generation> TableWriter<'_, G> {
     ///
     /// None is a field that is left out, in every generation.
     #[inline(always)]
-    pub(crate) fn link(&self, fields: &mut Fields, id: LinkId) {
+    pub(crate) fn link(&self, fields: &mut Fields, number: u32, id: LinkId) {
         if id != LinkId::NONE {
-            let place = self.rows.links.place(id.0);
-            self.reference(fields, G::SCHEMA.sample.link, place, self.link_row_0);
+            self.reference(fields, number, self.rows.links.place(id.0), self.link_row_0);
         }
     }
 
@@ -191,11 +208,12 @@ impl<G: Generation> TableWriter<'_, G> {
     /// Inlined: writing a location is one loop without calls.
     #[inline(always)]
     fn line(&self, fields: &mut Fields, line: &Line) {
-        let numbers = const { &G::SCHEMA.line };
-        fields.message(G::SCHEMA.location.lines, |fields| {
-            fields.code(numbers.function, self.functions.get(line.function.row()));
-            fields.varint(numbers.line, line.line as u64);
-            fields.varint(numbers.column, line.column as u64);
+        emit!(LINE in G::VERSION; {
+            "function_index" => |number| {
+                fields.code(number, self.functions.get(line.function.row()));
+            },
+            "line" => |number| fields.varint(number, line.line as u64),
+            "column" => |number| fields.varint(number, line.column as u64),
         });
     }
 
@@ -203,7 +221,6 @@ impl<G: Generation> TableWriter<'_, G> {
     ///
     /// The room is a bound of all its fields, asked for once.
     fn location(&self, out: &mut Vec<u8>, row: usize) {
-        let numbers = const { &G::SCHEMA.location };
         let locations = &self.dictionary.locations;
         let mapping = locations.mappings[row].0;
         let lines = locations.lines.row(row);
@@ -213,10 +230,16 @@ impl<G: Generation> TableWriter<'_, G> {
             + LINE * lines.len()
             + Fields::MESSAGE
             + Fields::INDEX * attributes.len();
-        record(out, G::SCHEMA.tables.location, room, |fields| {
-            self.reference(fields, numbers.mapping, mapping, self.mapping_row_0);
-            fields.varint(numbers.address, locations.addresses[row]);
-            lines.iter().for_each(|line| self.line(fields, line));
+        record(out, const { G::VERSION.table(Table::Location) }, room, |fields| {
+            emit!(LOCATION in G::VERSION; {
+                "mapping_index" => |number| {
+                    self.reference(fields, number, mapping, self.mapping_row_0);
+                },
+                "address" => |number| fields.varint(number, locations.addresses[row]),
+                "lines" => |number| for line in lines {
+                    fields.message(number, |fields| self.line(fields, line));
+                },
+            });
             if !attributes.is_empty() {
                 self.said_of_location(fields, row);
             }
@@ -228,71 +251,73 @@ impl<G: Generation> TableWriter<'_, G> {
     /// `is_folded` is a field up to 1.7 and the type a field in 1.3; what is said so is no
     /// attribute there.
     fn said_of_location(&self, fields: &mut Fields, row: usize) {
-        let numbers = const { &G::SCHEMA.location };
-        if numbers.is_folded != 0 && self.lower.folded(row) {
-            fields.varint(numbers.is_folded, 1);
-        }
-        match self.lower.frame_type(row) {
-            Some((_, FrameType::Text(text))) => {
-                fields.code(numbers.frame_type, self.strings.code(text));
-            }
-            Some((_, FrameType::Old(name))) => {
-                fields.index(numbers.frame_type, self.own_texts.index(name, &self.strings));
-            }
-            None => {}
-        }
         let attributes: Vec<AttributeId> = self.lower.location_attributes(row).collect();
-        self.attribute_indices(fields, numbers.attributes, &attributes, false);
+        emit!(LOCATION in G::VERSION; {
+            "is_folded" => |number| fields.varint(number, self.lower.folded(row).into()),
+            "type_index" => |number| match self.lower.frame_type(row) {
+                Some((_, FrameType::Text(text))) => fields.code(number, self.strings.code(text)),
+                Some((_, FrameType::Old(name))) => {
+                    fields.index(number, self.own_texts.index(name, &self.strings));
+                }
+                None => {}
+            },
+            "attribute_indices" => |number| {
+                self.attribute_indices(fields, number, &attributes, false);
+            },
+        });
     }
 
     /// A function. Lines that are left out are 0, as proto3 has it.
     ///
     /// Without an id: 1.3 has a field for it, which nothing refers to.
     fn function(&self, out: &mut Vec<u8>, row: usize) {
-        let numbers = const { &G::SCHEMA.function };
         let function = &self.dictionary.functions[row];
         let strings = &self.strings;
-        record(out, G::SCHEMA.tables.function, 3 * Fields::INDEX + Fields::VARINT, |fields| {
-            fields.code(numbers.name, strings.code(function.name));
-            fields.code(numbers.system_name, strings.code(function.system_name));
-            fields.code(numbers.filename, strings.code(function.filename));
-            fields.varint(numbers.start_line, function.start_line as u64);
+        let number = const { G::VERSION.table(Table::Function) };
+        record(out, number, 3 * Fields::INDEX + Fields::VARINT, |fields| {
+            emit!(FUNCTION in G::VERSION; {
+                "name_strindex" => |number| fields.code(number, strings.code(function.name)),
+                "system_name_strindex" => |number| {
+                    fields.code(number, strings.code(function.system_name));
+                },
+                "filename_strindex" => |number| fields.code(number, strings.code(function.filename)),
+                "start_line" => |number| fields.varint(number, function.start_line as u64),
+            });
         });
     }
 
-    /// A mapping. In 1.3 its attributes have a number behind the flags, in 1.4 to 1.7 one before them: the fields are
-    /// written in ascending order in both.
+    /// A mapping.
     ///
     /// Flags and the build id are what [`lower`](super::lower) found among the attributes.
     fn mapping(&self, out: &mut Vec<u8>, row: usize) {
-        let numbers = const { &G::SCHEMA.mapping };
         let mapping = &self.dictionary.mappings.rows[row];
         let attributes: Vec<AttributeId> = self.lower.mapping_attributes(row).collect();
         let flags = self.lower.mapping_flags(row);
+        let flag = |bit: u32| u64::from(flags >> bit & 1);
         let build_id = self.lower.build_id(row);
         let room = 10 * Fields::VARINT + Fields::MESSAGE + Fields::INDEX * attributes.len();
-        record(out, G::SCHEMA.tables.mapping, room, |fields| {
-            fields.varint(numbers.memory_start, mapping.memory_start);
-            fields.varint(numbers.memory_limit, mapping.memory_limit);
-            fields.varint(numbers.file_offset, mapping.file_offset);
-            fields.code(numbers.filename, self.strings.code(mapping.filename));
-            if numbers.attributes < numbers.has_functions || numbers.has_functions == 0 {
-                self.attribute_indices(fields, numbers.attributes, &attributes, false);
-            }
-            if let Some((_, text, _)) = build_id {
-                fields.code(numbers.build_id, self.strings.code(text));
-            }
-            if numbers.has_functions != 0 {
-                (0..4)
-                    .filter(|bit| flags & 1 << bit != 0)
-                    .for_each(|bit| fields.varint(numbers.has_functions + bit, 1));
-            }
-            if let Some((_, _, kind)) = build_id {
-                fields.varint(numbers.build_id_kind, kind);
-            }
-            if numbers.has_functions != 0 && numbers.attributes > numbers.has_functions {
-                self.attribute_indices(fields, numbers.attributes, &attributes, false);
-            }
+        record(out, const { G::VERSION.table(Table::Mapping) }, room, |fields| {
+            emit!(MAPPING in G::VERSION; {
+                "memory_start" => |number| fields.varint(number, mapping.memory_start),
+                "memory_limit" => |number| fields.varint(number, mapping.memory_limit),
+                "file_offset" => |number| fields.varint(number, mapping.file_offset),
+                "filename_strindex" => |number| {
+                    fields.code(number, self.strings.code(mapping.filename));
+                },
+                "build_id" => |number| if let Some((_, text, _)) = build_id {
+                    fields.code(number, self.strings.code(text));
+                },
+                "has_functions" => |number| fields.varint(number, flag(0)),
+                "has_filenames" => |number| fields.varint(number, flag(1)),
+                "has_line_numbers" => |number| fields.varint(number, flag(2)),
+                "has_inline_frames" => |number| fields.varint(number, flag(3)),
+                "build_id_kind" => |number| {
+                    fields.varint(number, build_id.map_or(0, |(_, _, kind)| kind));
+                },
+                "attribute_indices" => |number| {
+                    self.attribute_indices(fields, number, &attributes, false);
+                },
+            });
         });
     }
 
@@ -301,9 +326,11 @@ impl<G: Generation> TableWriter<'_, G> {
     /// Up to 1.7 there is no empty row, so a link of zeros is written with its zeros.
     fn link_row(&self, out: &mut Vec<u8>, row: usize) {
         let link = &self.dictionary.links[row];
-        if *link != Default::default() || G::SCHEMA.rows != Rows::NullFirst {
-            field_bytes(out, G::SCHEMA.link.trace_id, &link.trace_id);
-            field_bytes(out, G::SCHEMA.link.span_id, &link.span_id);
+        if *link != Default::default() || G::CAPABILITIES.rows != Rows::NullFirst {
+            emit!(LINK in G::VERSION; {
+                "trace_id" => |number| field_bytes(out, number, &link.trace_id),
+                "span_id" => |number| field_bytes(out, number, &link.span_id),
+            });
         }
     }
 
@@ -311,65 +338,44 @@ impl<G: Generation> TableWriter<'_, G> {
     ///
     /// A temporality of the model that the generation lacks is left out; the caller counts it.
     pub(crate) fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {
-        let numbers = const { &G::SCHEMA.value_type };
-        field_varint(out, numbers.name, self.string(value_type.name).into());
-        field_varint(out, numbers.unit, self.string(value_type.unit).into());
         let temporality = value_type.temporality.map_or(0, |temporality| temporality.0);
-        field_varint(out, numbers.temporality, temporality as u64);
+        emit!(VALUE_TYPE in G::VERSION; {
+            "type_strindex" => |number| {
+                field_varint(out, number, self.string(value_type.name).into());
+            },
+            "unit_strindex" => |number| {
+                field_varint(out, number, self.string(value_type.unit).into());
+            },
+            "aggregation_temporality" => |number| field_varint(out, number, temporality as u64),
+        });
     }
 
-    /// The fields a profile's attributes are said in.
+    /// The rows of a profile's attributes, less those that fields hold.
     ///
-    /// Called for every number of a profile, and writes what the field of that number says: indices
-    /// (since 1.5), attributes in place (1.4), comments (up to 1.8) and filters (1.3).
-    ///
-    /// `default` is the name of the default sample type, where this profile has to say it by an
-    /// attribute.
-    pub(crate) fn profile_attributes(
+    /// `default` is the name of the default sample type if this profile must hold it in an attribute.
+    pub(crate) fn profile_attribute_rows(&self, profile: &Profile, default: StringId) -> Vec<u64> {
+        let below = Self::below(false);
+        let default = self.default_rows.get(&default);
+        let default = default.map(|at| (self.rows.attributes.len() + 1 + at) as u32 - below);
+        let ids = self.profile_attributes(profile);
+        let places = ids.map(|id| self.rows.attributes.place(id.0).saturating_sub(below));
+        places.chain(default).map(u64::from).collect()
+    }
+
+    /// A profile's attributes, less those that fields hold.
+    pub(super) fn profile_attributes(
         &self,
-        out: &mut Vec<u8>,
-        number: u32,
         profile: &Profile,
-        default: StringId,
-    ) {
-        let fields = const { &G::SCHEMA.profile };
-        let attributes = || profile.attributes.iter().copied();
-        if number == fields.attribute_indices {
-            let kept: Vec<AttributeId> =
-                attributes().filter(|id| !is_profile_field::<G>(self.known.get(*id))).collect();
-            let below = Self::below(false);
-            let default = self.default_rows.get(&default);
-            let default = default.map(|at| (self.rows.attributes.len() + 1 + at) as u32 - below);
-            let places =
-                kept.iter().map(|id| self.rows.attributes.place(id.0).saturating_sub(below));
-            let places: Vec<u32> = places.chain(default).collect();
-            field_varints(out, number, places.into_iter().map(u64::from));
-        } else if number == fields.attributes {
-            for id in attributes().filter(|id| !is_profile_field::<G>(self.known.get(*id))) {
-                if let Some(attribute) = self.dictionary.attribute(id) {
-                    field_message(out, number, |out| self.attribute_in_place(out, id, attribute));
-                }
-            }
-        }
-        for (field, wanted) in [
-            (fields.comment, Known::Comments),
-            (fields.drop_frames, Known::DropFrames),
-            (fields.keep_frames, Known::KeepFrames),
-        ] {
-            if number == field {
-                let of = attributes()
-                    .filter(|id| self.known.get(*id) == wanted)
-                    .filter_map(|id| self.dictionary.attribute(id));
-                let texts: Vec<u32> = of
-                    .flat_map(|attribute| known::texts(&attribute.value))
-                    .map(|id| self.string(id))
-                    .collect();
-                if wanted == Known::Comments {
-                    field_varints(out, number, texts.into_iter().map(u64::from));
-                } else {
-                    texts.into_iter().for_each(|index| field_varint(out, number, index.into()));
-                }
-            }
-        }
+    ) -> impl Iterator<Item = AttributeId> {
+        let ids = profile.attributes.iter().copied();
+        ids.filter(|id| !is_profile_field::<G>(self.known.get(*id)))
+    }
+
+    /// The strings of a profile's attributes that a field holds.
+    pub(super) fn profile_texts(&self, profile: &Profile, known: Known) -> Vec<u64> {
+        let ids = profile.attributes.iter().filter(|id| self.known.get(**id) == known);
+        let attributes = ids.filter_map(|id| self.dictionary.attribute(*id));
+        let texts = attributes.flat_map(|attribute| known::texts(&attribute.value));
+        texts.map(|id| self.string(id).into()).collect()
     }
 }

@@ -15,10 +15,10 @@
 
 use crate::error::Result;
 use crate::format::columns::Joined;
+use crate::format::fields::{emit, number};
 use crate::format::layout::written_rows;
 use crate::format::losses;
 use crate::format::options::Layout;
-use crate::format::otlp::schema::Generation;
 use crate::format::otlp::write::parts::{Column, Part};
 use crate::format::otlp::write::profile::ProfileWriter;
 use crate::format::spread::{self, Row, Spread, Walk, column_counts_events};
@@ -27,6 +27,7 @@ use crate::model::id::{AttributeId, StringId};
 use crate::model::measures;
 use crate::model::samples::SampleRef;
 use crate::model::value::Value;
+use crate::schema::Generation;
 use crate::wire::record::{Fields, record};
 
 /// What a label may take.
@@ -117,71 +118,56 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         })
     }
 
-    /// One sample, its fields in ascending order.
-    /// Where a generation has `values` decides where they are written; the conditions are of constants.
+    /// One sample.
     ///
     /// `room` is a bound of the whole sample: indices of five bytes, numbers of ten.
-    ///
-    /// `numbers.values` lies between other fields in every generation, elsewhere in each: so each
-    /// place asks whether it is the one.
     fn sample(&mut self, out: &mut Vec<u8>, sample: &SampleRef, values: &[i64], times: &[u64]) {
         let compact = self.options.layout == Layout::Compact;
         let attributes = sample.attributes;
         let packed = self.packed.next(values, attributes);
         let [values_alone, alone] = packed.map(|packed| compact && packed);
         let Self { tables, slices, .. } = &*self;
-        let numbers = const { &G::SCHEMA.sample };
-        let labels = numbers.label != 0 && tables.units.any_conflict();
+        let labels = G::CAPABILITIES.labels && tables.units.any_conflict();
         let each = if labels { LABEL } else { Fields::INDEX };
         let room = 4 * Fields::INDEX
             + 3 * Fields::MESSAGE
             + each * attributes.len()
             + 10 * (values.len() + times.len());
-        let write_values = |fields: &mut Fields| {
-            fields.list(numbers.values, values.iter().map(|&value| value as u64), values_alone)
-        };
-        record(out, G::SCHEMA.profile.samples, room, |fields| {
-            if G::SCHEMA.tables.stack != 0 {
-                fields.index(numbers.stack, tables.stack(sample.stack));
-                if numbers.values < numbers.attributes {
-                    write_values(fields);
-                }
-            } else {
-                if numbers.values < numbers.slice_start {
-                    write_values(fields);
-                }
-                if labels {
-                    self.labels(fields, attributes);
-                }
-                let length = self.tables.dictionary.stack(sample.stack).len();
-                if length != 0 {
-                    fields.index(numbers.slice_start, slices.start(sample.stack));
-                    fields.varint(numbers.slice_length, length as u64);
-                }
-                fields.code(numbers.stacktrace_id, tables.strings.code(sample.stacktrace_id));
-                if numbers.values > numbers.slice_start {
-                    write_values(fields);
-                }
-            }
-            let mut kept = Vec::new();
-            let attributes = match labels {
-                true => self.not_labels(attributes, &mut kept),
-                false => attributes,
+        record(out, number!(PROFILE "samples" in G::VERSION), room, |fields| {
+            let length = match G::CAPABILITIES.stack_table {
+                true => 0,
+                false => tables.dictionary.stack(sample.stack).len(),
             };
-            tables.attribute_indices(fields, numbers.attributes, attributes, alone);
-            let values_after = G::SCHEMA.tables.stack != 0 && numbers.values > numbers.attributes;
-            if values_after && numbers.values < numbers.link {
-                write_values(fields);
-            }
-            tables.link(fields, sample.link);
-            if values_after && numbers.values > numbers.link {
-                write_values(fields);
-            }
-            if G::SCHEMA.has_fixed_timestamps {
-                fields.fixed64s(numbers.timestamps, times);
-            } else {
-                fields.list(numbers.timestamps, times.iter().copied(), compact);
-            }
+            emit!(SAMPLE in G::VERSION; {
+                "stack_index" => |number| fields.index(number, tables.stack(sample.stack)),
+                "locations_start_index" => |number| if length != 0 {
+                    fields.index(number, slices.start(sample.stack));
+                },
+                "locations_length" => |number| fields.varint(number, length as u64),
+                "values" => |number| {
+                    let values = values.iter().map(|&value| value as u64);
+                    fields.list(number, values, values_alone);
+                },
+                "label" => |number| if labels {
+                    self.labels(fields, number, attributes);
+                },
+                "stacktrace_id_index" => |number| {
+                    fields.code(number, tables.strings.code(sample.stacktrace_id));
+                },
+                "attribute_indices" => |number| {
+                    let mut kept = Vec::new();
+                    let attributes = match labels {
+                        true => self.not_labels(attributes, &mut kept),
+                        false => attributes,
+                    };
+                    tables.attribute_indices(fields, number, attributes, alone);
+                },
+                "link_index" => |number| tables.link(fields, number, sample.link),
+                "timestamps_unix_nano" => |number| match G::CAPABILITIES.fixed_timestamps {
+                    true => fields.fixed64s(number, times),
+                    false => fields.list(number, times.iter().copied(), compact),
+                },
+            });
         });
     }
 
@@ -200,23 +186,28 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     /// Writes the attributes whose unit is not that of their key as labels.
     ///
     /// 1.3 alone has labels beside attributes: there a unit may be said with each.
-    fn labels(&self, fields: &mut Fields, attributes: &[AttributeId]) {
+    fn labels(&self, fields: &mut Fields, number: u32, attributes: &[AttributeId]) {
         let tables = self.tables;
         for id in attributes.iter().filter(|id| tables.as_label(**id)) {
             let Some(attribute) = self.tables.dictionary.attribute(*id) else {
                 continue;
             };
-            let (text, number) = match attribute.value {
-                Value::Int(number) => (StringId::NONE, number),
+            let (text, value) = match attribute.value {
+                Value::Int(value) => (StringId::NONE, value),
                 Value::String(text) => (text, 0),
                 _ => continue,
             };
-            let numbers = const { &G::SCHEMA.label };
-            fields.message(G::SCHEMA.sample.label, |fields| {
-                fields.code(numbers.key, tables.strings.code(attribute.key));
-                fields.code(numbers.text, tables.strings.code(text));
-                fields.varint(numbers.number, number as u64);
-                fields.code(numbers.unit, tables.strings.code(attribute.unit));
+            fields.message(number, |fields| {
+                emit!(LABEL in G::VERSION; {
+                    "key_strindex" => |number| {
+                        fields.code(number, tables.strings.code(attribute.key));
+                    },
+                    "str_strindex" => |number| fields.code(number, tables.strings.code(text)),
+                    "num" => |number| fields.varint(number, value as u64),
+                    "num_unit_strindex" => |number| {
+                        fields.code(number, tables.strings.code(attribute.unit));
+                    },
+                });
             });
         }
     }

@@ -4,12 +4,12 @@
 //! message's length; a wrong one costs time, never bytes.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::otlp::schema::Generation;
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::LocationId;
 use crate::model::profile::Profile;
 use crate::model::ragged::Ragged;
+use crate::schema::Generation;
 use crate::wire::write::varint_len;
 
 /// The error of more rows than the generation's indices can count.
@@ -58,13 +58,13 @@ pub(crate) fn locations_estimate(ids: &[LocationId], count: usize) -> usize {
 pub(crate) fn profile_estimate<G: Generation>(profile: &Profile) -> usize {
     let samples = &profile.samples;
     // Where a stack is: a slice, or a row whose number most others have as many bytes as.
-    let stack = match G::SCHEMA.tables.stack {
-        0 => 6,
-        _ => 1 + samples.stacks.last().map_or(0, |id| varint_len(id.0.into())),
+    let stack = match G::CAPABILITIES.stack_table {
+        true => 1 + samples.stacks.last().map_or(0, |id| varint_len(id.0.into())),
+        false => 6,
     };
     let row = samples.len() * (4 + stack) + samples.attributes.items.len() * 3;
     let columns =
-        if G::SCHEMA.has_one_sample_type() { profile.sample_types.len().max(1) } else { 1 };
+        if G::CAPABILITIES.several_sample_types { 1 } else { profile.sample_types.len().max(1) };
     let values = some(&samples.values.items, |value| varint_len(*value as u64));
     row * columns + values + samples.timestamps.items.len() * 9 + 256
 }

@@ -14,7 +14,6 @@ use crate::format::columns::DefaultSaid;
 use crate::format::known::{self, Known, KnownAttributes};
 use crate::format::layout::Order;
 use crate::format::losses::{self, Losses};
-use crate::format::otlp::schema::{Generation, Rows};
 use crate::format::otlp::write::frame_types::FrameType;
 use crate::format::otlp::write::lower::{Lower, is_profile_field};
 use crate::format::otlp::write::own_texts::OwnTexts;
@@ -28,6 +27,7 @@ use crate::model::dictionary::{Dictionary, Function, Mapping};
 use crate::model::id::{AttributeId, FunctionId, MappingId, StringId};
 use crate::model::profile::Profile;
 use crate::model::value::Value;
+use crate::schema::{Generation, Rows};
 use crate::semconv::{FRAME_TYPES, PPROF_PROFILE_DEFAULT_SAMPLE_TYPE};
 use crate::wire::codes::Codes;
 
@@ -140,13 +140,13 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         losses: &mut Losses,
     ) -> Result<()> {
         let mut of_profiles = profiles.iter().flat_map(|profile| &profile.attributes);
-        if G::SCHEMA.rows != Rows::NullFirst {
+        if G::CAPABILITIES.rows != Rows::NullFirst {
             self.choose_attributes(profiles);
             self.choose_rows_0();
         } else if of_profiles.any(|id| is_profile_field::<G>(self.known.get(*id))) {
             self.choose_attributes(profiles);
         }
-        if G::SCHEMA.tables.attribute_units != 0 {
+        if !G::CAPABILITIES.attribute_units {
             self.choose_units(profiles, losses);
         }
         self.encode_indices();
@@ -172,7 +172,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     fn choose_units(&mut self, profiles: &[&Profile], losses: &mut Losses) {
         let in_place = profiles
             .iter()
-            .filter(|_| G::SCHEMA.profile.attribute_indices == 0)
+            .filter(|_| !G::CAPABILITIES.profile_attribute_rows)
             .flat_map(|p| &p.attributes);
         let in_place: Vec<usize> = in_place
             .filter(|id| !is_profile_field::<G>(self.known.get(**id)))
@@ -201,7 +201,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         for profile in profiles {
             let samples = profile.samples.attributes.items.iter();
             samples.filter(|id| !self.as_label(**id)).for_each(|&id| mark(id));
-            if G::SCHEMA.profile.attribute_indices != 0 {
+            if G::CAPABILITIES.profile_attribute_rows {
                 let own = profile.attributes.iter();
                 own.filter(|id| !is_profile_field::<G>(self.known.get(**id)))
                     .for_each(|&id| mark(id));
@@ -220,7 +220,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     fn choose_rows_0(&mut self) {
         let Dictionary { mappings, locations, functions, links, stacks, .. } = self.dictionary;
         let rows = &self.rows;
-        let from_zero = G::SCHEMA.rows == Rows::FromZero;
+        let from_zero = G::CAPABILITIES.rows == Rows::FromZero;
         self.mapping_row_0 = mappings.rows.get(1).is_some_and(|first| {
             let empty = *first == Mapping::default()
                 && self.lower.mapping_attributes(1).next().is_none()
@@ -271,7 +271,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 .for_each(|id| strings.mark(id));
         }
         dictionary.mappings.rows.iter().for_each(|mapping| strings.mark(mapping.filename));
-        if G::SCHEMA.tables.attribute_units == 0 {
+        if G::CAPABILITIES.attribute_units {
             for row in rows.attributes.rows() {
                 strings.mark(dictionary.attributes[row].key);
                 strings.mark(dictionary.attributes[row].unit);
@@ -281,13 +281,13 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             strings.mark(*key);
             strings.mark(*unit);
         }
-        if G::SCHEMA.has_default_by_name() {
+        if G::CAPABILITIES.default_by_name {
             strings.mark(default);
         }
         refs.mark(strings, own_texts);
         profiles.iter().for_each(|profile| self.mark_profile(profile));
         self.mark_lowered_strings(profiles);
-        if !self.defaults.is_empty() && G::SCHEMA.tables.attribute_units == 0 {
+        if !self.defaults.is_empty() && G::CAPABILITIES.attribute_units {
             self.own_texts.want(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE);
         }
         self.own_texts.find(self.dictionary, &mut self.strings);
@@ -307,7 +307,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             strings.mark(value_type.name);
             strings.mark(value_type.unit);
         }
-        if G::SCHEMA.sample.stacktrace_id != 0 {
+        if G::CAPABILITIES.stacktrace_ids {
             profile.samples.stacktrace_ids.iter().for_each(|&id| strings.mark(id));
         }
         for id in &profile.attributes {
@@ -326,12 +326,12 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     fn mark_lowered_strings(&mut self, profiles: &[&Profile]) {
         let mut texts = Vec::new();
         let mut old_names = Vec::new();
-        if G::SCHEMA.mapping.build_id != 0 {
+        if G::CAPABILITIES.build_ids {
             for row in self.mappings() {
                 texts.extend(self.lower.build_id(row).map(|(_, text, _)| text));
             }
         }
-        if G::SCHEMA.location.frame_type != 0 {
+        if G::CAPABILITIES.frame_types {
             for row in self.rows.locations.rows() {
                 match self.lower.frame_type(row) {
                     Some((_, FrameType::Text(text))) => texts.push(text),
@@ -343,7 +343,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 FRAME_TYPES.iter().map(|(old, _)| *old).filter(|old| old_names.contains(old));
             used.for_each(|old| self.own_texts.want(old));
         }
-        if G::SCHEMA.sample.label != 0 && self.units.any_conflict() {
+        if G::CAPABILITIES.labels && self.units.any_conflict() {
             let samples = profiles.iter().flat_map(|p| &p.samples.attributes.items);
             for id in samples.filter(|id| self.as_label(**id)) {
                 if let Some(attribute) = self.dictionary.attribute(*id) {
@@ -359,7 +359,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     /// key: a label can say what it says.
     #[inline]
     pub(crate) fn as_label(&self, id: AttributeId) -> bool {
-        G::SCHEMA.sample.label != 0 && self.units.conflict(id) && self.fits_label(id)
+        G::CAPABILITIES.labels && self.units.conflict(id) && self.fits_label(id)
     }
 
     /// pprof's labels are a number with a unit, or a text without one.
