@@ -14,8 +14,8 @@
 
 use std::collections::BTreeSet;
 
-use super::refs::{Refs, Rows, begin_empty};
-use super::samples::{Samples, Tally};
+use super::refs::{Refs, Rows, begin_empty, have_unique_ids};
+use super::samples::{Samples, Tally, samples};
 use crate::schema::{
     ATTRIBUTE_UNIT, KEY_VALUE, KEY_VALUE_AND_UNIT, Kind, MessageType, PROFILE, PROFILE_CONTAINER,
     PROFILES_DATA, PROFILES_DICTIONARY, RESOURCE_PROFILES, Role, SCOPE_PROFILES, Table, Version,
@@ -244,7 +244,12 @@ impl<'a> Walk<'a> {
             self.refs = Refs::default();
         }
         let is_joined = own && tables.rows[Table::String as usize].empty > 1;
-        if is_joined || !single && tally.samples > 0 && tally.sums.len() != types {
+        let Self { version, payload, levels, .. } = *self;
+        if is_joined
+            || version == Version::Pprof
+                && !have_unique_ids(&tables.rows, payload, tables.end, levels)
+            || !single && tally.samples > 0 && tally.sums.len() != types
+        {
             return None;
         }
         tally.sums.resize(if single { 1 } else { types.max(1) }, 0);
@@ -379,21 +384,6 @@ impl<'a> Walk<'a> {
         }
         Some(())
     }
-}
-
-/// Gives a sample whose tag was read, and those right behind it.
-#[inline(always)]
-fn samples<'a>(
-    reader: &mut Reader<'a>,
-    tag: u32,
-    mut add: impl FnMut(Reader<'a>) -> Option<()>,
-) -> Option<()> {
-    let mut next = Some(reader.message().ok()?);
-    while let Some(sample) = next {
-        add(sample)?;
-        next = reader.record_of(tag);
-    }
-    Some(())
 }
 
 /// The bytes of a length that is not known before its message is written.

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::schema::{Field, Kind, MessageType, Role, Table, Version};
-use crate::wire::LEN;
+use crate::schema::{FUNCTION, Field, Kind, LOCATION, MAPPING, MessageType, Role, Table, Version};
 use crate::wire::read::Reader;
+use crate::wire::{LEN, VARINT, tag};
 
 /// The rows that were referred to.
 ///
@@ -131,4 +131,38 @@ pub(super) fn begin_empty(
     let is_empty = |row: Reader<'_>| row.is_empty() || row.rest() == ZERO_LINK;
     let mut first = tables.iter().filter_map(|rows| rows.all(payload, end, levels).next());
     version < Version::V1_8 || first.all(|row| row.is_some_and(is_empty))
+}
+
+/// Whether ids are unique and not 0 in every table of a pprof. Otherwise the reader reports them.
+///
+/// Stores no id if they are 1, 2, 3 …, as nearly always.
+pub(super) fn have_unique_ids(tables: &[Rows], payload: &[u8], end: usize, levels: u64) -> bool {
+    let messages =
+        [(Table::Mapping, &MAPPING), (Table::Location, &LOCATION), (Table::Function, &FUNCTION)];
+    messages.into_iter().all(|(table, message)| {
+        let rows = tables.get(table as usize).copied().unwrap_or_default();
+        let tag = tag(message.number(Version::Pprof, "id"), VARINT);
+        let count = usize::try_from(rows.count).unwrap_or(usize::MAX);
+        let rows = || rows.all(payload, end, levels).take(count);
+        let ids = || rows().map(|row| last_of(tag, row?, levels));
+        if ids().zip(1..).all(|(id, row)| id == Some(row)) {
+            return true;
+        }
+        let Some(mut ids) = ids().collect::<Option<Vec<u64>>>() else { return false };
+        ids.sort_unstable();
+        ids.first() != Some(&0) && ids.windows(2).all(|pair| pair[0] != pair[1])
+    })
+}
+
+/// The last number of a field, or 0.
+fn last_of(wanted: u32, mut message: Reader<'_>, levels: u64) -> Option<u64> {
+    let mut number = 0;
+    while let Some(tag) = message.tag().ok()? {
+        if tag == wanted {
+            number = message.varint().ok()?;
+        } else {
+            message.skip(tag, levels).ok()?;
+        }
+    }
+    Some(number)
 }

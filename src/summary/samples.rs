@@ -152,3 +152,18 @@ fn time(part: Part, sample: &mut Reader<'_>) -> Option<u64> {
         _ => None,
     }
 }
+
+/// Gives a sample whose tag was read, and those right behind it.
+#[inline(always)]
+pub(super) fn samples<'a>(
+    reader: &mut Reader<'a>,
+    tag: u32,
+    mut add: impl FnMut(Reader<'a>) -> Option<()>,
+) -> Option<()> {
+    let mut next = Some(reader.message().ok()?);
+    while let Some(sample) = next {
+        add(sample)?;
+        next = reader.record_of(tag);
+    }
+    Some(())
+}

@@ -263,3 +263,37 @@ fn broken_payloads_are_refused_as_a_full_reading_would() {
         }
     }
 }
+
+#[cfg(feature = "proto")]
+#[test]
+fn ids_that_a_reader_refuses_are_refused_in_every_table() {
+    use otlp_profiles::proto::pprof;
+    use otlp_profiles::proto::prost::Message;
+    let file = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+    let whole = pprof::Profile::decode(&inflate(&file, &Limits::file()).unwrap()[..]).unwrap();
+    type Edit = fn(&mut pprof::Profile);
+    let refused: [Edit; 6] = [
+        |p| p.function.push(p.function[3].clone()),
+        |p| p.location.insert(0, p.location[5].clone()),
+        |p| p.mapping.push(p.mapping[0].clone()),
+        |p| p.function[7].id = 9,
+        |p| p.location[7].id = 0,
+        |p| p.mapping[0].id = 0,
+    ];
+    for edit in refused {
+        let mut profile = whole.clone();
+        edit(&mut profile);
+        let bytes = profile.encode_to_vec();
+        let full = read(&bytes, &options()).unwrap_err();
+        let summary = Summary::of(&bytes, &options()).unwrap_err();
+        assert_eq!(format!("{summary:?}"), format!("{full:?}"));
+    }
+    // Unique ids need no full reading, whatever they are.
+    let mut sparse = whole;
+    sparse.function.iter_mut().for_each(|function| function.id = u64::MAX - 3 * function.id);
+    let lines = sparse.location.iter_mut().flat_map(|location| &mut location.line);
+    lines.for_each(|line| line.function_id = u64::MAX - 3 * line.function_id);
+    let bytes = sparse.encode_to_vec();
+    assert!(read(&bytes, &options()).is_ok());
+    assert!(!Summary::of(&bytes, &options()).unwrap().is_checked());
+}

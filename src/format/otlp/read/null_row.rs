@@ -8,7 +8,7 @@
 //! repaired                 [empty a b]       [1 2]
 //! ```
 //!
-//! A row 0 that nothing refers to is emptied in place. Strings differ, since an index of 0 and a field that was left
+//! An unused row 0 is emptied in place. Strings differ, since an index of 0 and a field that was left
 //! out are equal on the wire: only fields that need a text, such as names and keys, refer to string 0.
 
 use crate::error::{Error, Result, Shown};
@@ -27,7 +27,7 @@ use crate::wire::varint::BEYOND;
 pub(super) type Uses<'a> = &'a dyn Fn(fn(&Profile) -> bool) -> bool;
 
 impl Tables {
-    /// Checks that string 0 is empty, as in every generation and pprof.
+    /// Checks that string 0 is empty; every generation requires it.
     ///
     /// A repair put the empty string in front ([`Texts::own`](crate::format::texts::Texts::own)) when it read the first
     /// one. References that were read before the tables were complete move here.
@@ -159,7 +159,7 @@ impl Tables {
                     .for_each(|(mapping, _)| *mapping = moved(*mapping, 1));
             }
             Table::Location => {
-                // Wraps, as [`Indices::plus`](crate::wire::indices::Indices::plus) does.
+                // `BELOW` wraps here, and `prove_stacks` restores it.
                 self.stacks.rows.items.iter_mut().for_each(|row| *row = row.wrapping_add(1));
                 self.stacks.most = None;
             }
@@ -194,7 +194,7 @@ impl Tables {
     }
 }
 
-/// The row that a reference leads to once there are `own` more before it. What is no index stays so.
+/// The target of a reference after `own` rows were put before it. `BELOW` and `BEYOND` stay as they are.
 pub(super) fn moved(row: u32, own: u32) -> u32 {
     if row < BEYOND { row + own } else { row }
 }
