@@ -92,12 +92,14 @@ impl Binaries {
         let mut moved = Vec::new();
         for (row, mapping) in mappings.rows.iter_mut().enumerate() {
             let items = &mut mappings.attributes.items;
+            let start = items.len();
             items.extend_from_slice(old.row(row));
             if let Some(base) = self.bases.get(row).and_then(Option::as_ref) {
                 *mapping = base.mapping;
                 items.extend_from_slice(&base.flags);
                 items.extend((base.flagged && base.flags.is_empty()).then_some(unset));
                 moved.extend(base.moved.then_some(mapping.filename));
+                items[start..].sort_unstable();
             }
             mappings.attributes.end_row_at(row);
         }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | add up any number of payloads | [`Merger`] |
 //! | compare two payloads, or fail a build if something costs more | [`diff()`], [`diff_profile`], [`judge`] |
+//! | get the changes between two snapshots, other units, or values a second | [`delta()`], [`convert_units`], [`per_second`] |
 //! | keep a time range, or remove addresses, lines or binaries | [`retain_time`], [`strip()`] |
 //! | replace names and values by pseudonyms | [`Redactor`] |
 //! | divide a payload by a property, or into parts of limited size | [`split()`], [`split_max`] |
@@ -14,8 +15,10 @@ mod binaries;
 mod canonical;
 mod diff;
 mod filter;
+mod kind;
 mod merge;
 mod redact;
+mod scale;
 mod split;
 mod units;
 
@@ -24,6 +27,9 @@ pub use diff::{
     GateRule, Judgement, Noise, Rename, diff, diff_profile, judge, strip_hash,
 };
 pub use filter::{Strip, retain_time, strip};
-pub use merge::{Columns, Combine, MergeOptions, Merged, Merger, ResourceKeys, Snapshots};
+pub use merge::{
+    Columns, Combine, DeltaOptions, MergeOptions, Merged, Merger, ResourceKeys, Snapshots, delta,
+};
 pub use redact::Redactor;
+pub use scale::{convert_units, per_second};
 pub use split::{MaxBytes, Part, SplitBy, split, split_max};

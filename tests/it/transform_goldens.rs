@@ -18,7 +18,29 @@ fn goldens() -> Option<(PathBuf, PathBuf)> {
 }
 
 /// pprof's answers that differ from ours on purpose: the files, the fields and the reason.
-const DIFFERENT: &[(&str, &str, &str)] = &[];
+const DIFFERENT: &[(&str, &str, &str)] = &[
+    ("rust/cpu", "period", "periods differ: pprof takes the largest, we drop it"),
+    ("gperftools", "period", "the same"),
+    ("rust/heap", "period", "the same"),
+    ("time-", "period", "the same"),
+    ("types-", "period", "the same"),
+    ("time-", "time_nanos", "in pprof, a profile without a time erases the times before it"),
+    ("gperftools", "time_nanos", "the same"),
+    ("diff-a.pb dropframes.pb", "time_nanos", "the same"),
+    ("base=", "time_nanos", "a difference has the time of the new profile"),
+    ("base=", "duration_nanos", "a difference has the duration of the new profile"),
+    ("unit-", "samples", "pprof drops samples that have no value after conversion to a unit"),
+    ("unit-", "locations", "the same"),
+    ("unit-", "functions", "the same"),
+    ("unit-", "sums", "the same"),
+    ("aslr-3", "samples", "sizes of binaries with a build id are compared exactly, not in pages"),
+    ("aslr-3", "locations", "the same"),
+    ("columns", "samples", "pprof unites inlined frames that differ in their column only"),
+    ("columns", "locations", "the same"),
+    ("big.pb big.pb", "value.overflow", "pprof's sum wraps"),
+    ("min.pb min.pb", "value.overflow", "pprof's sum wraps"),
+    ("dropframes", "samples differ", "pprof drops frames before it merges"),
+];
 
 /// A recorded merge or difference.
 struct Case {

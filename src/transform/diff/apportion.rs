@@ -38,6 +38,17 @@ pub(super) fn apportion(values: &[i128], [to, from]: [i128; 2]) -> Vec<i128> {
     scaled
 }
 
+/// The change of a share in percentage points: one division of exact numbers, so that 7 of 100 is 7, not more.
+pub(super) fn points((base, base_total): (i128, i128), (new, new_total): (i128, i128)) -> f64 {
+    let exact = || {
+        let change = new.checked_mul(base_total)?.checked_sub(base.checked_mul(new_total)?)?;
+        Some(change.checked_mul(100)? as f64 / base_total.checked_mul(new_total)? as f64)
+    };
+    exact().unwrap_or_else(|| {
+        100.0 * (new as f64 / new_total as f64 - base as f64 / base_total as f64)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,6 +6,7 @@ use std::fmt;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::setters;
 use crate::model::Profiles;
+use crate::transform::diff::apportion::points;
 use crate::transform::diff::compare::common_kind;
 use crate::transform::diff::table::{DiffBy, Key, Kind, Rename, Table};
 
@@ -343,17 +344,6 @@ impl Sides {
         let lowest = upper.iter().copied().fold(f64::MAX, f64::min);
         base.len() < 3 || new.len() < 3 || lowest <= highest
     }
-}
-
-/// The change of a share in percentage points: one division of exact numbers, so that 7 of 100 is 7, not more.
-fn points((base, base_total): (i128, i128), (new, new_total): (i128, i128)) -> f64 {
-    let exact = || {
-        let change = new.checked_mul(base_total)?.checked_sub(base.checked_mul(new_total)?)?;
-        Some(change.checked_mul(100)? as f64 / base_total.checked_mul(new_total)? as f64)
-    };
-    exact().unwrap_or_else(|| {
-        100.0 * (new as f64 / new_total as f64 - base as f64 / base_total as f64)
-    })
 }
 
 impl fmt::Display for GateReport {

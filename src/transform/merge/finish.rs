@@ -155,12 +155,7 @@ impl Merger {
         if rows.points.is_empty() {
             let sums = rows.sums.chunks(columns);
             let kept: Vec<bool> = sums.map(|sums| sums.iter().any(|sum| *sum != 0)).collect();
-            rows.samples.retain(&kept);
-            let mut at = 0;
-            rows.sums.retain(|_| {
-                at += 1;
-                kept[(at - 1) / columns]
-            });
+            rows.retain(&kept, columns);
             let dropped = kept.iter().filter(|kept| !**kept).count() as u64;
             self.losses.add_many(losses::VALUE_ZERO_DROPPED, dropped, String::new);
         }

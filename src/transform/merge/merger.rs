@@ -338,6 +338,12 @@ impl Merger {
         Ok(())
     }
 
+    /// Takes the groups out. The tables stay, so later groups have comparable keys.
+    pub(super) fn take_groups(&mut self) -> Vec<Group> {
+        self.index.clear();
+        std::mem::take(&mut self.groups)
+    }
+
     /// The row of a group, new or not.
     pub(super) fn group(&mut self, key: &Key, shape: Shape) -> usize {
         let key = Key { shape, ..key.clone() };

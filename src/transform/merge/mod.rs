@@ -9,6 +9,7 @@
 
 mod append;
 mod columns;
+mod delta;
 mod finish;
 mod header;
 mod merger;
@@ -16,5 +17,6 @@ mod options;
 mod places;
 mod rows;
 
+pub use delta::{DeltaOptions, delta};
 pub use merger::Merger;
 pub use options::{Columns, Combine, MergeOptions, Merged, ResourceKeys, Snapshots};

@@ -8,6 +8,7 @@
 use crate::builder::interner::Interner;
 use crate::builder::room::{Full, column};
 use crate::builder::samples::{Identity, identity_hash};
+use crate::builder::seed::Seed;
 use crate::model::id::StringId;
 use crate::model::measures;
 use crate::model::row_index::RowIndex;
@@ -70,6 +71,34 @@ impl Rows {
         self.samples.len()
     }
 
+    /// Finds the row of a sample by its [`hash`].
+    #[inline]
+    pub(super) fn find(
+        &self,
+        hash: u64,
+        identity: Identity<'_>,
+        stacktrace_id: StringId,
+    ) -> Option<usize> {
+        let samples = &self.samples;
+        let found = self.index.find(hash, |row| {
+            let row = row as usize;
+            Identity::of(samples, row) == identity
+                && samples.stacktrace_ids.get(row).copied().unwrap_or_default() == stacktrace_id
+        });
+        found.map(|row| row as usize)
+    }
+
+    /// Keeps the marked rows, which have no points. Rows can no longer be found.
+    pub(super) fn retain(&mut self, kept: &[bool], columns: usize) {
+        self.samples.retain(kept);
+        let mut at = 0;
+        self.sums.retain(|_| {
+            at += 1;
+            kept[(at - 1) / columns]
+        });
+        self.index.clear();
+    }
+
     /// Finds or adds the row of a sample.
     #[inline]
     pub(super) fn row(
@@ -80,15 +109,9 @@ impl Rows {
         stacktrace_id: StringId,
         columns: usize,
     ) -> Result<usize, Full> {
-        let hash = identity_hash(&interner.seed, identity) ^ u64::from(stacktrace_id.0) << 7;
-        let samples = &self.samples;
-        let found = self.index.find(hash, |row| {
-            let row = row as usize;
-            Identity::of(samples, row) == identity
-                && samples.stacktrace_ids.get(row).copied().unwrap_or_default() == stacktrace_id
-        });
-        if let Some(row) = found {
-            return Ok(row as usize);
+        let hash = hash(&interner.seed, identity, stacktrace_id);
+        if let Some(row) = self.find(hash, identity, stacktrace_id) {
+            return Ok(row);
         }
         column(self.samples.attributes.items.len(), identity.attributes.len())?;
         let bytes = 16 + size_of_val(identity.attributes) + columns * size_of::<i128>();
@@ -168,6 +191,12 @@ impl Rows {
         }
         order
     }
+}
+
+/// The hash of a sample.
+#[inline]
+pub(super) fn hash(seed: &Seed, identity: Identity<'_>, stacktrace_id: StringId) -> u64 {
+    identity_hash(seed, identity) ^ u64::from(stacktrace_id.0) << 7
 }
 
 /// Calls `f` with the values that a sample adds to sums: one for each column.

@@ -74,6 +74,9 @@ pub fn split(profiles: &Profiles, by: SplitBy<'_>) -> (Vec<Part>, Losses) {
     for (at, entry) in places(profiles).zip(profiles.entries()) {
         parts.assign(at, &entry, &mut losses);
     }
+    if parts.parts.is_empty() {
+        parts.part("");
+    }
     let mut cutter = Cutter::new(profiles);
     let part = |(name, pieces): &(String, Vec<(Piece, bool)>)| Part {
         name: name.clone(),

@@ -56,13 +56,13 @@ impl MaxBytes {
 /// ```
 /// use otlp_profiles::transform::{MaxBytes, split_max};
 /// use otlp_profiles::{Format, WriteOptions, write};
-/// # let file = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// # let file = std::fs::read("testdata/rust-heap.pb.gz").unwrap();
 ///
 /// let profiles = otlp_profiles::read(&file, &Default::default())?.profiles;
-/// let parts = split_max(&profiles, &MaxBytes::new(10_000))?;
+/// let parts = split_max(&profiles, &MaxBytes::new(20_000))?;
 /// assert!(parts.len() > 1);
 /// for part in &parts {
-///     assert!(write(part, Format::OTLP, &WriteOptions::default())?.payload.len() <= 10_000);
+///     assert!(write(part, Format::OTLP, &WriteOptions::default())?.payload.len() <= 20_000);
 /// }
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
@@ -86,9 +86,16 @@ pub fn split_max(profiles: &Profiles, limit: &MaxBytes) -> Result<Vec<Profiles>>
         parts: Vec::new(),
     };
     let whole = splitter.measure(&splitter.pieces(0..items))?;
-    if whole.1 <= limit.max_bytes {
+    if whole.1 <= limit.max_bytes || items == 0 && limit.keep_oversize {
         splitter.parts.push(whole.0);
         return Ok(splitter.parts);
+    }
+    if items == 0 {
+        let message = format!(
+            "resources without profiles take {} bytes, more than the limit of {}",
+            whole.1, limit.max_bytes
+        );
+        return Err(Error::new(ErrorKind::Limit, message));
     }
     let (mut from, mut density) = (0, whole.1 as f64 / items.max(1) as f64);
     while from < items {
