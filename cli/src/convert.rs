@@ -48,7 +48,7 @@ use crate::reading::ReadArgs;
 pub(crate) struct Args {
     /// Files, directories, quoted patterns, or - for stdin
     #[arg(required = true, value_name = "IN", help_heading = "Input")]
-    inputs: Vec<PathBuf>,
+    pub(crate) inputs: Vec<PathBuf>,
     /// The output file or directory, or - for stdout
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
@@ -91,9 +91,8 @@ pub(crate) struct Args {
     #[arg(long, help_heading = "Options for folded stacks", hide_short_help = true)]
     folded_labels: bool,
     /// Write one profile per thread
-    #[arg(long, value_enum, hide_possible_values = true, value_name = "thread")]
-    #[arg(help_heading = "Options for speedscope", hide_short_help = true)]
-    by: Option<ByArg>,
+    #[arg(long, help_heading = "Options for speedscope", hide_short_help = true)]
+    per_thread: bool,
     /// Set the id of the profile (of its first sample type): 32 hex digits
     #[arg(long, value_name = "HEX", value_parser = parse_profile_id)]
     #[arg(help_heading = OTLP, hide_short_help = true)]
@@ -153,11 +152,6 @@ enum LayoutArg {
     Compact,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum ByArg {
-    Thread,
-}
-
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum TimestampsArg {
     #[default]
@@ -182,6 +176,21 @@ fn receivers() -> impl TypedValueParser<Value = Receiver> {
 }
 
 impl Args {
+    /// Whether an output was named.
+    pub(crate) fn has_output(&self) -> bool {
+        self.output.is_some() || self.to().is_some()
+    }
+
+    /// Whether the output goes to stdout.
+    pub(crate) fn is_stdout(&self) -> bool {
+        self.output.as_deref().is_none_or(|path| path.as_os_str() == "-")
+    }
+
+    /// The name of the sample type that `--type` selects.
+    pub(crate) fn sample_type(&self) -> Option<&str> {
+        self.read.types().first().map(|(name, _)| name.as_str())
+    }
+
     /// How hard gzip tries.
     ///
     /// The last of `--level` and `--compact` does not win: a level that is named does.
@@ -274,7 +283,7 @@ impl Args {
             .layout(self.layout().unwrap_or_default())
             .profile_id(self.profile_id)
             .folded_labels(self.folded_labels || self.is_otep_folded())
-            .by_thread(self.by.is_some())
+            .by_thread(self.per_thread)
             .max_output_bytes(Limits::file().max_output_bytes);
         let options = match self.refs {
             Some(RefsArg::Inline) => options.string_encoding(StringEncoding::Inline),

@@ -30,6 +30,8 @@ pub(crate) enum Exit {
     Limit = 5,
     /// Several generations fit and read other values; `--from` decides.
     Ambiguous = 6,
+    /// A difference exceeds a limit of the gate.
+    OverGate = 7,
 }
 
 impl Exit {

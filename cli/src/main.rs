@@ -14,6 +14,7 @@
 mod completions;
 mod console;
 mod convert;
+mod diff;
 mod exit;
 mod files;
 mod formats;
@@ -76,6 +77,8 @@ enum Command {
     Validate(Later<validate::Args>),
     /// Add up the profiles of many files
     Merge(Later<merge::Args>),
+    /// Compare profiles, and fail if something costs more than before
+    Diff(Later<diff::Args>),
     /// Divide profiles by size, resource, sample type, attribute or time
     Split(Later<split::Args>),
     /// Print a completion script for a shell
@@ -97,6 +100,7 @@ Exit status:
   4    an output cannot be written, or its format cannot represent the data
   5    a limit was reached
   6    two generations fit equally well; --from decides
+  7    diff: a difference exceeds a limit of the gate
   129, 130, 143  ended by SIGHUP, SIGINT or SIGTERM
   With several inputs the highest code wins.
 
@@ -128,6 +132,7 @@ fn run(cli: &Cli) -> Exit {
     let json = match &cli.command {
         Command::Convert(Later(args)) => args.json(),
         Command::Merge(Later(args)) => args.convert.json(),
+        Command::Diff(Later(args)) => args.convert.json(),
         Command::Split(Later(args)) => args.convert.json(),
         _ => false,
     };
@@ -141,6 +146,7 @@ fn run(cli: &Cli) -> Exit {
         Command::Info(Later(args)) => info::run(args, &console),
         Command::Validate(Later(args)) => validate::run(args, &console),
         Command::Merge(Later(args)) => merge::run(args, &console),
+        Command::Diff(Later(args)) => diff::run(args, &console),
         Command::Split(Later(args)) => split::run(args, &console),
         Command::Completions(Later(args)) => completions::run(args, &console),
         Command::Man(Later(args)) => man::run(args, &console),

@@ -131,7 +131,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let options = args.options(&conversion);
     let mut merger = Merger::new(options.clone());
     let (mut merged, mut failed) = (Outcome::default(), false);
-    let work = |input: &Input, console: &Console| merge_one(&conversion, &options, input, console);
+    let work = |input: &Input, console: &Console| conversion.merger(&options, input, console);
     session.for_each(&plan.inputs, &plan.inputs.all, work, |session, turn| {
         let result = match turn {
             Turn::Missing(name, failure) => Err((name.to_owned(), failure.clone())),
@@ -160,22 +160,6 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let name = counted(plan.inputs.all.len() as u64, "input");
     run.job(&mut session, &name, job, (merged, blobs));
     run.finish(session)
-}
-
-/// Merges the messages of one input.
-fn merge_one(
-    conversion: &Conversion<'_>,
-    options: &MergeOptions,
-    input: &Input,
-    console: &Console,
-) -> (Outcome, Result<Merger, Failure>) {
-    let mut outcome = Outcome::default();
-    let mut merger = Merger::new(options.clone());
-    let result = conversion.each_message(input, &mut outcome, console, |converted, message| {
-        let profiles = converted.note(message);
-        merger.add(&profiles).map_err(|error| Failure::of(&error, Exit::Input))
-    });
-    (outcome, result.map(|()| merger))
 }
 
 /// Encodes what the inputs became, and warns about sums of snapshots.

@@ -20,24 +20,9 @@ pub(crate) struct Args {
     /// The most bytes of an output, before compression, such as 4MiB
     #[arg(long, value_name = "SIZE", value_parser = parse_size, group = "property")]
     max_bytes: Option<u64>,
-    /// One output for each resource
-    #[arg(long, group = "property")]
-    by_resource: bool,
-    /// One output for each scope
-    #[arg(long, group = "property")]
-    by_scope: bool,
-    /// One output for each sample type
-    #[arg(long, group = "property")]
-    by_type: bool,
-    /// One output for each thread
-    #[arg(long, group = "property")]
-    by_thread: bool,
-    /// One output for each value of this attribute or label
-    #[arg(long, value_name = "KEY", group = "property")]
-    by_attribute: Option<String>,
-    /// One output for each window of time, such as 10s
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, group = "property")]
-    by_time: Option<u64>,
+    /// One output for each resource, scope, type, thread, attribute:KEY, or time:DURATION such as time:10s
+    #[arg(long, value_name = "KIND", value_parser = parse_kind, group = "property")]
+    by: Option<Kind>,
     /// Write a sample that exceeds --max-bytes alone, instead of failing
     #[arg(long, requires = "max_bytes")]
     keep_oversize: bool,
@@ -50,8 +35,32 @@ Outputs are named after OUT and their part: -o a.otlp writes a.0001.otlp, a.0002
 
 Examples:
   otlp-profiles split big.otlp --max-bytes 4MiB -o part.otlp
-  otlp-profiles split all.otlp --by-resource -o service.otlp
-  otlp-profiles split cpu.pb.gz --by-attribute endpoint -o cpu.pb.gz";
+  otlp-profiles split all.otlp --by resource -o service.otlp
+  otlp-profiles split cpu.pb.gz --by attribute:endpoint -o endpoint.pb.gz";
+
+/// `SplitBy` with a key of its own.
+#[derive(Clone, Debug)]
+enum Kind {
+    Plain(SplitBy<'static>),
+    Attribute(String),
+}
+
+fn parse_kind(text: &str) -> Result<Kind, String> {
+    Ok(Kind::Plain(match (text, text.split_once(':')) {
+        ("resource", _) => SplitBy::Resource,
+        ("scope", _) => SplitBy::Scope,
+        ("type", _) => SplitBy::SampleType,
+        ("thread", _) => SplitBy::Thread,
+        (_, Some(("time", window))) => SplitBy::Window(parse_duration(window)?),
+        (_, Some(("attribute", key))) if !key.is_empty() => {
+            return Ok(Kind::Attribute(key.to_owned()));
+        }
+        _ => {
+            let kinds = "resource, scope, type, thread, attribute:KEY or time:DURATION";
+            return Err(format!("expected {kinds}"));
+        }
+    }))
+}
 
 /// Splits every input.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
@@ -79,13 +88,11 @@ fn parts(
         let named = |(row, part)| (format!("{:04}", first + row + 1), part);
         return Ok(parts.into_iter().enumerate().map(named).collect());
     }
-    let by = match &args.by_attribute {
-        Some(key) => SplitBy::Attribute(key),
-        None if args.by_resource => SplitBy::Resource,
-        None if args.by_scope => SplitBy::Scope,
-        None if args.by_type => SplitBy::SampleType,
-        None if args.by_thread => SplitBy::Thread,
-        None => SplitBy::Window(args.by_time.unwrap_or_default()),
+    let by = match &args.by {
+        Some(Kind::Attribute(key)) => SplitBy::Attribute(key),
+        Some(Kind::Plain(by)) => *by,
+        // clap requires the one or the other.
+        None => SplitBy::Resource,
     };
     let (parts, losses) = split(profiles, by);
     converted.losses.merge(&losses);

@@ -5,6 +5,7 @@
 //! ```
 
 use otlp_profiles::framing::Framing;
+use otlp_profiles::transform::{MergeOptions, Merger};
 use otlp_profiles::{Certainty, Format, Limits, Profiles, ReadOptions, WriteOptions};
 
 use crate::console::Console;
@@ -113,6 +114,22 @@ impl<'a> Conversion<'a> {
         }
         let _step = console.step(self.verb.name, "compression", &job.input.name());
         converted.blobs(self.to, job.packing, self.args.level())
+    }
+
+    /// Merges the messages of one input.
+    pub(crate) fn merger(
+        &self,
+        options: &MergeOptions,
+        input: &Input,
+        console: &Console,
+    ) -> (Outcome, Result<Merger, Failure>) {
+        let mut outcome = Outcome::default();
+        let mut merger = Merger::new(options.clone());
+        let result = self.each_message(input, &mut outcome, console, |converted, message| {
+            let profiles = converted.note(message);
+            merger.add(&profiles).map_err(|error| Failure::of(&error, Exit::Input))
+        });
+        (outcome, result.map(|()| merger))
     }
 
     /// Reads an input message by message, and passes each to `add` with the sample types that were chosen.

@@ -87,16 +87,78 @@ fn parts_fit_and_merge_into_the_whole() {
     run(&room, &format!("merge {} -o back.otlp", parts.join(" ")), 0);
     assert_eq!(totals(&room, &["back.otlp".to_owned()]), whole);
 
-    for (by, prefix, most) in [("--by-type", "type", 6), ("--by-resource", "one", 1)] {
-        run(&room, &format!("split all.otlp {by} -o {prefix}.otlp"), 0);
+    for (by, prefix, most) in [("type", "type", 6), ("resource", "one", 1)] {
+        run(&room, &format!("split all.otlp --by {by} -o {prefix}.otlp"), 0);
         let parts = matching(&room, &format!("{prefix}."));
         assert_eq!(parts.len(), most, "{parts:?}");
         assert_eq!(totals(&room, &parts), whole);
     }
-    run(&room, "split go-cpu-labels.pb.gz --by-attribute endpoint -o cpu.pb.gz", 0);
+    run(&room, "split go-cpu-labels.pb.gz --by attribute:endpoint -o cpu.pb.gz", 0);
     assert_eq!(matching(&room, "cpu.").len(), 3);
     let output = run(&room, "split all.otlp --max-bytes 40 -o tiny.otlp", 5);
     says(&output, "40");
     run(&room, "split all.otlp -o x.otlp", 2);
-    run(&room, "split all.otlp --by-time 10 -o x.otlp", 2);
+    run(&room, "split all.otlp --by time:10 -o x.otlp", 2);
+}
+
+/// The worked example of a comparison: 10 s with f 600, g 300, h 100, then 20 s with f 1500, g 300, n 200.
+const DIFF: [(&str, &str); 2] = [
+    ("a.folded", "main;f 600\nmain;g 300\nmain;h 100\n"),
+    ("b.folded", "main;f 1500\nmain;g 300\nmain;n 200\n"),
+];
+
+#[test]
+fn differences_have_the_values_of_the_worked_example() {
+    let room = room("verbs_diff");
+    DIFF.iter().for_each(|(name, text)| fs::write(room.join(name), text).unwrap());
+    let page = stdout(&run(&room, "diff a.folded b.folded", 0));
+    let rows: Vec<Vec<&str>> =
+        page.lines().skip(2).map(|line| line.split_whitespace().collect()).collect();
+    let wanted = [
+        ["1,000", "2,000", "+1,000", "+100.0", "%", "main"].to_vec(),
+        ["600", "1,500", "+900", "+150.0", "%", "f"].to_vec(),
+        ["0", "200", "+200", "new", "n"].to_vec(),
+        ["100", "0", "-100", "gone", "h"].to_vec(),
+    ];
+    assert_eq!(rows, wanted, "{page}");
+    let normalized = stdout(&run(&room, "diff a.folded b.folded --normalize --format json", 0));
+    let document: Value = serde_json::from_str(&normalized).unwrap();
+    let rows = document["rows"].as_array().unwrap();
+    let of =
+        |name: &str| rows.iter().find(|row| row["name"] == name).unwrap()["difference"].clone();
+    assert_eq!([of("f"), of("g"), of("h"), of("n")], [150, -150, -100, 100]);
+    let page = stdout(&run(&room, "diff a.folded b.folded --format folded", 0));
+    assert_eq!(page, "main;f 600 1500\nmain;n 0 200\nmain;h 100 0\n");
+    let page = stdout(&run(&room, "diff a.folded b.folded --format markdown", 0));
+    assert!(page.contains("| 600 | 1,500 | +900 | +150.0 % | f |"), "{page}");
+
+    for file in ["a.folded", "b.folded"] {
+        assert!(
+            stdout(&run(&room, &format!("diff {file} {file}"), 0)).ends_with("No difference.\n")
+        );
+    }
+    run(&room, "diff a.folded b.folded -o d.pb.gz", 0);
+    assert_eq!(sums(&room, "d.pb.gz")[0].2, 1000);
+    run(&room, "diff a.folded", 2);
+    run(&room, "diff a.folded missing.folded", 3);
+}
+
+#[test]
+fn a_gate_fails_with_a_code_of_its_own() {
+    let room = room("verbs_gate");
+    DIFF.iter().for_each(|(name, text)| fs::write(room.join(name), text).unwrap());
+    let page = stdout(&run(&room, "diff a.folded b.folded --fail-over 9% --sigma 0", 7));
+    assert!(page.starts_with("failed: "), "{page}");
+    run(&room, "diff a.folded b.folded --fail-over 15% --sigma 0", 0);
+    run(&room, "diff a.folded b.folded --fail-over total:99%", 7);
+    run(&room, "diff a.folded a.folded --fail-over 0%", 0);
+    run(&room, "diff a.folded b.folded --fail-under 10% --sigma 0", 7);
+    for wrong in ["5", "NaN%", "-1%", "inf%", "lines:5%"] {
+        run(&room, &format!("diff a.folded b.folded --fail-over={wrong}"), 2);
+    }
+    // A gate that cannot judge never passes.
+    fs::write(room.join("zero.folded"), "main;f 0\n").unwrap();
+    run(&room, "diff zero.folded b.folded --fail-over 5%", 3);
+    let files = "diff a.folded a.folded a.folded -- b.folded b.folded b.folded";
+    run(&room, &files.replace("diff", "diff --repeats separate --sigma 0 --fail-over 5%"), 7);
 }

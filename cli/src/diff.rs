@@ -1,0 +1,404 @@
+//! `otlp-profiles diff`: what changed between two profiles, and a gate for continuous integration.
+//!
+//! ```text
+//! base files ─► Merger ─┐                ┌─► text, Markdown, JSON, folded stacks on stdout
+//! new files  ─► Merger ─┴─► diff, judge ─┴─► -o: a profile with negative values
+//! ```
+
+mod page;
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use otlp_profiles::transform::{
+    DiffBy, DiffMode, DiffOptions, DiffProfile, Gate, GateKind, GateRule, MergeOptions, Merged,
+    Merger, diff, diff_profile, judge, strip_hash,
+};
+use otlp_profiles::{Error, Format, Profiles};
+use regex::Regex;
+
+use crate::console::Console;
+use crate::convert;
+use crate::convert::conversion::{Blobs, Conversion, Outcome, Verb};
+use crate::convert::encode::Converted;
+use crate::convert::plan::{Job, Outputs, Plan};
+use crate::convert::run::Run;
+use crate::exit::{Exit, Failure};
+use crate::input::{Input, Inputs};
+use crate::output;
+use crate::session::{Session, Turn};
+
+/// What to compare, and how.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = AFTER_HELP, next_help_heading = "Comparison")]
+pub(crate) struct Args {
+    /// Compare by function, file, line, mapping, stack, total or attribute:KEY
+    #[arg(long, value_name = "KIND", value_parser = parse_key, default_value = "function")]
+    by: Key,
+    /// Scale the new values to the total of the base
+    #[arg(long, group = "mode")]
+    normalize: bool,
+    /// Compare shares of the totals, in percentage points
+    #[arg(long, group = "mode")]
+    share: bool,
+    /// Compare values a second
+    #[arg(long, group = "mode")]
+    per_second: bool,
+    /// Rename functions before comparing; the expression is that of sed, such as s/v[0-9]+//; repeatable
+    #[arg(long, value_name = "S/RE/TEXT/", value_parser = parse_rename)]
+    rename: Vec<Substitution>,
+    /// Ignore hashes in names of functions, which change with every build
+    #[arg(long)]
+    strip_hashes: bool,
+    /// Show at most so many rows; 0 for all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    rows: usize,
+    /// The form of the report
+    #[arg(long = "format", value_enum, default_value_t, value_name = "FORM")]
+    form: Form,
+    /// With -o: subtract equal samples instead of writing both
+    #[arg(long, requires = "output")]
+    cancel: bool,
+    /// Exit with 7 if the share of a function grows by more than so many percentage points; also file:, stack: and
+    /// total:P%
+    #[arg(long, value_name = "[KIND:]P%", value_parser = parse_limit, help_heading = GATE)]
+    fail_over: Vec<Limit>,
+    /// The same of shares that shrink
+    #[arg(long, value_name = "[KIND:]P%", value_parser = parse_limit, help_heading = GATE)]
+    fail_under: Vec<Limit>,
+    /// Measure changes relative to the base value instead of the total
+    #[arg(long, help_heading = GATE, requires = "min_share", hide_short_help = true)]
+    gate_relative: bool,
+    /// Ignore rows below this share of the total
+    #[arg(long, value_name = "P%", value_parser = parse_percent, help_heading = GATE)]
+    min_share: Option<f64>,
+    /// Ignore rows below this value
+    #[arg(long, value_name = "VALUE", help_heading = GATE, hide_short_help = true)]
+    min_value: Option<u64>,
+    /// Ignore changes within so many standard errors of sampling; 0 turns the test off
+    #[arg(long, value_name = "Z", default_value_t = 3.0, help_heading = GATE, hide_short_help = true)]
+    sigma: f64,
+    /// Ignore changes unless every new file exceeds every base file; needs three files on each side
+    #[arg(long, value_enum, value_name = "separate", help_heading = GATE, hide_short_help = true)]
+    repeats: Option<Repeats>,
+    #[command(flatten)]
+    pub(crate) convert: convert::Args,
+    /// The new files, if there are several on a side: diff A1 A2 -- B1 B2
+    #[arg(last = true, value_name = "NEW", help_heading = "Input")]
+    new: Vec<PathBuf>,
+}
+
+/// The work, in messages.
+const WHAT: &str = "Comparison";
+
+const GATE: &str = "Gate";
+
+const AFTER_HELP: &str = "\
+Examples:
+  otlp-profiles diff before.pb.gz after.pb.gz
+  otlp-profiles diff before.pb.gz after.pb.gz --fail-over 5% --min-share 0.5%
+  otlp-profiles diff main/*.pb.gz -- branch/*.pb.gz --repeats separate --fail-over 2%
+  otlp-profiles diff before.otlp after.otlp -o difference.pb.gz";
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Form {
+    #[default]
+    Text,
+    Markdown,
+    Json,
+    /// `stack base new`, as difffolded.pl writes
+    Folded,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Repeats {
+    Separate,
+}
+
+/// `DiffBy` with a key of its own.
+#[derive(Clone, Debug)]
+enum Key {
+    Plain(DiffBy<'static>),
+    Attribute(String),
+}
+
+fn parse_key(text: &str) -> Result<Key, String> {
+    Ok(Key::Plain(match text {
+        "function" => DiffBy::Function,
+        "file" => DiffBy::File,
+        "line" => DiffBy::Line,
+        "mapping" => DiffBy::Mapping,
+        "stack" => DiffBy::Stack,
+        "total" => DiffBy::Total,
+        _ => match text.split_once(':') {
+            Some(("attribute", key)) if !key.is_empty() => {
+                return Ok(Key::Attribute(key.to_owned()));
+            }
+            _ => {
+                return Err(
+                    "expected function, file, line, mapping, stack, total or attribute:KEY"
+                        .to_owned(),
+                );
+            }
+        },
+    }))
+}
+
+/// A limit of a gate.
+#[derive(Clone, Copy, Debug)]
+struct Limit {
+    kind: GateKind,
+    percent: f64,
+}
+
+fn parse_limit(text: &str) -> Result<Limit, String> {
+    let (kind, percent) = text.split_once(':').unwrap_or(("function", text));
+    let kind = match kind {
+        "function" => GateKind::Function,
+        "file" => GateKind::File,
+        "stack" => GateKind::Stack,
+        "total" => GateKind::Total,
+        _ => return Err("expected function:, file:, stack: or total: before the limit".to_owned()),
+    };
+    Ok(Limit { kind, percent: parse_percent(percent)? })
+}
+
+fn parse_percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').and_then(|number| number.parse::<f64>().ok());
+    let number = number.filter(|number| number.is_finite() && *number >= 0.0);
+    number.ok_or_else(|| "expected a percentage such as 5%".to_owned())
+}
+
+/// A substitution of names.
+#[derive(Clone, Debug)]
+struct Substitution {
+    pattern: Regex,
+    text: String,
+}
+
+fn parse_rename(text: &str) -> Result<Substitution, String> {
+    let wrong = || "expected s/REGEX/TEXT/".to_owned();
+    let rest = text.strip_prefix('s').ok_or_else(wrong)?;
+    let mark = rest.chars().next().filter(|mark| mark.is_ascii_punctuation()).ok_or_else(wrong)?;
+    let parts: Vec<_> = rest.split(mark).collect();
+    let ["", pattern, text, ""] = parts[..] else { return Err(wrong()) };
+    let pattern = Regex::new(pattern).map_err(|error| error.to_string())?;
+    Ok(Substitution { pattern, text: text.to_owned() })
+}
+
+impl Args {
+    fn mode(&self) -> DiffMode {
+        match (self.normalize, self.share, self.per_second) {
+            (true, ..) => DiffMode::Normalized,
+            (_, true, _) => DiffMode::Share,
+            (.., true) => DiffMode::PerSecond,
+            _ => DiffMode::Raw,
+        }
+    }
+
+    fn by(&self) -> DiffBy<'_> {
+        match &self.by {
+            _ if self.form == Form::Folded => DiffBy::Stack,
+            Key::Plain(by) => *by,
+            Key::Attribute(key) => DiffBy::Attribute(key),
+        }
+    }
+
+    /// The new name of a function, if it gets one.
+    fn renamed(&self, name: &str) -> Option<String> {
+        let mut new = self.strip_hashes.then(|| strip_hash(name)).flatten();
+        for Substitution { pattern, text } in &self.rename {
+            let old = new.as_deref().unwrap_or(name);
+            let replaced = pattern.replace_all(old, text.as_str());
+            if replaced != old {
+                new = Some(replaced.into_owned());
+            }
+        }
+        new
+    }
+
+    fn rules(&self) -> Vec<GateRule> {
+        let over = self.fail_over.iter().map(|limit| GateRule::over(limit.kind, limit.percent));
+        let under = self.fail_under.iter().map(|limit| GateRule::under(limit.kind, limit.percent));
+        over.chain(under).collect()
+    }
+}
+
+/// One side of the comparison.
+struct Side {
+    merger: Merger,
+    /// Each file by itself, if repeats are tested.
+    files: Vec<Profiles>,
+}
+
+/// Compares the two sides. A file that cannot be read fails the run.
+pub(crate) fn run(args: &Args, console: &Console) -> Exit {
+    let wrong = |message: String| crate::wrong_usage("diff", args.convert.json(), message);
+    let (convert, base) = match sides(args) {
+        Ok(sides) => sides,
+        Err(message) => return wrong(message),
+    };
+    let plan = match convert.has_output().then(|| Plan::of(&convert, Outputs::One)).transpose() {
+        Ok(plan) => plan,
+        Err(message) => return wrong(message),
+    };
+    let none = |_, _: &mut Converted, _: &Conversion<'_>| Ok(Vec::new());
+    let verb = Verb { name: "diff", noun: WHAT, past: "compared", apply: &none };
+    let to = plan.as_ref().map_or(Format::OTLP, |plan| plan.format);
+    let conversion = Conversion::new(&convert, &verb, to);
+    let mut session = Session::new("diff", console);
+    let mut outcome = Outcome::default();
+    let Some([base, new]) = read(args, &conversion, base, &mut outcome, &mut session) else {
+        return session.finish();
+    };
+    let mut run = Run::new(&conversion, console);
+    let job = plan.as_ref().and_then(|plan| plan.jobs.first());
+    let blobs = report(args, base, new, job.is_none(), &mut session)
+        .and_then(|sides| difference(args, sides, &conversion, job, &mut outcome, console));
+    match (blobs, job) {
+        (Ok(Some(blobs)), Some(job)) => {
+            run.job(&mut session, "the difference", job, (outcome, Ok(blobs)));
+        }
+        (Err(failure), _) => session.failed(WHAT, None, &failure),
+        _ => {}
+    }
+    run.finish(session)
+}
+
+/// The arguments of `convert` with the files of both sides, and how many are the base's.
+fn sides(args: &Args) -> Result<(convert::Args, usize), String> {
+    let mut convert = args.convert.clone();
+    let base = match (convert.inputs.len(), args.new.len()) {
+        (2, 0) => 1,
+        (base, 1..) => base,
+        _ => return Err("expected two files, or several and --: diff A1 A2 -- B1 B2".to_owned()),
+    };
+    convert.inputs.extend(args.new.iter().cloned());
+    Ok((convert, base))
+}
+
+/// Reads both sides; `None` if a file cannot be read, which is then reported.
+fn read(
+    args: &Args,
+    conversion: &Conversion<'_>,
+    base: usize,
+    outcome: &mut Outcome,
+    session: &mut Session<'_>,
+) -> Option<[Side; 2]> {
+    let paths = &conversion.args.inputs;
+    let options = MergeOptions::default().limits(conversion.limits());
+    let work = |input: &Input, console: &Console| {
+        let (outcome, merger) = conversion.merger(&options, input, console);
+        let merger = merger.and_then(|merger| {
+            let file = args.repeats.map(|_| finished(merger.clone())).transpose()?;
+            Ok((merger, file))
+        });
+        (outcome, merger)
+    };
+    let mut failed = false;
+    let mut sides = Vec::new();
+    for paths in [paths.get(..base)?, paths.get(base..)?] {
+        let inputs = Inputs::of(paths);
+        let mut side = Side { merger: Merger::new(options.clone()), files: Vec::new() };
+        session.for_each(&inputs, &inputs.all, work, |session, turn| {
+            let failure = match turn {
+                Turn::Missing(name, failure) => Some((name.to_owned(), failure.clone())),
+                Turn::Done(input, (one, Ok((merger, file)))) => {
+                    outcome.converted.add(one.converted);
+                    session.notices.merge(one.notices);
+                    side.files.extend(file);
+                    let appended = side.merger.append(&merger);
+                    appended.err().map(|error| (input.name(), Failure::of(&error, Exit::Input)))
+                }
+                Turn::Done(input, (_, Err(failure))) => {
+                    (!session.skip(input, &failure)).then(|| (input.name(), failure))
+                }
+            };
+            if let Some((name, failure)) = failure {
+                failed = true;
+                session.failed(WHAT, Some(&name), &failure);
+            }
+            ControlFlow::Continue(())
+        });
+        failed |= session.is_empty();
+        sides.push(side);
+    }
+    sides.try_into().ok().filter(|_| !failed)
+}
+
+fn finished(merger: Merger) -> Result<Profiles, Failure> {
+    merger.finish().map(|merged| merged.profiles).map_err(|error| Failure::writing(&error))
+}
+
+/// Judges and, if no profile is written, prints the comparison; returns the merged sides.
+fn report(
+    args: &Args,
+    base: Side,
+    new: Side,
+    is_printed: bool,
+    session: &mut Session<'_>,
+) -> Result<[Profiles; 2], Failure> {
+    let files = [base.files, new.files];
+    let merged = [finished(base.merger)?, finished(new.merger)?];
+    let rename = |name: &str| args.renamed(name);
+    let sample_type = args.convert.sample_type();
+    let failure = |error: Error| Failure::of(&error, Exit::Input);
+    let rules = args.rules();
+    let verdict = (!rules.is_empty()).then(|| {
+        let gate = Gate::new(rules)
+            .relative(args.gate_relative)
+            .min_share(args.min_share.unwrap_or_default())
+            .min_value(args.min_value.unwrap_or_default().into())
+            .sigma(args.sigma)
+            .separate(args.repeats.is_some())
+            .sample_type(sample_type)
+            .rename(Some(&rename));
+        let sides = match args.repeats {
+            Some(_) => files.each_ref().map(|files| files.iter().collect()),
+            None => merged.each_ref().map(|merged| vec![merged]),
+        };
+        let [base, new]: [Vec<&Profiles>; 2] = sides;
+        // A gate that cannot judge fails: an input that allows no verdict is as bad as one that cannot be read.
+        judge(&base, &new, &gate).map_err(|error| Failure::new(Exit::Input, error.message()))
+    });
+    let verdict = verdict.transpose()?;
+    if verdict.as_ref().is_some_and(|verdict| !verdict.passed) {
+        session.ended(Exit::OverGate);
+    }
+    if is_printed {
+        let options = DiffOptions::default()
+            .by(args.by())
+            .mode(args.mode())
+            .sample_type(sample_type)
+            .rename(Some(&rename));
+        let diff = diff(&merged[0], &merged[1], &options).map_err(failure)?;
+        let page = page::Page { args, diff: &diff, verdict: verdict.as_ref() };
+        output::text_to_stdout(&page.to_string())?;
+    } else if let Some(verdict) = verdict.filter(|_| !args.convert.is_stdout()) {
+        output::text_to_stdout(&verdict.to_string())?;
+    }
+    Ok(merged)
+}
+
+/// Encodes the difference as a profile, if there is an output.
+fn difference(
+    args: &Args,
+    [base, new]: [Profiles; 2],
+    conversion: &Conversion<'_>,
+    job: Option<&Job>,
+    outcome: &mut Outcome,
+    console: &Console,
+) -> Result<Option<Blobs>, Failure> {
+    let Some(job) = job else { return Ok(None) };
+    let options = DiffProfile::default()
+        .cancel(args.cancel)
+        .normalize(args.normalize)
+        .limits(Some(conversion.limits()));
+    let Merged { mut profiles, losses, .. } =
+        diff_profile(&base, &new, &options).map_err(|error| Failure::writing(&error))?;
+    outcome.converted.losses.merge(&losses);
+    conversion.set_origin(&mut profiles)?;
+    conversion.encode(&mut outcome.converted, (String::new(), profiles))?;
+    conversion.pack(&mut outcome.converted, job, console).map(Some)
+}
