@@ -16,14 +16,14 @@ use std::rc::Rc;
 use super::catalogue::{
     OP0001, OP0002, OP0003, OP0004, OP0005, OP0006, OP0007, OP0009, OP0010, OP0020, OP0021, OP0022,
     OP0023, OP0024, OP0025, OP0026, OP0027, OP0029, OP0030, OP0031, OP0032, OP0033, OP1009, OP1018,
-    OP2030, OP9104, OP9201, is_breaking,
+    OP1019, OP2030, OP9104, OP9201,
 };
 use super::findings::{Counted, Findings, Shown, Spot};
 use super::guess::{broken, broken_as, detect, is_legacy, is_more, response, version_of};
 use super::options::{Options, Profcheck};
 use super::profcheck;
 use super::report::Report;
-use super::rule::Rule;
+use super::rule::{Fact, Family, Rule};
 use super::{message, said};
 use crate::compression::{self, Unpacked};
 use crate::error::{Error, GzipFault, Severity};
@@ -360,8 +360,9 @@ impl Checking<'_> {
 
     /// A payload that breaks rules of the generation that was named, and none as another.
     fn mismatch(&mut self, payload: &[u8], asked: Format) {
-        let shows =
-            |rule: &Rule| is_breaking(rule) || rule.id == "OP1019" || rule.id.starts_with("OP31");
+        let shows = |rule: &Rule| {
+            rule.is(Fact::Breaking) || *rule == OP1019 || rule.family == Family::Index
+        };
         if !self.findings.any(shows) {
             return;
         }

@@ -9,14 +9,11 @@
 
 use std::rc::Rc;
 
-use super::catalogue::{
-    OP1001, OP1002, OP1004, OP1005, OP1006, OP1007, OP1008, OP1009, OP1010, OP1011, OP1012, OP1014,
-    OP1015, OP1018, OP1019, is_breaking,
-};
+use super::catalogue::{OP1018, OP1019, OP9008};
 use super::cx::Cx;
 use super::findings::Findings;
 use super::options::Options;
-use super::rule::Rule;
+use super::rule::{Fact, Rule};
 use super::shape::{ROOT, Shapes, Take};
 use super::varint::varint;
 use super::walk;
@@ -129,7 +126,10 @@ pub(super) fn answer(payload: &[u8]) -> Option<(Option<i64>, &[u8])> {
 /// A walk for each format whose first field fits, with the rules about bytes alone: at most as many
 /// walks as there are generations, of a payload that would otherwise only be called unknown.
 pub(super) fn broken_as(payload: &[u8], limits: Limits) -> Option<Format> {
-    let options = Options::default().limits(limits).only(RULES.to_vec()).max_findings(1);
+    // The rules that show that a message is not read as it was meant.
+    let shows = |rule: &&Rule| rule.is(Fact::Breaking) || [&OP1018, &OP1019].contains(rule);
+    let rules = Rule::all().filter(shows).collect();
+    let options = Options::default().limits(limits).only(rules).max_findings(1);
     let options = Rc::new(options);
     let protobuf = Format::ALL.iter().filter(|format| format.is_whole() && !format.is_json());
     let mut best: Option<(u64, u64, Format)> = None;
@@ -141,9 +141,9 @@ pub(super) fn broken_as(payload: &[u8], limits: Limits) -> Option<Format> {
         let mut cx =
             Cx::new(payload, version, limits, Findings::new(Rc::clone(&options), Some(version)));
         walk::walk(&mut cx);
-        let furthest = cx.findings.first(is_breaking);
+        let furthest = cx.findings.first(|rule| rule.is(Fact::Breaking));
         let found = cx.findings.finish();
-        let odd = found.rule_counts().filter(|tally| tally.rule.id != "OP9008");
+        let odd = found.rule_counts().filter(|tally| *tally.rule != OP9008);
         let odd = u64::MAX - odd.map(|tally| tally.count).sum::<u64>();
         if best.is_none_or(|(far, few, _)| (odd, furthest) > (few, far)) {
             best = Some((furthest, odd, *format));
@@ -172,12 +172,6 @@ pub(super) fn is_more(first: &[(&'static Rule, u64)], second: &[(&'static Rule, 
     let times = |rule| second.iter().find(|broken| broken.0 == rule).map_or(0, |broken| broken.1);
     first.iter().any(|(rule, count)| *count > times(*rule))
 }
-
-/// What shows that a message is not read as it was meant.
-const RULES: [&Rule; 15] = [
-    &OP1001, &OP1002, &OP1004, &OP1005, &OP1006, &OP1007, &OP1008, &OP1009, &OP1010, &OP1011,
-    &OP1012, &OP1014, &OP1015, &OP1018, &OP1019,
-];
 
 /// Whether the first field is one that a message of the version has.
 ///

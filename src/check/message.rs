@@ -11,11 +11,11 @@
 //!
 //! So each finding is about something: bytes as they are, meaning as decoders would have it.
 
-use super::catalogue::{OP1017, OP1021, OP1022, OP2006, PP1014, PP1035, PP1038, is_breaking};
+use super::catalogue::{OP1017, OP1021, OP1022, PP1014, PP1038};
 use super::cx::Cx;
 use super::findings::Findings;
 use super::merged::Merged;
-use super::rule::Rule;
+use super::rule::{Fact, Family, Rule};
 use super::walk::walk;
 use crate::limits::Limits;
 use crate::schema::Version;
@@ -36,34 +36,25 @@ pub(crate) fn check(
         walk(&mut cx);
         (cx.said_twice, cx.shapes, cx.findings)
     };
-    if own.any(is_breaking) {
-        own.retain(|rule| is_of_bytes(rule) || is_breaking(rule));
+    if own.any(|rule| rule.is(Fact::Breaking)) {
+        own.retain(|rule| rule.is_of_bytes());
     } else if own.any(|rule| *rule == PP1014) {
         // Nothing else is told of what two profiles are when they are taken for one.
-        let told = |rule: &Rule| is_of_bytes(rule) && ![&OP1021, &OP1022].contains(&rule);
+        let told = |rule: &Rule| rule.is_of_bytes() && ![&OP1021, &OP1022].contains(&rule);
         own.retain(|rule| told(rule) || *rule == PP1014);
     } else if said_twice {
-        own.retain(is_of_bytes);
+        own.retain(Rule::is_of_bytes);
         let merged = Merged::of(message, shapes, limits.max_nesting);
         let mut cx = Cx::new(&merged.bytes, version, limits, around.another());
         walk(&mut cx);
         let mut meant = cx.findings;
-        meant.retain(|rule| !is_of_bytes(rule));
+        meant.retain(|rule| !rule.is_of_bytes());
         meant.move_bytes(|byte| merged.place(byte));
         own.add(meant);
     }
     if own.any(|rule| *rule == OP1017) {
         // What lies too deep was not walked, and may refer to any row.
-        own.retain(|rule| !rule.id.starts_with("OP33") && *rule != PP1038);
+        own.retain(|rule| rule.family != Family::Orphan && *rule != PP1038);
     }
     own
-}
-
-/// Whether a rule is about how a message is written, whatever it means: told also of one that cannot be taken apart.
-///
-/// By family: files, wire format, limits. Two rules of other families are about how the bytes came
-/// to be.
-fn is_of_bytes(rule: &Rule) -> bool {
-    ["OP00", "OP10", "OP90"].iter().any(|family| rule.id.starts_with(family))
-        || [&OP2006, &PP1035].contains(&rule)
 }

@@ -36,7 +36,6 @@ pub mod output;
 mod packed;
 mod plain;
 mod profcheck;
-mod receivers;
 mod record;
 #[cfg(test)]
 mod references;

@@ -35,16 +35,11 @@ impl Cx<'_> {
             Err(fault) => return Err(self.fault(fault, Spot::at(at))),
         };
         let (length, spot) = (after - at, Spot::at(at));
-        let rule = match u32::try_from(tag) {
-            _ if length > 5 => &OP1004,
-            Err(_) => &OP1006,
-            Ok(tag) if tag >> 3 == 0 => &OP1005,
+        match u32::try_from(tag) {
+            _ if length > 5 => self.findings.raise(&OP1004, spot, Counted(length, "byte"), ""),
+            Err(_) => self.findings.raise(&OP1006, spot, tag >> 3, ""),
+            Ok(tag) if tag >> 3 == 0 => self.findings.raise(&OP1005, spot, "", ""),
             Ok(tag) => return Ok((tag, after)),
-        };
-        match rule.id {
-            "OP1004" => self.findings.raise(rule, spot, Counted(length, "byte"), ""),
-            "OP1006" => self.findings.raise(rule, spot, tag >> 3, ""),
-            _ => self.findings.raise(rule, spot, "", ""),
         }
         Err(Broken)
     }

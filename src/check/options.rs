@@ -1,8 +1,7 @@
 //! What is asked of a payload.
 
-use super::catalogue::{OP9008, is_limit, is_unreadable};
-use super::receivers;
-use super::rule::Rule;
+use super::catalogue::OP9008;
+use super::rule::{Fact, Rule};
 use crate::error::Severity;
 use crate::format::{Format, Receiver};
 use crate::limits::{Limits, setters};
@@ -126,7 +125,7 @@ impl Options {
             return Some(if counts { Severity::Info } else { Severity::Error });
         }
         let level = rule.level(version)?;
-        if level == Severity::Error && (is_unreadable(rule) || is_limit(rule)) {
+        if level == Severity::Error && (rule.is_unreadable() || rule.is(Fact::Limit)) {
             // What could not be looked at would pass for what has no findings.
             return Some(level);
         }
@@ -138,11 +137,11 @@ impl Options {
         match () {
             () if self.deny.contains(&rule) => Some(Severity::Error),
             () if self.allow.contains(&rule) => Some(Severity::Info),
-            () => match self.receiver.and_then(|receiver| receivers::level(receiver, rule)) {
-                None if rule.off && !named => None,
+            () => match self.receiver.and_then(|receiver| rule.receiver_level(receiver)) {
+                None if rule.is(Fact::Off) && !named => None,
                 None => Some(level),
                 // Of what is asked for receivers alone, they say how much it matters.
-                Some(wanted) if rule.off => Some(wanted),
+                Some(wanted) if rule.is(Fact::Off) => Some(wanted),
                 Some(wanted) => Some(wanted.max(level)),
             },
         }

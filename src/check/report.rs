@@ -1,8 +1,7 @@
 //! The result of a check: the listed findings, and how often each rule was broken.
 
-use super::catalogue;
 use super::finding::{Finding, RuleCount};
-use super::rule::Rule;
+use super::rule::{Fact, Rule};
 use crate::error::Severity;
 use crate::format::Format;
 
@@ -83,12 +82,12 @@ impl Report {
     /// Returns whether the bytes could be parsed completely. An error about a file, its compression, its framing or the
     /// wire format means that they could not.
     pub fn is_readable(&self) -> bool {
-        !self.errors().any(catalogue::is_unreadable)
+        !self.errors().any(Rule::is_unreadable)
     }
 
     /// Returns whether a limit was reached.
     pub fn is_limited(&self) -> bool {
-        self.errors().any(catalogue::is_limit)
+        self.errors().any(|rule| rule.is(Fact::Limit))
     }
 
     /// The rules that were broken as errors.

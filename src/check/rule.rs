@@ -12,6 +12,7 @@
 use std::fmt;
 
 use crate::error::Severity;
+use crate::format::Receiver;
 use crate::schema::Version;
 
 /// A rule of the catalogue. Ids are stable: they never change their meaning and are never reused.
@@ -28,6 +29,8 @@ pub struct Rule {
     pub(crate) id: &'static str,
     /// Lower case with dashes, and unique, as command lines take it.
     pub(crate) name: &'static str,
+    pub(crate) family: Family,
+    pub(crate) facts: &'static [Fact],
     /// As in `W6-7/I1-5`: severities by generation, or one for all.
     pub(crate) severity: &'static str,
     /// As in `1-7,P`; `A` is all, and what contains them.
@@ -48,21 +51,71 @@ pub struct Rule {
     pub(crate) example: &'static str,
     /// The same value, corrected.
     pub(crate) correction: &'static str,
-    /// Advice for people; what a program can do is [`fixed_by`](Rule::fixed_by).
+    /// Advice for people; what a program can do is `fixed`.
     pub(crate) fix: &'static str,
-    /// Whether it is asked only when it is named.
-    pub(crate) off: bool,
+    /// What [`fix`](super::fix()) does where it is broken.
+    pub(crate) fixed: Option<&'static str>,
+    /// What known receivers make of it: an error is refused, a warning dropped or damaged without a word. The ground of
+    /// the claims is the receivers' own code, at the releases that [`catalogue`](super::catalogue) names.
+    pub(crate) receivers: &'static [(Receiver, Severity)],
 }
 
-/// Declares the rules of a family, each a constant of its id, and `RULES` of them all. The doc comment of a row tells why
-/// the rule matters.
+/// The topic of a rule, which the first two digits of its id stand for: each is a file of the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    File,
+    Wire,
+    Structure,
+    Zero,
+    Index,
+    Duplicates,
+    Orphan,
+    Repeats,
+    Samples,
+    Attributes,
+    Identity,
+    Frames,
+    Conventions,
+    Limit,
+    Hint,
+    Receiver,
+    Pprof,
+}
+
+/// What is special about a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fact {
+    /// It runs only if it is named.
+    Off,
+    /// The message cannot be decoded behind the violation.
+    Breaking,
+    /// The file cannot be read.
+    Unreadable,
+    /// A limit was reached: it may be raised, where a broken payload stays broken.
+    Limit,
+    /// Rewriting the payload would lose data, so `fix` leaves it alone.
+    Lossy,
+    /// It is about the bytes of a message, not their meaning, although its family is not.
+    OfBytes,
+}
+
+/// Declares the rules of a [`Family`], each a constant of its id, and `RULES` of them all. The doc comment of a row tells
+/// why the rule matters.
+///
+/// ```text
+/// OP9202 "reader-reference" ["E" "7"] Off "KeyValue.key_strindex"      id, name, severity, generations, facts, place
+///     "the receiver cannot …" finding "text {v} is a reference"       statement, finding
+///     source "…" example "…" => "…"
+///     fix "…" fixed "…" for Parca Error, Pyroscope Warning;           advice, what --fix does, receivers
+/// ```
 ///
 /// The compiler rejects unknown severities and generations ([`levels`] panics while it is evaluated), two rules of one
 /// id in a file, and a row without a source.
 macro_rules! rules {
-    ($($(#[doc = $why:literal])* $id:ident $name:literal [$severity:literal $generations:literal] $($off:ident)? $place:literal
-        $statement:literal $(finding $finding:literal)? source $source:literal
-        example $example:literal => $correction:literal fix $fix:literal;)*) => {
+    ($family:ident: $($(#[doc = $why:literal])* $id:ident $name:literal [$severity:literal $generations:literal] $($fact:ident)* $place:literal
+        $statement:literal $(finding $finding:tt)? source $source:tt
+        example $example:literal => $correction:literal
+        fix $fix:tt $(fixed $fixed:tt)? $(for $($receiver:ident $reaction:ident),*)?;)*) => {
         $(
             #[doc = $statement]
             #[doc = ""]
@@ -70,26 +123,31 @@ macro_rules! rules {
             pub(crate) static $id: $crate::check::rule::Rule = $crate::check::rule::Rule {
                 id: stringify!($id),
                 name: $name,
+                family: $crate::check::rule::Family::$family,
+                facts: &[$($crate::check::rule::Fact::$fact),*],
                 severity: $severity,
                 generations: $generations,
                 levels: $crate::check::rule::levels($severity, $generations),
                 place: $place,
                 statement: $statement,
-                finding: concat!($($finding)?),
+                finding: rules!(@or "" $($finding)?),
                 why: &[$($why),*],
                 source: $source,
                 example: $example,
                 correction: $correction,
                 fix: $fix,
-                off: rules!(@off $($off)?),
+                fixed: rules!(@or None $((Some($fixed)))?),
+                receivers: &[$($(
+                    ($crate::format::Receiver::$receiver, $crate::error::Severity::$reaction)
+                ),*)?],
             };
         )*
 
         /// The rules of this family.
         pub(crate) static RULES: &[&$crate::check::rule::Rule] = &[$(&$id),*];
     };
-    (@off off) => { true };
-    (@off) => { false };
+    (@or $default:tt) => { $default };
+    (@or $default:tt $given:tt) => { $given };
 }
 pub(crate) use rules;
 
@@ -205,7 +263,7 @@ impl Rule {
 
     /// Returns whether the rule runs by default. Hints about size and the requirements of receivers run only if named.
     pub fn is_on(&self) -> bool {
-        !self.off
+        !self.is(Fact::Off)
     }
 
     /// Returns the highest severity in any generation, for machine output with one level per rule.
@@ -229,6 +287,54 @@ impl Rule {
         }
         parts.extend(self.levels[0].map(|level| format!("{level} in pprof")));
         parts.join(", ")
+    }
+
+    /// Returns what [`fix`](super::fix()) does where the rule is broken; `None` if there is no single right answer.
+    ///
+    /// ```
+    /// use otlp_profiles::check::Rule;
+    ///
+    /// let rule = Rule::find("duplicate-string").unwrap();
+    /// assert_eq!(rule.fixed_by(), Some("the equal rows became one"));
+    /// ```
+    pub fn fixed_by(&self) -> Option<&'static str> {
+        self.fixed
+    }
+
+    /// Returns the other checkers and receivers that check the same, with their reaction.
+    pub fn checked_by(&self) -> Vec<String> {
+        let receivers = Receiver::ALL.iter().filter_map(|receiver| {
+            let does = match self.receiver_level(*receiver)? {
+                Severity::Error if *receiver != Receiver::Collector => "rejects the payload",
+                _ => "drops or damages the data",
+            };
+            Some(format!("{receiver}: {does}"))
+        });
+        let tools = [("profcheck", "profcheck"), ("CheckValid", "google/pprof: rejects the file")];
+        let tools = tools.iter().filter(|(name, _)| self.source.contains(name));
+        receivers.chain(tools.map(|(_, does)| (*does).to_owned())).collect()
+    }
+
+    /// How much it matters at least to a receiver; `None` if the receiver has no opinion.
+    pub(crate) fn receiver_level(&self, receiver: Receiver) -> Option<Severity> {
+        self.receivers.iter().find(|(of, _)| *of == receiver).map(|(_, level)| *level)
+    }
+
+    pub(crate) fn is(&self, fact: Fact) -> bool {
+        self.facts.contains(&fact)
+    }
+
+    /// Whether a file or a message cannot be read where it is broken.
+    ///
+    /// Such rules are asked whatever [`Options`](super::Options) leave out: a payload that could not be
+    /// looked at would otherwise pass for one without findings.
+    pub(crate) fn is_unreadable(&self) -> bool {
+        self.is(Fact::Unreadable) || self.is(Fact::Breaking)
+    }
+
+    /// Whether it is about how a message is written, whatever it means: told also of one that cannot be taken apart.
+    pub(crate) fn is_of_bytes(&self) -> bool {
+        matches!(self.family, Family::File | Family::Wire | Family::Limit) || self.is(Fact::OfBytes)
     }
 
     /// How much it matters in a version; `None` where it is not asked.
@@ -261,8 +367,8 @@ impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} {}: {}", self.id, self.name, self.statement)?;
         writeln!(f, "{}, at {}", self.severity_in_words(), self.place)?;
-        if self.off {
-            let receiver = self.id.starts_with("OP92");
+        if self.is(Fact::Off) {
+            let receiver = self.family == Family::Receiver;
             let by = if receiver { "--for" } else { "--only, --deny or --allow" };
             writeln!(f, "off unless {by} names {}", if receiver { "a receiver" } else { "it" })?;
         }

@@ -12,7 +12,7 @@
 
 use crate::check::rule::rules;
 
-rules! {
+rules! { Attributes:
     /// An error because backends keep attributes in maps: which of two equal keys survives depends
     /// on the backend, so two readers see two different services. A `key_strindex` is resolved
     /// first: one pair may name by reference what another spells out.
@@ -20,7 +20,7 @@ rules! {
         "an attribute key occurs twice" finding "the key {v} occurs twice, first in attribute {b}"
         source "common.proto: \"Attribute keys MUST be unique\"; OTEP 0239"
         example "service.name twice" => "service.name once"
-        fix "write each key once";
+        fix "write each key once" for Parca Error;
     /// The same invariant for lists of references. Keys are compared by their text, so that two
     /// rows with one key conflict even where their values are equal, and so does one row that is
     /// listed twice.
@@ -28,14 +28,14 @@ rules! {
         "two attribute indices have the same key" finding "{v} repeats the key of entry {b}"
         source "profiles.proto 1.9: lists \"MUST maintain the key uniqueness requirement\"; profcheck"
         example "[1, 2] of the key thread.id" => "[1]"
-        fix "refer to one attribute per key";
+        fix "refer to one attribute per key" for Parca Error;
     /// Backends cannot index a pair without a name. The zero entry of a table is exempt; `OP3208` reports it at other
     /// positions.
     OP5003 "attribute-key-empty" ["E" "1-7"] "KeyValue, KeyValueAndUnit (index > 0, zero entries excepted: OP3208)"
         "an attribute has no key" finding "the attribute key is {v}"
         source "attribute specification: a key \"MUST be a non-null and non-empty string\""
         example "key: \"\"" => "key: \"thread.id\""
-        fix "give the attribute a key";
+        fix "give the attribute a key" for Parca Error;
     /// `key_strindex` is new in 1.10, where either may be set. A reader that knows both has to
     /// prefer one, and older readers see `key` alone.
     OP5004 "attribute-key-both" ["E" "7"] "KeyValue"
@@ -49,32 +49,32 @@ rules! {
         "an attribute has no value"
         source "profiles.proto 1.8: attributes \"SHOULD NOT contain empty values\"; 1.9 removed the sentence"
         example "value: {}" => "value: {string_value: \"x\"}"
-        fix "set a value, or omit the attribute";
+        fix "set a value, or omit the attribute" for Parca Error;
     /// 1.8 alone, as `OP5005`: bytes have no form that query languages agree on.
     OP5006 "value-bytes" ["W" "5"] "AnyValue.bytes_value"
         "an attribute holds bytes"
         source "profiles.proto 1.8 advises against bytes; no other release does"
         example "bytes_value: 01" => "string_value: \"01\""
-        fix "write bytes as a string";
+        fix "write bytes as a string" for Pyroscope Warning;
     /// The specification of attributes wants arrays to be homogeneous, since columnar stores give
     /// an array one type. Both ways to write a text count as one type.
     OP5007 "value-array-mixed" ["W5/I1-4,6-7" "1-7"] "AnyValue.array_value"
         "an array mixes types"
         source "attribute specification: arrays are homogeneous; profiles.proto 1.8"
         example "[\"a\", 1]" => "[\"a\", \"1\"]"
-        fix "write arrays of one type";
+        fix "write arrays of one type" for Pyroscope Warning;
     /// 1.8 alone: nested attributes cannot be flattened into labels without inventing keys.
     OP5008 "value-kvlist" ["W" "5"] "AnyValue.kvlist_value"
         "an attribute holds a map"
         source "profiles.proto 1.8 advises against maps; no other release does"
         example "{a: {b: 1}}" => "{a.b: 1}"
-        fix "write one attribute per entry";
+        fix "write one attribute per entry" for Pyroscope Warning;
     /// Readers that skip nulls shift the elements after it.
     OP5009 "null-in-array" ["I" "1-7"] "ArrayValue"
         "an array contains a null"
         source "attribute specification: null values \"SHOULD generally be avoided\""
         example "[\"a\", null]" => "[\"a\"]"
-        fix "omit null elements";
+        fix "omit null elements" for Pyroscope Warning;
     /// SDKs may stop at a depth of 64, and common protobuf decoders at 100 nested messages, which a value of 49 levels
     /// in a resource already reaches.
     OP5010 "value-depth" ["W" "1-7"] "AnyValue"
@@ -88,14 +88,14 @@ rules! {
         "a number is NaN or infinite" finding "the number is {v}"
         source "RFC 8259, section 6: JSON has no NaN and no infinity"
         example "NaN" => "0.5"
-        fix "write a finite number";
+        fix "write a finite number" for Pyroscope Warning;
     /// Row 0 of the attribute table is the null attribute since 1.8. A reference to it adds nothing
     /// and costs a byte, and readers that look up its key get an empty one.
     OP5012 "null-attribute-referenced" ["W" "5-7"] "attribute_indices"
         "an attribute index is 0, the null attribute" finding "attribute index {v} is the null attribute"
         source "profiles.proto 1.8: attribute 0 is the zero value"
         example "[0, 3]" => "[3]"
-        fix "omit index 0";
+        fix "omit index 0" fixed "the reference to the null attribute was left out";
     /// UCUM (`ms`, `By`) is what the metrics of OpenTelemetry use, so a unit written otherwise
     /// (`nanoseconds`) cannot be compared across signals. 1.11 is the first to say "SHOULD", so it
     /// is a hint only.
@@ -117,7 +117,7 @@ rules! {
         "a value is longer than 65,535 bytes" finding "the value has {v}, more than {b}"
         source "Pyroscope truncates longer values"
         example "a string of 1 MiB" => "a string of 1 kB"
-        fix "write a shorter value";
+        fix "write a shorter value" for Pyroscope Warning;
     /// Tables pay off because entries are shared. An attribute with a new value for each sample adds an entry per
     /// sample to the payload and to the index of the backend.
     OP5016 "high-cardinality" ["I" "1-7"] "attribute_table"
@@ -133,7 +133,7 @@ rules! {
         example "key_strindex: 3 in OTLP 1.9" => "key: \"thread.id\""
         fix "write the text in place, or write OTLP 1.10";
     /// This is a matter of style, so the rule is off by default: readers accept any key.
-    OP5018 "key-style" ["I" "1-7"] off "attribute keys"
+    OP5018 "key-style" ["I" "1-7"] Off "attribute keys"
         "an attribute key is not lower case" finding "the attribute key {v} is not lower case"
         source "naming conventions: \"Names SHOULD be lowercase\""
         example "\"ThreadID\"" => "\"thread.id\""
@@ -151,13 +151,13 @@ rules! {
         "two resources are equal"
         source "resource.proto: a resource stands for one entity that produces data"
         example "service.name=shop twice" => "one resource with the profiles of both"
-        fix "merge the profiles of both";
+        fix "merge the profiles of both" fixed "the profiles of equal resources were put together";
     /// As `OP5021`, within one resource.
     OP5022 "scope-duplicate" ["I" "1-7"] "scope_profiles"
         "two scopes of a resource are equal"
         source "scope specification: a scope is identified by its name, version, schema URL and attributes"
         example "scope \"profiler\" twice" => "one scope with the profiles of both"
-        fix "merge the profiles of both";
+        fix "merge the profiles of both" fixed "the profiles of equal scopes were put together";
     /// The scope names the profiler that measured. Readers work without it.
     OP5023 "scope-name-empty" ["I" "1-7"] "InstrumentationScope.name"
         "the instrumentation scope has no name"

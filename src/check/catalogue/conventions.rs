@@ -9,7 +9,7 @@
 
 use crate::check::rule::rules;
 
-rules! {
+rules! { Conventions:
     /// Symbolization servers find debug information by build id: a mapping without one cannot be
     /// symbolized later, on another machine.
     OP8001 "mapping-build-id" ["I" "5-7"] "Mapping.attribute_indices"

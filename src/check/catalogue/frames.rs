@@ -8,7 +8,7 @@
 
 use crate::check::rule::rules;
 
-rules! {
+rules! { Frames:
     /// The range is half-open, so a range that ends before it starts is empty. Symbolizers subtract `memory_start` from
     /// addresses and wrap around.
     OP7001 "mapping-range" ["E" "1-7"] "Mapping"
@@ -75,7 +75,7 @@ rules! {
         "a location of a stack is empty"
         source "profiles.proto 1.11: a location has an address or lines; Pyroscope drops the frame"
         example "Location{}" => "Location{address: 0x1004}"
-        fix "give the location an address or lines";
+        fix "give the location an address or lines" for Pyroscope Warning;
     /// An address means nothing without the file it was loaded from. Kernels and JITs have such
     /// frames legitimately.
     OP7011 "location-no-mapping" ["I" "1-7"] "Location"

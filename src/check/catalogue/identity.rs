@@ -9,40 +9,41 @@
 
 use crate::check::rule::rules;
 
-rules! {
+rules! { Identity:
     /// Required up to 1.7, optional since. [`fix`](crate::check::fix) derives one from the content,
     /// so that it is reproducible.
     OP6001 "profile-id-missing" ["E" "1-4"] "profile_id"
         "a profile has no id"
         source "OTEP 0239 and profiles.proto 1.7: \"This field is required\""
         example "profile_id: \"\"" => "profile_id: 16 random bytes"
-        fix "generate 16 random bytes";
+        fix "generate 16 random bytes" fixed "an id was made from what the profile holds";
     /// 16 bytes by every version. Parca refuses any other length.
     OP6002 "profile-id-length" ["E" "1-7"] "profile_id"
         "a profile id is not 16 bytes long" finding "the profile id has {v}, expected {b}"
         source "OTEP 0239 and profiles.proto 1.11; Parca rejects it"
         example "15 bytes" => "16 bytes"
-        fix "write 16 bytes, or none if the id is optional";
+        fix "write 16 bytes, or none if the id is optional" for Parca Error;
     /// All zeros is how an unset id looks after a fixed-size buffer was sent; taken for an id, it
     /// makes all such profiles one.
     OP6003 "profile-id-zero" ["E" "1-7"] "profile_id"
         "a profile id is all zeros"
         source "OTEP 0239 and profiles.proto 1.11: \"considered invalid\""
         example "16 zero bytes" => "16 random bytes"
-        fix "generate a random id";
+        fix "generate a random id"
+        fixed "an id of zeros is none: it was left out, or made from what the profile holds where one is required" for Parca Error;
     /// The id of W3C trace context. A shorter one cannot be joined with any trace. Row 0 is judged
     /// by the rules about zero entries.
     OP6004 "trace-id-length" ["E" "1-7"] "Link.trace_id"
         "a trace id is not 16 bytes long" finding "the trace id has {v}, expected {b}"
         source "W3C Trace Context; OTEP 0239; profcheck"
         example "15 bytes" => "16 bytes"
-        fix "write 16 bytes";
+        fix "write 16 bytes" for Parca Error;
     /// As `OP6004`, for the span.
     OP6005 "span-id-length" ["E" "1-7"] "Link.span_id"
         "a span id is not 8 bytes long" finding "the span id has {v}, expected {b}"
         source "W3C Trace Context; OTEP 0239; profcheck"
         example "7 bytes" => "8 bytes"
-        fix "write 8 bytes";
+        fix "write 8 bytes" for Parca Error;
     /// W3C trace context declares both ids invalid if all zero. Since 1.8 link 0 says "no span"; in
     /// OTEP 0239 an index cannot be left out, so the first of several links plays that part.
     OP6006 "link-id-zero" ["W" "1-7"] "Link"

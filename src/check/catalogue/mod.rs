@@ -8,18 +8,27 @@
 //!      └─ OP3101 ─► named by the code that raises it: findings.raise(&OP3101, spot, found, wanted)
 //! ```
 //!
-//! A rule is data: id, severity by generation, place, sentence, source, example and advice. What it
-//! takes to find one is code elsewhere, so the catalogue can be printed, tested for completeness
-//! and translated into SARIF without running a check. The first two digits of an id are its topic
-//! (00 files, 10 wire, 20 structure, 30 to 35 tables, 40 samples, 50 attributes, 60 identity, 70
-//! frames, 80 conventions, 90 limits, 91 hints, 92 receivers), by which several places ask for a
-//! whole family.
+//! A rule is data: id, severity by generation, place, sentence, source, example, advice, what `--fix` does, what
+//! receivers make of it. Code elsewhere finds violations, so the catalogue can be printed, tested for completeness and
+//! translated into SARIF without running a check. All facts of a rule are in its row, and lists of rules derive from it.
+//!
+//! The reactions of receivers are those of 20 November 2026, from their code:
+//!
+//! * Parca 0.28, `ValidateOtel*`: resources, zero entries in all tables and in the short form, samples, timestamps within
+//!   the profile, profile ids of 16 bytes, keys once and in place, values in the attribute table and in
+//!   [resources](super::rules::readers::of_value). It fails at samples of several values without timestamps. It drops
+//!   samples whose values are all 0, attributes of samples that are not text, and all attributes of locations.
+//! * Pyroscope 2.2, `ConvertOtelToGoogle` and its limits. It drops attributes that are neither text nor integer, keys by
+//!   reference, long values, timestamps, columns, everything in locations besides lines, and samples of several values.
+//! * The Collector before 0.161: of numbers in several chunks it keeps the last one, it takes two dictionaries for one,
+//!   and a group is an error. `OP9203` applies to files alone.
 
 mod attributes;
 mod container;
 mod conventions;
 mod duplicates;
 mod frames;
+mod hints;
 mod identity;
 mod indices;
 mod limits;
@@ -37,6 +46,7 @@ pub(crate) use container::*;
 pub(crate) use conventions::*;
 pub(crate) use duplicates::*;
 pub(crate) use frames::*;
+pub(crate) use hints::*;
 pub(crate) use identity::*;
 pub(crate) use indices::*;
 pub(crate) use limits::*;
@@ -55,7 +65,7 @@ use super::rule::Rule;
 ///
 /// The length is written out, so that the compiler asks for a change here when a family is added. A
 /// test wants ids and names to be unique over all of them.
-static FAMILIES: [&[&Rule]; 16] = [
+static FAMILIES: [&[&Rule]; 17] = [
     container::RULES,
     wire::RULES,
     structure::RULES,
@@ -70,6 +80,7 @@ static FAMILIES: [&[&Rule]; 16] = [
     frames::RULES,
     conventions::RULES,
     limits::RULES,
+    hints::RULES,
     readers::RULES,
     pprof::RULES,
 ];
@@ -84,24 +95,4 @@ impl Rule {
     pub fn find(name: &str) -> Option<&'static Rule> {
         Self::all().find(|rule| rule.id.eq_ignore_ascii_case(name) || rule.name == name)
     }
-}
-
-/// Whether a limit was reached where a rule is broken.
-///
-/// The command ends with an exit code of its own there, since a limit may be raised and a broken
-/// payload may not. `OP9008` is about the report, `OP9101` and later are hints.
-pub(crate) fn is_limit(rule: &Rule) -> bool {
-    [&OP0002, &OP0003, &OP0028, &OP1017].contains(&rule)
-        || rule.id.starts_with("OP900") && rule.id != "OP9008"
-        || rule.id == "OP9010"
-}
-
-/// Whether a file or a message cannot be read where a rule is broken.
-///
-/// Such rules are asked whatever [`Options`](super::Options) leave out: a payload that could not be
-/// looked at would otherwise pass for one without findings. `OP0010` is the exception, as the
-/// messages inside the frames are checked.
-pub(crate) fn is_unreadable(rule: &Rule) -> bool {
-    let of_file = rule.id.starts_with("OP00") && *rule != OP0010 && !is_limit(rule);
-    of_file || is_breaking(rule)
 }

@@ -10,14 +10,14 @@
 
 use crate::check::rule::rules;
 
-rules! {
+rules! { Orphan:
     /// profcheck calls strings that are reached through `KeyValue.key_strindex` orphans; here these
     /// references count.
     OP3301 "orphan-string" ["W6-7/I1-5" "1-7"] "string_table"
         "a string is not used" finding "the string {v} is not used"
         source "profiles.proto 1.9: \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
         example "string_table: [\"\", \"unused\"]" => "string_table: [\"\"]"
-        fix "drop the string";
+        fix "drop the string" fixed "the unused row was left out";
     /// Mapping 0 is the main binary by pprof's convention, also where no sample hit it.
     OP3302 "orphan-mapping" ["I" "1-7"] "mapping_table"
         "a mapping is not used"
@@ -41,25 +41,25 @@ rules! {
         "a link is not used"
         source "profiles.proto 1.9: \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
         example "a link that no sample refers to" => "a link that a sample refers to"
-        fix "drop the link";
+        fix "drop the link" fixed "the unused row was left out";
     /// Profiles, samples, mappings and locations refer to attributes.
     OP3306 "orphan-attribute" ["W6-7/I1-5" "1-7"] "attribute_table"
         "an attribute is not used"
         source "profiles.proto 1.9: \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
         example "an attribute that no index list holds" => "an attribute of a sample"
-        fix "drop the attribute";
+        fix "drop the attribute" fixed "the unused row was left out";
     /// A stack without samples remains where samples were filtered and the dictionary was not
     /// rebuilt.
     OP3307 "orphan-stack" ["W6-7/I1-5" "5-7"] "stack_table"
         "a stack is not used"
         source "profiles.proto 1.9: \"There SHOULD NOT be orphaned items\"; profcheck -check-orphans"
         example "a stack that no sample refers to" => "a stack that a sample refers to"
-        fix "drop the stack";
+        fix "drop the stack" fixed "the unused row was left out";
     /// An info, since it goes by itself with the orphan that holds it. Found by taking back what
     /// orphans refer to, so chains of any length are followed.
     OP3308 "orphan-transitive" ["I" "5-7"] "any table"
         "only unused entries refer to an entry"
         source "profiles.proto 1.9: \"There SHOULD NOT be orphaned items\""
         example "a location of an unused stack" => "a location of a used stack"
-        fix "drop the entry together with those that refer to it";
+        fix "drop the entry together with those that refer to it" fixed "the unused row was left out";
 }

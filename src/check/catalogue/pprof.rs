@@ -10,13 +10,14 @@
 
 use crate::check::rule::rules;
 
-rules! {
+rules! { Pprof:
     /// Optional strings use index 0 for a missing value; otherwise all of them would show this text.
     PP1001 "pprof-string-table" ["E" "P"] "string_table"
         "the string table does not begin with the empty string"
         source "pprof's profile.proto: string_table[0] \"must always be ''\"; google/pprof encode.go"
         example "[\"a\"]" => "[\"\", \"a\"]"
-        fix "write \"\" as string 0";
+        fix "write \"\" as string 0"
+        fixed "string 0 was made empty: index 0 says that there is no text, so nothing showed what it held";
     /// Values are positional, so readers cannot tell how many there should be or what they count.
     PP1002 "pprof-sample-type-missing" ["E" "P"] "sample_type"
         "the profile has samples and no sample type"
@@ -40,26 +41,26 @@ rules! {
         "the id of a mapping is 0 or occurs twice" finding "the mapping id is {v}, expected {b}"
         source "google/pprof CheckValid"
         example "id: 0" => "id: 1"
-        fix "number mappings from 1";
+        fix "number mappings from 1" fixed "one of the equal entries was kept";
     /// As `PP1005`, for functions.
     PP1006 "pprof-function-id" ["E" "P"] "Function.id"
         "the id of a function is 0 or occurs twice" finding "the function id is {v}, expected {b}"
         source "google/pprof CheckValid"
         example "id: 0" => "id: 1"
-        fix "number functions from 1";
+        fix "number functions from 1" fixed "one of the equal entries was kept";
     /// As `PP1005`, for locations.
     PP1007 "pprof-location-id" ["E" "P"] "Location.id"
         "the id of a location is 0 or occurs twice" finding "the location id is {v}, expected {b}"
         source "google/pprof CheckValid"
         example "id: 0" => "id: 1"
-        fix "number locations from 1";
+        fix "number locations from 1" fixed "one of the equal entries was kept";
     /// google/pprof reads the file and forgets the mapping, so that the frame loses its binary
     /// without a word.
     PP1008 "pprof-mapping-unresolved" ["E" "P"] "Location.mapping_id"
         "the mapping of a location does not exist" finding "mapping id {v} does not exist"
         source "pprof's profile.proto: \"there must be a unique Mapping\""
         example "mapping_id: 9" => "mapping_id: 0"
-        fix "write the mapping, or set 0";
+        fix "write the mapping, or set 0" fixed "the reference to nothing was left out";
     /// Unlike a mapping, a line's function is not optional.
     PP1009 "pprof-function-unresolved" ["E" "P"] "Line.function_id"
         "the function of a line does not exist" finding "function id {v} does not exist"
@@ -67,7 +68,7 @@ rules! {
         example "function_id: 9" => "function_id: 1"
         fix "write the function, or drop the line";
     /// One rule covers all string fields of pprof; the path of the finding names the field.
-    PP1010 "pprof-string-index" ["E" "P"] "every string index"
+    PP1010 "pprof-string-index" ["E" "P"] Lossy "every string index"
         "a string index is out of range" finding "string index {v} is out of range: {b}"
         source "google/pprof encode.go, getString"
         example "key: 99" => "key: 1"
@@ -75,7 +76,7 @@ rules! {
     /// Concatenated messages are merged by protobuf: rows of the second file get the ids of the
     /// first. `time_nanos` is singular and nearly always set, so that its second occurrence betrays
     /// the joint. All else that is found is then noise and is not reported.
-    PP1014 "pprof-concatenated" ["E" "P"] "time_nanos, string_table"
+    PP1014 "pprof-concatenated" ["E" "P"] Lossy "time_nanos, string_table"
         "the file is several profiles in a row"
         source "google/pprof encode.go, errConcatProfile"
         example "cat a.pb b.pb" => "pprof -proto a.pb b.pb"
@@ -118,7 +119,7 @@ rules! {
         example "\"wall\" with the sample type cpu alone" => "\"cpu\""
         fix "name a sample type of the profile";
     /// Legal for google/pprof; Pyroscope refuses the upload.
-    PP1021 "pprof-no-sample-type" ["W" "P"] "sample_type"
+    PP1021 "pprof-no-sample-type" ["W" "P"] Lossy "sample_type"
         "the profile has no sample type"
         source "pprof's profile.proto; Pyroscope rejects the profile"
         example "sample_type: []" => "sample_type: [cpu/nanoseconds]"
@@ -152,7 +153,7 @@ rules! {
         "ids are not numbered from 1 in order" finding "the id is {v}, expected {b}"
         source "pprof's profile.proto allows any ids; Parca rejects the profile"
         example "id: 5 first" => "id: 1 first"
-        fix "number entries from 1 in order";
+        fix "number entries from 1 in order" fixed "the rows were numbered anew";
     /// A warning: profile.proto declares `string`, which proto3 requires to be UTF-8, but Go's
     /// reader does not check.
     PP1027 "pprof-invalid-utf8" ["W" "P"] "string_table[]"
@@ -184,7 +185,7 @@ rules! {
         "a string occurs twice" finding "string {v} equals entry {b}"
         source "pprof's profile.proto: texts are stored once in string_table"
         example "[\"\", \"a\", \"a\"]" => "[\"\", \"a\"]"
-        fix "intern strings: write each once and refer to it";
+        fix "intern strings: write each once and refer to it" fixed "the equal rows became one";
     /// Labels are compared by bytes, in whatever order they are.
     PP1032 "pprof-duplicate-sample" ["I" "P"] "sample"
         "two samples have the same stack and labels" finding "the sample duplicates sample {b} (same stack and labels)"
@@ -205,7 +206,7 @@ rules! {
         fix "put the count first";
     /// pprofextended is pprof with more fields: read as pprof, its stacks (field 15,
     /// `location_indices`) would be missing without a word.
-    PP1035 "pprof-otlp-fields" ["W" "P"] "Profile"
+    PP1035 "pprof-otlp-fields" ["W" "P"] Lossy OfBytes "Profile"
         "the profile has fields of OTLP 1.3" finding "the profile has {v} of OTLP 1.3, expected {b}"
         source "OTEP 0239 extends profile.proto by these fields"
         example "field 15, location_indices" => "pprof without field 15"

@@ -6,14 +6,14 @@
 
 use crate::check::rule::rules;
 
-rules! {
+rules! { Repeats:
     /// Deprecated and unused by readers of OTLP, which refer by row: a warning. 0 is "no id" and
     /// may repeat.
     OP3401 "id-duplicate" ["W" "1"] "Mapping.id, Location.id, Function.id"
         "two entries share an id" finding "the id {v} is that of entry {b}"
         source "OTEP 0239: \"Unique nonzero id\""
         example "id: 1 twice" => "id: 1, id: 2"
-        fix "give each entry its own id";
+        fix "give each entry its own id" fixed "the rows were numbered anew";
     /// The unit of an attribute is looked up by its key there, so two entries make it a matter of
     /// order.
     OP3501 "attribute-unit-conflict" ["W" "1-4"] "attribute_units"
@@ -26,5 +26,5 @@ rules! {
         "the key of an attribute unit is not used" finding "no attribute has the key {v}"
         source "OTEP 0239: attribute_units maps a key to its unit"
         example "(zzz, ns) without an attribute zzz" => "an attribute zzz"
-        fix "drop the unit";
+        fix "drop the unit" fixed "the unused unit was left out";
 }

@@ -14,26 +14,26 @@
 
 use crate::check::rule::rules;
 
-rules! {
+rules! { Samples:
     /// The sample counts no events at no time. profcheck checks it only with `-check-sample-shapes`.
     OP4001 "sample-empty" ["E" "5-7"] "Sample"
         "a sample has no values and no timestamps" finding "the sample has no values and no timestamps"
         source "profiles.proto 1.8: a sample \"MUST have at least one\"; profcheck -check-sample-shapes"
         example "Sample{stack_index: 1}" => "Sample{stack_index: 1, values: [1]}"
-        fix "give the sample a value or a timestamp";
+        fix "give the sample a value or a timestamp" for Parca Error;
     /// The n-th value is of the n-th timestamp. Where the lengths differ no pairing can be right.
     OP4002 "values-timestamps-length" ["E" "5-7"] "Sample"
         "a sample has values and timestamps of different lengths" finding "the sample has {v}, expected {b}"
         source "profiles.proto 1.8: both \"MUST contain the same number\" of elements; profcheck -check-sample-shapes"
         example "values: [1], timestamps: [5, 6]" => "values: [1, 1], timestamps: [5, 6]"
-        fix "write one timestamp for each value";
+        fix "write one timestamp for each value" for Parca Error;
     /// The proto shows one value without timestamps and leaves more undefined: readers that add
     /// them and readers that take the first disagree.
     OP4003 "many-values-no-timestamps" ["W" "5-7"] "Sample.values"
         "a sample has several values and no timestamps" finding "the sample has {v} and no timestamps"
         source "profcheck rejects it; profiles.proto 1.8 shows one value without timestamps"
         example "values: [1, 2, 3]" => "values: [6]"
-        fix "add the timestamps, or write the sum of the values";
+        fix "add the timestamps, or write the sum of the values" for Parca Error, Pyroscope Warning;
     /// A reader may choose by the first sample how it stores all of them.
     OP4004 "shape-mixed" ["W7/I5-6" "5-7"] "Profile.samples"
         "the samples of a profile have different shapes" finding "the sample has {v}; the first sample has {b}"
@@ -91,13 +91,14 @@ rules! {
         "a timestamp lies outside the time of the profile" finding "the timestamp {v} lies outside {b}"
         source "profiles.proto 1.11: timestamps \"SHOULD\" lie in the time of the profile; OTEP 0239; profcheck rejects it"
         example "timestamp 99 in a profile of [100, 110)" => "timestamp 105"
-        fix "set the time and duration of the profile to cover its samples";
+        fix "set the time and duration of the profile to cover its samples" for Parca Error;
     /// Ascending times can be stored as differences; others cost every reader a sort.
     OP4013 "timestamps-unsorted" ["I" "1-7"] "Sample.timestamps"
         "timestamps are not sorted"
         source "profiles specification sets no order; sorted times compress better and readers need no sort"
         example "timestamps: [5, 4]" => "timestamps: [4, 5]"
-        fix "sort the timestamps together with their values";
+        fix "sort the timestamps together with their values"
+        fixed "the timestamps were sorted, with their values where each has one";
     /// OTEP 0239 spoke of milliseconds, 1.3.0 renamed the field to nanoseconds without changing its
     /// number. Only where the profile itself has a plausible time or none can the two be told
     /// apart.
@@ -135,7 +136,7 @@ rules! {
         "all values of a sample are 0"
         source "profiles specification allows it; Parca drops such samples"
         example "values: [0]" => "values: [1]"
-        fix "omit the sample, unless zero was measured";
+        fix "omit the sample, unless zero was measured" for Parca Warning;
     /// Folded into one finding: a writer uses labels on all samples or on none.
     OP4020 "label-deprecated" ["I" "1"] "Sample.label"
         "a sample uses deprecated labels"

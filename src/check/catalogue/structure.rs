@@ -9,31 +9,31 @@
 
 use crate::check::rule::rules;
 
-rules! {
+rules! { Structure:
     /// The empty message is legal OTLP; profcheck refuses it.
     OP2001 "no-resource-profiles" ["W" "1-7"] "ProfilesData.resource_profiles"
         "the payload has no resource profiles"
         source "profcheck reports an error"
         example "ProfilesData{}" => "ProfilesData{resource_profiles: [..]}"
-        fix "do not send a payload without profiles";
+        fix "do not send a payload without profiles" for Parca Error;
     /// As `OP2001`, a level deeper: a resource that has nothing to report.
     OP2002 "no-scope-profiles" ["W" "1-7"] "ResourceProfiles.scope_profiles"
         "a resource has no scopes"
         source "profcheck reports an error"
         example "ResourceProfiles{}" => "ResourceProfiles{scope_profiles: [..]}"
-        fix "omit resources without scopes";
+        fix "omit resources without scopes" fixed "the resource without scopes was left out";
     /// As `OP2001`: a scope that has nothing to report.
     OP2003 "no-profiles" ["W" "1-7"] "ScopeProfiles.profiles"
         "a scope has no profiles"
         source "profcheck reports an error"
         example "ScopeProfiles{}" => "ScopeProfiles{profiles: [..]}"
-        fix "omit scopes without profiles";
+        fix "omit scopes without profiles" fixed "the scope without profiles was left out";
     /// A profiler that measured and saw no activity writes such a profile. Parca refuses it.
     OP2004 "no-samples" ["I" "1-7"] "Profile.samples"
         "a profile has no samples"
         source "Parca rejects the profile; profiles.proto 1.11 allows it"
         example "Profile{sample_type: ..}" => "Profile{sample_type: .., samples: [..]}"
-        fix "omit profiles without samples";
+        fix "omit profiles without samples" fixed "the profile without samples was left out" for Parca Error;
     /// Told once for the payload. While the dictionary is missing every reference dangles, which is
     /// not repeated for each.
     OP2005 "dictionary-missing" ["E" "4-7"] "ProfilesData.dictionary"
@@ -43,11 +43,11 @@ rules! {
         fix "write the dictionary that the profiles refer to";
     /// protobuf merges occurrences of a singular message, so tables are appended while indices
     /// stay: those of the second part point into the first.
-    OP2006 "dictionary-repeated" ["W" "4-7"] "ProfilesData.dictionary"
+    OP2006 "dictionary-repeated" ["W" "4-7"] Lossy OfBytes "ProfilesData.dictionary"
         "the payload has more than one dictionary" finding "the payload has the dictionary {v}"
         source "protobuf encoding guide, Last One Wins: the tables are concatenated"
         example "cat a.otlp b.otlp" => "otlp-profiles convert a.otlp b.otlp -o out.otlp"
-        fix "merge the dictionaries and renumber the references";
+        fix "merge the dictionaries and renumber the references" for Collector Error;
     /// OTEP 0239 wants the profile beside an original payload too, since receivers cannot read
     /// every original.
     OP2007 "container-without-profile" ["E" "1"] "ProfileContainer.profile"
@@ -112,7 +112,7 @@ rules! {
         "the period is negative" finding "the period is {v}, expected {b}"
         source "Parca rejects the profile; pprof's profile.proto: a number of events"
         example "period: -1" => "period: 10000000"
-        fix "write a period of at least 0";
+        fix "write a period of at least 0" for Parca Error;
     /// First a string, from 1.6 an index: hence the two severities. A string that names nothing
     /// falls back, an index dangles.
     OP2017 "default-sample-type" ["W1-2/E3-4" "1-4"] "default_sample_type"

@@ -106,6 +106,9 @@ pub(super) fn sliced(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
         return None;
     }
     let values = Values::of(cx, message.within(&values))?.fitting(cx)?;
+    if values.values.iter().any(|value| *value < 0) {
+        return None;
+    }
     let attributes = Few::of(cx, attributes)?;
     let fits = start.checked_add(length).is_some_and(|end| end <= cx.profile.slice);
     if length == 0 || length > cx.limits.max_stack_depth || !fits {

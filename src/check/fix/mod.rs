@@ -12,12 +12,12 @@ use std::borrow::Cow;
 use std::fmt;
 
 use self::rewrite::Rewritten;
-use super::catalogue::{OP5021, OP5022};
+use super::catalogue::{OP0006, OP5021, OP5022, OP9008};
 use super::container;
 use super::finding::{Finding, RuleCount};
 use super::options::Options;
 use super::report::Report;
-use super::rule::Rule;
+use super::rule::{Family, Rule};
 use crate::compression;
 use crate::error::{Result, Severity};
 use crate::format::Format;
@@ -259,7 +259,7 @@ impl Report {
 
 /// Whether a rule is fixed by writing the payload anew, not by compressing it anew.
 fn is_fixed_in_payload(rule: &Rule) -> bool {
-    rule.fixed_by().is_some() && !rule.id().starts_with("OP00")
+    rule.fixed.is_some() && rule.family != Family::File
 }
 
 /// Why nothing more was done about a rule that is fixed elsewhere: the last resource stays though it is empty, a row that
@@ -287,7 +287,7 @@ fn rewritten(
 ) -> Result<Rewritten, String> {
     let rewritten = rewrite::rewrite(payload, format, limits).map_err(|error| error.to_string())?;
     // A reference that is lost is one that a finding is about.
-    let dangling = before.rule_counts().filter(|tally| tally.rule.id().starts_with("OP31"));
+    let dangling = before.rule_counts().filter(|tally| tally.rule.family == Family::Index);
     let dangling: u64 = dangling.map(|tally| tally.count).sum();
     let is_lost = |repair: &&crate::error::ReadFinding| {
         let more = repair.code == INDEX_OUT_OF_RANGE.as_str() && repair.count > dangling;
@@ -341,7 +341,7 @@ fn count(report: &Report, rule: &'static Rule) -> u64 {
 /// Which format was assumed is asked no more, as a payload is written in the one it has.
 fn changes(before: &Report, after: &Report, path: &str) -> Vec<Change> {
     let mut changes = Vec::new();
-    let asked = |tally: &&RuleCount| !["OP0006", "OP9008"].contains(&tally.rule.id());
+    let asked = |tally: &&RuleCount| ![&OP0006, &OP9008].contains(&tally.rule);
     for tally in before.rule_counts().filter(asked) {
         let fewer = tally.count.saturating_sub(count(after, tally.rule));
         if fewer == 0 {

@@ -21,31 +21,24 @@ use crate::check::lists;
 use crate::check::record::Record;
 use crate::check::rule::Rule;
 use crate::check::shape::Shape;
+use crate::check::state::Ids;
 use crate::check::state::Map;
-use crate::check::state::{Ids, PayloadState};
 use crate::schema::{FUNCTION, LINE, LOCATION, MAPPING, Table};
 
 /// The ids of the rows of a table: zero, given twice, or not 1, 2, 3 …
 ///
-/// `rows` picks the ids of the table out of the state. A row is found by its own id if no earlier
-/// one has it, so that a second lookup tells duplicates apart. Gaps and other orders are legal and
-/// one finding for each table (`PP1026`), folded by the last digit of the table's rule.
-fn id(
-    cx: &mut Cx<'_>,
-    record: &Record,
-    cell: usize,
-    rule: &'static Rule,
-    rows: fn(&PayloadState) -> &Ids,
-) {
+/// A row is found by its own id if no earlier one has it, so that a second lookup tells duplicates
+/// apart. Gaps and other orders are legal and one finding for each table (`PP1026`).
+fn id(cx: &mut Cx<'_>, record: &Record, cell: usize, rule: &'static Rule, table: Table) {
     let (id, row) = (record.number(cell), cx.row() as u64);
     let spot = Spot::at(record.at(cell)).field("id");
+    let first = cx.payload.ids_of(table).and_then(|ids| ids.row(id));
     if id == 0 {
         cx.findings.raise(rule, spot, 0, "1 or more");
-    } else if rows(&cx.payload).row(id) != Some(row) {
+    } else if first != Some(row) {
         cx.findings.raise(rule, spot, id, "a unique id");
     } else if id != row + 1 {
-        let kind = rule.id.as_bytes().last().copied().unwrap_or(0);
-        cx.findings.fold(&PP1026, kind.into(), spot, id, row + 1);
+        cx.findings.fold(&PP1026, table as u64, spot, id, row + 1);
     }
 }
 
@@ -56,7 +49,7 @@ const LIMIT: usize = MAPPING.cell("memory_limit");
 
 /// A mapping. Go writes one without a range where it cannot read its own, so that only a start past the limit is wrong.
 pub(crate) fn mapping(cx: &mut Cx<'_>, record: &Record) {
-    id(cx, record, MAPPING_ID, &PP1005, |state| &state.mapping_ids);
+    id(cx, record, MAPPING_ID, &PP1005, Table::Mapping);
     let (start, limit) = (record.number(START), record.number(LIMIT));
     if start > limit {
         let found = format!("{start:#x} to {limit:#x}");
@@ -77,7 +70,7 @@ const LINES: usize = LOCATION.cell("lines");
 /// The mapping is resolved to a row and counted as used, for `PP1038`. Address 0 is "not known", in
 /// no mapping and in any.
 pub(crate) fn location(cx: &mut Cx<'_>, _: &'static Shape, record: &Record) {
-    id(cx, record, LOCATION_ID, &PP1007, |state| &state.locations);
+    id(cx, record, LOCATION_ID, &PP1007, Table::Location);
     let (mapping, address) = (record.number(MAPPING_OF), record.number(ADDRESS));
     let lines = record.count(LINES);
     let spot = Spot::at(record.at(MAPPING_OF)).field("mapping_id");
@@ -139,7 +132,7 @@ const START_LINE: usize = FUNCTION.cell("start_line");
 
 /// A function. Its names are references to strings, which are asked where the message is taken apart.
 pub(crate) fn function(cx: &mut Cx<'_>, _: &'static Shape, record: &Record) {
-    id(cx, record, FUNCTION_ID, &PP1006, |state| &state.functions);
+    id(cx, record, FUNCTION_ID, &PP1006, Table::Function);
     if record.signed(START_LINE) < 0 {
         let spot = Spot::at(record.at(START_LINE)).field("start_line");
         cx.findings.raise(&PP1036, spot, record.signed(START_LINE), "");

@@ -8,7 +8,7 @@
 //! nothing is proved by [`fast`](crate::check::fast), as each message has to be seen.
 //!
 //! Demands that the specification has too are not repeated here:
-//! [`receivers`](crate::check::receivers) makes errors of the rules that a receiver enforces.
+//! The [`catalogue`](crate::check::catalogue) makes errors of the rules that a receiver enforces.
 
 use super::value_types;
 use crate::check::catalogue::{
