@@ -24,6 +24,7 @@ use crate::convert::conversion::{Blobs, Conversion, Outcome, Verb};
 use crate::convert::encode::Converted;
 use crate::convert::plan::{Job, Outputs, Plan};
 use crate::convert::run::Run;
+use crate::diff::page::{Form, Page};
 use crate::exit::{Exit, Failure};
 use crate::input::{Input, Inputs};
 use crate::output;
@@ -100,16 +101,6 @@ Examples:
   otlp-profiles diff before.pb.gz after.pb.gz --fail-over 5% --min-share 0.5%
   otlp-profiles diff main/*.pb.gz -- branch/*.pb.gz --repeats separate --fail-over 2%
   otlp-profiles diff before.otlp after.otlp -o difference.pb.gz";
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Form {
-    #[default]
-    Text,
-    Markdown,
-    Json,
-    /// `stack base new`, as difffolded.pl writes
-    Folded,
-}
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Repeats {
@@ -373,7 +364,13 @@ fn report(
             .sample_type(sample_type)
             .rename(Some(&rename));
         let diff = diff(&merged[0], &merged[1], &options).map_err(failure)?;
-        let page = page::Page { args, diff: &diff, verdict: verdict.as_ref() };
+        let page = Page {
+            form: args.form,
+            mode: args.mode(),
+            rows: args.rows,
+            diff: &diff,
+            verdict: verdict.as_ref(),
+        };
         output::text_to_stdout(&page.to_string())?;
     } else if let Some(verdict) = verdict.filter(|_| !args.convert.is_stdout()) {
         output::text_to_stdout(&verdict.to_string())?;

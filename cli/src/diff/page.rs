@@ -2,19 +2,32 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use clap::ValueEnum;
 use otlp_profiles::transform::{Diff, DiffMode, DiffRow, GateReport, Judgement};
 use serde_json::{Value as Json, json};
 
-use crate::diff::{Args, Form};
 use crate::numbers::{grouped, value};
 use crate::text::shown;
 
 /// The form of the JSON document. Keys are only ever added to it.
 const SCHEMA: &str = "otlp-profiles/diff/1";
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Form {
+    #[default]
+    Text,
+    Markdown,
+    Json,
+    /// `stack base new`, as difffolded.pl writes
+    Folded,
+}
+
 /// What is printed.
 pub(super) struct Page<'a> {
-    pub(super) args: &'a Args,
+    pub(super) form: Form,
+    pub(super) mode: DiffMode,
+    /// The most rows, or 0 for all.
+    pub(super) rows: usize,
     pub(super) diff: &'a Diff,
     /// The verdict of the gate, if there is one.
     pub(super) verdict: Option<&'a GateReport>,
@@ -22,11 +35,11 @@ pub(super) struct Page<'a> {
 
 impl Display for Page<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self.args.form {
+        match self.form {
             Form::Text => self.text(f),
             Form::Markdown => self.markdown(f),
             Form::Json => writeln!(f, "{:#}", self.json()),
-            Form::Folded => self.rows(0).iter().try_for_each(|row| {
+            Form::Folded => self.first(0).iter().try_for_each(|row| {
                 writeln!(f, "{} {} {}", row.name.replace('\n', " "), row.base, row.new)
             }),
         }
@@ -35,7 +48,7 @@ impl Display for Page<'_> {
 
 impl Page<'_> {
     /// The first rows, or all of them.
-    fn rows(&self, most: usize) -> &[DiffRow] {
+    fn first(&self, most: usize) -> &[DiffRow] {
         let most = if most == 0 { self.diff.rows.len() } else { most };
         &self.diff.rows[..most.min(self.diff.rows.len())]
     }
@@ -51,7 +64,7 @@ impl Page<'_> {
     }
 
     fn difference(&self, row: &DiffRow) -> String {
-        match (row.exact, self.args.mode()) {
+        match (row.exact, self.mode) {
             (Some(exact), _) if exact > 0 => format!("+{}", grouped(exact)),
             (Some(exact), _) => grouped(exact),
             (None, DiffMode::Share) => format!("{:+.2} points", row.difference),
@@ -72,7 +85,7 @@ impl Page<'_> {
     fn text(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.verdict.iter().try_for_each(|verdict| write!(f, "{}\n\n", shown_lines(verdict)))?;
         writeln!(f, "{}", self.head())?;
-        let rows = self.rows(self.args.rows);
+        let rows = self.first(self.rows);
         if rows.is_empty() {
             return writeln!(f, "No difference.");
         }
@@ -96,7 +109,7 @@ impl Page<'_> {
 
     /// How many rows are left out.
     fn more(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self.diff.rows.len() - self.rows(self.args.rows).len() {
+        match self.diff.rows.len() - self.first(self.rows).len() {
             0 => Ok(()),
             more => writeln!(f, "{} more (-n 0 shows all)", grouped(more as i128)),
         }
@@ -108,7 +121,7 @@ impl Page<'_> {
             writeln!(f, "```text\n{}\n```\n", shown_lines(verdict).replace('`', "'"))?;
         }
         writeln!(f, "**{}**\n", escaped(&self.head()))?;
-        let rows = self.rows(self.args.rows);
+        let rows = self.first(self.rows);
         if rows.is_empty() {
             return writeln!(f, "No difference.");
         }
@@ -142,7 +155,7 @@ impl Page<'_> {
             "base_total": number(diff.base_total),
             "new_total": number(diff.new_total),
             "covered_nanos": diff.covered_nanos.map(number),
-            "rows": self.rows(self.args.rows).iter().map(row).collect::<Json>(),
+            "rows": self.first(self.rows).iter().map(row).collect::<Json>(),
             "rows_in_all": diff.rows.len(),
         });
         if let Some(verdict) = self.verdict {

@@ -10,7 +10,7 @@ use crate::format::losses::{self, Losses};
 use crate::model::profile::Profile;
 use crate::model::samples::SampleRef;
 use crate::model::{Entry, Profiles};
-use crate::transform::split::piece::{Cutter, Piece, Rows, forget_unique, places};
+use crate::transform::split::piece::{Cutter, Piece, Rows, SampleRanges, forget_unique, places};
 
 /// The property that [`split`] divides by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,12 +223,12 @@ impl Parts<'_> {
 /// The samples of one profile by part, in the order of the first sample of each.
 #[derive(Default)]
 struct Pieces {
-    pieces: Vec<(usize, Vec<(u32, Range<u32>)>)>,
+    pieces: Vec<(usize, SampleRanges)>,
     index: HashMap<usize, usize, RandomState>,
 }
 
 impl Pieces {
-    fn rows(&mut self, part: usize) -> &mut Vec<(u32, Range<u32>)> {
+    fn rows(&mut self, part: usize) -> &mut SampleRanges {
         let piece = *self.index.entry(part).or_insert(self.pieces.len());
         if piece == self.pieces.len() {
             self.pieces.push((part, Vec::new()));

@@ -22,6 +22,9 @@ pub(super) struct Piece {
     pub(super) time: Option<(i128, i128)>,
 }
 
+/// Samples of a profile, each with a range of its timestamps.
+pub(super) type SampleRanges = Vec<(u32, Range<u32>)>;
+
 /// The samples of a piece.
 #[derive(Clone, Debug)]
 pub(super) enum Rows {
@@ -30,7 +33,7 @@ pub(super) enum Rows {
     /// Consecutive samples.
     Range(Range<usize>),
     /// Some samples, each with a range of its timestamps; the range is empty for totals.
-    Some(Vec<(u32, Range<u32>)>),
+    Some(SampleRanges),
 }
 
 /// The rows of the resource, the scope and the profile of each entry.
