@@ -263,7 +263,8 @@ fn a_location_outside_of_a_mapping_0_has_no_mapping() {
 
 #[test]
 fn references_past_a_table_without_row_0_have_their_index_and_place() {
-    let broken: [(&str, fn(&mut v1_10::ProfilesDictionary, &mut v1_10::Profile), &str, u32); 7] = [
+    type Break = fn(&mut v1_10::ProfilesDictionary, &mut v1_10::Profile);
+    let broken: [(&str, Break, &str, u32); 7] = [
         (
             "location_table",
             |d, _| d.stack_table[1].location_indices[1] = 2,

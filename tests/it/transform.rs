@@ -115,7 +115,8 @@ fn snapshots_of_one_resource_are_combined_as_asked() {
         at(2, &[("f", -20), ("gone", 6)]),
     ];
     let [f, gone, new] = ["f", "gone", "new"].map(|name| format!("inuse_space bytes {name}"));
-    let cases: [(_, &[(&str, i64)], &[&str]); 4] = [
+    type Sums<'a> = &'a [(&'a str, i64)];
+    let cases: [(_, Sums<'_>, &[&str]); 4] = [
         (Combine::Sum, &[(&f, 20), (&gone, 11), (&new, 7)], &["merge.snapshots_summed"]),
         (Combine::Last, &[(&f, 30), (&new, 7)], &[]),
         (Combine::Mean, &[(&f, 7), (&gone, 4), (&new, 2)], &[]),
