@@ -13,7 +13,7 @@ use otlp_profiles::transform::{
     Strip, convert_units, delta, diff, diff_profile, judge, per_second, retain_time, split,
     split_max, strip,
 };
-use otlp_profiles::{Builder, ErrorKind, Format, Profiles, WriteOptions};
+use otlp_profiles::{Builder, ErrorKind, Profiles};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
