@@ -8,7 +8,6 @@ use crate::support::doc::{Doc, Mask, Profile, Resource, Scope, Type, Val, meanin
 use crate::support::forms::{FORMS, form};
 use crate::support::generate::{Room, docs, pprofs};
 use crate::support::model::doc_of;
-use crate::support::shrink::{self, check};
 use crate::support::sized;
 use crate::support::{read, testdata, try_read, write};
 use otlp_profiles::builder::{WhenFull, root_first};
@@ -158,20 +157,18 @@ proptest! {
 
     #[test]
     fn whatever_a_pprof_says_is_kept(profile in pprofs()) {
-        check(&profile, shrink::pprofs, |profile| {
-            let before = read("pprof", &profile.encode_to_vec());
-            let after = added(&[&before]);
-            nothing_is_lost(&[&before])?;
-            // In its own words, unreferenced mappings included.
-            let said = |profiles| {
-                let (bytes, _) = write("pprof", profiles);
-                let pprof = otlp_profiles::proto::pprof::Profile::decode(&bytes[..]);
-                let mut said = support::pprof::meaning(&pprof.expect("a pprof that prost decodes"));
-                said.retain(|line| line != "mapping 0 0 0 (\"\", \"\") [false, false, false, false]");
-                said
-            };
-            same("pprof", &said(&before), &said(&after))
-        })?;
+        let before = read("pprof", &profile.encode_to_vec());
+        let after = added(&[&before]);
+        nothing_is_lost(&[&before])?;
+        // In its own words, unreferenced mappings included.
+        let said = |profiles| {
+            let (bytes, _) = write("pprof", profiles);
+            let pprof = otlp_profiles::proto::pprof::Profile::decode(&bytes[..]);
+            let mut said = support::pprof::meaning(&pprof.expect("a pprof that prost decodes"));
+            said.retain(|line| line != "mapping 0 0 0 (\"\", \"\") [false, false, false, false]");
+            said
+        };
+        same("pprof", &said(&before), &said(&after))?;
     }
 }
 

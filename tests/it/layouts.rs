@@ -8,7 +8,6 @@ use std::path::Path;
 use crate::support::doc::{Doc, Mask, meaning, same};
 use crate::support::forms::{FORMS, form};
 use crate::support::generate::{Room, docs, pprofs};
-use crate::support::shrink::{self, check};
 use crate::support::sized;
 use crate::support::{codes, read, testdata, write};
 use otlp_profiles::builder::root_first;
@@ -144,7 +143,7 @@ proptest! {
 
     #[test]
     fn made_pprofs_come_back_from_every_layout(profile in pprofs()) {
-        check(&profile, shrink::pprofs, |profile| pprof_comes_back("made", profile))?;
+        pprof_comes_back("made", &profile)?;
     }
 
     #[test]
@@ -154,7 +153,7 @@ proptest! {
             docs(Room { caps, portable: true }).prop_map(move |doc| (FORMS[at].name, doc))
         })
     ) {
-        check(&doc, shrink::docs, |doc| says_the_same(from, doc))?;
+        says_the_same(from, &doc)?;
     }
 
     #[test]
@@ -208,7 +207,7 @@ fn small_profiles_are_known_for_what_they_are() {
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % end
     };
-    for _ in 0..400 {
+    for _ in 0..sized(400) {
         let mut builder = Builder::new();
         let cpu = builder.profile("cpu", "count");
         builder.profile_mut(cpu).time(1_700_000_000_000_000_000).duration(10_000_000_000);

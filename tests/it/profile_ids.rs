@@ -11,7 +11,6 @@ use crate::support::doc::{
 };
 use crate::support::forms::form;
 use crate::support::generate::pprofs;
-use crate::support::shrink;
 use crate::support::{codes, read, write};
 use otlp_profiles::model::ProfileId;
 use otlp_profiles::proto::pprof;
@@ -324,6 +323,6 @@ proptest! {
 
     #[test]
     fn a_made_up_pprof_has_one_id(profile in pprofs()) {
-        shrink::check(&profile, shrink::pprofs, one_id)?;
+        one_id(&profile)?;
     }
 }

@@ -7,7 +7,6 @@ use crate::support::doc::{self, Doc, Mask, Val, meaning, same};
 use crate::support::forms::{FORMS, form};
 use crate::support::generate::{Room, docs, pprofs};
 use crate::support::model::doc_of;
-use crate::support::shrink::{self, check};
 use crate::support::{codes, kept, read, write};
 use otlp_profiles::losses::LossKind;
 use otlp_profiles::proto::pprof;
@@ -47,7 +46,7 @@ proptest! {
 
     #[test]
     fn pprof_through_every_format(profile in pprofs()) {
-        check(&profile, shrink::pprofs, pprof_comes_back)?;
+        pprof_comes_back(&profile)?;
     }
 
     #[test]
@@ -210,12 +209,12 @@ proptest! {
 
     #[test]
     fn portable_payloads_through_every_generation((from, doc) in every_room(true)) {
-        check(&doc, shrink::docs, |doc| comes_back(from, doc))?;
+        comes_back(from, &doc)?;
     }
 
     #[test]
     fn no_loss_is_silent((from, doc) in every_room(false)) {
-        check(&doc, shrink::docs, |doc| losses_are_said(from, doc))?;
+        losses_are_said(from, &doc)?;
     }
 }
 
@@ -339,6 +338,6 @@ proptest! {
 
     #[test]
     fn a_profile_is_the_same_alone_and_in_company((from, doc) in every_room(false)) {
-        check(&doc, shrink::docs, |doc| alone_and_together(from, doc))?;
+        alone_and_together(from, &doc)?;
     }
 }

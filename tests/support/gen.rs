@@ -15,12 +15,12 @@ use super::doc::{
 use super::forms::{Caps, DefaultBy};
 use super::sized;
 
-/// proptest's defaults, a tenth of them unless [`sized`] has all, but [`shrink`](super::shrink) does its work, and the same cases on every run unless `PROPTEST_RNG_SEED` asks for others.
+/// proptest's defaults, but a tenth of the cases unless [`sized`] runs all, and the same ones on every run unless
+/// `PROPTEST_RNG_SEED` is set.
 pub fn config() -> ProptestConfig {
     let mut config = ProptestConfig {
         cases: sized(256) as u32,
         failure_persistence: None,
-        max_shrink_iters: 0,
         ..ProptestConfig::default()
     };
     if std::env::var_os("PROPTEST_RNG_SEED").is_none() {

@@ -16,8 +16,6 @@ pub mod model;
 pub mod pprof;
 #[cfg(feature = "proto-all")]
 pub mod profcheck;
-#[cfg(feature = "proto-all")]
-pub mod shrink;
 mod sized;
 mod sources;
 pub mod wire;
