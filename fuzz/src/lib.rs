@@ -36,7 +36,7 @@ pub fn totals(profiles: &Profiles) -> BTreeMap<(&str, &str), (u64, i128)> {
 }
 
 /// The facts of a summary, without the rows of tables: a summary counts them differently from a full reading.
-pub fn facts(summary: &Summary) -> impl PartialEq + Debug {
+pub fn facts(summary: &Summary) -> impl PartialEq + Debug + use<> {
     let dictionary = summary.outline().dictionary();
     let profiles = summary.profiles().map(|of| {
         let kinds = of.profile.sample_types().iter();
