@@ -130,7 +130,7 @@ pub(crate) struct Args {
 const OTLP: &str = "Options for OTLP";
 const PPROF: &str = "Options for pprof and folded stacks";
 
-/// Commands that work as they are typed: `tests/cli` runs the like of them.
+/// Commands that work as they are typed: `cli/tests` runs the like of them.
 const AFTER_HELP: &str = "\
 Examples:
   otlp-profiles convert cpu.pb.gz -o cpu.otlp --resource service.name=checkout

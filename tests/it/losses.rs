@@ -1044,7 +1044,7 @@ fn every_code_has_a_case() {
         // In tests/it/json.rs and tests/it/profile_ids.rs.
         "json.id_base64",
         "profile_id.first_only",
-        // In tests/cli/losses.rs.
+        // In cli/tests/cli/losses.rs.
         "sample_type.left_out",
         "message.unreadable",
         // In tests/it/tools.rs.
@@ -1062,7 +1062,7 @@ fn every_code_has_a_case() {
         "attr.sample.dropped",
         "link.dropped",
         "text.bad_line",
-        // In tests/defects_turn3.rs.
+        // In cli/tests/defects_turn3.rs.
         "columns.unread",
         "pprof.equal_id",
         // In tests/it/transform.rs.
