@@ -38,6 +38,7 @@
 //! | summarise a payload without reading all of it | [`Summary`] |
 //! | measure which parts of a payload use the bytes | [`summary::Sizes`] |
 //! | inspect profiles: samples, stacks, values, attributes | [`Profiles`], [`model`] |
+//! | show where time or memory is spent, filter stacks | [`look`] |
 //! | write a format | [`write()`], [`write_to()`], [`Format`], [`WriteOptions`] |
 //! | merge, split, compare, filter or redact profiles | [`transform`] |
 //! | check a payload against the rules of its generation | [`check::validate()`], [`check::Rule`] |
@@ -70,7 +71,7 @@
 //! | `check` | the module `check`: rules, reports and fixes |
 //! | `formats` | formats of other tools: folded stacks, speedscope, `perf script`, pprof's legacy formats, OSProfiler |
 //! | `summary` | `Summary` and `summary::Sizes` |
-//! | `transform` | the module `transform`: merging, splitting, comparing, filtering and redacting |
+//! | `transform` | the modules `transform` and `look`: merging, splitting, comparing, filtering and redacting; reports |
 //! | `proto` | [`prost`](https://docs.rs/prost) types of the newest generation and of pprof, generated at build time with some 40 additional crates |
 //! | `proto-all` | prost types of every older generation as well |
 //! | `pprof` | `Builder::report`: profiles from the reports of the crate [`pprof`](https://docs.rs/pprof) |
@@ -97,6 +98,8 @@ mod error;
 pub mod format;
 pub mod framing;
 mod limits;
+#[cfg(feature = "transform")]
+pub mod look;
 pub mod model;
 #[cfg(feature = "proto")]
 pub mod proto;

@@ -20,7 +20,7 @@ mod folded;
 pub(crate) mod intake;
 pub(crate) mod json;
 pub(crate) mod known;
-mod labels;
+pub(crate) mod labels;
 mod layout;
 #[cfg(feature = "formats")]
 mod legacy;

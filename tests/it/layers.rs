@@ -18,6 +18,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("stream", 3),
     ("builder", 3),
     ("format", 4),
+    ("look", 5),
     ("writer", 5),
     ("reader", 6),
     ("check", 7),

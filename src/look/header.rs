@@ -1,0 +1,95 @@
+//! The facts above a report, and its samples after filters.
+
+use std::borrow::Cow;
+
+use crate::error::Result;
+use crate::look::options::Options;
+use crate::look::report::Header;
+use crate::look::select::{Selection, select};
+use crate::look::unit;
+use crate::model::{Entry, MappingId, Profiles, Value};
+use crate::semconv::{BUILD_IDS, PPROF_PROFILE_COMMENT, PPROF_PROFILE_DOC_URL};
+
+/// Applies the filters, and describes the samples.
+pub(super) fn prepare<'a>(
+    profiles: &'a Profiles,
+    options: &Options,
+) -> Result<(Cow<'a, Profiles>, Header)> {
+    let selection = select(profiles, options.sample_type.as_deref())?;
+    let mut header = describe(&selection, options);
+    if options.filter.is_empty() {
+        return Ok((Cow::Borrowed(profiles), header));
+    }
+    let mut filtered = profiles.clone();
+    header.unmatched_filters = options.filter.apply(&mut filtered)?;
+    if options.relative_percentages {
+        header.total = select(&filtered, options.sample_type.as_deref())?.total(options.mean);
+    }
+    Ok((Cow::Owned(filtered), header))
+}
+
+fn describe(selection: &Selection<'_>, options: &Options) -> Header {
+    let (name, unit) = selection.sample_type;
+    let owned = |(name, unit): &(&str, &str)| ((*name).to_owned(), (*unit).to_owned());
+    let entries = || selection.columns.iter().map(|(entry, _)| entry);
+    let (file, build_id) = main_binary(entries());
+    let starts = entries().map(|entry| entry.profile().time_unix_nano()).filter(|time| *time != 0);
+    let ends = entries().map(|entry| {
+        let profile = entry.profile();
+        profile.time_unix_nano() + profile.duration_nanos()
+    });
+    let time_unix_nano = starts.min().unwrap_or_default();
+    let one = (selection.columns.len() == 1).then(|| selection.columns[0].0.profile());
+    let span = ends.max().unwrap_or_default() - time_unix_nano;
+    Header {
+        file,
+        build_id,
+        comments: comments(entries()),
+        sample_type: name.to_owned(),
+        unit: unit.to_owned(),
+        display_unit: options.unit.clone().unwrap_or_else(|| unit::AUTO.to_owned()),
+        other_types: selection.others.iter().map(owned).collect(),
+        doc_url: entries()
+            .find_map(|entry| entry.attributes().get_str(PPROF_PROFILE_DOC_URL))
+            .map(str::to_owned),
+        time_unix_nano,
+        duration_nanos: one.map_or(span, |profile| profile.duration_nanos()),
+        total: selection.total(options.mean),
+        mean: options.mean,
+        filters: options.filter.described(),
+        unmatched_filters: Vec::new(),
+    }
+}
+
+/// The file and the build id of the first mapping, if all profiles are of one resource.
+fn main_binary<'a>(
+    mut entries: impl Iterator<Item = &'a Entry<'a>>,
+) -> (Option<String>, Option<String>) {
+    let Some(first) = entries.next() else { return (None, None) };
+    let same =
+        |entry: &Entry<'_>| std::ptr::eq(entry.resource_profiles(), first.resource_profiles());
+    if !entries.all(same) {
+        return (None, None);
+    }
+    let dictionary = first.dictionary();
+    let main = MappingId(1);
+    let file = dictionary.text(dictionary.mappings().get(main).filename);
+    let attributes = dictionary.resolve(dictionary.mappings().attributes(main));
+    let build_id = BUILD_IDS.iter().find_map(|key| attributes.get_str(key));
+    (Some(file.to_owned()).filter(|file| !file.is_empty()), build_id.map(str::to_owned))
+}
+
+/// The comments of all profiles, each once, without those that pprof hides.
+fn comments<'a>(entries: impl Iterator<Item = &'a Entry<'a>>) -> Vec<String> {
+    let mut comments: Vec<String> = Vec::new();
+    for entry in entries {
+        let value = entry.attributes().get(PPROF_PROFILE_COMMENT);
+        let Some(Value::Array(items)) = value.map(|value| value.value()) else { continue };
+        let of_profile = items.iter().map(|item| entry.dictionary().value(item).to_string());
+        let of_profile: Vec<_> = of_profile.filter(|one| !one.starts_with('#')).collect();
+        if !comments.ends_with(&of_profile) {
+            comments.extend(of_profile);
+        }
+    }
+    comments
+}

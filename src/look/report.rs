@@ -1,0 +1,168 @@
+//! The contents of reports.
+
+/// The facts above the rows of a report.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Header {
+    /// The main binary, if all profiles are of one resource: the first of the mapping table.
+    pub file: Option<String>,
+    /// Its build id.
+    pub build_id: Option<String>,
+    /// The comments of the profiles.
+    pub comments: Vec<String>,
+    /// The name of the sample type.
+    pub sample_type: String,
+    /// The unit of all values.
+    pub unit: String,
+    /// The unit of printed values; `minimum` prints each value in the largest unit that fits.
+    pub display_unit: String,
+    /// The other sample types of the payload, with their units. The report leaves out their samples.
+    pub other_types: Vec<(String, String)>,
+    /// A page about the profile.
+    pub doc_url: Option<String>,
+    /// The earliest start, in nanoseconds since 1970; 0 if unknown.
+    pub time_unix_nano: i128,
+    /// The time from the earliest start to the latest end, in nanoseconds; 0 if unknown.
+    pub duration_nanos: i128,
+    /// The sum of absolute values: 100 %.
+    pub total: i128,
+    /// Whether values are means per first sample type.
+    pub mean: bool,
+    /// The filters as `name=expression`.
+    pub filters: Vec<String>,
+    /// The names of filters that matched nothing.
+    pub unmatched_filters: Vec<&'static str>,
+}
+
+/// Whether calls of a function were inlined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Inline {
+    /// None was.
+    #[default]
+    No,
+    /// Some were.
+    Partial,
+    /// All were.
+    Yes,
+}
+
+/// A row: a function, or whatever [`By`](crate::look::By) groups by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Row {
+    /// The printed name.
+    pub name: String,
+    /// The value of the row itself.
+    pub flat: i128,
+    /// The value of the row and of everything it calls. Recursion counts once.
+    pub cum: i128,
+    /// Whether its calls were inlined.
+    pub inline: Inline,
+}
+
+/// The omissions of a report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Trimmed {
+    /// The sum of the flat values of all rows in the report.
+    pub shown: i128,
+    /// The number of rows dropped because their cumulative value is small.
+    pub dropped: usize,
+    /// The cumulative value that pprof prints as the limit: a share of the total.
+    pub cutoff: i128,
+    /// The number of rows before the limit on their number.
+    pub rows: usize,
+    /// The number of rows after it.
+    pub kept: usize,
+}
+
+/// Values by row: see [`top`](crate::look::top()).
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Top {
+    /// The facts above the rows.
+    pub header: Header,
+    /// The omissions.
+    pub trimmed: Trimmed,
+    /// The rows, sorted.
+    pub rows: Vec<Row>,
+}
+
+/// Values by row, with callers and callees: see [`tree`](crate::look::tree()) and [`peek`](crate::look::peek()).
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Tree {
+    /// The facts above the rows.
+    pub header: Header,
+    /// The omissions.
+    pub trimmed: Trimmed,
+    /// The rows, sorted.
+    pub rows: Vec<TreeRow>,
+}
+
+/// A row with its calls.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TreeRow {
+    /// The values.
+    pub row: Row,
+    /// The calls of the row, largest first.
+    pub callers: Vec<Call>,
+    /// The calls that the row makes, largest first.
+    pub callees: Vec<Call>,
+}
+
+/// A call of one row by another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Call {
+    /// The name of the other row.
+    pub name: String,
+    /// The value of the samples with the call, each counted once.
+    pub weight: i128,
+    /// Whether the call was inlined wherever it occurs.
+    pub is_inline: bool,
+}
+
+/// The stack of every sample: see [`traces`](crate::look::traces()).
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Traces {
+    /// The facts above the stacks.
+    pub header: Header,
+    /// The samples with a stack, in the order of the payload.
+    pub traces: Vec<Trace>,
+    /// The names of frames.
+    pub(super) names: Vec<String>,
+    /// By stack of the dictionary: the names of its frames and whether each was inlined.
+    pub(super) stacks: Vec<Vec<(u32, bool)>>,
+}
+
+/// A sample: its value, its labels, and its stack.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Trace {
+    /// The value.
+    pub value: i128,
+    /// The labels, sorted: those with texts, then those with numbers.
+    pub labels: Vec<(String, String)>,
+    pub(super) stack: usize,
+}
+
+impl Traces {
+    /// Returns the frames of a trace, leaf first: the name of each, and whether it was inlined into the next.
+    ///
+    /// ```
+    /// use otlp_profiles::look::{self, Options};
+    /// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    /// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+    /// let traces = look::traces(&profiles, &Options::default())?;
+    /// let (root, _) = traces.frames(&traces.traces[1]).last().unwrap();
+    /// assert_eq!(root, "runtime.main");
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
+    pub fn frames(&self, trace: &Trace) -> impl ExactSizeIterator<Item = (&str, bool)> {
+        let stack = self.stacks.get(trace.stack).map_or(&[][..], |stack| stack);
+        stack.iter().map(|(name, is_inline)| (&*self.names[*name as usize], *is_inline))
+    }
+}

@@ -1,0 +1,95 @@
+//! The stack of every sample.
+
+use std::collections::BTreeMap;
+
+use crate::error::Result;
+use crate::look::header;
+use crate::look::label::{LabelValue, Units, labels};
+use crate::look::node::{Nodes, Rules};
+use crate::look::options::Options;
+use crate::look::report::{Trace, Traces};
+use crate::look::select::select;
+use crate::look::unit;
+use crate::model::{Dictionary, Profiles, SampleRef};
+
+/// Lists the samples with their values, labels and stacks: `pprof -traces`. Samples without a stack are left out.
+///
+/// It takes time and memory linear in the size of the profiles: samples share stacks, and stacks share names.
+///
+/// # Errors
+///
+/// There are no profiles, or none has the sample type.
+///
+/// ```
+/// use otlp_profiles::look::{self, Options};
+/// # let bytes = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+/// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+/// let traces = look::traces(&profiles, &Options::default())?;
+/// for trace in &traces.traces {
+///     let (leaf, _) = traces.frames(trace).next().unwrap();
+///     println!("{} {:?} {leaf}", trace.value, trace.labels);
+/// }
+/// # assert_eq!(traces.traces.len(), 143);
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+pub fn traces(profiles: &Profiles, options: &Options) -> Result<Traces> {
+    let units = Units::of(profiles);
+    let (profiles, header) = header::prepare(profiles, options)?;
+    let dictionary = profiles.dictionary();
+    let nodes = Nodes::new(dictionary, Rules::of(options));
+    let selection = select(&profiles, options.sample_type.as_deref())?;
+    let mut stacks = vec![Vec::new(); dictionary.stacks().len()];
+    let mut traces = Vec::new();
+    for (entry, column) in &selection.columns {
+        let profile = entry.profile();
+        for sample in profile.samples() {
+            let stack = sample.stack.row();
+            if dictionary.stack(sample.stack).is_empty() {
+                continue;
+            }
+            if stacks[stack].is_empty() {
+                stacks[stack] = frames(dictionary, &nodes, &sample);
+            }
+            let divisor = if options.mean { profile.total(sample, 0) } else { 0 };
+            let value = i128::from(profile.total(sample, *column));
+            let value = if divisor == 0 { value } else { value / i128::from(divisor) };
+            traces.push(Trace { value, labels: printed(dictionary, &sample, &units), stack });
+        }
+    }
+    let names = (0..nodes.len() as u32).map(|node| nodes.name(node)).collect();
+    Ok(Traces { header, traces, names, stacks })
+}
+
+/// The nodes of a stack, leaf first, and whether each was inlined into the next.
+fn frames(dictionary: &Dictionary, nodes: &Nodes<'_>, sample: &SampleRef<'_>) -> Vec<(u32, bool)> {
+    let of_location = |location: &crate::model::LocationId| {
+        let of_location = nodes.of(*location);
+        let is_inlined = move |at| at + 1 < of_location.len();
+        of_location.iter().enumerate().map(move |(at, node)| (*node, is_inlined(at)))
+    };
+    dictionary.stack(sample.stack).iter().flat_map(of_location).collect()
+}
+
+/// The labels of a sample as pprof prints them: by key, its values separated by spaces, those with texts first.
+fn printed(
+    dictionary: &Dictionary,
+    sample: &SampleRef<'_>,
+    units: &Units,
+) -> Vec<(String, String)> {
+    let mut by_key: BTreeMap<(bool, &str), String> = BTreeMap::new();
+    let labels = labels(dictionary, sample);
+    for label in &labels {
+        let (is_number, text) = match &label.value {
+            LabelValue::Text(text) => (false, text.to_string()),
+            LabelValue::Number(number, _) => {
+                (true, unit::label((*number).into(), units.unit(label.key), unit::AUTO))
+            }
+        };
+        let texts = by_key.entry((is_number, label.key)).or_default();
+        texts.extend((!texts.is_empty()).then_some(' '));
+        texts.push_str(&text);
+    }
+    let mut printed: Vec<_> = by_key.into_iter().collect();
+    printed.sort_unstable_by_key(|((is_number, key), _)| (*is_number, format!("{key:>10}")));
+    printed.into_iter().map(|((_, key), text)| (key.to_owned(), text)).collect()
+}
