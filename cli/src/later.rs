@@ -11,7 +11,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 pub(crate) struct Later<T>(pub(crate) Box<T>);
 
 /// What is called thousands of times, on small files. Others, and help, may ask for all declarations.
-const ALONE: [&str; 3] = ["convert", "info", "validate"];
+const ALONE: [&str; 4] = ["convert", "info", "top", "validate"];
 
 impl<T: Args> Args for Later<T> {
     /// Called for every subcommand at every start, before it is known which one runs.

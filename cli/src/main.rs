@@ -17,6 +17,7 @@ mod convert;
 mod diff;
 mod exit;
 mod files;
+mod filters;
 mod formats;
 mod info;
 mod input;
@@ -36,6 +37,7 @@ mod split;
 mod style;
 mod text;
 mod time;
+mod top;
 mod trace;
 mod validate;
 
@@ -81,6 +83,8 @@ enum Command {
     Diff(Later<diff::Args>),
     /// Divide profiles by size, resource, sample type, attribute or time
     Split(Later<split::Args>),
+    /// Show where time or memory is spent, as pprof does
+    Top(Later<top::Args>),
     /// Print a completion script for a shell
     Completions(Later<completions::Args>),
     /// Print the manual page, or write all pages to a directory
@@ -110,6 +114,7 @@ Environment:
 
 Examples:
   otlp-profiles info cpu.otlp
+  otlp-profiles top cpu.otlp
   otlp-profiles convert cpu.pb.gz -o cpu.otlp
   otlp-profiles validate cpu.otlp";
 
@@ -148,6 +153,7 @@ fn run(cli: &Cli) -> Exit {
         Command::Merge(Later(args)) => merge::run(args, &console),
         Command::Diff(Later(args)) => diff::run(args, &console),
         Command::Split(Later(args)) => split::run(args, &console),
+        Command::Top(Later(args)) => top::run(args, &console),
         Command::Completions(Later(args)) => completions::run(args, &console),
         Command::Man(Later(args)) => man::run(args, &console),
     }

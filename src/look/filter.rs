@@ -35,9 +35,11 @@ use crate::semconv::{
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Filter {
-    /// Drop the rootmost frame that matches the first pattern and not the second, and all frames below it. Frames before
-    /// the first one without a match stay.
-    pub drop_frames: Vec<(Pattern, Option<Pattern>)>,
+    /// Drop the rootmost frame that matches, unless [`keep_frames`](Self::keep_frames) matches it too, and all frames
+    /// below it. Frames before the first one without a match stay.
+    pub drop_frames: Option<Pattern>,
+    /// The exceptions.
+    pub keep_frames: Option<Pattern>,
     /// Add a frame for each of these labels at the root of every stack; the first key becomes the root.
     pub tag_root: Vec<String>,
     /// Add a frame for each of these labels at the leaf of every stack; the last key becomes the leaf.
@@ -65,9 +67,8 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Adds the frames that the profiles declare to be of no interest
-    /// ([`PPROF_PROFILE_DROP_FRAMES`], [`PPROF_PROFILE_KEEP_FRAMES`]). `compile` makes the pattern of a regular
-    /// expression.
+    /// Drops the frames that the profiles declare to be of no interest: sets [`drop_frames`](Self::drop_frames) and
+    /// [`keep_frames`](Self::keep_frames). `compile` makes the pattern of a regular expression.
     ///
     /// # Errors
     ///
@@ -77,25 +78,25 @@ impl Filter {
         profiles: &Profiles,
         compile: impl Fn(&str) -> Result<Pattern, E>,
     ) -> Result<(), E> {
-        let of = |entry: &Entry<'_>| {
-            let drop = entry.attributes().get_str(PPROF_PROFILE_DROP_FRAMES)?.to_owned();
-            let keep = entry.attributes().get_str(PPROF_PROFILE_KEEP_FRAMES).map(str::to_owned);
-            (!drop.is_empty()).then_some((drop, keep.filter(|keep| !keep.is_empty())))
+        let declared = |key: &str| -> Result<Option<Pattern>, E> {
+            let of = |entry: Entry<'_>| Some(format!("(?:{})", entry.attributes().get_str(key)?));
+            let mut texts: Vec<_> = profiles.entries().filter_map(of).collect();
+            texts.retain(|text| text != "(?:)");
+            texts.sort_unstable();
+            texts.dedup();
+            let whole = format!("^(?:{})$", texts.join("|"));
+            (!texts.is_empty()).then(|| compile(&whole)).transpose()
         };
-        let mut declared: Vec<_> = profiles.entries().filter_map(|entry| of(&entry)).collect();
-        declared.sort_unstable();
-        declared.dedup();
-        for (drop, keep) in declared {
-            let whole = |text: &str| compile(&format!("^(?:{text})$"));
-            self.drop_frames.push((whole(&drop)?, keep.as_deref().map(whole).transpose()?));
-        }
+        self.drop_frames = declared(PPROF_PROFILE_DROP_FRAMES)?;
+        self.keep_frames = declared(PPROF_PROFILE_KEEP_FRAMES)?;
         Ok(())
     }
 
     /// Returns whether no filter is set.
     pub fn is_empty(&self) -> bool {
-        let Self { drop_frames, tag_root, tag_leaf, tag_focus, tag_ignore, .. } = self;
+        let Self { tag_root, tag_leaf, tag_focus, tag_ignore, .. } = self;
         let patterns = [
+            &self.drop_frames,
             &self.focus,
             &self.ignore,
             &self.hide,
@@ -105,8 +106,7 @@ impl Filter {
             &self.tag_hide,
             &self.prune_from,
         ];
-        drop_frames.is_empty()
-            && tag_root.is_empty()
+        tag_root.is_empty()
             && tag_leaf.is_empty()
             && tag_focus.is_none()
             && tag_ignore.is_none()
@@ -148,8 +148,8 @@ impl Filter {
     pub fn apply(&self, profiles: &mut Profiles) -> Result<Vec<&'static str>> {
         let mut unmatched = Vec::new();
         let mut note = |name, matched: bool| unmatched.extend((!matched).then_some(name));
-        for (drop, keep) in &self.drop_frames {
-            drop_frames(&mut profiles.dictionary, drop, keep.as_ref());
+        if let Some(drop) = &self.drop_frames {
+            drop_frames(&mut profiles.dictionary, drop, self.keep_frames.as_ref());
         }
         // Units come from all samples, so that filters of frames do not change the meaning of those of labels.
         let tag_filters = [&self.tag_focus, &self.tag_ignore];

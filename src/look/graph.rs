@@ -155,7 +155,7 @@ pub(super) struct Edge {
     pub(super) weight: i128,
     /// Whether every such call was inlined.
     pub(super) is_inline: bool,
-    /// The last stack that has it.
+    /// The last stack with it.
     last: usize,
 }
 

@@ -69,7 +69,7 @@ pub(super) fn select<'a>(profiles: &'a Profiles, wanted: Option<&str>) -> Result
     let ordered = ordered(first, &entries);
     let mut all = ordered.clone();
     for entry in &entries {
-        all.extend(types(entry).into_iter().filter(|one| !ordered.contains(one)));
+        all.extend(types(entry));
     }
     let unique: Vec<Type<'_>> = {
         let mut seen = hashbrown::HashSet::<_, foldhash::fast::RandomState>::default();
@@ -100,11 +100,12 @@ impl Selection<'_> {
     /// the sum of the first column.
     pub(super) fn total(&self, mean: bool) -> i128 {
         let (mut all, mut base) = ((0, 0), (0, 0));
+        let Some((first, _)) = self.columns.first() else { return 0 };
+        let dictionary = first.dictionary();
+        let is_base: Vec<bool> = (dictionary.attributes().iter())
+            .map(|row| dictionary.text(row.key) == "pprof::base")
+            .collect();
         for (entry, column) in &self.columns {
-            let dictionary = entry.dictionary();
-            let is_base: Vec<bool> = (dictionary.attributes().iter())
-                .map(|row| dictionary.text(row.key) == "pprof::base")
-                .collect();
             for sample in entry.profile().samples() {
                 let value = i128::from(entry.profile().total(sample, *column)).abs();
                 let divisor = if mean { entry.profile().total(sample, 0).into() } else { 0 };

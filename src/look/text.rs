@@ -117,7 +117,7 @@ impl Top {
     ///
     /// ```
     /// use otlp_profiles::look::{self, Options};
-    /// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    /// # let bytes = std::fs::read("testdata/rust-cpu.pb.gz").unwrap();
     /// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
     /// let text = look::top(&profiles, &Options::default())?.text(Some(80));
     /// let rows = text.lines().skip_while(|line| !line.contains("flat%")).skip(1);

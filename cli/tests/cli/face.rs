@@ -295,8 +295,18 @@ fn manual_pages_are_printed_and_written() {
     let last = ["\"EXIT STATUS\"", "ENVIRONMENT", "EXAMPLES", "\"SEE ALSO\""];
     assert_eq!(manual_sections(&page), [&usual[..], &last].concat());
     run(&room, "man pages/man1", 0);
-    let names =
-        ["", "-completions", "-convert", "-diff", "-info", "-man", "-merge", "-split", "-validate"];
+    let names = [
+        "",
+        "-completions",
+        "-convert",
+        "-diff",
+        "-info",
+        "-man",
+        "-merge",
+        "-split",
+        "-top",
+        "-validate",
+    ];
     let names = names.map(|name| format!("otlp-profiles{name}.1"));
     let mut written = files(&room.join("pages/man1"));
     written.sort();

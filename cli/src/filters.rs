@@ -1,0 +1,108 @@
+//! Filters of samples and frames, as flags: those of pprof.
+
+use otlp_profiles::Profiles;
+use otlp_profiles::look::{Filter, Pattern, TagFilter};
+use regex::Regex;
+
+use crate::exit::{Exit, Failure};
+
+/// The flags of [`Filter`]. Regular expressions are unanchored.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Filters")]
+pub(crate) struct FilterArgs {
+    /// Keep samples with a frame whose function, file or binary matches
+    #[arg(long, value_name = "REGEX", value_parser = compile)]
+    focus: Option<Pattern>,
+    /// Drop samples with a frame that matches
+    #[arg(long, value_name = "REGEX", value_parser = compile)]
+    ignore: Option<Pattern>,
+    /// Remove frames that match; their values go to the callers
+    #[arg(long, value_name = "REGEX", value_parser = compile)]
+    hide: Option<Pattern>,
+    /// Keep only frames that match
+    #[arg(long, value_name = "REGEX", value_parser = compile)]
+    show: Option<Pattern>,
+    /// Remove frames above the outermost match, and samples without one
+    #[arg(long, value_name = "REGEX", value_parser = compile, hide_short_help = true)]
+    show_from: Option<Pattern>,
+    /// Remove frames below the innermost match of a function's name
+    #[arg(long, value_name = "REGEX", value_parser = compile, hide_short_help = true)]
+    prune_from: Option<Pattern>,
+    /// Keep samples with a label in a range or that matches, such as KEY=REGEX or bytes=1kb:4kb
+    #[arg(long, value_name = "LABEL", value_parser = tag_filter)]
+    tagfocus: Option<TagFilter>,
+    /// Drop samples with such a label
+    #[arg(long, value_name = "LABEL", value_parser = tag_filter)]
+    tagignore: Option<TagFilter>,
+    /// Keep only labels whose key matches
+    #[arg(long, value_name = "REGEX", value_parser = compile, hide_short_help = true)]
+    tagshow: Option<Pattern>,
+    /// Remove labels whose key matches
+    #[arg(long, value_name = "REGEX", value_parser = compile, hide_short_help = true)]
+    taghide: Option<Pattern>,
+    /// Add a frame for the value of each label at the root of stacks
+    #[arg(long, value_name = "KEY", value_delimiter = ',', hide_short_help = true)]
+    tagroot: Vec<String>,
+    /// Add a frame for the value of each label at the leaf of stacks
+    #[arg(long, value_name = "KEY", value_delimiter = ',', hide_short_help = true)]
+    tagleaf: Vec<String>,
+    /// Keep the frames that the profile declares to be of no interest
+    #[arg(long, hide_short_help = true)]
+    all_frames: bool,
+    /// Fail if a filter matches nothing
+    #[arg(long, hide_short_help = true)]
+    require_match: bool,
+}
+
+/// Compiles a regular expression; an error is its last line, as the others repeat the expression.
+pub(crate) fn compile(text: &str) -> Result<Pattern, String> {
+    let regex = Regex::new(text).map_err(|error| {
+        let error = error.to_string();
+        let last = error.lines().last().unwrap_or_default();
+        last.strip_prefix("error: ").unwrap_or(last).to_owned()
+    })?;
+    Ok(Pattern::new(text, move |name| regex.is_match(name)))
+}
+
+/// Compiles a test of labels.
+fn tag_filter(text: &str) -> Result<TagFilter, String> {
+    TagFilter::parse(text, compile)
+}
+
+impl FilterArgs {
+    /// Returns the filter for some profiles.
+    ///
+    /// # Errors
+    ///
+    /// The regular expressions that the profiles declare do not compile.
+    pub(crate) fn filter(&self, profiles: &Profiles) -> Result<Filter, Failure> {
+        let mut filter = Filter::default();
+        if !self.all_frames {
+            filter.drop_declared(profiles, compile).map_err(|error| {
+                let message = format!("the profile declares frames to drop by a wrong regular expression: {error}; --all-frames keeps them");
+                Failure::new(Exit::Input, message)
+            })?;
+        }
+        self.focus.clone_into(&mut filter.focus);
+        self.ignore.clone_into(&mut filter.ignore);
+        self.hide.clone_into(&mut filter.hide);
+        self.show.clone_into(&mut filter.show);
+        self.show_from.clone_into(&mut filter.show_from);
+        self.prune_from.clone_into(&mut filter.prune_from);
+        self.tagfocus.clone_into(&mut filter.tag_focus);
+        self.tagignore.clone_into(&mut filter.tag_ignore);
+        self.tagshow.clone_into(&mut filter.tag_show);
+        self.taghide.clone_into(&mut filter.tag_hide);
+        self.tagroot.clone_into(&mut filter.tag_root);
+        self.tagleaf.clone_into(&mut filter.tag_leaf);
+        Ok(filter)
+    }
+
+    /// Returns the message about filters that matched nothing, and whether it is an error.
+    pub(crate) fn unmatched(&self, names: &[&str]) -> Option<(String, bool)> {
+        let flags: Vec<_> =
+            names.iter().map(|name| format!("--{}", name.replace('_', "-"))).collect();
+        let message = || format!("no sample matches {}", flags.join(", "));
+        (!flags.is_empty()).then(|| (message(), self.require_match))
+    }
+}

@@ -1,0 +1,320 @@
+//! `otlp-profiles top`: where time or memory is spent.
+//!
+//! ```text
+//! Inputs ─► a Merger, if there are several messages ─► look::top, tree, peek or traces ─► text or JSON
+//! ```
+
+mod json;
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use otlp_profiles::look::{self, By, Header, Options, Pattern, Top, Traces, Tree};
+use otlp_profiles::transform::{MergeOptions, Merged, Merger, Snapshots};
+use otlp_profiles::{Format, Limits, Profiles, ReadOptions, Reading};
+
+use crate::console::{Console, Level, Line};
+use crate::exit::{Exit, Failure};
+use crate::filters::{FilterArgs, compile};
+use crate::input::{Input, Inputs};
+use crate::output;
+use crate::reading::{Content, ReadArgs};
+use crate::session::{Session, Turn};
+use crate::text::shown;
+
+/// The arguments of `top`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = AFTER_HELP, next_help_heading = "Report")]
+pub(crate) struct Args {
+    /// Files, directories, quoted patterns, or - for stdin; the values of several are added up
+    #[arg(required = true, value_name = "FILE", help_heading = "Input")]
+    inputs: Vec<PathBuf>,
+    /// Add up by function, filefunction, file, line, address, mapping or attribute:KEY
+    #[arg(long, value_name = "KIND", value_parser = parse_by, default_value = "function", hide_default_value = true)]
+    by: By,
+    /// Sort by cumulative value: the function and all that it calls
+    #[arg(long)]
+    cum: bool,
+    /// Show at most so many rows; 0 for all [default: all, 80 with --tree]
+    #[arg(short = 'n', long, value_name = "N")]
+    rows: Option<usize>,
+    /// Show small rows and calls, too
+    #[arg(long)]
+    all: bool,
+    /// Show the callers and callees of each function
+    #[arg(long, group = "form")]
+    tree: bool,
+    /// Show the callers and callees of the functions that match
+    #[arg(long, group = "form", value_name = "REGEX", value_parser = compile)]
+    peek: Option<Pattern>,
+    /// Show the stack of every sample
+    #[arg(long, group = "form")]
+    traces: bool,
+    /// Print JSON
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    /// Print values in this unit, such as ms or MB
+    #[arg(long, value_name = "UNIT", help_heading = "Output")]
+    unit: Option<String>,
+    /// Add inlined functions to the function that they were inlined into
+    #[arg(long, hide_short_help = true)]
+    no_inlines: bool,
+    /// Divide values by those of the first sample type, row by row
+    #[arg(long, hide_short_help = true)]
+    mean: bool,
+    /// Compute percentages of the samples that filters leave
+    #[arg(long, hide_short_help = true)]
+    relative: bool,
+    #[command(flatten)]
+    filters: FilterArgs,
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  otlp-profiles top cpu.pb.gz
+  otlp-profiles top heap.pb.gz --type inuse_space --cum -n 20
+  otlp-profiles top cpu.otlp --focus 'json[.]' --by line
+  otlp-profiles top cpu.otlp --peek '^main[.]serve$'";
+
+/// The work, in messages.
+const WHAT: &str = "Report";
+
+fn parse_by(text: &str) -> Result<By, String> {
+    Ok(match text.split_once(':') {
+        None => match text {
+            "function" => By::Function,
+            "filefunction" => By::FileFunction,
+            "file" => By::File,
+            "line" => By::Line,
+            "address" => By::Address,
+            "mapping" => By::Mapping,
+            _ => return Err(
+                "expected function, filefunction, file, line, address, mapping or attribute:KEY"
+                    .to_owned(),
+            ),
+        },
+        Some(("attribute", key)) if !key.is_empty() => By::Attribute(key.to_owned()),
+        Some(_) => return Err("expected attribute:KEY, such as attribute:thread.name".to_owned()),
+    })
+}
+
+/// Reads all inputs and prints one report.
+pub(crate) fn run(args: &Args, console: &Console) -> Exit {
+    let inputs = Inputs::of(&args.inputs);
+    if inputs.stdins() > 1 {
+        return crate::wrong_usage("top", false, "stdin can be read once");
+    }
+    if args.read.types().len() > 1 {
+        return crate::wrong_usage(
+            "top",
+            false,
+            "a report is about one sample type: give --type once",
+        );
+    }
+    let options = args.read.options();
+    let mut session = Session::new("top", console);
+    let mut all = Sum::new(options.limits);
+    let work = |input: &Input, console: &Console| read(input, &options, console);
+    session.for_each(&inputs, &inputs.all, work, |session, turn| {
+        let (input, mut read) = match turn {
+            Turn::Done(input, read) => (input, read),
+            Turn::Missing(name, failure) => {
+                session.failed(WHAT, Some(name), failure);
+                return ControlFlow::Continue(());
+            }
+        };
+        if let [failure] = &read.failures[..]
+            && session.skip(input, failure)
+        {
+            return ControlFlow::Continue(());
+        }
+        let name = input.name();
+        read.failures.extend(all.append(read.sum).err());
+        read.failures.iter().for_each(|failure| session.failed(WHAT, Some(&name), failure));
+        if let Some(format) = read.format {
+            session.notices.deprecated_read(&name, format);
+        }
+        ControlFlow::Continue(())
+    });
+    let sum = all.finish(&mut session);
+    let printed = sum.and_then(|sum| sum.map_or(Ok(()), |sum| report(args, &sum, console)));
+    if let Err(failure) = printed {
+        session.failed(WHAT, None, &failure);
+    }
+    session.finish()
+}
+
+/// An input: the sum of its messages, and what could not be read.
+struct Read {
+    sum: Sum,
+    format: Option<Format>,
+    failures: Vec<Failure>,
+}
+
+fn read(input: &Input, options: &ReadOptions, console: &Console) -> Read {
+    let mut read = Read { sum: Sum::new(options.limits), format: None, failures: Vec::new() };
+    let result = Content::open(input, &options.limits, console).and_then(|mut content| {
+        content.types_may_choose = true;
+        content.each::<Reading>(options, console, |message| {
+            match message {
+                Ok(message) => {
+                    read.format = Some(message.reading.detected.format);
+                    read.sum.add(message.reading.profiles)?;
+                }
+                Err(failure) => read.failures.push(failure),
+            }
+            Ok(())
+        })
+    });
+    read.failures.extend(result.err());
+    read
+}
+
+/// The sum of profiles. One message stays as it is, so that reports show its samples and not sums of them.
+struct Sum {
+    limits: Limits,
+    only: Option<Profiles>,
+    merger: Option<Merger>,
+}
+
+impl Sum {
+    fn new(limits: Limits) -> Self {
+        Self { limits, only: None, merger: None }
+    }
+
+    /// Adds a message.
+    fn add(&mut self, profiles: Profiles) -> Result<(), Failure> {
+        if self.only.is_none() && self.merger.is_none() {
+            self.only = Some(profiles);
+            return Ok(());
+        }
+        self.merger()?.add(&profiles).map_err(|error| Failure::of(&error, Exit::Input))
+    }
+
+    /// Adds the sum of a later input.
+    fn append(&mut self, later: Self) -> Result<(), Failure> {
+        if let Some(merger) = later.merger {
+            self.merger()?.append(&merger).map_err(|error| Failure::of(&error, Exit::Input))?;
+        }
+        later.only.map_or(Ok(()), |only| self.add(only))
+    }
+
+    /// The merger, with the only message so far.
+    fn merger(&mut self) -> Result<&mut Merger, Failure> {
+        let new = || Merger::new(MergeOptions::default().limits(self.limits));
+        let merger = self.merger.get_or_insert_with(new);
+        if let Some(only) = self.only.take() {
+            merger.add(&only).map_err(|error| Failure::of(&error, Exit::Input))?;
+        }
+        Ok(merger)
+    }
+
+    /// The profiles, if there are any. Warns about sums of snapshots.
+    fn finish(self, session: &mut Session<'_>) -> Result<Option<Profiles>, Failure> {
+        let Some(merger) = self.merger else { return Ok(self.only) };
+        let merged = merger.finish().map_err(|error| Failure::of(&error, Exit::Input))?;
+        let Merged { profiles, losses, snapshots, .. } = merged;
+        if losses.get("merge.snapshots_summed").is_some() {
+            for Snapshots { sample_type, count, .. } in snapshots {
+                let message = || {
+                    format!(
+                        "{sample_type}: {count} snapshots of one process were added up; \"otlp-profiles merge --combine last\" keeps the last ones"
+                    )
+                };
+                session.notices.warn(&format!("snapshots {sample_type}"), "", message);
+            }
+        }
+        Ok(Some(profiles))
+    }
+}
+
+impl Args {
+    fn options(&self, profiles: &Profiles) -> Result<Options, Failure> {
+        let options = Options::default()
+            .by(self.by.clone())
+            .sample_type(self.read.types().first().map(|(name, _)| name.clone()))
+            .cum(self.cum)
+            .node_count(self.rows)
+            .inlines(!self.no_inlines)
+            .mean(self.mean)
+            .unit(self.unit.clone())
+            .relative_percentages(self.relative)
+            .filter(self.filters.filter(profiles)?);
+        Ok(match self.all {
+            true => options.untrimmed().node_count(self.rows.unwrap_or(0)),
+            false => options,
+        })
+    }
+}
+
+/// A report in either form.
+enum Report {
+    Top(Top),
+    Tree(Tree),
+    Traces(Traces),
+}
+
+impl Report {
+    fn new(args: &Args, profiles: &Profiles) -> Result<Self, Failure> {
+        let options = args.options(profiles)?;
+        let report = match &args.peek {
+            Some(pattern) => look::peek(profiles, pattern, &options).map(Self::Tree),
+            None if args.tree => look::tree(profiles, &options).map(Self::Tree),
+            None if args.traces => look::traces(profiles, &options).map(Self::Traces),
+            None => look::top(profiles, &options).map(Self::Top),
+        };
+        report.map_err(|error| Failure::new(Exit::Usage, error.message()))
+    }
+
+    fn header(&self) -> &Header {
+        match self {
+            Self::Top(top) => &top.header,
+            Self::Tree(tree) => &tree.header,
+            Self::Traces(traces) => &traces.header,
+        }
+    }
+
+    fn json(&self) -> String {
+        let document = match self {
+            Self::Top(top) => json::top(top),
+            Self::Tree(tree) => json::tree(tree),
+            Self::Traces(traces) => json::traces(traces),
+        };
+        format!("{document:#}\n")
+    }
+
+    /// The text, in the width of a terminal, without characters that a terminal would act upon.
+    fn text(&self) -> String {
+        let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+        let text = match self {
+            Self::Top(top) => top.text(width),
+            Self::Tree(tree) => tree.text(width),
+            Self::Traces(traces) => traces.text(width),
+        };
+        // The legend of a tree has tabs.
+        let safe = |part: &str| part.split('\t').map(shown).collect::<Vec<_>>().join("\t");
+        text.lines().map(|line| safe(line) + "\n").collect()
+    }
+}
+
+/// Prints the report.
+fn report(args: &Args, profiles: &Profiles, console: &Console) -> Result<(), Failure> {
+    let report = Report::new(args, profiles)?;
+    let header = report.header();
+    if let Some((message, is_error)) = args.filters.unmatched(&header.unmatched_filters) {
+        if is_error {
+            return Err(Failure::new(Exit::Usage, message));
+        }
+        console.log(&Line::new(Level::Warning, "top", message));
+    }
+    let line = Line::new(Level::Info, "top", "Profiles added up")
+        .with("type", &header.sample_type)
+        .with("unit", &header.unit)
+        .with("total", header.total)
+        .count("other types", header.other_types.len() as u64);
+    console.log(&line);
+    let text = if args.json { report.json() } else { report.text() };
+    output::to_stdout(text.as_bytes(), true).map(drop)
+}
