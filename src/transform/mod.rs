@@ -5,12 +5,14 @@
 //! | add up any number of payloads | [`Merger`] |
 //! | compare two payloads, or fail a build if something costs more | [`diff()`], [`diff_profile`], [`judge`] |
 //! | get the changes between two snapshots, other units, or values a second | [`delta()`], [`convert_units`], [`per_second`] |
+//! | compute a sample type from others | [`derive()`], [`Expression`] |
 //! | keep a time range, or remove addresses, lines or binaries | [`retain_time`], [`strip()`] |
 //! | replace names and values by pseudonyms | [`Redactor`] |
 //! | divide a payload by a property, or into parts of limited size | [`split()`], [`split_max`] |
 //!
 //! All transforms use the same identity of frames, samples and profiles: see [`Merger`].
 
+mod arithmetic;
 mod binaries;
 mod canonical;
 mod diff;
@@ -22,6 +24,7 @@ mod scale;
 mod split;
 mod units;
 
+pub use arithmetic::{Expression, derive};
 pub use diff::{
     Diff, DiffBy, DiffMode, DiffOptions, DiffProfile, DiffRow, Gate, GateKind, GateReport, GateRow,
     GateRule, Judgement, Noise, Rename, diff, diff_profile, judge, strip_hash,

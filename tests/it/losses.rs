@@ -1075,6 +1075,7 @@ fn every_code_has_a_case() {
         "delta.reset",
         "delta.first",
         "rate.no_duration",
+        "derive.undefined",
         "merge.snapshots_summed",
         "columns.dropped",
         "value.zero_dropped",

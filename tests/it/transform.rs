@@ -8,10 +8,10 @@ use crate::support::generate::{Room, config, docs};
 use crate::support::{codes, read, testdata, write};
 use otlp_profiles::builder::{NewMapping, leaf_first, root_first};
 use otlp_profiles::transform::{
-    Columns, Combine, DeltaOptions, DiffBy, DiffMode, DiffOptions, DiffProfile, Gate, GateKind,
-    GateRule, Judgement, MaxBytes, MergeOptions, Merged, Merger, Redactor, ResourceKeys, SplitBy,
-    Strip, convert_units, delta, diff, diff_profile, judge, per_second, retain_time, split,
-    split_max, strip,
+    Columns, Combine, DeltaOptions, DiffBy, DiffMode, DiffOptions, DiffProfile, Expression, Gate,
+    GateKind, GateRule, Judgement, MaxBytes, MergeOptions, Merged, Merger, Redactor, ResourceKeys,
+    SplitBy, Strip, convert_units, delta, derive, diff, diff_profile, judge, per_second,
+    retain_time, split, split_max, strip,
 };
 use otlp_profiles::{Builder, ErrorKind, Profiles};
 use proptest::prelude::*;
@@ -878,6 +878,60 @@ fn values_in_other_units() {
     let mut large = profile(("space", "TiB"), (0, 0), &[("f", i64::MAX)]);
     assert_eq!(
         convert_units(&mut large, "By", |_, _| true).unwrap_err().kind(),
+        ErrorKind::Unrepresentable
+    );
+}
+
+#[test]
+fn totals_take_the_latest_snapshot_and_states_the_mean() {
+    let at = |time: u64, total: i64, state: i64| {
+        let mut builder = Builder::new();
+        let heap = builder.profile_of([("alloc_space", "bytes"), ("inuse_space", "bytes")]);
+        builder.profile_mut(heap).time(time);
+        builder.sample(heap, root_first(["f"])).values([total, state]);
+        builder.finish().unwrap()
+    };
+    let inputs = [at(1, 10, 4), at(3, 30, 8), at(2, 20, 7)];
+    let options = defaults().combine(Combine::ByKind);
+    let expected = [("alloc_space bytes f", 30), ("inuse_space bytes f", 6)];
+    expect(&merged(&inputs, &options), &expected, &[]);
+    for cut in 1..3 {
+        let [mut first, second] = [&inputs[..cut], &inputs[cut..]].map(|inputs| {
+            let mut merger = Merger::new(options.clone());
+            inputs.iter().for_each(|input| merger.add(input).unwrap());
+            merger
+        });
+        first.append(&second).unwrap();
+        expect(&first.finish().unwrap(), &expected, &[]);
+    }
+}
+
+#[test]
+fn sample_types_computed_from_others() {
+    let mut builder = Builder::new();
+    let lock = builder.profile_of([("contentions", "count"), ("delay", "nanoseconds")]);
+    for (frame, values) in [("f", [4, 100]), ("g", [3, 100]), ("never", [0, 100])] {
+        builder.sample(lock, root_first([frame])).values(values).attr("size", 8);
+    }
+    let pprof = builder.finish().unwrap();
+    let mean = Expression::parse("$(delay) / $(contentions)").unwrap();
+    // One profile with both types, and a profile for each.
+    for mut profiles in [pprof.clone(), read("otlp", &otlp(&pprof))] {
+        let losses = derive(&mut profiles, "mean", "nanoseconds", &mean).unwrap();
+        assert_eq!(codes(&losses), ["derive.undefined", "value.rounded"]);
+        let values = values(&profiles);
+        let of = |frame: &str| values.get(&format!("mean nanoseconds {frame}"));
+        assert_eq!((of("f"), of("g"), of("never")), (Some(&vec![25]), Some(&vec![33]), None));
+        let back = read("otlp", &otlp(&profiles));
+        assert_eq!(back.len(), 3);
+    }
+    let mut profiles = pprof.clone();
+    let size = Expression::parse("$(contentions) * $(contentions).attributes.size").unwrap();
+    assert!(derive(&mut profiles, "size", "By", &size).unwrap().is_empty());
+    assert_eq!(values(&profiles)["size By f"], [32]);
+    let missing = Expression::parse("$(wall)").unwrap();
+    assert_eq!(
+        derive(&mut profiles, "x", "", &missing).unwrap_err().kind(),
         ErrorKind::Unrepresentable
     );
 }

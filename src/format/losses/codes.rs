@@ -225,6 +225,7 @@ codes! {
         SAMPLE_TYPE_LEFT_OUT = "sample_type.left_out": "a sample type was dropped with its values: others were requested";
         COLUMNS_DROPPED = "columns.dropped": "a sample type that not all profiles have was dropped with its values";
         DELTA_FIRST = "delta.first": "a profile without an earlier snapshot was dropped";
+        DERIVE_UNDEFINED = "derive.undefined": "a computed value is undefined, by a division by zero or a missing attribute: the sample was left out";
         RATE_NO_DURATION = "rate.no_duration": "a profile without a duration has no rate: its values were kept";
         VALUE_ZERO_DROPPED = "value.zero_dropped": "samples without a value other than 0 were dropped";
         DEFAULT_DROPPED = "default.dropped": "merged profiles have different default sample types: none was kept";

@@ -93,7 +93,7 @@ pub struct DiffRow {
 ///
 /// let base = otlp_profiles::read(&file, &Default::default())?.profiles;
 /// let mut new = base.clone();
-/// new.retain_samples(|_, sample| sample.values[3] < 100_000)?;
+/// new.retain_samples(|_, sample| sample.values[3] < 100_000);
 /// let diff = diff(&base, &new, &DiffOptions::default())?;
 /// assert!(diff.rows.iter().any(|row| row.name == "main.leak" && row.exact < Some(0)));
 /// # Ok::<(), otlp_profiles::Error>(())

@@ -112,15 +112,16 @@ impl Merger {
             let is_stale = rows.is_stale(row, options.combine);
             let sums = rows.sums[row * columns..].iter().take(columns).enumerate();
             for (column, sum) in sums {
-                match (is_combined, header.snapshots.get(column)) {
+                let snapshot = header.snapshots.get(column).copied().unwrap_or_default();
+                match (is_combined, snapshot.rule(options.combine)) {
                     (false, _) => ours.rows.sums[here * columns + column] += sum,
-                    (true, Some(true)) if is_stale => {}
+                    (true, Some(Combine::Last)) if is_stale => {}
                     (true, _) => ours.rows.pend(here, columns, column, *sum),
                 }
             }
         }
         if is_combined {
-            ours.rows.latest += u32::from(is_latest || options.combine != Combine::Last);
+            ours.rows.latest += u32::from(is_latest || !options.combine.has_latest());
             ours.rows.apply(&ours.header.snapshots.clone(), options.combine, is_latest);
         }
         for (at, (row, time)) in rows.points.iter().enumerate() {

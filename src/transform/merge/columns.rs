@@ -16,7 +16,7 @@ use crate::model::id::{StackId, StringId};
 use crate::model::profile::ValueType;
 use crate::transform::merge::merger::Group;
 use crate::transform::merge::options::{Columns, Combine};
-use crate::transform::merge::rows::Rows;
+use crate::transform::merge::rows::{Rows, Snapshot};
 use crate::transform::units::{Family, family, is_ambiguous};
 
 /// The identity of a sample type: the name, the unit's family or the unit, the temporality, and which
@@ -222,11 +222,13 @@ impl Copy<'_> {
         let Group { key, rows, header, .. } = group;
         let (ours, theirs) = (self.class.types.len(), key.types.len().max(1));
         let snapshots = header.tracks.values().map(|track| track.snapshots).max().unwrap_or(0);
-        let all = !header.snapshots.is_empty() && header.snapshots.iter().all(|is| *is);
+        let combine = self.combine;
+        let rule = |of: &Snapshot| of.rule(combine);
+        let all = header.snapshots.iter().all(|of| rule(of) == Some(Combine::Last));
         let mut places = Vec::with_capacity(rows.len());
         for row in 0..rows.len() {
             let is_stale = rows.is_stale(row, self.combine);
-            if is_stale && all {
+            if is_stale && all && !header.snapshots.is_empty() {
                 places.push(None);
                 continue;
             }
@@ -237,10 +239,10 @@ impl Copy<'_> {
             let sums = self.merged.sums[at * ours..].iter_mut().zip(&member.columns);
             for (sum, (column, factor)) in sums.filter_map(|(sum, of)| Some((sum, (*of)?))) {
                 let value = rows.sums[row * theirs + column] * i128::from(factor);
-                let is_snapshot = header.snapshots.get(column) == Some(&true);
-                *sum += match self.combine {
-                    Combine::Last if is_snapshot && is_stale => 0,
-                    Combine::Mean if is_snapshot => mean(value, snapshots.into()),
+                let rule = header.snapshots.get(column).and_then(rule);
+                *sum += match rule {
+                    Some(Combine::Last) if is_stale => 0,
+                    Some(Combine::Mean) => mean(value, snapshots.into()),
                     _ => value,
                 };
             }

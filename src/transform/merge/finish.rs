@@ -25,7 +25,7 @@ use crate::transform::merge::header::Header;
 use crate::transform::merge::merger::{Group, Key, Merger};
 use crate::transform::merge::options::{Combine, Merged, Snapshots};
 use crate::transform::merge::places::place_of;
-use crate::transform::merge::rows::{Rows, Shape};
+use crate::transform::merge::rows::{Rows, Shape, Snapshot};
 
 /// A merged profile.
 struct Done {
@@ -175,7 +175,7 @@ impl Merger {
             for member in &class.members {
                 let Some((column, factor)) = member.columns[at] else { continue };
                 let header = &groups[member.group].header;
-                if header.snapshots.get(column) != Some(&true) {
+                if header.snapshots.get(column).is_none_or(|of| *of == Snapshot::No) {
                     continue;
                 }
                 for track in header.tracks.values() {

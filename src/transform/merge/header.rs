@@ -9,6 +9,7 @@ use crate::model::id::{Id, StringId};
 use crate::model::profile::{Profile, ProfileId};
 use crate::model::thin::Thin;
 use crate::model::value::Value;
+use crate::transform::merge::rows::Snapshot;
 
 /// A field that stays if all profiles agree.
 #[derive(Clone, Debug)]
@@ -151,7 +152,7 @@ pub(super) struct Header {
     /// Frames to drop, frames to keep and the URL.
     pub(super) fields: [Agreed<Value>; 3],
     /// By column, whether some profile has snapshots.
-    pub(super) snapshots: Vec<bool>,
+    pub(super) snapshots: Vec<Snapshot>,
     pub(super) tracks: HashMap<u32, Track, RandomState>,
     pub(super) in_order: bool,
     pub(super) event_form: Thin<EventForm>,
@@ -212,9 +213,11 @@ impl Header {
     }
 
     /// Notes which columns are snapshots.
-    pub(super) fn put_snapshots(&mut self, snapshots: &[bool]) {
-        self.snapshots.resize(snapshots.len().max(self.snapshots.len()), false);
-        self.snapshots.iter_mut().zip(snapshots).for_each(|(ours, theirs)| *ours |= theirs);
+    pub(super) fn put_snapshots(&mut self, snapshots: &[Snapshot]) {
+        self.snapshots.resize(snapshots.len().max(self.snapshots.len()), Snapshot::No);
+        for (ours, theirs) in self.snapshots.iter_mut().zip(snapshots) {
+            *ours = if *theirs == Snapshot::No { *ours } else { *theirs };
+        }
     }
 
     /// Adds the value of an attribute that is a field.

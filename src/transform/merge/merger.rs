@@ -22,10 +22,11 @@ use crate::model::samples::SampleRef;
 use crate::model::{Dictionary, Profiles, ResourceProfiles, ScopeProfiles};
 use crate::semconv;
 use crate::transform::binaries::Binaries;
+use crate::transform::kind::{Kind, kind_of};
 use crate::transform::merge::header::{Agreed, Field, Header};
 use crate::transform::merge::options::{Combine, MergeOptions};
 use crate::transform::merge::places::{Places, place_of};
-use crate::transform::merge::rows::{Rows, Shape, sums_of};
+use crate::transform::merge::rows::{Rows, Shape, Snapshot, sums_of};
 
 /// Merges profiles: add them one payload at a time, then [`finish`](Self::finish).
 ///
@@ -100,8 +101,8 @@ pub(super) struct Group {
 struct Input<'a> {
     profile: &'a Profile,
     remap: &'a Remap,
-    /// By column, whether it is a snapshot.
-    snapshots: Vec<bool>,
+    /// By column.
+    snapshots: Vec<Snapshot>,
     /// Its snapshots are combined other than by adding.
     is_combined: bool,
     /// The place of the resource that was profiled.
@@ -235,13 +236,18 @@ impl Merger {
     ) -> Result<usize> {
         self.inputs += 1;
         let duration = profile.duration_nanos;
-        let is_snapshot = |kind: &ValueType| {
-            let temporality = temporality::written(*kind, duration, dictionary);
-            temporality == AggregationTemporality::CUMULATIVE
+        let snapshot = |of: &ValueType| {
+            let temporality = temporality::written(*of, duration, dictionary);
+            match kind_of(*of, duration, dictionary) {
+                _ if temporality != AggregationTemporality::CUMULATIVE => Snapshot::No,
+                Kind::Gauge => Snapshot::State,
+                _ => Snapshot::Total,
+            }
         };
-        let snapshots: Vec<bool> = profile.sample_types.iter().map(is_snapshot).collect();
+        let snapshots: Vec<Snapshot> = profile.sample_types.iter().map(snapshot).collect();
+        let has_snapshots = snapshots.iter().any(|of| *of != Snapshot::No);
         let (attributes, fields) = self.split_attributes(profile, remap);
-        let is_combined = self.options.combine != Combine::Sum && snapshots.contains(&true);
+        let is_combined = self.options.combine != Combine::Sum && has_snapshots;
         let key = Key {
             place: if is_combined { place } else { self.places.merged(place) },
             types: profile.sample_types.iter().map(|kind| remap.value_type(*kind)).collect(),
@@ -374,18 +380,19 @@ impl Merger {
 
     /// Notes the snapshots of a profile. Returns whether they are the latest of the resource.
     fn add_snapshot(&mut self, group: usize, input: &Input<'_>, columns: usize) -> bool {
-        if !input.snapshots.contains(&true) {
+        if input.snapshots.iter().all(|of| *of == Snapshot::No) {
             return true;
         }
         let mut sums = input.profile.sums();
         sums.resize(columns, 0);
-        let is_snapshot = input.snapshots.iter().chain(std::iter::repeat(&false));
-        sums.iter_mut().zip(is_snapshot).for_each(|(sum, is)| *sum *= i128::from(*is));
+        for (sum, of) in sums.iter_mut().zip(&input.snapshots) {
+            *sum *= i128::from(*of != Snapshot::No);
+        }
         let Group { header, rows, .. } = &mut self.groups[group];
         header.put_snapshots(&input.snapshots);
         let track = header.tracks.entry(input.place).or_default();
         let is_latest = track.snapshot(input.profile.time_unix_nano, &sums);
-        rows.latest += u32::from(is_latest || self.options.combine != Combine::Last);
+        rows.latest += u32::from(is_latest || !self.options.combine.has_latest());
         is_latest
     }
 }

@@ -110,6 +110,25 @@ pub enum Combine {
     Mean,
     /// Takes the largest value of each sample.
     Max,
+    /// Takes the values of the latest profile of totals since a start, such as `alloc_space`, and the mean of states,
+    /// such as `inuse_space`.
+    ByKind,
+}
+
+impl Combine {
+    /// The rule for snapshots that are totals, or states.
+    pub(super) fn of(self, is_state: bool) -> Self {
+        match self {
+            Self::ByKind if is_state => Self::Mean,
+            Self::ByKind => Self::Last,
+            other => other,
+        }
+    }
+
+    /// Whether only the latest snapshot of some sample types counts.
+    pub(super) fn has_latest(self) -> bool {
+        matches!(self, Self::Last | Self::ByKind)
+    }
 }
 
 /// Treatment of sample types that some profiles of one identity lack.

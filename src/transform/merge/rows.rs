@@ -45,6 +45,25 @@ impl Shape {
     }
 }
 
+/// Whether the values of a sample type are snapshots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Snapshot {
+    /// They are changes.
+    #[default]
+    No,
+    /// They are totals since a start.
+    Total,
+    /// They are states.
+    State,
+}
+
+impl Snapshot {
+    /// The rule for the snapshots; `None` for changes.
+    pub(super) fn rule(self, combine: Combine) -> Option<Combine> {
+        (self != Self::No).then(|| combine.of(self == Self::State))
+    }
+}
+
 /// The samples of one group of profiles.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
@@ -136,27 +155,27 @@ impl Rows {
         self.pending[row * columns + column] += value;
     }
 
-    /// Adds the values noted since the last call. `snapshots` has for each column whether it is a snapshot, to be
-    /// combined; `is_latest` whether it is the latest.
-    pub(super) fn apply(&mut self, snapshots: &[bool], combine: Combine, is_latest: bool) {
+    /// Adds the values noted since the last call. `snapshots` has the kind of each column; `is_latest` is
+    /// whether the profile is the latest.
+    pub(super) fn apply(&mut self, snapshots: &[Snapshot], combine: Combine, is_latest: bool) {
         let columns = snapshots.len();
         self.seen.resize(self.len(), 0);
         self.touched.sort_unstable();
         self.touched.dedup();
         for row in self.touched.drain(..) {
             let seen = &mut self.seen[row as usize];
-            for (column, is_snapshot) in snapshots.iter().enumerate() {
+            for (column, snapshot) in snapshots.iter().enumerate() {
                 let at = row as usize * columns + column;
                 let value = std::mem::take(&mut self.pending[at]);
                 let sum = &mut self.sums[at];
-                *sum = match combine {
-                    Combine::Last if *is_snapshot && is_latest => value,
-                    Combine::Last if *is_snapshot => *sum,
-                    Combine::Max if *is_snapshot && *seen > 0 => value.max(*sum),
+                *sum = match snapshot.rule(combine) {
+                    Some(Combine::Last) if is_latest => value,
+                    Some(Combine::Last) => *sum,
+                    Some(Combine::Max) if *seen > 0 => value.max(*sum),
                     _ => *sum + value,
                 };
             }
-            if is_latest || combine != Combine::Last {
+            if is_latest || !combine.has_latest() {
                 *seen = self.latest;
             }
         }
@@ -164,7 +183,7 @@ impl Rows {
 
     /// Whether a row has no value in the latest snapshot.
     pub(super) fn is_stale(&self, row: usize, combine: Combine) -> bool {
-        combine == Combine::Last && self.seen.get(row).is_some_and(|seen| *seen != self.latest)
+        combine.has_latest() && self.seen.get(row).is_some_and(|seen| *seen != self.latest)
     }
 
     /// Adds the points of a sample.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::builder::reach::Reach;
 use crate::format::losses::{self, Losses};
+use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::order::{columns, ranks, sample_type_order, set_sample_type_order};
 use crate::model::profile::{Profile, ProfileId};
@@ -47,27 +48,37 @@ pub(super) fn places(profiles: &Profiles) -> impl Iterator<Item = [u32; 3]> + '_
 
 /// The profiles that are divided at the same samples: the columns of one pprof, as ranges of all profiles.
 pub(super) fn units(profiles: &Profiles) -> Vec<Range<usize>> {
-    let mut units = Vec::new();
-    let mut first = 0;
+    let (mut units, mut first) = (Vec::new(), 0);
     for scope in profiles.resources.iter().flat_map(|resource| &resource.scopes) {
-        let order = sample_type_order(scope, &profiles.dictionary).and_then(Result::ok);
-        let columns = columns(&order.unwrap_or_else(|| (0..scope.profiles.len()).collect()));
-        for block in columns.chunk_by(|a, b| a.0 == b.0) {
-            let (start, end) = (block[0].0, block[0].0 + block.len());
-            let of = &scope.profiles[start..end];
-            let same = |profile: &Profile| {
-                let (samples, first) = (&profile.samples, &of[0].samples);
-                samples.stacks == first.stacks && samples.timestamps == first.timestamps
-            };
-            if of.iter().all(same) {
-                units.push(first + start..first + end);
-            } else {
-                units.extend((start..end).map(|row| first + row..first + row + 1));
-            }
-        }
+        let blocks = column_blocks(scope, &profiles.dictionary).into_iter();
+        units.extend(blocks.map(|block| first + block.start..first + block.end));
         first += scope.profiles.len();
     }
     units
+}
+
+/// The ranges of profiles in a scope that are the columns of one pprof: with the same samples.
+pub(in crate::transform) fn column_blocks(
+    scope: &ScopeProfiles,
+    dictionary: &Dictionary,
+) -> Vec<Range<usize>> {
+    let order = sample_type_order(scope, dictionary).and_then(Result::ok);
+    let columns = columns(&order.unwrap_or_else(|| (0..scope.profiles.len()).collect()));
+    let mut blocks = Vec::new();
+    for block in columns.chunk_by(|a, b| a.0 == b.0) {
+        let rows = block[0].0..block[0].0 + block.len();
+        let of = &scope.profiles[rows.clone()];
+        let same = |profile: &Profile| {
+            let (samples, first) = (&profile.samples, &of[0].samples);
+            samples.stacks == first.stacks && samples.timestamps == first.timestamps
+        };
+        if of.iter().all(same) {
+            blocks.push(rows);
+        } else {
+            blocks.extend(rows.map(|row| row..row + 1));
+        }
+    }
+    blocks
 }
 
 /// Takes parts out of a payload. Their total cost is linear in what they contain.
@@ -242,7 +253,7 @@ fn piece(from: &Profile, rows: &Rows, time: Option<(i128, i128)>, begins: bool) 
 }
 
 /// Clears the fields that one part of a profile has.
-pub(super) fn forget_unique(profile: &mut Profile) {
+pub(in crate::transform) fn forget_unique(profile: &mut Profile) {
     profile.profile_id = ProfileId::NONE;
     profile.original_payload_format = StringId::NONE;
     profile.original_payload = Thin::NONE;

@@ -1,0 +1,149 @@
+//! Sample types that are computed from others.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::losses::{self, Losses};
+use crate::model::dictionary::Dictionary;
+use crate::model::id::StringId;
+use crate::model::order::{sample_type_order, set_sample_type_order};
+use crate::model::profile::{Profile, ValueType};
+use crate::model::samples::SampleRef;
+use crate::model::{Profiles, ScopeProfiles};
+use crate::transform::arithmetic::expression::Expression;
+use crate::transform::split::{column_blocks, forget_unique};
+
+/// Adds a sample type to every profile that has all sample types of an expression, such as the mean size of an
+/// allocation. The columns of a pprof count as one profile, whether they are one profile or several.
+///
+/// Results are rounded half away from zero, counted as `value.rounded`. A sample whose result is undefined, because of a
+/// division by zero or a missing attribute, is left out and counted as `derive.undefined`. The time is linear in the
+/// samples.
+///
+/// # Errors
+///
+/// No profile has all sample types, or a result does not fit 64 bits. The profiles are unchanged then.
+///
+/// ```
+/// use otlp_profiles::transform::{Expression, derive};
+/// # let file = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+///
+/// let mut heap = otlp_profiles::read(&file, &Default::default())?.profiles;
+/// let expression = Expression::parse("$(alloc_space) / $(alloc_objects)")?;
+/// let _losses = derive(&mut heap, "mean_size", "bytes", &expression)?;
+/// let derived = heap.iter().last().unwrap();
+/// assert_eq!(heap.dictionary().text(derived.sample_types()[0].name), "mean_size");
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+pub fn derive(
+    profiles: &mut Profiles,
+    name: &str,
+    unit: &str,
+    expression: &Expression,
+) -> Result<Losses> {
+    let (mut losses, mut count) = (Losses::default(), 0);
+    let mut dictionary = profiles.dictionary.clone();
+    let [name, unit] = [name, unit].map(|text| intern(&mut dictionary, text));
+    let mut resources = profiles.resources.clone();
+    for scope in resources.iter_mut().flat_map(|resource| &mut resource.scopes) {
+        count += derive_in(scope, [name, unit], expression, &dictionary, &mut losses)?;
+    }
+    if count == 0 {
+        let message =
+            format!("no profile has all sample types of {}", expression.types().join(", "));
+        return Err(Error::new(ErrorKind::Unrepresentable, message));
+    }
+    (profiles.dictionary, profiles.resources) = (dictionary, resources);
+    Ok(losses)
+}
+
+/// The row of a text, new or not.
+fn intern(dictionary: &mut Dictionary, text: &str) -> StringId {
+    let row = dictionary.strings.iter().position(|known| known == text);
+    row.map_or_else(|| dictionary.strings.push(text), |row| StringId(row as u32))
+}
+
+/// Adds a sample type to the profiles of a scope. Returns how many have it.
+fn derive_in(
+    scope: &mut ScopeProfiles,
+    [name, unit]: [StringId; 2],
+    expression: &Expression,
+    dictionary: &Dictionary,
+    losses: &mut Losses,
+) -> Result<u64> {
+    let order = sample_type_order(scope, dictionary).and_then(Result::ok);
+    let mut added = Vec::new();
+    for block in column_blocks(scope, dictionary) {
+        let columns = &scope.profiles[block];
+        let has = |wanted: &str| column_of(columns, wanted, dictionary).is_some();
+        if expression.types().into_iter().all(has) {
+            added.push(column(columns, [name, unit], expression, dictionary, losses)?);
+        }
+    }
+    let count = added.len() as u64;
+    scope.profiles.extend(added);
+    if let (Some(mut order), true) = (order, count > 0) {
+        order.extend(order.len()..scope.profiles.len());
+        set_sample_type_order(scope, &order, dictionary);
+    }
+    Ok(count)
+}
+
+/// The profile of a sample type and its column there.
+fn column_of(columns: &[Profile], name: &str, dictionary: &Dictionary) -> Option<(usize, usize)> {
+    columns.iter().enumerate().find_map(|(at, profile)| {
+        let mut types = profile.sample_types().iter();
+        types.position(|of| dictionary.text(of.name) == name).map(|column| (at, column))
+    })
+}
+
+/// The computed profile of some columns.
+fn column(
+    columns: &[Profile],
+    [name, unit]: [StringId; 2],
+    expression: &Expression,
+    dictionary: &Dictionary,
+    losses: &mut Losses,
+) -> Result<Profile> {
+    let mut derived = columns[0].clone();
+    forget_unique(&mut derived);
+    derived.sample_types = vec![ValueType { name, unit, temporality: None }];
+    derived.default_sample_type = StringId::NONE;
+    let samples = &mut derived.samples;
+    samples.values.clear();
+    samples.timestamps = Default::default();
+    let (mut kept, mut rounded) = (Vec::with_capacity(samples.len()), 0);
+    for row in 0..samples.len() {
+        let of_type = |name: &str| {
+            let (profile, column) = column_of(columns, name, dictionary)?;
+            let sample = columns[profile].samples().get(row)?;
+            Some(columns[profile].total(sample, column) as f64)
+        };
+        let sample = columns[0].samples().at(row);
+        let of_attribute = |key: &str| number(sample, key, dictionary);
+        let value = expression.value(&of_type, &of_attribute);
+        kept.push(value.is_finite());
+        rounded += u64::from(value.is_finite() && value.fract() != 0.0);
+        samples.values.items.push(whole(value)?);
+        samples.values.end_row();
+    }
+    samples.retain(&kept);
+    let undefined = kept.iter().filter(|kept| !**kept).count() as u64;
+    losses.add_many(losses::DERIVE_UNDEFINED, undefined, || dictionary.text(name).to_owned());
+    losses.add_many(losses::VALUE_ROUNDED, rounded, || dictionary.text(name).to_owned());
+    Ok(derived)
+}
+
+/// A numeric attribute of a sample.
+fn number(sample: SampleRef<'_>, key: &str, dictionary: &Dictionary) -> Option<f64> {
+    let value = dictionary.resolve(sample.attributes).get(key)?;
+    value.as_f64().or_else(|| value.as_i64().map(|value| value as f64))
+}
+
+/// A value in 64 bits; 0 if it is undefined.
+fn whole(value: f64) -> Result<i64> {
+    let rounded = value.round();
+    if rounded.is_finite() && rounded.abs() >= i64::MAX as f64 {
+        let message = format!("value.overflow: the result {value} exceeds 64 bits");
+        return Err(Error::new(ErrorKind::Unrepresentable, message));
+    }
+    Ok(rounded as i64)
+}
