@@ -1,60 +1,24 @@
-//! Times as people read them.
-//!
-//! The library's own calendar reads dates; this one writes them, from `i128` nanoseconds, and says
-//! nothing of years that RFC 3339 cannot.
+//! Times in RFC 3339, from `i128` nanoseconds since 1970.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use jiff::civil::DateTime;
+use jiff::{SignedDuration, Timestamp};
 
 const NANOS: i128 = 1_000_000_000;
-/// Seconds; leap seconds have no place in Unix time.
-const DAY: i64 = 86_400;
-
-/// The time of day in UTC with its date, in the form of RFC 3339 except for `between`, with as
-/// many digits of a second as asked for; `None` outside the years 0 to 9999, which it cannot say.
-fn civil(unix_nano: i128, between: char, digits: usize) -> Option<String> {
-    let seconds = i64::try_from(unix_nano.div_euclid(NANOS)).ok()?;
-    let (days, second) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
-    let (year, month, day) = date(days)?;
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    let mut text =
-        format!("{year:04}-{month:02}-{day:02}{between}{hour:02}:{minute:02}:{second:02}");
-    if digits > 0 {
-        let nanos = format!("{:09}", unix_nano.rem_euclid(NANOS));
-        text.extend([".", nanos.get(..digits).unwrap_or(&nanos)]);
-    }
-    Some(text)
-}
-
-/// Year, month and day of a day counted from 1970-01-01, in the years 0 to 9999.
-///
-/// Years are counted from March, so that the odd day of a leap year is the last.
-///
-/// Gregorian for all years: 146,097 days are 400 years.
-fn date(days: i64) -> Option<(i64, i64, i64)> {
-    let days = days.checked_add(719_468)?; // from 0000-03-01
-    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let leap_days = day_of_era / 1_460 - day_of_era / 36_524 + day_of_era / 146_096;
-    let year_of_era = (day_of_era - leap_days) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = era * 400 + year_of_era + i64::from(month <= 2);
-    (0..=9999).contains(&year).then_some((year, month, day))
-}
+const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
 /// RFC 3339 in UTC, with the digits of a second that are not zero: `2026-11-20T10:15:36.5Z`.
+/// `None` outside the years 0 to 9999, which RFC 3339 cannot represent.
 pub(crate) fn rfc3339(unix_nano: i128) -> Option<String> {
-    let nanos = format!("{:09}", unix_nano.rem_euclid(NANOS));
-    let digits = nanos.trim_end_matches('0').len();
-    Some(civil(unix_nano, 'T', digits)? + "Z")
+    let seconds = i64::try_from(unix_nano.div_euclid(NANOS)).ok()?;
+    let since = SignedDuration::new(seconds, unix_nano.rem_euclid(NANOS) as i32);
+    let time = EPOCH.checked_add(since).ok().filter(|time| time.year() >= 0)?;
+    Some(format!("{time}Z"))
 }
 
-/// The time now, for log lines only: `2026-11-20 10:15:36.597`, or with `T` between.
+/// The current time for log lines: `2026-11-20 10:15:36.597`, or with `T` between.
 pub(crate) fn now(between: char) -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let nanos = since.map_or(0, |since| since.as_nanos());
-    civil(i128::try_from(nanos).unwrap_or(0), between, 3).unwrap_or_default()
+    let time = format!("{:.3}", Timestamp::now());
+    time.trim_end_matches('Z').replace('T', between.encode_utf8(&mut [0; 4]))
 }
 
 /// Whether a profile cannot have been taken then: nobody wrote profiles before 1980, but programs
@@ -112,6 +76,8 @@ mod tests {
         assert_eq!(at(253_402_300_799).as_deref(), Some("9999-12-31T23:59:59Z"));
         assert_eq!(at(253_402_300_800), None);
         assert_eq!(rfc3339(i128::MAX), None);
+        assert_eq!(at(-62_167_219_200).as_deref(), Some("0000-01-01T00:00:00Z"));
+        assert_eq!(at(-62_167_219_201), None);
         assert_eq!(rfc3339(1_500_000_000).as_deref(), Some("1970-01-01T00:00:01.5Z"));
     }
 

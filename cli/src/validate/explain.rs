@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use otlp_profiles::check::Rule;
+use strsim::levenshtein;
 
 use crate::style::{BOLD, styled};
 
@@ -36,8 +37,8 @@ pub(super) fn unknown(name: &str) -> String {
     let wanted = name.to_lowercase();
     let distance = |rule: &Rule| {
         let contains = wanted.len() > 3 && rule.name().contains(&wanted);
-        let of_name = if contains { 1 } else { edits(&wanted, rule.name()) };
-        of_name.min(edits(&wanted, &rule.id().to_lowercase()))
+        let of_name = if contains { 1 } else { levenshtein(&wanted, rule.name()) };
+        of_name.min(levenshtein(&wanted, &rule.id().to_lowercase()))
     };
     let mut near: Vec<_> = Rule::all().map(|rule| (distance(rule), rule)).collect();
     near.sort_by_key(|(distance, _)| *distance);
@@ -47,33 +48,5 @@ pub(super) fn unknown(name: &str) -> String {
     match near.is_empty() {
         true => "no such rule: `otlp-profiles validate --explain all` lists them".to_owned(),
         false => format!("no such rule; similar ones are {}", near.join(", ")),
-    }
-}
-
-/// How many characters have to be inserted, removed or replaced to make one text the other.
-fn edits(one: &str, other: &str) -> usize {
-    let mut row: Vec<usize> = (0..=other.chars().count()).collect();
-    for (at, of_one) in one.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], at + 1);
-        for (column, of_other) in other.chars().enumerate() {
-            let replaced = diagonal + usize::from(of_one != of_other);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row.last().copied().unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn edits_are_counted() {
-        for (one, other, count) in
-            [("", "ab", 2), ("kitten", "sitting", 3), ("OP3101", "OP3110", 2), ("a", "a", 0)]
-        {
-            assert_eq!((edits(one, other), edits(other, one)), (count, count), "{one} {other}");
-        }
     }
 }
