@@ -179,6 +179,11 @@ fn the_text_for_clients_and_the_hint_for_programmers_are_apart() {
         (b"\x0a\x02\x08\x09\x32\0", &as_pprof, "Policy::Repair takes an empty string"),
         (b"\x0a\0\x32\x01\xff\x32\0", &as_pprof, "Policy::Repair repairs row 0"),
         (b"\x0a\0\x2a\0\x32\0", &as_pprof, "Policy::Repair drops the id"),
+        (
+            b"\x0a\0\x2a\x02\x08\x01\x2a\x02\x08\x01\x32\0",
+            &as_pprof,
+            "Policy::Repair keeps one entry",
+        ),
         (b"a;b 1\na;b\n", &folded, "Policy::Repair skips it"),
     ];
     for (payload, options, hint) in cases {

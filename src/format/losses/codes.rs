@@ -79,6 +79,7 @@ impl LossCode {
             VALUE_COUNT => "drops the sample",
             BAD_LINE => "skips it",
             BAD_ID => "drops the id",
+            EQUAL_ID => "keeps one entry",
             BAD_STRING_INDEX => "takes an empty string",
             INVALID_UTF8 => "replaces the bytes by U+FFFD",
             ROW_0 => "repairs row 0",
