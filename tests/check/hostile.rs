@@ -5,6 +5,7 @@ use otlp_profiles::{Format, Limits};
 
 use super::bases::{GENERATIONS, base};
 use super::bend::{Numbers, bend};
+use super::sized::sized;
 use super::wire::{nest, overlong};
 
 #[test]
@@ -13,7 +14,7 @@ fn bent_payloads_make_findings_and_nothing_else() {
     for (generation, name) in GENERATIONS {
         let whole = base(generation).1.encode();
         let format: Format = name.parse().unwrap();
-        for round in 0..1_500 {
+        for round in 0..sized(1_500) {
             let bent = bend(&whole, &mut numbers);
             let options = Options::default();
             let options = if round % 3 == 0 { options } else { options.format(format) };

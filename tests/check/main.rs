@@ -22,6 +22,9 @@ mod ours;
 mod pprof;
 mod profcheck;
 mod receivers;
+#[path = "../support/sized.rs"]
+#[expect(dead_code, reason = "no test of prefixes is here")]
+mod sized;
 mod tree;
 mod twice;
 #[path = "../support/profcheck_verdict.rs"]

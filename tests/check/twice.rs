@@ -8,6 +8,7 @@ use prost::Message;
 
 use super::bases::{GENERATIONS, base, format};
 use super::bend::Numbers;
+use super::sized::sized;
 
 /// The fields of a message: number, wire type, where they begin, where their body does, and where they end.
 fn fields(bytes: &[u8]) -> Vec<(u64, u64, usize, usize, usize)> {
@@ -276,7 +277,7 @@ fn what_is_found_is_what_decoders_make_of_it() {
         found.sort();
         found
     };
-    for round in 0..4_000 {
+    for round in 0..sized(4_000) {
         let mut payload = base("7").1.encode();
         for _ in 0..=numbers.below(4) {
             let path = MESSAGES[numbers.below(MESSAGES.len())];
