@@ -472,7 +472,7 @@ fn parts_of_real_profiles_fit_and_merge_into_the_whole() {
     for (name, bytes) in testdata(&[".pb.gz", ".pb", ".binpb"]) {
         let whole = otlp_profiles::read(&bytes, &Default::default()).unwrap().profiles;
         let max = (otlp(&whole).len() as u64 / 3).max(2_000);
-        // A header or a row that nothing refers to may be larger than the limit on its own.
+        // A header or an unreferenced row may exceed the limit on its own.
         let limit = MaxBytes::new(max);
         let parts = split_max(&whole, &limit);
         if let Ok(parts) = &parts {

@@ -61,7 +61,7 @@ fn intern(dictionary: &mut Dictionary, text: &str) -> StringId {
     row.map_or_else(|| dictionary.strings.push(text), |row| StringId(row as u32))
 }
 
-/// Adds a sample type to the profiles of a scope. Returns how many have it.
+/// Adds a sample type to the profiles of a scope. Returns how many profiles it added.
 fn derive_in(
     scope: &mut ScopeProfiles,
     [name, unit]: [StringId; 2],

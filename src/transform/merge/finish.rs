@@ -358,7 +358,7 @@ fn least(mappings: BTreeSet<MappingId>, dictionary: &Dictionary) -> MappingId {
         let of = dictionary.mappings.get(*id);
         (of.memory_start, of.memory_limit, of.file_offset, dictionary.text(of.filename))
     };
-    mappings.into_iter().min_by_key(|id| key(id)).unwrap_or_default()
+    mappings.into_iter().min_by_key(key).unwrap_or_default()
 }
 
 /// The order of sample types of a scope: for each of its profiles the column that it was. `None` if inputs lack it or
