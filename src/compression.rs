@@ -22,7 +22,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 use crate::error::{Error, ErrorKind, GzipFault, Result};
 use crate::limits::{Limits, within};
 
-use self::gunzip::Gunzip;
+use self::gunzip::{Gunzip, Inflated};
 
 pub use self::deflater::{deflate, deflate_in_parallel};
 
@@ -119,6 +119,8 @@ pub(crate) struct Unpacked<'a> {
     pub(crate) padding: usize,
     /// How many frames of zstd it has; none where it is not zstd.
     pub(crate) frames: u64,
+    /// The inflated lengths of the gzip members that are not empty.
+    pub(crate) lengths: Vec<usize>,
 }
 
 impl Unpacked<'_> {
@@ -135,21 +137,35 @@ impl Unpacked<'_> {
 
 /// [`inflate`], with how the bytes were packed.
 pub(crate) fn unpack<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Unpacked<'a>> {
+    unpack_until(bytes, limits, |_, _| false)
+}
+
+/// [`unpack`], ending behind the second gzip member that is not empty if `ends` returns true for the first two.
+pub(crate) fn unpack_until<'a>(
+    bytes: &'a [u8],
+    limits: &Limits,
+    ends: impl FnMut(&[u8], &[u8]) -> bool,
+) -> Result<Unpacked<'a>> {
     within("max_input_bytes", limits.max_input_bytes, bytes.len() as u64)?;
+    let lengths = Vec::new();
     match magic(bytes) {
-        None => Ok(Unpacked { bytes: Cow::Borrowed(bytes), members: 0, padding: 0, frames: 0 }),
+        None => {
+            let bytes = Cow::Borrowed(bytes);
+            Ok(Unpacked { bytes, members: 0, padding: 0, frames: 0, lengths })
+        }
         #[cfg(feature = "zstd")]
         Some("zstd") => {
             let inflated = zstd::inflate(bytes, limits);
             let (inflated, frames) = inflated.map_err(|error| error.located(bytes))?;
             let bytes = one_layer(inflated, "zstd")?;
-            Ok(Unpacked { bytes, members: 0, padding: 0, frames })
+            Ok(Unpacked { bytes, members: 0, padding: 0, frames, lengths })
         }
         Some("gzip") => {
-            let inflated = Gunzip::new(bytes, limits).run();
-            let (inflated, members, padding) = inflated.map_err(|error| error.located(bytes))?;
-            let bytes = one_layer(inflated, "gzip")?;
-            Ok(Unpacked { bytes, members, padding, frames: 0 })
+            let inflated = Gunzip::new(bytes, limits).run(ends);
+            let Inflated { bytes, members, padding, lengths } =
+                inflated.map_err(|error| error.located(bytes))?;
+            let bytes = one_layer(bytes, "gzip")?;
+            Ok(Unpacked { bytes, members, padding, frames: 0, lengths })
         }
         #[cfg(not(feature = "zstd"))]
         Some("zstd") => {

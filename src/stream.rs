@@ -1,19 +1,28 @@
 //! Iterates over the payloads of a file or stream: decompresses it and removes the framing.
 
+mod head;
+mod members;
+
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufReader, Chain, Cursor, Read};
 use std::path::Path;
 
-use crate::compression::{self, Inflater, inflate};
+use crate::compression::{self, Inflater, inflate, unpack_until};
 use crate::error::{Error, Result};
-use crate::framing::{Framing, MAGIC, Opening, fill, next_frame, opening, take};
+use crate::framing::{Framing, MAGIC, Opening, fill, next_frame, opening, take, unreadable};
 use crate::limits::{Limits, within};
+
+use self::head::{WINDOW, inflated, is_long_text, members};
+use self::members::second_member;
+pub(crate) use self::members::{are_messages, messages_of};
 
 /// Iterates over the payloads of a file or stream, decompressed and without framing.
 ///
-/// A file is one payload unless it is [framed](crate::framing). The payloads of a framed file are
-/// read one by one, so memory depends on the largest payload and not on the file.
+/// A file is one payload unless it is [framed](crate::framing). Gzip members are messages if the first is a whole
+/// pprof, OTLP or JSON payload and the second begins another; otherwise they are pieces of one payload. The payloads
+/// of a framed file are read one by one, so memory depends on the largest payload and not on the file. If the first
+/// member exceeds 64 KiB, the compressed file is in memory, too.
 /// [`Limits`] apply to each payload; the limit of gzip members also applies to the file. A long text
 /// stays unread until requested, so that [`read_text`](crate::read_text) can read it line
 /// by line. Any other file is read whole.
@@ -54,6 +63,8 @@ enum Source<R> {
     Text(Box<Unread<R>>),
     /// Frames on their way in.
     Frames(Box<BufReader<Inflater<Input<R>>>>),
+    /// Gzip members that are messages.
+    Members(Box<Inflater<Input<R>>>),
     /// After the last, or after an error of the file itself.
     End,
 }
@@ -80,13 +91,6 @@ impl<R> Unread<R> {
         self.inflated.as_deref().unwrap_or(&self.head)
     }
 }
-
-/// As much of a file as is looked at before more of it is needed to know how it is framed.
-const WINDOW: usize = 64 << 10;
-
-/// As much of what a compressed file inflates to as mostly shows that it is one message: all of a small file
-/// would be inflated twice.
-const FEW: usize = 256;
 
 impl MessageReader<File> {
     /// Opens a file.
@@ -165,6 +169,11 @@ impl<R: Read> MessageReader<R> {
                 Some((start, is_whole)) => opening(start, at_end && *is_whole),
                 None => opening(&head, at_end),
             };
+            let opening = match opening {
+                // Of a file in memory, inflating finds the members.
+                Opening::Bare if packed == Some("gzip") && !at_end => members(&head, &limits),
+                opening => opening,
+            };
             match opening {
                 Opening::Open if !at_end && (window as u64) < limits.max_input_bytes => window *= 4,
                 Opening::Open | Opening::Bare => {
@@ -201,7 +210,20 @@ impl<R: Read> MessageReader<R> {
         let more = most.saturating_add(1).saturating_sub(file.len() as u64);
         take(&mut input, more, &mut file)?;
         within("max_input_bytes", most, file.len() as u64)?;
-        let payload = unpacked(file, limits)?;
+        let mut members = false;
+        let unpacked = unpack_until(&file, limits, |first, second| {
+            members = second_member(first, second, true) != Opening::Bare;
+            members
+        })?;
+        if members {
+            let framing = Framing::GzipMembers;
+            let file = Cursor::new(file).chain(input);
+            return Ok((frames(file, Some("gzip"), framing, limits)?, framing));
+        }
+        let payload = match unpacked.bytes {
+            Cow::Owned(inflated) => inflated,
+            Cow::Borrowed(_) => file,
+        };
         // What its first bytes left open, all of them decide.
         Ok(match opening(&payload, true) {
             Opening::Framed(framing) => {
@@ -311,6 +333,17 @@ impl<R: Read> Iterator for MessageReader<R> {
                 }
                 Err(error) => Err(error),
             },
+            Source::Members(mut input) => {
+                let mut member = Vec::new();
+                match input.member(&self.limits, &mut member).map_err(unreadable) {
+                    Ok(false) => return None,
+                    Ok(true) => {
+                        self.source = Source::Members(input);
+                        unpacked(member, &self.limits)
+                    }
+                    Err(error) => Err(error),
+                }
+            }
         };
         self.given += payload.as_ref().map_or(0, |payload| payload.len() as u64);
         Some(payload)
@@ -324,58 +357,15 @@ fn frames<R: Read>(
     framing: Framing,
     limits: &Limits,
 ) -> Result<Source<R>> {
-    let mut frames = BufReader::new(Inflater::new(input, packed, limits)?.endless());
+    let inflater = Inflater::new(input, packed, limits)?.endless();
+    if framing == Framing::GzipMembers {
+        return Ok(Source::Members(Box::new(inflater)));
+    }
+    let mut frames = BufReader::new(inflater);
     if framing == Framing::DelimitedFile {
         take(&mut frames, MAGIC.len() as u64, &mut Vec::new())?;
     }
     Ok(Source::Frames(Box::new(frames)))
-}
-
-/// What the first bytes of a file inflate to, and whether that is all; nothing where its compression is not read.
-fn inflated(head: &[u8], packed: &str, limits: &Limits) -> Option<(Vec<u8>, bool)> {
-    if packed != "gzip" && !(cfg!(feature = "zstd") && packed == "zstd") {
-        return None;
-    }
-    let mut start = vec![0; FEW];
-    let few = packed == "gzip" && compression::gunzip_some(head, &mut start) == FEW;
-    if few && is_bare_message(&start) {
-        return Some((start, false));
-    }
-    start.clear();
-    // What is cut off or broken shows when all of it is read.
-    let most = WINDOW.max(16 * head.len());
-    let mut inflater = Inflater::new(head, Some(packed), limits).ok()?.endless().take(most as u64);
-    let few = inflater.by_ref().take(FEW as u64).read_to_end(&mut start);
-    if few.is_ok() && is_bare_message(&start) {
-        return Some((start, false));
-    }
-    let read = few.and_then(|_| inflater.read_to_end(&mut start));
-    let is_whole = read.is_ok() && start.len() < most;
-    Some((start, is_whole))
-}
-
-/// Whether bytes begin neither frames nor a text, whatever follows.
-fn is_bare_message(start: &[u8]) -> bool {
-    let first = start.trim_ascii_start().first();
-    first.is_some_and(|first| *first != b'{')
-        && !is_text(start)
-        && opening(start, false) == Opening::Bare
-}
-
-/// Whether bytes that a payload begins with are those of a text that is too long to be read whole without need. JSON
-/// is none: it is not read by lines.
-fn is_long_text(start: &[u8]) -> bool {
-    start.get(..WINDOW).is_some_and(is_text)
-}
-
-/// Whether bytes may be the beginning of a text.
-fn is_text(start: &[u8]) -> bool {
-    let is_odd = |byte: &u8| *byte < b' ' && !b"\t\n\r\x0c\x1b".contains(byte);
-    match start {
-        [] | [b'{' | b'[', ..] => false,
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
-        start => !start.trim_ascii_start().is_empty() && !start.iter().any(is_odd),
-    }
 }
 
 /// The compression of a file or of a frame undone.

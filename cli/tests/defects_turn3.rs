@@ -236,6 +236,25 @@ fn equal_entries_with_one_id_are_merged() {
 }
 
 #[test]
+fn gzip_files_in_a_row_are_messages() {
+    let deflate = |profile: &pprof::Profile| {
+        otlp_profiles::compression::deflate(&profile.encode_to_vec(), Default::default())
+    };
+    let [one, two] = ["w1", "w2"].map(|name| deflate(&pprof(&[name], &[&[2, 20]])));
+    let file = [&one[..], &two, &two].concat();
+    let (code, said) = run(&["info"], &file);
+    assert!(code == 0 && said.contains("gzip-members, 3 messages"), "{code} {said}");
+    let (code, said) = run(&["validate", "--ignore", "OP0010"], &file);
+    assert_eq!(code, 0, "{said}");
+    let folded = ["convert", "--to", "folded", "--type", "cpu", "-o", "-"];
+    let (code, said) = run(&folded, &file);
+    assert!(code == 0 && said.starts_with("w1 20\nw2 20\nw2 20\n"), "{code} {said}");
+    // Frames of the output are not compressed on their own.
+    let framed = run(&["convert", "--to", "otlp", "--no-gzip", "-o", "-"], &file).1;
+    assert!(framed.starts_with("\0\0\0"), "{framed:?}");
+}
+
+#[test]
 fn delimited_messages_behind_the_magic_of_a_file_are_read() {
     let otlp = |name: &str| {
         let profiles = reading(format!("{name} 3\n").as_bytes(), Policy::Refuse).unwrap().profiles;

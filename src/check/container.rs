@@ -32,8 +32,9 @@ use crate::format::detect::{Certainty, Detected, begins_json, is_foreign, names}
 use crate::format::intake::{Intake, Policy};
 use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
-use crate::framing::{Framing, whole_messages};
+use crate::framing::Framing;
 use crate::limits::Limits;
+use crate::stream::{are_messages, messages_of};
 
 /// The formats with rules.
 pub(super) const CHECKED: &str =
@@ -83,7 +84,7 @@ impl Checking<'_> {
         }
         let gzip = unpacked.members > 0;
         self.findings.in_file = matches!(unpacked.bytes, Cow::Borrowed(_));
-        match whole_messages(&unpacked.bytes, &self.options.limits) {
+        match messages_of(&unpacked, &self.options.limits) {
             Ok((framed, cut)) if framed.framing() != Framing::None => {
                 let framing = framed.framing();
                 self.findings.raise(
@@ -138,12 +139,11 @@ impl Checking<'_> {
 
     /// Inflates bytes, and says what is wrong with how they are compressed.
     ///
-    /// Members beyond the first and zeros behind the last are read all the same, and told. `None`
-    /// is a finding already.
+    /// Reports members that are not messages, and zeros behind the last. `None` is a finding already.
     fn unpack<'b>(&mut self, bytes: &'b [u8], limits: &Limits) -> Option<Unpacked<'b>> {
         match compression::unpack(bytes, limits) {
             Ok(unpacked) => {
-                if unpacked.members > 1 {
+                if unpacked.members > 1 && !are_messages(&unpacked) {
                     let found = Counted(unpacked.members as usize, "member");
                     self.findings.raise(&OP0027, Spot::nowhere(), found, "one");
                 }

@@ -53,6 +53,18 @@ pub(super) struct Gunzip<'a> {
     claimed: u64,
     /// Reset for each member.
     state: Decompress,
+    /// The inflated lengths of the members that are not empty.
+    lengths: Vec<usize>,
+}
+
+/// An inflated file.
+pub(super) struct Inflated {
+    pub(super) bytes: Vec<u8>,
+    pub(super) members: u64,
+    /// The zeros behind the last member.
+    pub(super) padding: usize,
+    /// The inflated lengths of the members that are not empty.
+    pub(super) lengths: Vec<usize>,
 }
 
 impl<'a> Gunzip<'a> {
@@ -60,16 +72,16 @@ impl<'a> Gunzip<'a> {
     pub(super) fn new(file: &'a [u8], limits: &'a Limits) -> Self {
         let size = file.last_chunk().map_or(0, |size| u32::from_le_bytes(*size));
         let claimed = MAX_RATIO.saturating_mul(file.len() as u64).min(size.into());
-        let (out, state) = (Vec::new(), Decompress::new(false));
-        Self { limits, rest: file, out, len: 0, claimed, state }
+        let (out, state, lengths) = (Vec::new(), Decompress::new(false), Vec::new());
+        Self { limits, rest: file, out, len: 0, claimed, state, lengths }
     }
 
-    /// The bytes, the number of members, and the zeros behind them.
+    /// Inflates all members, or the first two that are not empty if `ends` returns true for them.
     ///
     /// # Errors
     ///
     /// A file that is cut off, damaged or goes on with something else, and the limits; each with its byte in the file.
-    pub(super) fn run(mut self) -> Result<(Vec<u8>, u64, usize)> {
+    pub(super) fn run(mut self, mut ends: impl FnMut(&[u8], &[u8]) -> bool) -> Result<Inflated> {
         // One allocation does for the usual file, whose only member tells its size at the end.
         self.make_room(self.claimed);
         let mut members = 0;
@@ -80,10 +92,23 @@ impl<'a> Gunzip<'a> {
             members += 1;
             within("max_gzip_members", self.limits.max_gzip_members, members)
                 .map_err(|error| error.at(self.rest))?;
+            let start = self.len;
             self.member()?;
+            if self.len == start {
+                continue;
+            }
+            self.lengths.push(self.len - start);
+            if let [first, _] = self.lengths[..]
+                && let Some((first, second)) =
+                    self.out.get(..self.len).and_then(|out| out.split_at_checked(first))
+                && ends(first, second)
+            {
+                break;
+            }
         }
         self.out.truncate(self.len);
-        Ok((self.out, members, self.rest.len()))
+        let Self { out: bytes, rest, lengths, .. } = self;
+        Ok(Inflated { bytes, members, padding: rest.len(), lengths })
     }
 
     /// Makes `out` `wanted` bytes and some slack long, but never more than slack past the limit.

@@ -70,6 +70,18 @@ impl<R: Read> Inflater<R> {
         self.given
     }
 
+    /// Inflates the next gzip member that is not empty into `bytes`, and returns whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`read`](Read::read), at the byte of the file; the member exceeds `max_decompressed_bytes`.
+    pub(crate) fn member(&mut self, limits: &Limits, bytes: &mut Vec<u8>) -> io::Result<bool> {
+        match &mut self.state {
+            State::Gzip(members) => members.member(&mut self.input, limits, bytes),
+            _ => Ok(self.read_to_end(bytes)? > 0),
+        }
+    }
+
     /// # Errors
     ///
     /// What comes out is past `max_decompressed_bytes`, at the byte of the file where it was
@@ -96,6 +108,9 @@ impl<R: Read> Read for Inflater<R> {
         Ok(given)
     }
 }
+
+/// The bytes to make room for before the size of a member is known.
+const LEAST: usize = 4 << 10;
 
 /// The members of a gzip file.
 ///
@@ -131,26 +146,69 @@ impl Members {
             if !self.is_inside && !self.begin(input)? {
                 return Ok(0);
             }
-            let rest = input.some()?;
-            let is_cut = rest.is_empty();
-            let (read, written) = (self.state.total_in(), self.state.total_out());
-            let result = self.state.decompress(rest, buffer, FlushDecompress::None);
-            let read = gunzip::advance(read, self.state.total_in());
-            let written = gunzip::advance(written, self.state.total_out());
-            input.pass(read);
-            self.crc.update(buffer.get(..written).unwrap_or_default());
-            match result {
-                Err(error) => return Err(input.failed(gunzip::corrupt(&error, input.rest()))),
-                Ok(Status::StreamEnd) => self.end(input)?,
-                Ok(_) if is_cut && written == 0 => {
-                    return Err(input.failed(gunzip::truncated("data", input.rest())));
-                }
-                Ok(_) => {}
-            }
+            let written = self.inflate(input, buffer)?;
             if written > 0 {
                 return Ok(written);
             }
         }
+    }
+
+    /// Inflates the next member that is not empty into `bytes`; false at the end of the file.
+    ///
+    /// On error, `bytes` has the beginning of the member.
+    fn member<R: Read>(
+        &mut self,
+        input: &mut Window<R>,
+        limits: &Limits,
+        bytes: &mut Vec<u8>,
+    ) -> io::Result<bool> {
+        let mut length = 0;
+        while length == 0 && self.begin(input)? {
+            let start = input.passed;
+            while self.is_inside {
+                if length == bytes.len() {
+                    bytes.resize(LEAST.max(2 * length), 0);
+                }
+                let room = bytes.get_mut(length..).unwrap_or_default();
+                match self.inflate(input, room) {
+                    Ok(written) => length += written,
+                    Err(error) => {
+                        bytes.truncate(length);
+                        return Err(error);
+                    }
+                }
+                within("max_input_bytes", limits.max_input_bytes, input.passed - start)
+                    .and(within(
+                        "max_decompressed_bytes",
+                        limits.max_decompressed_bytes,
+                        length as u64,
+                    ))
+                    .map_err(|error| input.failed(error.at(input.rest())))?;
+            }
+        }
+        bytes.truncate(length);
+        Ok(length > 0)
+    }
+
+    /// Inflates a piece of the member, and checks its trailer at its end.
+    fn inflate<R: Read>(&mut self, input: &mut Window<R>, buffer: &mut [u8]) -> io::Result<usize> {
+        let rest = input.some()?;
+        let is_cut = rest.is_empty();
+        let (read, written) = (self.state.total_in(), self.state.total_out());
+        let result = self.state.decompress(rest, buffer, FlushDecompress::None);
+        let read = gunzip::advance(read, self.state.total_in());
+        let written = gunzip::advance(written, self.state.total_out());
+        input.pass(read);
+        self.crc.update(buffer.get(..written).unwrap_or_default());
+        match result {
+            Err(error) => return Err(input.failed(gunzip::corrupt(&error, input.rest()))),
+            Ok(Status::StreamEnd) => self.end(input)?,
+            Ok(_) if is_cut && written == 0 => {
+                return Err(input.failed(gunzip::truncated("data", input.rest())));
+            }
+            Ok(_) => {}
+        }
+        Ok(written)
     }
 
     /// Begins the next member, if there is one.

@@ -17,7 +17,7 @@ pub(super) enum Header<'a> {
 pub(super) fn header(framing: Framing, bytes: &[u8]) -> Header<'_> {
     let cut = Header::Cut;
     let (length, rest) = match framing {
-        Framing::None | Framing::JsonLines => return Header::Invalid,
+        Framing::None | Framing::JsonLines | Framing::GzipMembers => return Header::Invalid,
         Framing::LengthPrefixed => match bytes.split_first_chunk() {
             Some((length, rest)) => (u32::from_be_bytes(*length), rest),
             None => return cut,
@@ -51,7 +51,7 @@ pub(super) fn header(framing: Framing, bytes: &[u8]) -> Header<'_> {
 /// The first message of `bytes` and what follows it.
 pub(super) fn split(framing: Framing, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     match framing {
-        Framing::None => Some((bytes, &[])),
+        Framing::None | Framing::GzipMembers => Some((bytes, &[])),
         Framing::JsonLines => {
             let text = bytes.trim_ascii_start();
             let end = text.iter().position(|byte| *byte == b'\n');

@@ -26,6 +26,8 @@ pub enum Framing {
     DelimitedFile,
     /// The Collector's file exporter for JSON: one message a line; blank lines are passed over.
     JsonLines,
+    /// Profiles compressed with gzip one by one and joined, as by `cat`: each member is a message.
+    GzipMembers,
 }
 
 impl fmt::Display for Framing {
@@ -37,6 +39,7 @@ impl fmt::Display for Framing {
             Self::Delimited => "delimited",
             Self::DelimitedFile => "delimited-file",
             Self::JsonLines => "json-lines",
+            Self::GzipMembers => "gzip-members",
         })
     }
 }

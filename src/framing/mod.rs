@@ -43,6 +43,8 @@ pub struct Messages<'a> {
     /// What is behind the messages that were lent.
     rest: &'a [u8],
     left: usize, // as many as `rest` splits into
+    /// The lengths of the messages that are gzip members.
+    lengths: &'a [usize],
 }
 
 impl Messages<'_> {
@@ -68,7 +70,11 @@ impl<'a> Iterator for Messages<'a> {
 
     fn next(&mut self) -> Option<&'a [u8]> {
         self.left = self.left.checked_sub(1)?;
-        let (message, rest) = split(self.framing, self.rest)?;
+        let split = match self.lengths.split_off_first() {
+            Some(length) => self.rest.split_at_checked(*length),
+            None => split(self.framing, self.rest),
+        };
+        let (message, rest) = split?;
         self.rest = rest;
         Some(message)
     }
@@ -128,7 +134,7 @@ pub fn messages<'a>(payload: &'a [u8], limits: &Limits) -> Result<Messages<'a>> 
     cut.map_or(Ok(messages), Err)
 }
 
-/// The messages that are whole, and the error of one that the payload ends within.
+/// The messages of a payload that are whole, and the error of one that the payload ends within.
 ///
 /// # Errors
 ///
@@ -138,7 +144,8 @@ pub(crate) fn whole_messages<'a>(
     limits: &Limits,
 ) -> Result<(Messages<'a>, Option<Error>)> {
     let Opening::Framed(framing) = opening(payload, true) else {
-        return Ok((Messages { framing: Framing::None, rest: payload, left: 1 }, None));
+        let framing = Framing::None;
+        return Ok((Messages { framing, rest: payload, left: 1, lengths: &[] }, None));
     };
     let payload = payload.strip_prefix(MAGIC).unwrap_or(payload);
     let (mut left, mut rest, mut cut) = (0, payload, None);
@@ -158,7 +165,18 @@ pub(crate) fn whole_messages<'a>(
         }
     }
     within("max_table_entries", limits.max_table_entries, left as u64)?;
-    Ok((Messages { framing, rest: payload, left }, cut))
+    Ok((Messages { framing, rest: payload, left, lengths: &[] }, cut))
+}
+
+/// The inflated gzip members of `bytes`, each a message.
+pub(crate) fn members<'a>(
+    bytes: &'a [u8],
+    lengths: &'a [usize],
+    limits: &Limits,
+) -> Result<Messages<'a>> {
+    let left = lengths.len();
+    within("max_table_entries", limits.max_table_entries, left as u64)?;
+    Ok(Messages { framing: Framing::GzipMembers, rest: bytes, left, lengths })
 }
 
 /// Reads the next frame of a stream; `None` at its end.

@@ -1,5 +1,6 @@
 //! Putting messages into frames.
 
+use crate::compression::{Level, deflate};
 use crate::error::{Error, ErrorKind, Result};
 use crate::framing::kind::{Framing, MAGIC, MAX_PREFIXED, lines};
 use crate::wire::write::varint;
@@ -8,6 +9,8 @@ use crate::wire::write::varint;
 /// For delimited messages each has to begin like a payload, too.
 ///
 /// gRPC's flag is set before messages that are gzip, or with the feature `zstd` zstd. Lines end with a line feed.
+/// Gzip members are the exception: the messages are compressed, and [`MessageReader`](crate::stream::MessageReader) takes
+/// them apart.
 ///
 /// ```
 /// use otlp_profiles::framing::{Framing, frame};
@@ -37,6 +40,11 @@ pub fn frame<M: AsRef<[u8]>>(
         let length = || length_of(framing, message).map(u32::to_be_bytes);
         match framing {
             Framing::JsonLines if lines(message).count() != 1 => return Err(no_line()),
+            Framing::GzipMembers => {
+                payload.extend(deflate(message, Level::DEFAULT));
+                count += 1;
+                continue;
+            }
             Framing::None | Framing::JsonLines => {}
             Framing::LengthPrefixed => payload.extend(length()?),
             Framing::Grpc => {

@@ -28,6 +28,7 @@ mod look;
 mod losses;
 mod losses_page;
 mod many_profiles;
+mod members;
 mod memory;
 mod null_row;
 mod oracle;

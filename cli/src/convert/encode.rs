@@ -240,12 +240,12 @@ impl Converted {
 
     /// Messages that came framed go out in the same frames.
     ///
-    /// Lines of JSON become length-prefixed frames, as protobuf has no lines; gRPC's frames stay
-    /// what they were.
+    /// Lines of JSON and gzip members become length-prefixed frames: protobuf has no lines, and the output has a
+    /// compression of its own. gRPC's frames stay what they were.
     fn frame(&self, payloads: &[Vec<u8>]) -> Result<Vec<u8>, Failure> {
         let framing = match self.framing {
             // The form of the Collector's file exporter is the one for files.
-            Framing::None | Framing::JsonLines => Framing::LengthPrefixed,
+            Framing::None | Framing::JsonLines | Framing::GzipMembers => Framing::LengthPrefixed,
             framing => framing,
         };
         otlp_profiles::framing::frame(framing, payloads).map_err(|error| Failure::writing(&error))

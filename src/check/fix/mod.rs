@@ -23,8 +23,9 @@ use crate::error::{Result, Severity};
 use crate::format::Format;
 use crate::format::detect::{Depth, detect_payload};
 use crate::format::losses::INDEX_OUT_OF_RANGE;
-use crate::framing::{Framing, frame, messages};
+use crate::framing::{Framing, frame};
 use crate::limits::Limits;
+use crate::stream::messages_of;
 
 /// The result of [`fix`].
 ///
@@ -150,9 +151,9 @@ impl Fixing<'_> {
         let limits = &self.options.limits;
         let unpacked = compression::unpack(bytes, limits).ok()?;
         // A file that ends within a message has no frames to be put back into.
-        let framed = match messages(&unpacked.bytes, limits) {
-            Ok(framed) => framed,
-            Err(error) => {
+        let framed = match messages_of(&unpacked, limits) {
+            Ok((framed, None)) => framed,
+            Ok((_, Some(error))) | Err(error) => {
                 let (path, why) = (error.place(), error.message().to_owned());
                 self.not_fixed.push(NotFixed { path, why });
                 return None;
@@ -167,15 +168,17 @@ impl Fixing<'_> {
             };
             fixed.push(self.message(message, path));
         }
-        let one_member = unpacked.members > 1 || unpacked.padding > 0;
-        if one_member {
+        if unpacked.members > 1 || unpacked.padding > 0 {
             self.container(before);
         }
         if self.changes.is_empty() {
             return None;
         }
         let file = frame(framing, &fixed).ok()?;
-        Some(unpacked.again(file))
+        match framing {
+            Framing::GzipMembers => Some(file),
+            _ => Some(unpacked.again(file)),
+        }
     }
 
     /// A message of a file, fixed, and compressed if it was.

@@ -1,0 +1,77 @@
+//! The beginning of a file: how much of it is examined, and its contents once inflated.
+
+use std::io::Read;
+
+use super::members::second_member;
+use crate::compression::{self, Inflater};
+use crate::framing::{Opening, opening};
+use crate::limits::Limits;
+
+/// The part of a file that is examined first to find its framing.
+pub(super) const WINDOW: usize = 64 << 10;
+
+/// The inflated bytes that usually show that a file is one message: more would inflate small files twice.
+const FEW: usize = 256;
+
+/// The inflated beginning of a file, and whether it is complete; `None` for a compression that is not read.
+pub(super) fn inflated(head: &[u8], packed: &str, limits: &Limits) -> Option<(Vec<u8>, bool)> {
+    if packed != "gzip" && !(cfg!(feature = "zstd") && packed == "zstd") {
+        return None;
+    }
+    let mut start = vec![0; FEW];
+    let few = packed == "gzip" && compression::gunzip_some(head, &mut start) == FEW;
+    if few && is_bare_message(&start) {
+        return Some((start, false));
+    }
+    start.clear();
+    // What is cut off or broken shows when all of it is read.
+    let most = WINDOW.max(16 * head.len());
+    let mut inflater = Inflater::new(head, Some(packed), limits).ok()?.endless().take(most as u64);
+    let few = inflater.by_ref().take(FEW as u64).read_to_end(&mut start);
+    if few.is_ok() && is_bare_message(&start) {
+        return Some((start, false));
+    }
+    let read = few.and_then(|_| inflater.read_to_end(&mut start));
+    let is_whole = read.is_ok() && start.len() < most;
+    Some((start, is_whole))
+}
+
+/// Whether a gzip file that begins with these bytes has members that are messages.
+pub(super) fn members(head: &[u8], limits: &Limits) -> Opening {
+    // Inflating a member costs more than looking for the next one.
+    let next = head.get(1..).unwrap_or_default();
+    if !next.windows(3).any(|bytes| bytes == b"\x1f\x8b\x08") {
+        return Opening::Bare;
+    }
+    let Ok(inflater) = Inflater::new(head, Some("gzip"), limits) else { return Opening::Bare };
+    let (mut inflater, mut first, mut second) = (inflater.endless(), Vec::new(), Vec::new());
+    match inflater.member(limits, &mut first) {
+        Ok(true) => {}
+        _ => return Opening::Bare,
+    }
+    let is_whole = inflater.member(limits, &mut second).is_ok();
+    second_member(&first, &second, is_whole)
+}
+
+/// Whether bytes begin neither frames nor a text, whatever follows.
+fn is_bare_message(start: &[u8]) -> bool {
+    let first = start.trim_ascii_start().first();
+    first.is_some_and(|first| *first != b'{')
+        && !is_text(start)
+        && opening(start, false) == Opening::Bare
+}
+
+/// Whether a payload begins with a text that is long enough to read line by line. JSON has no such lines.
+pub(super) fn is_long_text(start: &[u8]) -> bool {
+    start.get(..WINDOW).is_some_and(is_text)
+}
+
+/// Whether bytes may be the beginning of a text.
+fn is_text(start: &[u8]) -> bool {
+    let is_odd = |byte: &u8| *byte < b' ' && !b"\t\n\r\x0c\x1b".contains(byte);
+    match start {
+        [] | [b'{' | b'[', ..] => false,
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
+        start => !start.trim_ascii_start().is_empty() && !start.iter().any(is_odd),
+    }
+}
