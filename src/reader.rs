@@ -15,7 +15,7 @@ use crate::format::text::Text;
 use crate::framing::Framing;
 use crate::limits::Limits;
 use crate::model::Profiles;
-use crate::stream::{MessageReader, messages_of};
+use crate::stream::{MessageReader, messages_of, unpack};
 use crate::writer::write;
 
 pub use self::options::{Ambiguity, ReadOptions};
@@ -75,11 +75,11 @@ pub(crate) fn of_one<T>(
     limits: &Limits,
     f: impl FnOnce(&[u8]) -> Result<T>,
 ) -> Result<T> {
-    let file = crate::compression::unpack(bytes, limits)?;
+    let file = unpack(bytes, limits)?;
     let (mut messages, cut) = messages_of(&file, limits)?;
     cut.map_or(Ok(()), Err)?;
     match (messages.len(), messages.next()) {
-        (1, Some(message)) => f(&crate::compression::inflate(message, limits)?),
+        (1, Some(message)) => f(&unpack(message, limits)?.bytes),
         (several, _) => {
             let message = format!("the file contains {several} messages, expected one");
             Err(Error::new(ErrorKind::SeveralMessages, message))
@@ -331,10 +331,10 @@ fn reading(profiles: Profiles, mut detected: Detected, mut intake: Intake) -> Re
 /// # Ok(()) }
 /// ```
 pub fn detect(bytes: &[u8], options: &ReadOptions) -> Result<Detected> {
-    let file = crate::compression::unpack(bytes, &options.limits)?;
+    let file = unpack(bytes, &options.limits)?;
     let (mut messages, cut) = messages_of(&file, &options.limits)?;
     cut.map_or(Ok(()), Err)?;
     let first = messages.next().unwrap_or_default();
-    let payload = crate::compression::inflate(first, &options.limits)?;
+    let payload = unpack(first, &options.limits)?.bytes;
     detect_payload(&payload, options.format, options.endpoint, Depth::Bounded)
 }

@@ -2,13 +2,14 @@
 
 mod head;
 mod members;
+mod unicode;
 
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufReader, Chain, Cursor, Read};
 use std::path::Path;
 
-use crate::compression::{self, Inflater, inflate, unpack_until};
+use crate::compression::{self, Inflater, unpack_until};
 use crate::error::{Error, Result};
 use crate::framing::{Framing, MAGIC, Opening, fill, next_frame, opening, take, unreadable};
 use crate::limits::{Limits, within};
@@ -16,6 +17,7 @@ use crate::limits::{Limits, within};
 use self::head::{WINDOW, inflated, is_long_text, members};
 use self::members::second_member;
 pub(crate) use self::members::{are_messages, messages_of};
+pub(crate) use self::unicode::{Decoder, Encoding, unpack};
 
 /// Iterates over the payloads of a file or stream, decompressed and without framing.
 ///
@@ -77,7 +79,7 @@ type Input<R> = Chain<Cursor<Vec<u8>>, R>;
 struct Unread<R> {
     /// As it is stored.
     head: Vec<u8>,
-    /// What it inflates to, where it is compressed.
+    /// Its content, if it is compressed or not in UTF-8.
     inflated: Option<Vec<u8>>,
     /// What is behind.
     input: R,
@@ -194,7 +196,10 @@ impl<R: Read> MessageReader<R> {
         within("max_input_bytes", limits.max_input_bytes, file.size)?;
         let packed = compression::magic(&file.head);
         let (gzip, zstd) = (packed == Some("gzip"), packed == Some("zstd"));
-        let (source, framing) = match is_long_text(file.start()) {
+        let decoded = unicode::beginning(file.start());
+        let is_long = is_long_text(file.start(), decoded.as_deref());
+        let file = Unread { inflated: decoded.or(file.inflated), ..file };
+        let (source, framing) = match is_long {
             true => (Source::Text(Box::new(file)), Framing::None),
             false => Self::whole(file, &limits)?,
         };
@@ -220,8 +225,8 @@ impl<R: Read> MessageReader<R> {
             let file = Cursor::new(file).chain(input);
             return Ok((frames(file, Some("gzip"), framing, limits)?, framing));
         }
-        let payload = match unpacked.bytes {
-            Cow::Owned(inflated) => inflated,
+        let payload = match unicode::decoded(unpacked.bytes, limits)? {
+            Cow::Owned(content) => content,
             Cow::Borrowed(_) => file,
         };
         // What its first bytes left open, all of them decide.
@@ -368,10 +373,10 @@ fn frames<R: Read>(
     Ok(Source::Frames(Box::new(frames)))
 }
 
-/// The compression of a file or of a frame undone.
+/// The content of a frame, decompressed and decoded.
 fn unpacked(bytes: Vec<u8>, limits: &Limits) -> Result<Vec<u8>> {
-    match inflate(&bytes, limits)? {
-        Cow::Owned(inflated) => Ok(inflated),
+    match unpack(&bytes, limits)?.bytes {
+        Cow::Owned(content) => Ok(content),
         Cow::Borrowed(_) => Ok(bytes),
     }
 }

@@ -25,7 +25,7 @@ use super::profcheck;
 use super::report::Report;
 use super::rule::{Fact, Family, Rule};
 use super::{message, said};
-use crate::compression::{self, Unpacked};
+use crate::compression::Unpacked;
 use crate::error::{Error, GzipFault, Severity};
 use crate::format::Format;
 use crate::format::detect::{Certainty, Detected, begins_json, is_foreign, names};
@@ -34,7 +34,7 @@ use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
 use crate::framing::Framing;
 use crate::limits::Limits;
-use crate::stream::{are_messages, messages_of};
+use crate::stream::{self, are_messages, messages_of};
 
 /// The formats with rules.
 pub(super) const CHECKED: &str =
@@ -137,11 +137,10 @@ impl Checking<'_> {
         profcheck::check(bytes, asked, &mut self.findings);
     }
 
-    /// Inflates bytes, and says what is wrong with how they are compressed.
-    ///
-    /// Reports members that are not messages, and zeros behind the last. `None` is a finding already.
+    /// Inflates and decodes bytes. Reports faults, members that are not messages, and zeros behind the last. `None` is
+    /// a finding already.
     fn unpack<'b>(&mut self, bytes: &'b [u8], limits: &Limits) -> Option<Unpacked<'b>> {
-        match compression::unpack(bytes, limits) {
+        match stream::unpack(bytes, limits) {
             Ok(unpacked) => {
                 if unpacked.members > 1 && !are_messages(&unpacked) {
                     let found = Counted(unpacked.members as usize, "member");

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::format::intake::Intake;
 use crate::format::lines::Lines;
 use crate::framing::unreadable;
+use crate::stream::{Decoder, Encoding};
 
 /// A text, as far as it was not taken yet. What lies in memory is one block; what is read comes in several, and only
 /// one of them is in memory.
@@ -22,6 +23,9 @@ enum Source<'a> {
     Stream(Stream<'a>),
 }
 
+/// The byte order mark of UTF-8.
+const UTF_8: &[u8] = b"\xef\xbb\xbf";
+
 /// As much of a text as decides what all of it is read as.
 const HEAD: usize = 64 << 10;
 
@@ -32,9 +36,8 @@ impl<'a> Text<'a> {
     /// A text in memory.
     pub(crate) fn of(payload: &'a [u8]) -> Self {
         let source = match payload {
-            [0xef, 0xbb, 0xbf, rest @ ..] => Source::Whole(rest),
-            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Source::Stream(Stream::of(payload)),
-            _ => Source::Whole(payload),
+            _ if Encoding::of(payload).is_some() => Source::Stream(Stream::of(payload)),
+            _ => Source::Whole(payload.strip_prefix(UTF_8).unwrap_or(payload)),
         };
         Self { source, number: 1 }
     }
@@ -146,22 +149,19 @@ impl<'a> Stream<'a> {
         self.read_up_to(least)
     }
 
-    /// Passes over the byte order mark; a text in UTF-16 becomes one in UTF-8.
+    /// Passes over the byte order mark, and decodes a text that is not UTF-8.
     fn begin(&mut self) -> Result<()> {
-        self.read_up_to(3)?;
-        let unit: fn([u8; 2]) -> u16 = match self.window.rest() {
-            [0xef, 0xbb, 0xbf, ..] => {
-                self.window.pass(3);
-                return Ok(());
+        self.read_up_to(5)?;
+        let Some((encoding, mark)) = Encoding::of(self.window.rest()) else {
+            if self.window.rest().starts_with(UTF_8) {
+                self.window.pass(UTF_8.len());
             }
-            [0xff, 0xfe, ..] => u16::from_le_bytes,
-            [0xfe, 0xff, ..] => u16::from_be_bytes,
-            _ => return Ok(()),
+            return Ok(());
         };
-        let first = self.window.rest().get(2..).unwrap_or_default().to_vec();
+        let first = self.window.rest().get(mark..).unwrap_or_default().to_vec();
         let window = std::mem::replace(self, Self::of(io::empty())).window;
-        let input = Box::new(Cursor::new(first).chain(window.behind()));
-        *self = Self::of(Wide { input, unit, raw: Vec::new(), text: Cursor::default() });
+        let input = Cursor::new(first).chain(window.behind());
+        *self = Self::of(Decoder::new(input, encoding));
         self.is_begun = true;
         Ok(())
     }
@@ -178,43 +178,6 @@ impl<'a> Stream<'a> {
 fn whole_lines(text: &[u8]) -> &[u8] {
     let end = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     text.get(..end).unwrap_or_default()
-}
-
-/// UTF-16 that becomes UTF-8 as it is read.
-struct Wide<'a> {
-    input: Box<dyn Read + 'a>,
-    unit: fn([u8; 2]) -> u16,
-    /// What was read, and makes no character yet.
-    raw: Vec<u8>,
-    /// What was made of the rest.
-    text: Cursor<Vec<u8>>,
-}
-
-impl Read for Wide<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let given = self.text.read(buffer)?;
-            if given > 0 || buffer.is_empty() {
-                return Ok(given);
-            }
-            let read = self.input.by_ref().take(HEAD as u64).read_to_end(&mut self.raw)?;
-            if read == 0 && self.raw.len() < 2 {
-                return Ok(0);
-            }
-            let (pairs, _) = self.raw.as_chunks::<2>();
-            // Half of a character waits for the other half.
-            let is_half = pairs
-                .last()
-                .is_some_and(|last| matches!((self.unit)(*last), 0xd800..=0xdbff) && read > 0);
-            let units = pairs.get(..pairs.len() - usize::from(is_half)).unwrap_or_default();
-            let chars = char::decode_utf16(units.iter().map(|pair| (self.unit)(*pair)));
-            let text: String =
-                chars.map(|char| char.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
-            let used = size_of_val(units);
-            self.raw.drain(..used);
-            self.text = Cursor::new(text.into_bytes());
-        }
-    }
 }
 
 #[cfg(test)]

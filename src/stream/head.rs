@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use super::members::second_member;
+use super::unicode::Encoding;
 use crate::compression::{self, Inflater};
 use crate::framing::{Opening, opening};
 use crate::limits::Limits;
@@ -62,8 +63,8 @@ fn is_bare_message(start: &[u8]) -> bool {
 }
 
 /// Whether a payload begins with a text that is long enough to read line by line. JSON has no such lines.
-pub(super) fn is_long_text(start: &[u8]) -> bool {
-    start.get(..WINDOW).is_some_and(is_text)
+pub(super) fn is_long_text(start: &[u8], decoded: Option<&[u8]>) -> bool {
+    start.get(..WINDOW).is_some_and(|start| is_text(decoded.unwrap_or(start)))
 }
 
 /// Whether bytes may be the beginning of a text.
@@ -71,7 +72,7 @@ fn is_text(start: &[u8]) -> bool {
     let is_odd = |byte: &u8| *byte < b' ' && !b"\t\n\r\x0c\x1b".contains(byte);
     match start {
         [] | [b'{' | b'[', ..] => false,
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
+        start if Encoding::of(start).is_some() => true,
         start => !start.trim_ascii_start().is_empty() && !start.iter().any(is_odd),
     }
 }

@@ -51,6 +51,7 @@ mod texts;
 mod tools;
 mod transform;
 mod transform_goldens;
+mod unicode;
 mod wrapped;
 
 use support::alloc::Counting;

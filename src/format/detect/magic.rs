@@ -8,7 +8,7 @@ use super::foreign::Sign::{Bytes, Compression, Json, Line, Magic, Text};
 use super::foreign::{Foreign, profile};
 use super::kinds::{FOREIGN, OTLP};
 use super::{decide, signs};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind};
 
 /// What is told by its first bytes, which no message of profiles begins with.
 pub(super) fn binary(payload: &[u8]) -> Option<Foreign> {
@@ -106,9 +106,6 @@ fn beginning(payload: &[u8]) -> &[u8] {
 /// `None` for what has control characters, or is mostly neither ASCII nor UTF-8.
 pub(super) fn text(payload: &[u8]) -> Option<Foreign> {
     let start = beginning(payload);
-    if let Some(start) = utf16(start) {
-        return of_text(&start);
-    }
     let odd = |byte: &u8| *byte < b' ' && !b"\t\n\r\x0c\x1b".contains(byte) || *byte == 0x7f;
     let ascii = start.iter().filter(|byte| byte.is_ascii()).count();
     let is_utf8 = std::str::from_utf8(start).map_or_else(|e| e.error_len().is_none(), |_| true);
@@ -120,20 +117,6 @@ pub(super) fn text(payload: &[u8]) -> Option<Foreign> {
     // Frames of a stack are indented, so blanks before them matter; blank lines do not.
     let start = start.trim_start_matches('\u{feff}').trim_start_matches(['\n', '\r']);
     json(start.trim_start().as_bytes(), is_cut).or_else(|| of_text(start))
-}
-
-/// The text of UTF-16 that says of which endianness it is.
-///
-/// `None` without a byte order mark.
-fn utf16(start: &[u8]) -> Option<String> {
-    let (unit, rest): (fn([u8; 2]) -> u16, _) = match start {
-        [0xff, 0xfe, rest @ ..] => (u16::from_le_bytes, rest),
-        [0xfe, 0xff, rest @ ..] => (u16::from_be_bytes, rest),
-        _ => return None,
-    };
-    let units = rest.as_chunks::<2>().0.iter().map(|bytes| unit(*bytes));
-    let text = char::decode_utf16(units).collect::<Result<String, _>>().ok()?;
-    (text.len() > 2).then_some(text)
 }
 
 /// The error of what is like nothing known.
