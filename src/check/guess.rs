@@ -52,7 +52,7 @@ pub(super) fn version_of(format: Format) -> Version {
 ///
 /// The texts are what legacy_profile.go begins with, the bytes those of CPU profiles.
 pub(super) fn is_legacy(bytes: &[u8]) -> bool {
-    const WORDS: [&[u8]; 9] = [
+    const WORDS: [&[u8]; 10] = [
         b"heap profile:",
         b"heapz ",
         b"--- contention",
@@ -60,6 +60,7 @@ pub(super) fn is_legacy(bytes: &[u8]) -> bool {
         b"--- threadz",
         b"--- Thread ",
         b"--- heapz",
+        b"--- symbol",
         b"goroutine profile:",
         b"threadcreate profile:",
     ];

@@ -916,3 +916,109 @@ fn what_is_only_read_is_not_written() {
         assert_eq!(error.to_string(), format!("{format} is read-only"));
     }
 }
+
+#[test]
+fn messages_of_perf_are_ignored_and_counted() {
+    let event = "app 1 [000] 1.0: 1 cycles: \n\t10 main (/bin/app)\n\n";
+    let warning = "Warning:\nProcessed 10 events and lost 2 chunks!\n\nCheck IO/CPU overload!\n\n\
+        Was the 'perf record' command properly terminated?\n";
+    let symbols = "[k] with build id 12 not found, continuing without symbols\n";
+    for (text, messages) in [
+        (format!("{warning}{event}{event}"), 4),
+        (format!("{symbols}{event}{symbols}{event}"), 2),
+        (format!("[ perf record: Woken up 1 times to write data ]\n{event}{event}{warning}"), 5),
+    ] {
+        let reading = read(text.as_bytes(), &ReadOptions::default()).unwrap();
+        assert_eq!(reading.detected.format, Format::PERF_SCRIPT, "{text}");
+        is(&reading.profiles, &[("cycles count", 2, 2)]);
+        let left_out = reading.findings.iter().find(|found| found.code == "source.left_out");
+        assert_eq!(left_out.unwrap().count, messages, "{text}");
+    }
+    // Any other text is an error.
+    let text = format!("{event}some text\n{event}");
+    let error = read(text.as_bytes(), &ReadOptions::default()).unwrap_err().to_string();
+    assert!(error.starts_with("line 4: expected the first line of an event"), "{error}");
+}
+
+#[test]
+fn simpleperf_is_read_in_both_its_forms() {
+    let script = "Gecko\t25122 [007] 115539.936601:\t\t1000000 task-clock:u:\n\
+        \t    7b0da4f360 syscall (/system/lib64/libc.so)\n\t      10 main (/data/app)\n\n";
+    let profiles = detected(script.as_bytes(), Format::PERF_SCRIPT);
+    is(&profiles, &[("cpu nanoseconds", 1, 1_000_000)]);
+    assert_eq!(frames(&profiles), ["syscall  0", "main  0"]);
+    let sample = |symbol: &str| {
+        format!(
+            "sample:\n  event_type: cpu-clock:u\n  time: 123216683338189\n  event_count: 250000\n  \
+            thread_id: 28287\n  thread_name: sh: x\n  vaddr_in_file: 1644a0\n  file: /system/lib64/libc.so\n  \
+            symbol: {symbol}\n  callchain:\n    vaddr_in_file: 10\n    file: unknown\n    symbol: unknown\n    \
+            vaddr_in_file: 20\n    file: /system/bin/sh\n    symbol: a::b(int, char*)\n"
+        )
+    };
+    let meta = "meta_info:\n  trace_offcpu: false\n";
+    let lost = "lost_situation:\n  record_count: 9\n  sample_lost: 2\n";
+    let text = [meta, &sample("read"), &sample("write"), lost].concat();
+    let reading = read(text.as_bytes(), &ReadOptions::default()).unwrap();
+    assert_eq!(reading.detected.format, Format::PERF_SCRIPT);
+    is(&reading.profiles, &[("cpu nanoseconds", 2, 500_000)]);
+    assert_eq!(frames(&reading.profiles)[0], "read  0");
+    assert_eq!(frames(&reading.profiles)[2], "a::b(int, char*)  0");
+    assert_eq!(
+        reading.findings.iter().map(|f| (f.code, f.count)).collect::<Vec<_>>(),
+        [("source.left_out", 2), ("time.no_anchor", 2)]
+    );
+    // Read line by line: records may end anywhere.
+    let long = text.repeat(2_000);
+    let mut reader = otlp_profiles::Reader::new(long.as_bytes(), &ReadOptions::default()).unwrap();
+    let streamed = reader.next().unwrap().unwrap();
+    assert_eq!(sums(&streamed.profiles)["cpu nanoseconds"].1, 1_000_000_000);
+    for (from, to, wrong) in [
+        ("time: 1", "time: -1", "line 5: expected `KEY: VALUE`, found \"time: -123216683338189\""),
+        ("vaddr_in_file: 10", "vaddr_in_file: xy", "line 13: expected `KEY: VALUE`"),
+        ("  thread_id: ", "  thread_no: ", "line 7: expected a field of a simpleperf sample"),
+    ] {
+        let text = text.replacen(from, to, 1);
+        let error = read(text.as_bytes(), &ReadOptions::default()).unwrap_err().to_string();
+        assert!(error.starts_with(wrong), "{error}");
+        let repair = ReadOptions::default().policy(Policy::Repair);
+        assert!(read(text.as_bytes(), &repair).is_ok());
+    }
+}
+
+#[test]
+fn symbols_of_gperftools_name_addresses() {
+    let symbols = "--- symbol\nbinary=/bin/app\n0x0000000000401136 main\n\
+        0x0000000000401200 work--operator--(int)--inl\n---\n";
+    let heap = "--- heap\nheap profile: 1: 100 [ 2: 200] @ heapprofile\n\
+        1: 100 [ 2: 200] @ 0x00401200 0x00401137\n";
+    let text = [symbols, heap].concat();
+    for text in [text.clone(), text.replace('\n', "\r\n")] {
+        let profiles = detected(text.as_bytes(), Format::PPROF_LEGACY);
+        assert_eq!(sums(&profiles)["inuse_space bytes"], (1, 100));
+        let names: Vec<_> = frames(&profiles);
+        assert_eq!(names, ["inl  0", "operator--(int)  0", "work  0", "main  0"]);
+    }
+    let contention = "--- contention\n--- contention:\ncycles/second=1000000000\n50 2 @ 0x401137\n";
+    let profiles = detected([symbols, contention].concat().as_bytes(), Format::PPROF_LEGACY);
+    assert_eq!(frames(&profiles), ["main  0"]);
+    let words =
+        |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
+    let cpu = words(&[0, 3, 0, 10_000, 0, 7, 2, 0x40_1200, 0x40_1137, 0, 1, 0]);
+    let file = [symbols.as_bytes(), b"--- profile\n", &cpu].concat();
+    let profiles = detected(&file, Format::PPROF_LEGACY);
+    is(&profiles, &[("samples count", 1, 7), ("cpu nanoseconds", 1, 70_000_000)]);
+    assert_eq!(frames(&profiles)[3], "main  0");
+    let wrong =
+        |text: &str| read(text.as_bytes(), &ReadOptions::default()).unwrap_err().to_string();
+    for (text, error) in [
+        (symbols.to_owned(), "line 6: the text ends before the profile"),
+        (text.replace("0x0000000000401136 main", "main"), "line 3: expected `0xADDRESS NAME`"),
+        (text.replace("--- heap\n", "heap\n"), "line 6: expected `--- heap` or `--- profile`"),
+        (text.replace("1: 100 [ 2: 200] @ 0", "1: x [ 2: 200] @ 0"), "line 8: "),
+    ] {
+        assert!(wrong(&text).starts_with(error), "{}", wrong(&text));
+    }
+    let cut = &file[..file.len() - 30];
+    let error = read(cut, &ReadOptions::default()).unwrap_err().to_string();
+    assert_eq!(error, format!("the file ends inside a sample (byte {})", cut.len()));
+}

@@ -4,16 +4,10 @@ use super::foreign::Sign::{Bytes, Json, Line, Magic, Text};
 #[cfg(feature = "formats")]
 use super::foreign::legacy;
 use super::foreign::{Foreign, no_profile, profile, read};
+use super::hints::*;
 use super::signs;
 use crate::format::Format;
 use crate::framing::ONE_DOCUMENT;
-
-/// What makes a pprof of what a script folds.
-macro_rules! folded_by {
-    ($command:literal) => {
-        concat!("`", $command, " | otlp-profiles convert - -o profile.pb.gz` makes a pprof of it")
-    };
-}
 
 /// A message of OTLP with nothing in it is one as well, see `magic::json`.
 pub(super) const OTLP: Foreign =
@@ -21,15 +15,6 @@ pub(super) const OTLP: Foreign =
 
 const JSON_ERROR: Foreign =
     no_profile("JSON with a message of an error", Json(&["\"error\""]), ASK_SERVER);
-
-const LEGACY: &str = "`go tool pprof -proto FILE > profile.pb.gz` makes a pprof of it; the program before FILE gives addresses names";
-const GO_DUMP: &str = "Go makes a pprof without debug=2 in the URL: `curl -o goroutine.pb.gz http://localhost:6060/debug/pprof/goroutine`";
-const RECORD_PYTHON: &str = "no converter is known; `py-spy record --format raw -o profile.folded -- python APP.py` records what `otlp-profiles convert profile.folded -o profile.pb.gz` makes a pprof of";
-const RECORD_HEAP: &str = "no converter is known; `HEAPPROFILE=/tmp/heap LD_PRELOAD=libtcmalloc.so PROGRAM` records what `go tool pprof -proto PROGRAM /tmp/heap.0001.heap > profile.pb.gz` makes a pprof of";
-const RECORD_CPU: &str = "no converter is known; `perf record -g PROGRAM` records what `perf script | otlp-profiles convert - -o profile.pb.gz` makes a pprof of";
-const ASK_SERVER: &str = "if a server sent it instead of a profile, it may have refused the request: check URL, login and query, and let `curl -f -o profile.pb.gz URL` report the error";
-const MEMRAY: &str = "`python -m memray transform csv -f -o allocations.csv FILE` and then `python -c 'import csv; [print(\";\".join(f.split(\";\")[0] for f in r[\"stack_trace\"].split(\"|\")[::-1]), r[\"size\"]) for r in csv.DictReader(open(\"allocations.csv\"))]' | otlp-profiles convert - --from folded --type space:bytes -o profile.pb.gz` makes a pprof of a recording";
-const OTHER_SIGNAL: &str = "this reads profiles only";
 
 /// Every kind that is named. The first whose sign is there is it.
 pub(super) static FOREIGN: &[Foreign] = &[
@@ -65,6 +50,13 @@ pub(super) static FOREIGN: &[Foreign] = &[
         "an SQLite database",
         Magic(&[b"SQLite format 3\0"]),
         "no converter is known; export the profile from the tool that wrote it",
+    ),
+    #[cfg(feature = "formats")]
+    read(
+        Format::PPROF_LEGACY,
+        "a profile with symbols of gperftools (pprof --raw)",
+        Magic(&[b"--- symbol\n", b"--- symbol\r\n"]),
+        "its symbols come first",
     ),
     #[cfg(feature = "formats")]
     read(
@@ -283,6 +275,13 @@ pub(super) static FOREIGN: &[Foreign] = &[
         "give the profile it belongs to",
     ),
     no_profile("Prometheus metrics as text", Line(&["# HELP ", "# TYPE "]), OTHER_SIGNAL),
+    #[cfg(feature = "formats")]
+    read(
+        Format::PERF_SCRIPT,
+        "text of Android's simpleperf report-sample",
+        Text(signs::is_simpleperf),
+        "its records are named and indented",
+    ),
     #[cfg(feature = "formats")]
     read(
         Format::PERF_SCRIPT,

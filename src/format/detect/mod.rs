@@ -27,6 +27,7 @@ mod decide;
 mod endpoint;
 mod foreign;
 mod grammar;
+mod hints;
 mod kinds;
 mod look;
 mod magic;

@@ -8,11 +8,16 @@
 //! for the format's name, what is recognised wrongly is read as something else.
 
 #[cfg(feature = "formats")]
+pub(super) use crate::format::perf::simpleperf::begins as is_simpleperf;
+
+#[cfg(feature = "formats")]
 use crate::format::folded::line::{is_comment, is_extended};
 #[cfg(feature = "formats")]
 use crate::format::perf::event::{Event, is_record};
 #[cfg(feature = "formats")]
 use crate::format::perf::frame::Frame;
+#[cfg(feature = "formats")]
+use crate::format::perf::messages::Messages;
 
 /// The five words that begin gperftools' CPU profiles: 0, 3, 0, the period, 0.
 pub(crate) fn is_legacy_cpu(payload: &[u8]) -> bool {
@@ -94,11 +99,12 @@ pub(super) fn is_go_count(text: &str) -> bool {
 }
 
 /// `busy  3071 [000]  2119.408043:    5025125 cpu-clock:`; where a thread or a time is missing, a
-/// frame has to follow.
+/// frame has to follow. perf's messages may come first.
 #[cfg(feature = "formats")]
 pub(super) fn is_perf_script(text: &str) -> bool {
     let lines = lines(text).filter(|line| !line.starts_with('#')).map(str::as_bytes);
-    let mut lines = lines.peekable();
+    let mut messages = Messages::default();
+    let mut lines = lines.skip_while(|line| !Event::begins(line) && messages.has(line)).peekable();
     let is_first_record = lines.peek().is_some_and(|line| is_record(line));
     let mut lines = lines.filter(|line| !is_record(line));
     let event = lines.next().and_then(|line| Event::of(line).ok());

@@ -59,13 +59,18 @@ impl Words {
     }
 }
 
-/// Reads `count, depth, addresses…` until a count of 0 ends them.
+/// Reads `count, depth, addresses…` until a count of 0 ends them. Comments in `names` name addresses.
 ///
 /// # Errors
 ///
 /// A file that ends inside a record, with the byte; numbers that do not fit into nanoseconds of 64
 /// bits; a stack past `max_stack_depth`.
-pub(super) fn read(words: Words, payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
+pub(super) fn read(
+    words: Words,
+    payload: &[u8],
+    names: &[u8],
+    intake: &mut Intake,
+) -> Result<Profiles> {
     let cut = || {
         Error::malformed("the file ends inside a sample")
             .at(payload.get(payload.len()..).unwrap_or_default())
@@ -77,7 +82,8 @@ pub(super) fn read(words: Words, payload: &[u8], intake: &mut Intake) -> Result<
     let period = i64::try_from(micros).ok().and_then(|micros| micros.checked_mul(1000));
     let period = period.ok_or_else(|| too_large("the period", micros))?;
     let end = end(words, payload).ok_or_else(cut)?;
-    let mut stacks = stacks(words, payload.get(end * words.bytes..).unwrap_or_default(), intake)?;
+    let text = payload.get(end * words.bytes..).unwrap_or_default();
+    let mut stacks = stacks(words, text, names, intake)?;
     let mut samples = Vec::new();
     let mut row = HEADER;
     while row + TRAILER < end {
@@ -113,12 +119,12 @@ pub(super) fn read(words: Words, payload: &[u8], intake: &mut Intake) -> Result<
 /// What the text behind the samples says of addresses.
 ///
 /// The list of mappings gets the heading that other forms have, so one reader serves both.
-fn stacks(words: Words, text: &[u8], intake: &mut Intake) -> Result<Stacks> {
+fn stacks(words: Words, text: &[u8], names: &[u8], intake: &mut Intake) -> Result<Stacks> {
     if words.is_java {
         return Stacks::symbols(lines(text).filter_map(|(_, line)| symbol(line)), intake);
     }
     // The mappings have no heading there.
-    Stacks::of(&[b"MAPPED_LIBRARIES:\n", text].concat(), intake)
+    Stacks::of(&[names, b"MAPPED_LIBRARIES:\n", text].concat(), intake)
 }
 
 /// A stack, and how often it was seen and for how long.

@@ -17,6 +17,7 @@
 //! | `--- heapz`, `--- contentionz` with `format = java` | `java` | Java |
 //! | `--- contention`, `--- mutex:` | `contention` | gperftools, Go |
 //! | `NAME profile: total N` | `count` | Go's goroutines and created threads |
+//! | `--- symbol` | `symbolized` | any of these with names, by `pprof --raw` of gperftools |
 //!
 //! What lines mean, which address is moved into its call and how samples are scaled follows Go's
 //! `profile/legacy_profile.go` and `legacy_java_profile.go`, so both give the same sums. The names
@@ -30,6 +31,7 @@ mod java;
 mod labels;
 mod mappings;
 mod stacks;
+mod symbolized;
 mod thread;
 
 use crate::error::{Error, Result};
@@ -70,11 +72,24 @@ pub(crate) static PPROF_LEGACY: Codec = Codec {
 /// A text that begins like none of them; a line that is no sample, with its number, unless broken
 /// lines are passed over under `Policy::Repair`.
 fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
-    if let Some(words) = cpu::Words::of(payload) {
-        return cpu::read(words, payload, intake);
+    if payload.starts_with(symbolized::HEADING) {
+        let (profile, number, names) = symbolized::split(payload, intake)?;
+        if let Some(words) = cpu::Words::of(profile) {
+            return cpu::read(words, profile, &names, intake);
+        }
+        // Empty lines keep the numbers of the others.
+        let text = [&vec![b'\n'; number - 1], profile, b"\n", &names].concat();
+        intake.budget.take::<u8>(text.len())?;
+        return read_text(&text, intake);
     }
-    let mut text = Text::of(payload);
-    let text = text.whole(intake)?;
+    match cpu::Words::of(payload) {
+        Some(words) => cpu::read(words, payload, b"", intake),
+        None => read_text(Text::of(payload).whole(intake)?, intake),
+    }
+}
+
+/// Reads the forms that are text.
+fn read_text(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let first = lines(text)
         .find(|(_, line)| !line.trim_ascii().is_empty() && !line.starts_with(heap::MESSAGE));
     let (number, line) = first.unwrap_or((1, b""));

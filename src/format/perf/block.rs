@@ -83,6 +83,32 @@ pub(super) struct Framed<'a> {
     open: bool,
 }
 
+impl<'a> Framed<'a> {
+    /// A frame of which only the address is known.
+    pub(super) fn at(address: u64) -> Self {
+        Self { address, binary: b"", lines: Vec::new(), open: false }
+    }
+
+    /// Sets the function of a frame without inlined ones.
+    pub(super) fn name(&mut self, name: &'a [u8]) {
+        self.lines.clear();
+        self.lines.extend((!name.is_empty()).then(|| Named { name, ..Named::default() }));
+    }
+
+    /// Whether code is the kernel's, by the name that perf has for where it is from: the kernel itself, or
+    /// a module, which distributions compress. A module without a file, as `[ext4]`, is known by its address:
+    /// the upper half is the kernel's, but for a page of the user's there.
+    pub(super) fn is_kernel(&self) -> bool {
+        const MODULES: [&[u8]; 4] = [b".ko", b".ko.gz", b".ko.xz", b".ko.zst"];
+        let binary = self.binary;
+        let is_above = self.address >= 1 << 63 && binary != b"[vsyscall]";
+        is_above && binary.starts_with(b"[")
+            || binary.starts_with(b"[kernel")
+            || binary.starts_with(b"[guest.kernel")
+            || MODULES.iter().any(|ending| binary.ends_with(ending))
+    }
+}
+
 /// Adds what a line below an event says.
 ///
 /// A line of `-F srcline` belongs to the frame above it, and to the last function of that.

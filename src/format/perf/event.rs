@@ -89,6 +89,11 @@ impl<'a> Event<'a> {
     }
 }
 
+/// The byte between words: simpleperf prints tabs.
+fn is_blank(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
 /// As many bytes of a line as its beginning is looked for in: the kernel's names of commands are short.
 const BEGINNING: usize = 256;
 
@@ -102,11 +107,11 @@ fn timed(line: &[u8], with_thread: bool) -> Option<Result<Event<'_>>> {
         let rest = line.get(from..)?;
         let colon = rest
             .windows(2)
-            .position(|pair| pair == b": ")
+            .position(|pair| pair[0] == b':' && is_blank(&pair[1]))
             .or_else(|| rest.strip_suffix(b":").map(<[u8]>::len));
         let colon = from + colon?;
         let head = line.get(..colon)?;
-        let start = head.iter().rposition(|byte| *byte == b' ').map_or(0, |at| at + 1);
+        let start = head.iter().rposition(is_blank).map_or(0, |at| at + 1);
         let before = head.get(..start)?.trim_ascii();
         let event = head.get(start..).and_then(time).and_then(|time| {
             let origin = if with_thread { origin(before) } else { Some(without_thread(before)) };
@@ -132,8 +137,8 @@ fn untimed(line: &[u8]) -> Option<Event<'_>> {
     let mut from = 0;
     while from < BEGINNING {
         let rest = line.get(from..)?;
-        let start = from + rest.iter().position(|byte| *byte != b' ')?;
-        let length = line.get(start..)?.iter().position(|byte| *byte == b' ')?;
+        let start = from + rest.iter().position(|byte| !is_blank(byte))?;
+        let length = line.get(start..)?.iter().position(is_blank)?;
         let mut end = start + length;
         if ids(line.get(start..end)?).is_some() {
             let behind = line.get(end..)?.trim_ascii_start();
@@ -173,7 +178,7 @@ fn time(word: &[u8]) -> Option<u64> {
 /// `COMM PID/TID [CPU] MISC`, of which all but the thread may be missing.
 fn origin(head: &[u8]) -> Option<Event<'_>> {
     let event = without_thread(without_misc(head));
-    let start = event.comm.iter().rposition(|byte| *byte == b' ').map_or(0, |at| at + 1);
+    let start = event.comm.iter().rposition(is_blank).map_or(0, |at| at + 1);
     let (comm, thread) = event.comm.split_at_checked(start)?;
     let (pid, tid) = ids(thread)?;
     Some(Event { comm: comm.trim_ascii(), pid, tid: Some(tid), ..event })
@@ -182,7 +187,7 @@ fn origin(head: &[u8]) -> Option<Event<'_>> {
 /// What stands before the letters of `-F misc`, such as `K` of the kernel, or the flags of ftrace, `d.h2.`.
 fn without_misc(head: &[u8]) -> &[u8] {
     let mut left = head;
-    while let Some(at) = left.iter().rposition(|byte| *byte == b' ') {
+    while let Some(at) = left.iter().rposition(is_blank) {
         let (before, word) = (left.get(..at), left.get(at + 1..).unwrap_or_default());
         let is_misc = matches!(
             word,
@@ -227,7 +232,7 @@ fn ids(word: &[u8]) -> Option<(Option<i64>, i64)> {
 ///
 /// A number past 64 bits with a sign.
 fn period(rest: &[u8]) -> Result<(Option<i64>, &[u8])> {
-    let end = rest.iter().position(|byte| *byte == b' ').unwrap_or(rest.len());
+    let end = rest.iter().position(is_blank).unwrap_or(rest.len());
     let (word, after) = rest.split_at(end);
     match is_int(word) {
         true => Ok((Some(int(word)?), after.trim_ascii_start())),
@@ -237,7 +242,7 @@ fn period(rest: &[u8]) -> Result<(Option<i64>, &[u8])> {
 
 /// The name of an event, which ends with a colon before a blank, and the text behind it.
 fn name(rest: &[u8]) -> Option<(&[u8], &[u8])> {
-    let end = rest.iter().position(|byte| *byte == b' ').unwrap_or(rest.len());
+    let end = rest.iter().position(is_blank).unwrap_or(rest.len());
     let (word, after) = rest.split_at(end);
     let name = word.strip_suffix(b":")?;
     (!name.is_empty()).then_some((name, after.trim_ascii()))
@@ -279,6 +284,12 @@ mod tests {
             ("a 1/2 [3] K Sp 1.5: c:", "a", (Some(1), Some(2), Some(3)), (None, "c", "")),
             ("G 10 M E 1.5: c:", "G", (None, Some(10), None), (None, "c", "")),
             ("x 7 [000] d.h2. 1.5: c:", "x", (None, Some(7), Some(0)), (None, "c", "")),
+            (
+                "Gecko	25122 [007] 115539.936601:		1000000 task-clock:u:",
+                "Gecko",
+                (None, Some(25122), Some(7)),
+                (Some(1_000_000), "task-clock:u", ""),
+            ),
             // Fields that were not asked for.
             ("busy 2.5: 1 c:", "busy", (None, None, None), (Some(1), "c", "")),
             ("busy [001] 2.5: c:", "busy", (None, None, Some(1)), (None, "c", "")),

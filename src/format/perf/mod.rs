@@ -1,4 +1,4 @@
-//! The text that `perf script` prints.
+//! The text that `perf script` prints, and the same of Android's simpleperf.
 //!
 //! ```text
 //! busy  3105/3107 [001]  2121.621847:   20408163 cpu-clock: text of a tracepoint
@@ -15,6 +15,7 @@
 //! | the time | the timestamp, once it is known when the machine was started (`anchor`) |
 //! | a frame | a location in a mapping without a range, as the text has no more of it |
 //!
+//! simpleperf's `report_sample.py` prints the same with tabs; its `report-sample` prints [records](simpleperf).
 //! Which fields are printed depends on `perf script -F`, so nothing but an event's beginning is
 //! counted on.
 
@@ -22,7 +23,9 @@ mod anchor;
 mod block;
 pub(in crate::format) mod event;
 pub(in crate::format) mod frame;
+pub(in crate::format) mod messages;
 mod read;
+pub(in crate::format) mod simpleperf;
 mod trace;
 
 use crate::format::{Codec, Encoding, Read};

@@ -18,6 +18,8 @@ use crate::format::perf::anchor::Anchor;
 use crate::format::perf::block::{Block, Framed};
 use crate::format::perf::event::{Event, is_record};
 use crate::format::perf::frame::Frame;
+use crate::format::perf::messages::Messages;
+use crate::format::perf::simpleperf::Record;
 use crate::format::perf::trace::fields;
 use crate::format::text::Text;
 use crate::limits::within;
@@ -68,6 +70,7 @@ struct Reader {
     /// What the header says of the machine.
     machine: Vec<KeyValue>,
     anchor: Anchor,
+    messages: Messages,
     /// Of the event under way: one list for all, as is `locations`.
     attributes: Vec<AttributeId>,
     locations: Vec<LocationId>,
@@ -104,6 +107,7 @@ impl Reader {
             groups: Vec::new(),
             machine: Vec::new(),
             anchor: Anchor::of(intake.source.boot_time),
+            messages: Messages::default(),
             attributes: Vec::new(),
             locations: Vec::new(),
         }
@@ -120,19 +124,37 @@ impl Reader {
             if let Some(comment) = line.strip_prefix(b"#") {
                 self.comment(comment, intake)?;
             } else if !line.trim_ascii().is_empty() {
+                let record = Record::of(line, lines);
                 let block = Block::of(lines);
                 if lines.rest.is_empty() && !lines.is_last {
                     // What comes may be of the same event.
                     *lines = start;
                     return Ok(());
                 }
-                if is_record(line) {
+                let event = begin(line);
+                if let Some(record) = record {
+                    self.record(&record, line, intake)?;
+                } else if is_record(line) {
                     left_out(intake, || format!("dropped {}: it is not a sample", shown(line)));
-                } else if let Some(event) = kept(begin(line), number, intake)? {
+                } else if event.is_err() && self.messages.has(line) {
+                    left_out(intake, || format!("ignored a message of perf: {}", shown(line)));
+                } else if let Some(event) = kept(event, number, intake)? {
+                    self.messages.end();
                     self.take(&event, &block, intake)?;
                 }
             }
         }
+    }
+
+    /// Takes a record of simpleperf, if it is a sample.
+    fn record(&mut self, record: &Record<'_>, line: &[u8], intake: &mut Intake) -> Result<()> {
+        if !record.is_sample {
+            left_out(intake, || format!("dropped {}: it is not a sample", shown(line)));
+            return Ok(());
+        }
+        let (event, frames) = record.sample(intake)?;
+        let sample = self.stack(&frames).and_then(|stack| self.sample(&event, stack, intake));
+        kept(sample, record.number - 1, intake).map(drop)
     }
 
     /// `# hostname : web-1`; what was recorded may hold secrets.
@@ -259,7 +281,7 @@ impl Reader {
         };
         let lines = frame.lines.iter().map(|line| self.assembly.line(line));
         let lines = lines.collect::<Result<Vec<_>>>()?;
-        let kind = if is_kernel(frame) { "kernel" } else { "" };
+        let kind = if frame.is_kernel() { "kernel" } else { "" };
         self.assembly.location((mapping, frame.address), &lines, kind)
     }
 
@@ -358,19 +380,6 @@ impl Reader {
         self.assembly.settle(intake)?;
         Ok(self.assembly.finish(groups))
     }
-}
-
-/// Whether code is the kernel's, by the name that perf has for where it is from: the kernel itself, or
-/// a module, which distributions compress. A module without a file, as `[ext4]`, is known by its address:
-/// the upper half is the kernel's, but for a page of the user's there.
-fn is_kernel(frame: &Framed) -> bool {
-    const MODULES: [&[u8]; 4] = [b".ko", b".ko.gz", b".ko.xz", b".ko.zst"];
-    let binary = frame.binary;
-    let is_above = frame.address >= 1 << 63 && binary != b"[vsyscall]";
-    is_above && binary.starts_with(b"[")
-        || binary.starts_with(b"[kernel")
-        || binary.starts_with(b"[guest.kernel")
-        || MODULES.iter().any(|ending| binary.ends_with(ending))
 }
 
 /// Gives a profile its samples, and if they have times, the time it is of.

@@ -1,0 +1,109 @@
+//! The text that Android's `simpleperf report-sample` prints, with `--show-callchain` or without.
+//!
+//! ```text
+//! sample:
+//!   event_type: cpu-clock:u
+//!   time: 123216683338189            in nanoseconds
+//!   event_count: 250000
+//!   thread_id: 28287
+//!   thread_name: render
+//!   vaddr_in_file: 1644a0            the leaf
+//!   file: /system/lib64/libc.so
+//!   symbol: read
+//!   callchain:
+//!     vaddr_in_file: c6cae           its callers
+//! ```
+
+use super::block::Framed;
+use super::event::Event;
+use crate::error::{Error, Result};
+use crate::format::intake::Intake;
+use crate::format::lines::{Lines, first_line, hex, int, kept, lines, shown};
+
+/// The records.
+const SAMPLE: &str = "sample:";
+const RECORDS: [&str; 4] = [SAMPLE, "context_switch:", "lost_situation:", "meta_info:"];
+
+/// Whether a text begins with a record that has fields.
+pub(in crate::format) fn begins(text: &str) -> bool {
+    let mut lines = text.lines();
+    let is_record = lines.next().is_some_and(|line| RECORDS.contains(&line.trim_end()));
+    is_record && text.contains("\n  event_type: ")
+        || is_record
+            && lines.next().is_some_and(|line| line.starts_with("  ") && line.contains(": "))
+}
+
+/// A record: its heading and the indented lines below.
+pub(super) struct Record<'a> {
+    pub(super) is_sample: bool,
+    fields: &'a [u8],
+    /// The number of the first field's line.
+    pub(super) number: usize,
+}
+
+impl<'a> Record<'a> {
+    /// The record that `heading` begins, whose fields are the next lines.
+    pub(super) fn of(heading: &[u8], lines: &mut Lines<'a>) -> Option<Self> {
+        let heading = heading.trim_ascii_end();
+        let name = RECORDS.iter().find(|name| name.as_bytes() == heading)?;
+        let (text, number) = (lines.rest, lines.number);
+        while let Some((line, after)) = first_line(lines.rest)
+            && line.starts_with(b"  ")
+        {
+            (lines.rest, lines.number) = (after, lines.number + 1);
+        }
+        let fields = text.get(..text.len() - lines.rest.len()).unwrap_or_default();
+        Some(Self { is_sample: *name == SAMPLE, fields, number })
+    }
+
+    /// The event and the frames of a sample, the leaf first.
+    ///
+    /// # Errors
+    ///
+    /// A line that is not a field, with its number; a stack past `max_stack_depth`.
+    pub(super) fn sample(&self, intake: &mut Intake) -> Result<(Event<'a>, Vec<Framed<'a>>)> {
+        let (mut event, mut frames) = (Event::default(), Vec::new());
+        for (number, line) in lines(self.fields) {
+            let taken = field(line, &mut event, &mut frames, intake);
+            kept(taken, self.number + number - 1, intake)?;
+        }
+        Ok((event, frames))
+    }
+}
+
+/// Takes a field of a sample or of the last frame.
+fn field<'a>(
+    line: &'a [u8],
+    event: &mut Event<'a>,
+    frames: &mut Vec<Framed<'a>>,
+    intake: &Intake,
+) -> Result<()> {
+    let line = line.trim_ascii();
+    let wrong = || Error::malformed(format!("expected `KEY: VALUE`, found {}", shown(line)));
+    let colon = line.iter().position(|byte| *byte == b':').ok_or_else(wrong)?;
+    let (key, value) = line.split_at(colon);
+    let value = value.get(1..).unwrap_or_default().trim_ascii();
+    let known = if value == b"unknown" { b"" } else { value };
+    match (key, frames.last_mut()) {
+        (b"event_type", _) => event.name = value,
+        (b"time", _) => event.time = Some(u64::try_from(int(value)?).map_err(|_| wrong())?),
+        (b"event_count", _) => event.period = Some(int(value)?),
+        (b"thread_id", _) => event.tid = Some(int(value)?),
+        (b"thread_name", _) => event.comm = value,
+        (b"vaddr_in_file", _) => {
+            intake.check_depth(frames.len() + 1)?;
+            frames.push(Framed::at(hex(value).ok_or_else(wrong)?));
+        }
+        (b"file", Some(frame)) => frame.binary = known,
+        (b"symbol", Some(frame)) => frame.name(known),
+        // How code runs is no part of a frame here.
+        (b"callchain" | b"execution_type", _) => {}
+        _ => {
+            return Err(Error::malformed(format!(
+                "expected a field of a simpleperf sample, found {}",
+                shown(line)
+            )));
+        }
+    }
+    Ok(())
+}
