@@ -62,9 +62,19 @@ pub(crate) fn magic(bytes: &[u8]) -> Option<&'static str> {
         }
         // A frame that holds nothing for readers may come first.
         [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some("zstd"),
+        // memray alone reads its recordings, compressed or not.
+        _ if is_memray(bytes) => None,
         [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] if is_zlib(bytes) => Some("zlib"),
         _ => MAGICS.iter().find(|(_, magic)| bytes.starts_with(magic)).map(|(name, _)| *name),
     }
+}
+
+/// Whether `bytes` are a recording of memray: its name comes first, as the first literals of lz4 if compressed.
+pub(crate) fn is_memray(bytes: &[u8]) -> bool {
+    const NAME: &[u8] = b"memray";
+    let start = bytes.get(..32).unwrap_or(bytes);
+    let is_lz4 = start.starts_with(b"\x04\x22\x4d\x18");
+    start.starts_with(NAME) || is_lz4 && start.windows(NAME.len()).any(|part| part == NAME)
 }
 
 /// Whether `bytes` inflate as zlib, to their end or at least to [`ZLIB_START`] bytes.

@@ -63,6 +63,7 @@ fn what_is_known_by_its_first_lines_is_named() {
         (b"desc: --massif-out-file=m\ncmd: ./busy\ntime_unit: i\n", "a massif heap profile"),
         (b"[{\"name\":\"f\",\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":35940}]", "a Chrome trace"),
         (b"memray\0\x0b\0\0\0", "a memray recording"),
+        (b"\x04\x22\x4d\x18\x40\x40\xc0\x0d\x39\0\0\xf9\x05memray\0", "a memray recording"),
         (b"allocator,num_allocations,size,tid,thread_name,stack_trace\n", "memray's table"),
         (b"{\n  \"total_num_allocations\": 3,\n", "memray's statistics"),
         (b"go 1.22 trace\0\0\0\x01", "a Go execution trace"),
@@ -208,7 +209,7 @@ fn wrappings_and_error_pages_are_named_and_quoted() {
         (
             b"v 10500 2\nX ./a\n",
             "a heaptrack recording",
-            "`heaptrack_print -f FILE -F profile.folded",
+            "`heaptrack_print -f FILE --flamegraph-cost-type peak -F profile.folded",
         ),
         (b"\x04\x08{\x0d:\x0cversion", "a stackprof dump", "`stackprof --stackcollapse FILE |"),
         (b"Nettrace\x14\0\0\0!", "a .NET trace", "`dotnet-trace convert --format Speedscope"),
@@ -219,7 +220,7 @@ fn wrappings_and_error_pages_are_named_and_quoted() {
         (
             b"version: 1\ncreator: xdebug 3\nevents: Time\n\nfl=a\n",
             "a cachegrind file of Xdebug",
-            "`stackcollapse-xdebug.php",
+            "`php stackcollapse-xdebug.php",
         ),
     ] {
         let message = read(bytes).message().to_owned();

@@ -40,7 +40,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
         Magic(&[b"MOJ"]),
         "`mojo2austin FILE profile.austin && austin2pprof profile.austin profile.pb` (austin-python) makes a pprof of it",
     ),
-    profile("a memray recording", Magic(&[b"memray"]), MEMRAY),
+    profile("a memray recording", Bytes(signs::is_memray), MEMRAY),
     profile(
         "a Go execution trace",
         Bytes(signs::is_go_trace),
@@ -91,7 +91,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
         "a stackprof dump of Ruby",
         // A hash, marshalled.
         Magic(&[b"\x04\x08{", b"\x04\x08}"]),
-        "`stackprof --stackcollapse FILE | otlp-profiles convert - -o profile.pb.gz` makes a pprof of it",
+        "`stackprof --stackcollapse FILE | otlp-profiles convert - -o profile.pb.gz` makes a pprof of it if it was recorded with `raw: true`",
     ),
     profile(
         "a Tracy capture",
@@ -309,12 +309,12 @@ pub(super) static FOREIGN: &[Foreign] = &[
     profile(
         "a cachegrind file of Xdebug",
         Text(|text| signs::is_callgrind(text) && text.contains("\ncreator: xdebug")),
-        "no converter is known, as it has callers without stacks; `php -d xdebug.mode=trace -d xdebug.start_with_request=yes -d xdebug.trace_format=1 APP.php` records what `stackcollapse-xdebug.php TRACE.xt | otlp-profiles convert - -o profile.pb.gz` makes a pprof of",
+        "no converter is known, as it has callers without stacks; `php -d xdebug.mode=trace -d xdebug.start_with_request=yes -d xdebug.trace_format=1 -d xdebug.use_compression=0 APP.php` records what `php stackcollapse-xdebug.php TRACE.xt | otlp-profiles convert - --type wall:microseconds -o profile.pb.gz` makes a pprof of",
     ),
     profile(
         "a heaptrack recording",
         Text(signs::is_heaptrack),
-        "`heaptrack_print -f FILE -F profile.folded && otlp-profiles convert profile.folded -o profile.pb.gz` makes a pprof of it",
+        "`heaptrack_print -f FILE --flamegraph-cost-type peak -F profile.folded && otlp-profiles convert profile.folded --type space:bytes -o profile.pb.gz` makes a pprof of its peak",
     ),
     profile("a callgrind file", Text(signs::is_callgrind), RECORD_CPU),
     profile("memray's table of allocations", Line(&["allocator,num_allocations,size"]), MEMRAY),

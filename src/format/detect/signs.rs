@@ -7,6 +7,7 @@
 //! cut. A sign has to be sure rather than complete: what is not recognised is an error that asks
 //! for the format's name, what is recognised wrongly is read as something else.
 
+pub(super) use crate::compression::is_memray;
 #[cfg(feature = "formats")]
 pub(super) use crate::format::perf::simpleperf::begins as is_simpleperf;
 
