@@ -235,7 +235,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
         Err(message) => return wrong(message),
     };
     let none = |_, _: &mut Converted, _: &Conversion<'_>| Ok(Vec::new());
-    let verb = Verb { name: "diff", noun: WHAT, past: "compared", apply: &none };
+    let verb = Verb { name: "diff", noun: WHAT, past: "compared", in_order: false, apply: &none };
     let to = plan.as_ref().map_or(Format::OTLP, |plan| plan.format);
     let conversion = Conversion::new(&convert, &verb, to);
     let mut session = Session::new("diff", console);

@@ -17,6 +17,7 @@ mod convert;
 mod diff;
 mod exit;
 mod files;
+mod filter;
 mod filters;
 mod formats;
 mod info;
@@ -31,6 +32,7 @@ mod notices;
 mod numbers;
 mod output;
 mod reading;
+mod redact;
 mod session;
 mod source;
 mod split;
@@ -81,6 +83,10 @@ enum Command {
     Merge(Later<merge::Args>),
     /// Compare profiles, and fail if something costs more than before
     Diff(Later<diff::Args>),
+    /// Keep a part of the samples, frames, labels or details
+    Filter(Later<filter::Args>),
+    /// Replace names by pseudonyms, so that profiles can be shared
+    Redact(Later<redact::Args>),
     /// Divide profiles by size, resource, sample type, attribute or time
     Split(Later<split::Args>),
     /// Show where time or memory is spent, as pprof does
@@ -138,6 +144,8 @@ fn run(cli: &Cli) -> Exit {
         Command::Convert(Later(args)) => args.json(),
         Command::Merge(Later(args)) => args.convert.json(),
         Command::Diff(Later(args)) => args.convert.json(),
+        Command::Filter(Later(args)) => args.convert.json(),
+        Command::Redact(Later(args)) => args.convert.json(),
         Command::Split(Later(args)) => args.convert.json(),
         _ => false,
     };
@@ -152,6 +160,8 @@ fn run(cli: &Cli) -> Exit {
         Command::Validate(Later(args)) => validate::run(args, &console),
         Command::Merge(Later(args)) => merge::run(args, &console),
         Command::Diff(Later(args)) => diff::run(args, &console),
+        Command::Filter(Later(args)) => filter::run(args, &console),
+        Command::Redact(Later(args)) => redact::run(args, &console),
         Command::Split(Later(args)) => split::run(args, &console),
         Command::Top(Later(args)) => top::run(args, &console),
         Command::Completions(Later(args)) => completions::run(args, &console),

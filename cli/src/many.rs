@@ -37,10 +37,11 @@ struct State<R> {
 
 /// Calls `work` with each input and `take` with each result, in the order of the inputs, until `take` breaks.
 ///
-/// Where steps are logged (`-vv`), one thread does it all: its lines are too many to be kept.
+/// With `in_order`, or where steps are logged (`-vv`), one thread does it all: its lines are too many to be kept.
 pub(crate) fn each<I: Sync, R: Send>(
     inputs: &[I],
     console: &Console,
+    in_order: bool,
     size: impl Fn(&I) -> u64 + Sync,
     work: impl Fn(&I, &Console) -> R + Sync,
     mut take: impl FnMut(&I, R) -> ControlFlow<()>,
@@ -57,7 +58,7 @@ pub(crate) fn each<I: Sync, R: Send>(
         }
     };
     thread::scope(|scope| {
-        let alone = threads < 2 || console.shows(Level::Debug);
+        let alone = in_order || threads < 2 || console.shows(Level::Debug);
         let start =
             |_: &usize| Builder::new().stack_size(STACK).spawn_scoped(scope, worker).is_ok();
         let started = (0..if alone { 0 } else { threads }).filter(start).count();

@@ -120,7 +120,7 @@ impl Args {
 /// Merges every input into one output; an input that cannot be read fails the run, and nothing is written.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let none = |_, _: &mut Converted, _: &Conversion<'_>| Ok(Vec::new());
-    let verb = Verb { name: "merge", noun: "Merge", past: "merged", apply: &none };
+    let verb = Verb { name: "merge", noun: "Merge", past: "merged", in_order: false, apply: &none };
     let plan = match Plan::of(&args.convert, Outputs::One) {
         Ok(plan) => plan,
         Err(message) => return crate::wrong_usage("merge", args.convert.json(), message),

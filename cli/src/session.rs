@@ -29,6 +29,8 @@ pub(crate) struct Session<'a> {
     /// How many files of directories hold no profile.
     skipped: usize,
     is_empty: bool,
+    /// Whether inputs are taken up one after the other.
+    pub(crate) in_order: bool,
 }
 
 /// What the next call of `take` is about.
@@ -48,6 +50,7 @@ impl<'a> Session<'a> {
             exit: Exit::Done,
             skipped: 0,
             is_empty: false,
+            in_order: false,
         }
     }
 
@@ -77,7 +80,7 @@ impl<'a> Session<'a> {
             work(job, console)
         };
         let mut flow = ControlFlow::Continue(());
-        many::each(jobs, console, size, work, |job, result| {
+        many::each(jobs, console, self.in_order, size, work, |job, result| {
             flow = take(self, Turn::Done(job, result));
             flow
         });

@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let apply = |profiles: Profiles, converted: &mut Converted, conversion: &Conversion<'_>| {
         parts(args, &profiles, converted, conversion)
     };
-    let verb = Verb { name: "split", noun: "Split", past: "split", apply: &apply };
+    let verb = Verb { name: "split", noun: "Split", past: "split", in_order: false, apply: &apply };
     each(&args.convert, &verb, console)
 }
 

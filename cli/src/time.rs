@@ -37,6 +37,21 @@ pub(crate) fn seconds(nanos: i128) -> String {
     format!("{text} s")
 }
 
+/// Parses a time: RFC 3339, or nanoseconds since 1970.
+///
+/// # Errors
+///
+/// A sentence for clap: it is neither, or before 1970.
+pub(crate) fn parse_time(text: &str) -> Result<u64, String> {
+    let nanos = text.parse().ok().or_else(|| {
+        let time: jiff::Timestamp = text.parse().ok()?;
+        u64::try_from(time.as_nanosecond()).ok()
+    });
+    nanos.ok_or_else(|| {
+        "expected a time such as 2026-11-20T10:00:00Z, or nanoseconds since 1970".to_owned()
+    })
+}
+
 /// Parses a duration such as `500ms`, `10s`, `5m` or `1h` into nanoseconds.
 ///
 /// # Errors

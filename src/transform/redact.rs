@@ -95,7 +95,7 @@ enum Role {
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 pub struct Redactor<'a> {
-    keep: &'a dyn Fn(&str) -> bool,
+    keep: &'a (dyn Fn(&str) -> bool + Sync),
     /// The pseudonyms by role and text.
     names: HashMap<(Role, String), String, RandomState>,
     /// The number of pseudonyms of each role.
@@ -143,7 +143,7 @@ impl Texts {
 
 impl<'a> Redactor<'a> {
     /// A redactor that keeps the names, paths and values that `keep` accepts.
-    pub fn new(keep: &'a dyn Fn(&str) -> bool) -> Self {
+    pub fn new(keep: &'a (dyn Fn(&str) -> bool + Sync)) -> Self {
         let (names, counts, numbers, number_counts, ids) = Default::default();
         Self { keep, names, counts, numbers, number_counts, ids }
     }

@@ -34,6 +34,8 @@ pub(crate) struct Verb<'a> {
     /// For messages, such as `Conversion failed` and `Profile converted`.
     pub(crate) noun: &'static str,
     pub(crate) past: &'static str,
+    /// Whether the result of an input depends on the inputs before it.
+    pub(crate) in_order: bool,
     /// Turns the profiles of a message into those to write.
     pub(crate) apply: &'a Apply<'a>,
 }

@@ -38,6 +38,8 @@ pub(crate) struct Converted {
     pub(crate) findings: Vec<ReadFinding>,
     /// What could not be said when writing.
     pub(crate) losses: Losses,
+    /// Messages of the verb about the input.
+    pub(crate) warnings: Vec<String>,
     /// Of the messages' detections the least certain.
     pub(crate) detected: Option<Detected>,
     /// Whether any of them was a guess.

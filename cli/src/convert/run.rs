@@ -32,7 +32,13 @@ use crate::session::{Session, Turn};
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let apply =
         |profiles, _: &mut Converted, _: &Conversion<'_>| Ok(vec![(String::new(), profiles)]);
-    let verb = Verb { name: "convert", noun: "Conversion", past: "converted", apply: &apply };
+    let verb = Verb {
+        name: "convert",
+        noun: "Conversion",
+        past: "converted",
+        in_order: false,
+        apply: &apply,
+    };
     each(args, &verb, console)
 }
 
@@ -51,6 +57,7 @@ pub(crate) fn each(args: &Args, verb: &Verb<'_>, console: &Console) -> Exit {
     if let Some(misnamed) = &plan.misnamed {
         console.log(&Line::new(Level::Warning, verb.name, misnamed));
     }
+    session.in_order = verb.in_order;
     let work = |job: &Job, console: &Console| conversion.job(job, console);
     session.for_each(&plan.inputs, &plan.jobs, work, |session, turn| {
         match turn {
@@ -109,6 +116,9 @@ impl<'a> Run<'a> {
     ) {
         let Outcome { converted, notices } = outcome;
         session.notices.merge(notices);
+        for warning in &converted.warnings {
+            session.notices.warn(warning, name, || format!("{name}: {warning}"));
+        }
         match blobs.and_then(|blobs| self.store(job, blobs)) {
             Ok(outputs) => {
                 self.tally.written(name, &converted);

@@ -162,3 +162,51 @@ fn a_gate_fails_with_a_code_of_its_own() {
     let files = "diff a.folded a.folded a.folded -- b.folded b.folded b.folded";
     run(&room, &files.replace("diff", "diff --repeats separate --sigma 0 --fail-over 5%"), 7);
 }
+
+#[test]
+fn filters_keep_what_matches() {
+    let room = copied("verbs_filter", &["go-cpu-labels.pb.gz", "otlp-1.11-timestamped-cpu.binpb"]);
+    let sum = |file: &str| sums(&room, file)[1].2;
+    run(&room, "filter go-cpu-labels.pb.gz --focus sort -o kept.pb.gz", 0);
+    run(&room, "filter go-cpu-labels.pb.gz --ignore sort -o rest.pb.gz", 0);
+    // With a filter of names, pprof drops samples without a stack.
+    assert_eq!(sum("kept.pb.gz") + sum("rest.pb.gz"), sum("go-cpu-labels.pb.gz"));
+    let output = run(&room, "filter go-cpu-labels.pb.gz --focus nowhere -o none.pb.gz", 0);
+    says(&output, "no sample matches --focus");
+    run(&room, "filter go-cpu-labels.pb.gz --focus nowhere --require-match -o no.pb.gz", 2);
+    run(&room, "filter go-cpu-labels.pb.gz --focus ( -o no.pb.gz", 2);
+    assert!(!room.join("no.pb.gz").exists());
+
+    let file = "otlp-1.11-timestamped-cpu.binpb";
+    let range = "2009-11-10T00:00:00Z..2009-11-12T00:00:00Z";
+    run(&room, &format!("filter {file} --time {range} -o all.otlp"), 0);
+    assert_eq!(sums(&room, "all.otlp"), sums(&room, file));
+    run(&room, &format!("filter {file} --time 0..1000000000 -o early.otlp"), 0);
+    assert_eq!(sums(&room, "early.otlp")[0].2, 0);
+    let output = run(&room, &format!("filter {file} --where-resource a=b -o none.otlp"), 0);
+    says(&output, "no resource matches --where-resource");
+    run(&room, &format!("filter {file} --time 5..4 -o none.otlp"), 2);
+}
+
+/// Pseudonyms are equal in all inputs, and no name of the original is left in the bytes.
+#[test]
+fn redacted_profiles_hold_no_name_of_the_original() {
+    let room = copied("verbs_redact", &["go-cpu-labels.pb.gz", "go-heap.pb.gz"]);
+    run(&room, "redact go-cpu-labels.pb.gz go-heap.pb.gz --to pprof --no-gzip -o out/", 0);
+    for name in ["go-cpu-labels", "go-heap"] {
+        let bytes = fs::read(room.join(format!("out/{name}.pb"))).unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        for word in ["main.", "runtime", "godemo", "/v1/sort", ".go"] {
+            assert!(!text.contains(word), "{name}: {word}");
+        }
+        assert!(text.contains("function_1"), "{name}");
+        assert_eq!(sums(&room, &format!("out/{name}.pb")), sums(&room, &format!("{name}.pb.gz")));
+        run(&room, &format!("validate out/{name}.pb"), 0);
+    }
+    let again = "redact go-cpu-labels.pb.gz go-heap.pb.gz --to pprof --no-gzip -o again/";
+    run(&room, again, 0);
+    let read = |folder: &str| fs::read(room.join(folder).join("go-heap.pb")).unwrap();
+    assert!(read("out") == read("again"));
+    run(&room, "redact go-cpu-labels.pb.gz --keep ^runtime -o kept.pb.gz", 0);
+    assert!(stdout(&run(&room, "top kept.pb.gz", 0)).contains("runtime.mallocgc"));
+}

@@ -1,0 +1,130 @@
+//! `otlp-profiles filter`: keeps a part of the samples, frames, labels or details.
+
+use std::ops::Range;
+
+use clap::ValueEnum;
+use otlp_profiles::Profiles;
+use otlp_profiles::look::Pattern;
+use otlp_profiles::transform::{Strip, retain_time, strip};
+
+use crate::console::Console;
+use crate::convert;
+use crate::convert::conversion::{Conversion, Verb};
+use crate::convert::encode::{Converted, Part};
+use crate::convert::run::each;
+use crate::exit::{Exit, Failure};
+use crate::filters::{FilterArgs, compile};
+use crate::time::parse_time;
+
+/// What to keep.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = AFTER_HELP, next_help_heading = "Filters")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    filters: FilterArgs,
+    /// Keep resources with an attribute that matches; repeatable, and all must match
+    #[arg(long, value_name = "KEY=REGEX", value_parser = parse_attribute)]
+    where_resource: Vec<(String, Pattern)>,
+    /// Keep samples in a range of time: two times or Unix nanoseconds, such as 2026-11-20T10:00:00Z..2026-11-20T10:01:00Z
+    #[arg(long, value_name = "START..END", value_parser = parse_range)]
+    time: Option<Range<u64>>,
+    /// Remove addresses, lines or mappings of locations
+    #[arg(
+        long,
+        value_name = "DETAIL",
+        value_enum,
+        value_delimiter = ',',
+        hide_possible_values = true
+    )]
+    strip: Vec<StripArg>,
+    #[command(flatten)]
+    pub(crate) convert: convert::Args,
+}
+
+/// `Strip` of the library for clap.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum StripArg {
+    Addresses,
+    Lines,
+    Mappings,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  otlp-profiles filter cpu.pb.gz --focus '^main\\.' -o main.pb.gz
+  otlp-profiles filter all.otlp --where-resource service.name=checkout -o checkout.otlp
+  otlp-profiles filter cpu.otlp --type cpu --strip addresses,mappings -o small.otlp";
+
+fn parse_attribute(text: &str) -> Result<(String, Pattern), String> {
+    let (key, pattern) = text.split_once('=').ok_or("expected KEY=REGEX")?;
+    Ok((key.to_owned(), compile(pattern)?))
+}
+
+fn parse_range(text: &str) -> Result<Range<u64>, String> {
+    let (start, end) = text.split_once("..").ok_or("expected START..END")?;
+    let (start, end) = (parse_time(start)?, parse_time(end)?);
+    if start < end { Ok(start..end) } else { Err("START must be before END".to_owned()) }
+}
+
+/// Filters every input.
+pub(crate) fn run(args: &Args, console: &Console) -> Exit {
+    let apply = |profiles, converted: &mut Converted, conversion: &Conversion<'_>| {
+        apply(args, profiles, converted, conversion)
+    };
+    let verb = Verb {
+        name: "filter",
+        noun: "Filtering",
+        past: "filtered",
+        in_order: false,
+        apply: &apply,
+    };
+    each(&args.convert, &verb, console)
+}
+
+fn apply(
+    args: &Args,
+    mut profiles: Profiles,
+    converted: &mut Converted,
+    conversion: &Conversion<'_>,
+) -> Result<Vec<Part>, Failure> {
+    let failure = |error: otlp_profiles::Error| Failure::of(&error, Exit::Input);
+    if !args.where_resource.is_empty() {
+        profiles.retain_resources(|resource| {
+            let value = |key: &str| resource.get(key).map(|value| value.to_string());
+            let matches = |(key, pattern): &(String, Pattern)| {
+                value(key).is_some_and(|value| pattern.matches(&value))
+            };
+            args.where_resource.iter().all(matches)
+        });
+        if profiles.is_empty() {
+            converted.warnings.push("no resource matches --where-resource".to_owned());
+        }
+    }
+    if let Some(range) = &args.time {
+        converted.losses.merge(&retain_time(&mut profiles, range.clone()));
+    }
+    let unmatched = args.filters.filter(&profiles)?.apply(&mut profiles).map_err(failure)?;
+    if let Some((message, is_error)) = args.filters.unmatched(&unmatched) {
+        if is_error {
+            return Err(Failure::new(Exit::Usage, message));
+        }
+        converted.warnings.push(message);
+    }
+    if !args.strip.is_empty() {
+        let what: Vec<Strip> = args.strip.iter().map(|one| one.strip()).collect();
+        let losses = strip(&mut profiles, &what, conversion.limits()).map_err(failure)?;
+        converted.losses.merge(&losses);
+    }
+    profiles.compact();
+    Ok(vec![(String::new(), profiles)])
+}
+
+impl StripArg {
+    fn strip(self) -> Strip {
+        match self {
+            Self::Addresses => Strip::Addresses,
+            Self::Lines => Strip::Lines,
+            Self::Mappings => Strip::Mappings,
+        }
+    }
+}
