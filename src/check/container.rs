@@ -18,20 +18,19 @@ use super::catalogue::{
     OP0023, OP0024, OP0025, OP0026, OP0027, OP0029, OP0030, OP0031, OP0032, OP0033, OP1009, OP1018,
     OP1019, OP2030, OP9104, OP9201,
 };
-use super::findings::{Counted, Findings, Shown, Spot};
-use super::guess::{broken, broken_as, detect, is_legacy, is_more, response, version_of};
+use super::findings::{Counted, Findings, Position, Shown};
+use super::identify::{
+    broken, closest_format, detect, is_legacy, is_more, length_as_newest, response, version_of,
+};
 use super::options::{Options, Profcheck};
 use super::profcheck;
 use super::report::Report;
 use super::rule::{Fact, Family, Rule};
-use super::{message, said};
+use super::{message, reader_errors};
 use crate::compression::Unpacked;
 use crate::error::{Error, GzipFault, Severity};
 use crate::format::Format;
 use crate::format::detect::{Certainty, Detected, begins_json, is_foreign, names};
-use crate::format::intake::{Intake, Policy};
-use crate::format::losses::Losses;
-use crate::format::options::WriteOptions;
 use crate::framing::Framing;
 use crate::limits::Limits;
 use crate::stream::{self, are_messages, messages_of};
@@ -76,20 +75,25 @@ impl Checking<'_> {
         }
         let is_otlp = self.options.format.is_some_and(|format| format.schema().is_some());
         if bytes.is_empty() && !is_otlp {
-            return self.findings.raise(&OP0001, Spot::nowhere(), "no bytes", "a payload");
+            return self.findings.report(&OP0001, Position::nowhere(), "no bytes", "a payload");
         }
         let Some(unpacked) = self.unpack(bytes, &self.options.limits) else { return };
         if unpacked.bytes.is_empty() && !is_otlp {
-            return self.findings.raise(&OP0001, Spot::nowhere(), "no bytes inside", "a payload");
+            return self.findings.report(
+                &OP0001,
+                Position::nowhere(),
+                "no bytes inside",
+                "a payload",
+            );
         }
         let gzip = unpacked.members > 0;
         self.findings.in_file = matches!(unpacked.bytes, Cow::Borrowed(_));
         match messages_of(&unpacked, &self.options.limits) {
             Ok((framed, cut)) if framed.framing() != Framing::None => {
                 let framing = framed.framing();
-                self.findings.raise(
+                self.findings.report(
                     &OP0010,
-                    Spot::at(0),
+                    Position::at(0),
                     format_args!("{framing} messages"),
                     "one message",
                 );
@@ -112,14 +116,14 @@ impl Checking<'_> {
                 self.findings.prefix.clear();
                 if let Some(error) = cut {
                     self.findings.in_file = in_file;
-                    said::raise(&mut self.findings, &OP1009, &error, "");
+                    reader_errors::report(&mut self.findings, &OP1009, &error, "");
                 }
             }
             Ok(_) => {
                 self.lines = self.findings.in_file.then_some(0);
                 self.payload(&unpacked.bytes, gzip);
             }
-            Err(error) => said::limit(&mut self.findings, &error, ""),
+            Err(error) => reader_errors::report_limit(&mut self.findings, &error, ""),
         }
     }
 
@@ -131,7 +135,7 @@ impl Checking<'_> {
         let most = self.options.limits.max_input_bytes.min(u64::from(u32::MAX));
         if bytes.len() as u64 > most {
             let found = format_args!("{} bytes", bytes.len());
-            return self.findings.raise(&OP0002, Spot::nowhere(), found, most);
+            return self.findings.report(&OP0002, Position::nowhere(), found, most);
         }
         self.format = Some(Format::OTLP_1_10);
         profcheck::check(bytes, asked, &mut self.findings);
@@ -144,12 +148,12 @@ impl Checking<'_> {
             Ok(unpacked) => {
                 if unpacked.members > 1 && !are_messages(&unpacked) {
                     let found = Counted(unpacked.members as usize, "member");
-                    self.findings.raise(&OP0027, Spot::nowhere(), found, "one");
+                    self.findings.report(&OP0027, Position::nowhere(), found, "one");
                 }
                 if unpacked.padding > 0 {
-                    let spot = Spot::at(bytes.len() - unpacked.padding);
+                    let spot = Position::at(bytes.len() - unpacked.padding);
                     let found = Counted(unpacked.padding, "zero byte");
-                    self.findings.raise(&OP0026, spot, found, "nothing");
+                    self.findings.report(&OP0026, spot, found, "nothing");
                 }
                 Some(unpacked)
             }
@@ -172,14 +176,14 @@ impl Checking<'_> {
             Some(GzipFault::Deflate) => &OP0024,
             Some(GzipFault::Garbage) => &OP0025,
             Some(GzipFault::Nested) => {
-                return said::raise(&mut self.findings, &OP0030, error, "");
+                return reader_errors::report(&mut self.findings, &OP0030, error, "");
             }
             Some(GzipFault::Other) => {
-                return said::raise(&mut self.findings, &OP0031, error, "");
+                return reader_errors::report(&mut self.findings, &OP0031, error, "");
             }
-            None => return said::limit(&mut self.findings, error, ""),
+            None => return reader_errors::report_limit(&mut self.findings, error, ""),
         };
-        said::raise(&mut self.findings, rule, error, "");
+        reader_errors::report(&mut self.findings, rule, error, "");
     }
 
     /// Checks one payload.
@@ -188,9 +192,9 @@ impl Checking<'_> {
     fn payload(&mut self, payload: &[u8], gzip: bool) {
         if payload.len() > u32::MAX as usize {
             let found = format_args!("{} bytes", payload.len()).to_string();
-            return self.findings.raise(
+            return self.findings.report(
                 &OP0003,
-                Spot::nowhere(),
+                Position::nowhere(),
                 found,
                 format_args!("at most {} bytes", u32::MAX),
             );
@@ -202,7 +206,7 @@ impl Checking<'_> {
         }
         self.findings.set_version(Some(version_of(format)));
         if !gzip {
-            self.findings.raise(&OP0032, Spot::nowhere(), "", "");
+            self.findings.report(&OP0032, Position::nowhere(), "", "");
         }
         self.message(payload, format);
         if let Some(asked) = self.options.format {
@@ -223,7 +227,7 @@ impl Checking<'_> {
         self.findings.set_version(Some(version_of(format)));
         if format.schema().is_some() {
             // Asked only for receivers, who say which generation they read.
-            self.findings.raise(&OP9201, Spot::nowhere(), format, "otlp-1.10");
+            self.findings.report(&OP9201, Position::nowhere(), format, "otlp-1.10");
         }
         message::check(payload, version_of(format), self.options.limits, &self.findings)
     }
@@ -239,7 +243,12 @@ impl Checking<'_> {
         let saved = payload.len().saturating_sub(newest) * 100 / payload.len();
         if saved > 0 {
             let found = format_args!("{} bytes ({saved} % more)", payload.len()).to_string();
-            self.findings.raise(&OP9104, Spot::nowhere(), found, format_args!("{newest} bytes"));
+            self.findings.report(
+                &OP9104,
+                Position::nowhere(),
+                found,
+                format_args!("{newest} bytes"),
+            );
         }
     }
 
@@ -253,7 +262,7 @@ impl Checking<'_> {
             Some(format) if format.is_whole() => return Some(format),
             Some(format) => {
                 let found = format_args!("no rules exist for the requested format {format}");
-                self.findings.raise(&OP0004, Spot::nowhere(), found, CHECKED);
+                self.findings.report(&OP0004, Position::nowhere(), found, CHECKED);
                 return None;
             }
             None => {}
@@ -268,7 +277,7 @@ impl Checking<'_> {
             return None;
         }
         if is_legacy(payload) {
-            self.findings.raise(&OP0009, Spot::at(0), "", "");
+            self.findings.report(&OP0009, Position::at(0), "", "");
             return None;
         }
         match detect(payload) {
@@ -278,7 +287,7 @@ impl Checking<'_> {
             }
             Ok(detected) => {
                 let found = detected.evidence.join("; ") + "; this format has no rules";
-                self.findings.raise(&OP0004, Spot::nowhere(), found, CHECKED);
+                self.findings.report(&OP0004, Position::nowhere(), found, CHECKED);
                 None
             }
             Err(error) => self.undetected(payload, &error),
@@ -308,7 +317,7 @@ impl Checking<'_> {
         let found =
             format!("read as {}, but the bytes also match {}", detected.format, names(&others));
         self.findings.set_version(Some(version_of(detected.format)));
-        self.findings.raise(rule, Spot::nowhere(), found, "");
+        self.findings.report(rule, Position::nowhere(), found, "");
         self.findings.set_version(None);
     }
 
@@ -323,9 +332,9 @@ impl Checking<'_> {
             return None;
         }
         let foreign = is_foreign(payload) || error.is_signal();
-        let broken = if foreign { None } else { broken_as(payload, self.options.limits) };
+        let broken = if foreign { None } else { closest_format(payload, self.options.limits) };
         if broken.is_none() {
-            said::raise(&mut self.findings, &OP0004, error, "pprof or OTLP profiles");
+            reader_errors::report(&mut self.findings, &OP0004, error, "pprof or OTLP profiles");
         }
         broken
     }
@@ -333,21 +342,21 @@ impl Checking<'_> {
     /// What a receiver answered: how many profiles it rejected, and what it said about that.
     pub(super) fn response(&mut self, rejected: i64, message: &[u8]) {
         if std::str::from_utf8(message).is_err() {
-            let spot = Spot::at(0).field("partial_success.error_message");
-            self.findings.raise(&OP1018, spot, Shown(message), "");
+            let spot = Position::at(0).field("partial_success.error_message");
+            self.findings.report(&OP1018, spot, Shown(message), "");
         }
         if rejected < 0 {
-            let spot = Spot::at(0).field("partial_success.rejected_profiles");
-            self.findings.raise(
+            let spot = Position::at(0).field("partial_success.rejected_profiles");
+            self.findings.report(
                 &OP2030,
                 spot,
                 format_args!("{rejected} rejected profiles"),
                 "0 or more",
             );
         } else if rejected == 0 && message.is_empty() {
-            let spot = Spot::at(0).field("partial_success");
+            let spot = Position::at(0).field("partial_success");
             let info = Some(Severity::Info);
-            self.findings.raise_as(
+            self.findings.report_as(
                 &OP2030,
                 info,
                 spot,
@@ -369,9 +378,9 @@ impl Checking<'_> {
         let fits = detected.format == asked || detected.certainty.others().contains(&asked);
         // It is that other generation if nothing is broken in it.
         if !fits && broken(payload, detected.format, self.options.limits).is_empty() {
-            let (spot, fits) = (Spot::nowhere(), detected.format);
+            let (spot, fits) = (Position::nowhere(), detected.format);
             let found = format_args!("read as {asked}, but the bytes match {fits}").to_string();
-            self.findings.raise(&OP0007, spot, found, "");
+            self.findings.report(&OP0007, spot, found, "");
         }
     }
 
@@ -385,16 +394,4 @@ impl Checking<'_> {
             !is_more(&theirs, &ours) || is_more(&ours, &theirs)
         }
     }
-}
-
-/// How many bytes a payload takes in the newest generation, if it can be read.
-///
-/// Defects are repaired on the way, as only the size matters.
-fn length_as_newest(payload: &[u8], format: Format, limits: &Limits) -> Option<usize> {
-    let mut intake = Intake::new(*limits, Policy::Repair, payload.len());
-    let profiles = format.read(payload, &mut intake).ok()?;
-    let options = WriteOptions::default().max_output_bytes(limits.max_output_bytes);
-    let payloads =
-        Format::OTLP.write(&profiles, &options, &mut Losses::default(), Vec::new()).ok()?;
-    Some(payloads.iter().map(Vec::len).sum())
 }

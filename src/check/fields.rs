@@ -1,6 +1,6 @@
 //! The fields of a message by their headers alone, without a word about what is wrong with them.
 //!
-//! [`take`](super::take) says what is wrong with the bytes of a message. Who only looks for rows, or at a message once
+//! [`decode`](super::decode) says what is wrong with the bytes of a message. Who only looks for rows, or at a message once
 //! more, walks it with [`Fields`]: they end where the bytes cannot be followed any further. Both stand on
 //! [`Reader`], which the readers of all formats use, so that a field is where they find it.
 //!
@@ -114,7 +114,7 @@ fn long_body(rest: &mut Reader<'_>) -> Option<Body> {
 
 /// Past the value of a field of a kind that profiles have none of: four bytes, or a group with all groups in it.
 ///
-/// Groups are counted and not kept, as nobody asks whether each ends by its own number: `take`
+/// Groups are counted and not kept, as nobody asks whether each ends by its own number: `decode`
 /// does.
 #[cold]
 fn past(mut rest: Reader<'_>, tag: u64) -> Option<Reader<'_>> {

@@ -6,9 +6,9 @@ use std::rc::Rc;
 use super::catalogue::OP9008;
 pub(crate) use super::finding::{Finding, RuleCount};
 use super::options::Options;
+pub(crate) use super::position::{Position, Step};
 use super::report::Report;
 use super::rule::Rule;
-pub(crate) use super::spot::{Spot, Step};
 use crate::error::Severity;
 pub(crate) use crate::error::Shown;
 use crate::format::Receiver;
@@ -172,29 +172,29 @@ impl Findings {
         of_these.map(|count| count.first).min().unwrap_or(u64::MAX)
     }
 
-    /// Raises a finding, if its rule is asked: it is counted, and listed while there is room for more of its rule.
+    /// Reports a finding, if its rule is asked: it is counted, and listed while there is room for more of its rule.
     ///
     /// What was found and what was wanted are made into text only where they are listed.
     #[cold]
     #[inline(never)]
-    pub(crate) fn raise(
+    pub(crate) fn report(
         &mut self,
         rule: &'static Rule,
-        spot: Spot,
+        spot: Position,
         value: impl Display,
         bound: impl Display,
     ) {
-        self.raise_as(rule, None, spot, value, bound);
+        self.report_as(rule, None, spot, value, bound);
     }
 
-    /// Raises a finding that matters otherwise than its rule says, if it is asked at all.
+    /// Reports a finding that matters otherwise than its rule says, if it is asked at all.
     #[cold]
     #[inline(never)]
-    pub(crate) fn raise_as(
+    pub(crate) fn report_as(
         &mut self,
         rule: &'static Rule,
         severity: Option<Severity>,
-        spot: Spot,
+        spot: Position,
         value: impl Display,
         bound: impl Display,
     ) {
@@ -226,14 +226,14 @@ impl Findings {
         self.listed.push(finding);
     }
 
-    /// Raises a finding that is counted where an equal one was: one of the same `kind`.
+    /// Reports a finding that is counted where an equal one was: one of the same `kind`.
     #[cold]
     #[inline(never)]
-    pub(crate) fn fold(
+    pub(crate) fn report_folded(
         &mut self,
         rule: &'static Rule,
         kind: u64,
-        spot: Spot,
+        spot: Position,
         value: impl Display,
         bound: impl Display,
     ) {
@@ -245,7 +245,7 @@ impl Findings {
             return self.counts[at].add(names, 1);
         }
         let before = self.listed.len();
-        self.raise(rule, spot, value, bound);
+        self.report(rule, spot, value, bound);
         let count = &mut self.counts[at];
         if self.listed.len() > before && count.folded.len() < KINDS {
             count.folded.push((kind, before));
@@ -259,13 +259,13 @@ impl Findings {
         folded.find(|(known, _)| *known == kind).map(|(_, finding)| *finding)
     }
 
-    /// Whether [`fold`](Self::fold) would only count: then the place need not be looked for.
+    /// Whether [`report_folded`](Self::report_folded) would only count: then the place need not be looked for.
     pub(crate) fn folds(&mut self, rule: &'static Rule, kind: u64) -> bool {
         self.folded(rule, kind).is_some()
     }
 
     /// The path to a place, in the names of the schema: made for findings that are listed, and no others.
-    fn place(&self, spot: Spot) -> String {
+    fn place(&self, spot: Position) -> String {
         let mut text = self.prefix.clone();
         for step in &self.path {
             push_step(&mut text, step.name, step.row.map(|row| row as usize));
@@ -304,7 +304,7 @@ impl Findings {
         });
         for (rule, left) in unlisted {
             let value = format_args!("{left} more of {}", rule.id).to_string();
-            self.raise(&OP9008, Spot::nowhere(), value, "");
+            self.report(&OP9008, Position::nowhere(), value, "");
         }
         // That others are not listed is no finding of its own, unless the caller takes it for one.
         let counts = |count: &&Count| *count.rule != OP9008 || count.worst > Severity::Info;

@@ -11,9 +11,9 @@ use std::borrow::Cow;
 
 use super::catalogue::{OP0008, OP1003, OP1019, OP1021, OP1023, OP1031, OP1032, OP1033};
 use super::container::{CHECKED, Checking, newlines};
-use super::findings::{Findings, Shown, Spot, Step};
-use super::guess::{answer, detect};
-use super::said;
+use super::findings::{Findings, Position, Shown, Step};
+use super::identify::{answer, detect};
+use super::reader_errors;
 use crate::error;
 use crate::format::intake::{Intake, Policy};
 use crate::format::json;
@@ -65,7 +65,9 @@ impl Checking<'_> {
                 self.generation(&payload, format);
                 self.findings.set_version(None);
             }
-            Err(error) => said::limit(&mut self.findings, &error.located(text), "OTLP/JSON"),
+            Err(error) => {
+                reader_errors::report_limit(&mut self.findings, &error.located(text), "OTLP/JSON")
+            }
         }
     }
 
@@ -79,7 +81,7 @@ impl Checking<'_> {
                 let (rejected, message) = answer(&bytes).unwrap_or_default();
                 self.response(rejected.unwrap_or_default(), message);
             }
-            Err(error) => said::limit(&mut self.findings, &error, "OTLP/JSON"),
+            Err(error) => reader_errors::report_limit(&mut self.findings, &error, "OTLP/JSON"),
         }
     }
 
@@ -94,14 +96,14 @@ impl Checking<'_> {
             Ok(detected) if detected.format.is_whole() => {
                 if let Some(error) = json::wrapping(payload, &self.options.limits) {
                     let error = error.located(payload);
-                    return said::limit(&mut self.findings, &error, "OTLP/JSON");
+                    return reader_errors::report_limit(&mut self.findings, &error, "OTLP/JSON");
                 }
                 (detected.evidence.join("; "), "protobuf, or --from otlp-json")
             }
             Ok(detected) => (detected.evidence.join("; "), CHECKED),
             Err(error) => (error.message().to_owned(), "protobuf"),
         };
-        self.findings.raise(&OP0008, Spot::at(0), found, bound);
+        self.findings.report(&OP0008, Position::at(0), found, bound);
     }
 }
 
@@ -129,6 +131,12 @@ fn odd(findings: &mut Findings, text: &[u8], odd: &Odd<'_>) {
     }
     let noun = if matches!(odd.what, What::OtherCase) { "another member " } else { "" };
     let found = Shown(odd.found.as_bytes());
-    findings.fold(rule, kind as u64, Spot::at(byte), format_args!("{noun}{found}"), bound);
+    findings.report_folded(
+        rule,
+        kind as u64,
+        Position::at(byte),
+        format_args!("{noun}{found}"),
+        bound,
+    );
     findings.path.clear();
 }

@@ -8,11 +8,10 @@
 //! bytes each.
 
 use super::catalogue::{OP5002, OP5012, OP5014, OP9010};
-use super::cx::{Cx, FEW};
+use super::context::{CheckContext, FEW};
 use super::fields::Fields;
-use super::findings::{Counted, Shown, Spot};
+use super::findings::{Counted, Shown};
 use super::record::Record;
-use super::shape::Shape;
 use super::state::{Attribute, Class, KeyState, Map};
 use crate::schema::{KEY_VALUE, KEY_VALUE_AND_UNIT, Noun, Table, Version};
 
@@ -26,7 +25,7 @@ const USUAL: usize = 128;
 /// Keys are numbered in the order in which they are met, equal texts alike. Two tables of hashes:
 /// by row of the string, which nearly all lookups end at, and by text. Costs a walk over the
 /// headers of each row.
-pub(crate) fn attributes<'a>(cx: &mut Cx<'a>) {
+pub(crate) fn attributes<'a>(cx: &mut CheckContext<'a>) {
     let number = match cx.shapes.find(Noun::KeyValueAndUnit) {
         Some(_) => KEY_VALUE_AND_UNIT.number(cx.version, "key_strindex"),
         None => KEY_VALUE.number(cx.version, "key"),
@@ -110,21 +109,21 @@ pub(crate) fn number_field(bytes: &[u8], wanted: u32, start: usize, end: usize) 
 /// The first pass asks whether there is anything to say, by up to eight keys on the stack; [`all`]
 /// then says what. Rows that are not there have no key, and were told when the reference was taken.
 #[inline]
-pub(crate) fn unique(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize) {
+pub(crate) fn unique(cx: &mut CheckContext<'_>, record: &Record, cell: usize) {
     let count = record.count(cell);
     if count == 0 {
         return;
     }
     let mut few = [Attribute::NO_KEY; FEW];
     let mut odd = count > FEW || count as u64 > cx.limits.max_attributes_per_item;
-    for (row, index) in cx.numbers(shape, record, cell).take(FEW).enumerate() {
+    for (row, index) in cx.numbers(record, cell).take(FEW).enumerate() {
         let attribute = usize::try_from(index).ok().and_then(|index| cx.attributes.get(index));
         let key = attribute.map_or(Attribute::NO_KEY, |attribute| attribute.key);
         odd |= index == 0 || (key != Attribute::NO_KEY && few[..row].contains(&key));
         few[row] = key;
     }
     if odd {
-        all(cx, shape, record, cell, count);
+        all(cx, record, cell, count);
     }
 }
 
@@ -133,21 +132,21 @@ pub(crate) fn unique(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, ce
 /// The finding about a key is at the second reference and names the first.
 #[cold]
 #[inline(never)]
-fn all(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize, count: usize) {
-    let spot = Spot::at(record.at(cell)).field(shape.name_of(cell));
+fn all(cx: &mut CheckContext<'_>, record: &Record, cell: usize, count: usize) {
+    let spot = record.field(cell);
     if count > USUAL {
-        cx.findings.raise(&OP5014, spot, Counted(count, "attribute"), USUAL);
+        cx.report(&OP5014, spot, Counted(count, "attribute"), USUAL);
     }
     let most = cx.limits.max_attributes_per_item;
     if count as u64 > most {
-        cx.findings.raise(&OP9010, spot, Counted(count, "attribute"), most);
+        cx.report(&OP9010, spot, Counted(count, "attribute"), most);
     }
-    let indices: Vec<u64> = cx.numbers(shape, record, cell).collect();
+    let indices: Vec<u64> = cx.numbers(record, cell).collect();
     let mut seen: Map<u32, usize> = Map::default();
     for (row, index) in indices.into_iter().enumerate() {
         if index == 0 {
-            let spot = cx.element(&OP5012, shape, record, cell, row);
-            cx.findings.raise(&OP5012, spot, 0, "");
+            let spot = cx.element(&OP5012, record, cell, row);
+            cx.report(&OP5012, spot, 0, "");
         }
         let attribute = usize::try_from(index).ok().and_then(|index| cx.attributes.get(index));
         let Some(attribute) = attribute.filter(|attribute| attribute.key != Attribute::NO_KEY)
@@ -158,14 +157,14 @@ fn all(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize, cou
             seen.insert(attribute.key, first);
             let key = key_of(cx, index);
             let found = format_args!("attribute index {index} (key {})", Shown(key)).to_string();
-            let spot = cx.element(&OP5002, shape, record, cell, row);
-            cx.findings.raise(&OP5002, spot, found, first);
+            let spot = cx.element(&OP5002, record, cell, row);
+            cx.report(&OP5002, spot, found, first);
         }
     }
 }
 
 /// The key of a row of the attribute table. Empty where there is none.
-pub(crate) fn key_of<'a>(cx: &Cx<'a>, row: u64) -> &'a [u8] {
+pub(crate) fn key_of<'a>(cx: &CheckContext<'a>, row: u64) -> &'a [u8] {
     let attribute = usize::try_from(row).ok().and_then(|row| cx.attributes.get(row));
     let key = attribute.and_then(|attribute| cx.payload.keys.get(attribute.key as usize));
     let text = key.map(|key| key.text.0 as usize..key.text.1 as usize);

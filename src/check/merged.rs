@@ -10,7 +10,7 @@
 //! takes time and memory that grow with the payload.
 
 use super::fields::{Body, Fields};
-use super::shape::{CELLS, ROOT, Shape, Shapes, Slot, Take};
+use super::layout::{CELLS, Layouts, MessageLayout, ROOT, Slot, Take};
 use crate::schema::Noun;
 
 /// A payload, merged.
@@ -25,7 +25,7 @@ impl Merged {
     /// Merges a payload whose wire format was found to be right.
     ///
     /// Deeper than `max_nesting` nothing is merged, as nothing there is walked.
-    pub(crate) fn of(payload: &[u8], shapes: &'static Shapes, max_nesting: u64) -> Self {
+    pub(crate) fn of(payload: &[u8], shapes: &'static Layouts, max_nesting: u64) -> Self {
         let mut merging =
             Merging { payload, shapes, merged: Self { bytes: Vec::new(), places: Vec::new() } };
         merging.message(shapes.get(ROOT), &[(0, payload.len())], max_nesting);
@@ -58,7 +58,7 @@ impl Merged {
 /// A payload on its way.
 struct Merging<'a> {
     payload: &'a [u8],
-    shapes: &'static Shapes,
+    shapes: &'static Layouts,
     merged: Merged,
 }
 
@@ -94,7 +94,7 @@ impl Merging<'_> {
     ///
     /// Two passes over the fields: what counts, then what counts is copied. A singular field is
     /// written where its last occurrence stands, so that the order of the others stays.
-    fn message(&mut self, shape: &'static Shape, pieces: &[Body], depth: u64) {
+    fn message(&mut self, shape: &'static MessageLayout, pieces: &[Body], depth: u64) {
         let counting = self.counting(shape, pieces);
         for piece in pieces {
             let mut fields = Fields::new(self.payload, piece.0, piece.1);
@@ -124,7 +124,7 @@ impl Merging<'_> {
     }
 
     /// What counts of the fields of a message that it has once.
-    fn counting(&self, shape: &'static Shape, pieces: &[Body]) -> Counting {
+    fn counting(&self, shape: &'static MessageLayout, pieces: &[Body]) -> Counting {
         let mut counting = Counting { last: [0; CELLS], pieces: Vec::new() };
         for piece in pieces {
             let mut fields = Fields::new(self.payload, piece.0, piece.1);
@@ -159,7 +159,7 @@ impl Merging<'_> {
     /// its pieces were, and what is not merged keeps its form.
     fn child(
         &mut self,
-        shape: &'static Shape,
+        shape: &'static MessageLayout,
         at: usize,
         headers: usize,
         bodies: &[Body],
@@ -182,7 +182,7 @@ impl Merging<'_> {
 /// The field of a number, where it is written as its type says.
 ///
 /// What is not is copied as it is: unknown fields are nobody's to merge.
-fn known(shape: &'static Shape, number: u32, has_body: bool) -> Option<&'static Slot> {
+fn known(shape: &'static MessageLayout, number: u32, has_body: bool) -> Option<&'static Slot> {
     let slot = shape.slot(number)?;
     let wants_body = !matches!(slot.take, Take::Varint | Take::Fixed);
     (slot.repeated || wants_body == has_body).then_some(slot)

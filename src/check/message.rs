@@ -12,7 +12,7 @@
 //! So each finding is about something: bytes as they are, meaning as decoders would have it.
 
 use super::catalogue::{OP1017, OP1021, OP1022, PP1014, PP1038};
-use super::cx::Cx;
+use super::context::CheckContext;
 use super::findings::Findings;
 use super::merged::Merged;
 use super::rule::{Fact, Family, Rule};
@@ -31,10 +31,10 @@ pub(crate) fn check(
     around: &Findings,
 ) -> Findings {
     // What was known of its tables is gone before it is walked again.
-    let (said_twice, shapes, mut own) = {
-        let mut cx = Cx::new(message, version, limits, around.another());
+    let (has_repeated_singular, shapes, mut own) = {
+        let mut cx = CheckContext::new(message, version, limits, around.another());
         walk(&mut cx);
-        (cx.said_twice, cx.shapes, cx.findings)
+        (cx.has_repeated_singular, cx.shapes, cx.findings)
     };
     if own.any(|rule| rule.is(Fact::Breaking)) {
         own.retain(|rule| rule.is_of_bytes());
@@ -42,10 +42,10 @@ pub(crate) fn check(
         // Nothing else is told of what two profiles are when they are taken for one.
         let told = |rule: &Rule| rule.is_of_bytes() && ![&OP1021, &OP1022].contains(&rule);
         own.retain(|rule| told(rule) || *rule == PP1014);
-    } else if said_twice {
+    } else if has_repeated_singular {
         own.retain(Rule::is_of_bytes);
         let merged = Merged::of(message, shapes, limits.max_nesting);
-        let mut cx = Cx::new(&merged.bytes, version, limits, around.another());
+        let mut cx = CheckContext::new(&merged.bytes, version, limits, around.another());
         walk(&mut cx);
         let mut meant = cx.findings;
         meant.retain(|rule| !rule.is_of_bytes());

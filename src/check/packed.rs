@@ -15,10 +15,10 @@
 use std::ops::Range;
 
 use super::catalogue::{OP1012, OP1024};
-use super::cx::{Broken, Cx, kind};
-use super::findings::Spot;
+use super::context::{Broken, CheckContext};
+use super::findings::Position;
+use super::layout::{Slot, Take};
 use super::record::Record;
-use super::shape::{Shape, Slot, Take};
 use super::varint::{Fault, varint};
 use crate::schema::Table;
 use crate::wire::read::Reader;
@@ -29,16 +29,15 @@ use crate::wire::write::varint_len;
 /// The preparations of the fast way cost more than so few numbers.
 const SHORT: usize = 8;
 
-impl Cx<'_> {
+impl CheckContext<'_> {
     /// A packed list.
     ///
     /// A misaligned list of `fixed64` breaks its message: where its numbers begin cannot be told. A
-    /// second chunk is legal and told (`OP1024`); [`Cx::numbers`](super::cx::Cx::numbers) puts them
+    /// second chunk is legal and told (`OP1024`); [`CheckContext::numbers`](super::context::CheckContext::numbers) puts them
     /// together.
     #[inline(always)]
     pub(super) fn packed(
         &mut self,
-        shape: &'static Shape,
         slot: &'static Slot,
         at: usize,
         body: Range<usize>,
@@ -48,23 +47,17 @@ impl Cx<'_> {
         let elements = match slot.take {
             Take::Fixed if body.len().is_multiple_of(8) => body.len() / 8,
             Take::Fixed => {
-                let (spot, bytes) = (Spot::at(at).field(slot.field.name), body.len());
-                self.findings.raise(
-                    &OP1012,
-                    spot,
-                    format_args!("{bytes} bytes"),
-                    "a multiple of 8 bytes",
-                );
+                let (spot, bytes) = (Position::at(at).field(slot.field.name), body.len());
+                self.report(&OP1012, spot, format_args!("{bytes} bytes"), "a multiple of 8 bytes");
                 return Err(Broken);
             }
-            _ => self.elements(shape, slot, at, body.clone(), first)?,
+            _ => self.elements(slot, at, body.clone(), first)?,
         };
         let cell = record.cell_mut(slot.cell);
         cell.add_body(at, elements, &body);
         if cell.times > 1 {
-            let kind = kind(shape, slot.field.number);
-            let spot = Spot::at(at).field(slot.field.name);
-            self.findings.fold(&OP1024, kind, spot, "", "");
+            let spot = Position::at(at).field(slot.field.name);
+            self.report_folded(&OP1024, slot.kind(), spot, "", "");
         }
         Ok(())
     }
@@ -76,7 +69,6 @@ impl Cx<'_> {
     #[inline(always)]
     pub(super) fn elements(
         &mut self,
-        shape: &'static Shape,
         slot: &'static Slot,
         tag: usize,
         body: Range<usize>,
@@ -93,22 +85,20 @@ impl Cx<'_> {
             let (mut value, after) = match varint(self.bytes, at, body.end) {
                 Ok(found) => found,
                 Err(Fault::Truncated) => {
-                    let spot = Spot::at(tag).field(slot.field.name);
-                    self.findings.raise(&OP1012, spot, "", "");
+                    let spot = Position::at(tag).field(slot.field.name);
+                    self.report(&OP1012, spot, "", "");
                     return Err(Broken);
                 }
                 Err(fault) => {
-                    let spot = Spot::at(at).field(slot.field.name).row(first + elements);
+                    let spot = Position::at(at).field(slot.field.name).row(first + elements);
                     return Err(self.fault(fault, spot));
                 }
             };
             if after - at > 1 && (value > slot.most || after - at > varint_len(value)) {
-                let spot = Spot::at(at).field(slot.field.name).row(first + elements);
-                value = self.odd(shape, slot, value, after - at, spot);
+                let spot = Position::at(at).field(slot.field.name).row(first + elements);
+                value = self.anomaly(slot, value, after - at, spot);
             }
-            if let Some((table, rule)) = slot.table {
-                self.refer(shape, slot, table, rule, value, at, Some(first + elements));
-            }
+            self.refer(slot, value, at, Some(first + elements));
             (at, elements) = (after, elements + 1);
         }
         Ok(elements)

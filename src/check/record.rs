@@ -17,7 +17,8 @@ use std::cell::RefCell;
 use std::ops::{Deref, DerefMut, Range};
 use std::rc::Rc;
 
-use super::shape::{CELLS, Shape, Take};
+use super::layout::{CELLS, MessageLayout, Take};
+use super::position::Position;
 
 /// What a field holds.
 ///
@@ -51,7 +52,7 @@ impl Cell {
 
     /// Counts occurrences after the first.
     ///
-    /// Only `take` knows that they are alike; the first one was added by itself.
+    /// Only `decode` knows that they are alike; the first one was added by itself.
     pub(crate) fn add_run(&mut self, more: u32, last: &Range<usize>) {
         self.times += more;
         self.count += more;
@@ -131,6 +132,8 @@ pub(crate) struct Record {
     /// A bit for each cell: which fields occur. Rules read it as a set, for a `oneof` it is the
     /// member.
     pub(crate) seen: u64,
+    /// The layout of the message.
+    pub(crate) shape: &'static MessageLayout,
     /// The message's own bytes.
     pub(crate) start: usize,
     pub(crate) end: usize,
@@ -141,14 +144,15 @@ pub(crate) struct Record {
 impl Record {
     /// A record of no field.
     pub(crate) fn new() -> Self {
-        Self { cells: [Cell::default(); CELLS], seen: 0, start: 0, end: 0, unknown: false }
+        let (cells, shape) = ([Cell::default(); CELLS], MessageLayout::EMPTY);
+        Self { cells, seen: 0, shape, start: 0, end: 0, unknown: false }
     }
 
     /// Forgets all fields: the message between these bytes is taken next.
     ///
     /// Two words are reset and no cell, so an empty message costs nothing.
-    pub(crate) fn begin(&mut self, start: usize, end: usize) {
-        (self.seen, self.unknown) = (0, false);
+    pub(crate) fn begin(&mut self, shape: &'static MessageLayout, start: usize, end: usize) {
+        (self.seen, self.unknown, self.shape) = (0, false, shape);
         (self.start, self.end) = (start, end);
     }
 
@@ -217,12 +221,17 @@ impl Record {
         self.get(cell).map_or(self.start, |cell| cell.at as usize)
     }
 
+    /// The place of a field: of a missing one that of its message.
+    pub(crate) fn field(&self, cell: usize) -> Position {
+        Position::at(self.at(cell)).field(self.shape.name_of(cell))
+    }
+
     /// Whether every field is what it is when it is left out; of messages inside it their absence.
     ///
     /// What the schema does not know is not looked at: it has no cell.
-    pub(crate) fn is_zero(&self, shape: &Shape) -> bool {
+    pub(crate) fn is_zero(&self) -> bool {
         (0..CELLS).all(|cell| {
-            let (Some(found), Some(slot)) = (self.get(cell), shape.of_cell(cell)) else {
+            let (Some(found), Some(slot)) = (self.get(cell), self.shape.of_cell(cell)) else {
                 return true;
             };
             match slot.repeated || slot.take == Take::Message {

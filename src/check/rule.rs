@@ -109,7 +109,7 @@ pub(crate) enum Fact {
 ///     fix "…" fixed "…" for Parca Error, Pyroscope Warning;           advice, what --fix does, receivers
 /// ```
 ///
-/// The compiler rejects unknown severities and generations ([`levels`] panics while it is evaluated), two rules of one
+/// The compiler rejects unknown severities and generations ([`levels`](super::levels::levels) panics while it is evaluated), two rules of one
 /// id in a file, and a row without a source.
 macro_rules! rules {
     ($family:ident: $($(#[doc = $why:literal])* $id:ident $name:literal [$severity:literal $generations:literal] $($fact:ident)* $place:literal
@@ -127,7 +127,7 @@ macro_rules! rules {
                 facts: &[$($crate::check::rule::Fact::$fact),*],
                 severity: $severity,
                 generations: $generations,
-                levels: $crate::check::rule::levels($severity, $generations),
+                levels: $crate::check::levels::levels($severity, $generations),
                 place: $place,
                 statement: $statement,
                 finding: rules!(@or "" $($finding)?),
@@ -392,77 +392,6 @@ impl fmt::Display for Rule {
     }
 }
 
-/// The severities by generation that a row of the catalogue means.
-///
-/// Evaluated by the compiler for each row, hence the loops over bytes. Parts are applied in order;
-/// what no part names, and what the rule is not asked of, is `None`.
-pub(crate) const fn levels(severity: &str, generations: &str) -> [Option<Severity>; GENERATIONS] {
-    let asked = members(generations.as_bytes(), 0, generations.len());
-    let text = severity.as_bytes();
-    let mut levels = [None; GENERATIONS];
-    let mut at = 0;
-    while at < text.len() {
-        let level = match text[at] {
-            b'E' => Severity::Error,
-            b'W' => Severity::Warning,
-            b'I' => Severity::Info,
-            _ => panic!("a severity is E, W or I"),
-        };
-        let mut end = at + 1;
-        while end < text.len() && text[end] != b'/' {
-            end += 1;
-        }
-        let of = if end == at + 1 { [true; GENERATIONS] } else { members(text, at + 1, end) };
-        let mut row = 0;
-        while row < GENERATIONS {
-            if of[row] && asked[row] {
-                levels[row] = Some(level);
-            }
-            row += 1;
-        }
-        at = end + 1;
-    }
-    levels
-}
-
-/// The generations in `1-4,6,P`; `A` is all.
-///
-/// A range takes the digit before it as its beginning, which is a member already.
-const fn members(text: &[u8], start: usize, end: usize) -> [bool; GENERATIONS] {
-    let mut of = [false; GENERATIONS];
-    let mut at = start;
-    let mut last = 0;
-    while at < end {
-        match text[at] {
-            b'A' => of = [true; GENERATIONS],
-            b'P' => of[0] = true,
-            b',' => {}
-            b'-' => {
-                let to = digit(text[at + 1]);
-                while last < to {
-                    last += 1;
-                    of[last] = true;
-                }
-                at += 1;
-            }
-            other => {
-                last = digit(other);
-                of[last] = true;
-            }
-        }
-        at += 1;
-    }
-    of
-}
-
-/// A generation by its digit.
-///
-/// Anything else is a mistake in a row, and stops the compiler.
-const fn digit(byte: u8) -> usize {
-    assert!(byte >= b'1' && byte <= b'7', "a generation is a digit from 1 to 7");
-    (byte - b'0') as usize
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -474,27 +403,5 @@ mod tests {
         assert_eq!(said("OP8009"), "warning in OTLP 1.8 to 1.11");
         assert_eq!(said("OP1019"), "warning in OTLP 1.3 to 1.11, warning in pprof");
         assert_eq!(said("PP1001"), "error in pprof");
-    }
-
-    #[test]
-    fn severities_are_by_generation() {
-        use Severity::{Error as E, Info as I, Warning as W};
-        for (severity, generations, expected) in [
-            ("E", "A", [Some(E); 8]),
-            (
-                "W6-7/I1-5",
-                "1-7",
-                [None, Some(I), Some(I), Some(I), Some(I), Some(I), Some(W), Some(W)],
-            ),
-            ("I", "P,1-4", [Some(I), Some(I), Some(I), Some(I), Some(I), None, None, None]),
-            (
-                "W5/I1-4,6-7",
-                "1-7",
-                [None, Some(I), Some(I), Some(I), Some(I), Some(W), Some(I), Some(I)],
-            ),
-            ("E", "5-7,P", [Some(E), None, None, None, None, Some(E), Some(E), Some(E)]),
-        ] {
-            assert_eq!(levels(severity, generations), expected, "{severity} {generations}");
-        }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct Attribute {
     /// list should not refer to.
     pub(crate) bit: u64,
     pub(crate) class: Class,
-    /// Whether [the receiver](super::rules::readers) keeps it, once that was asked.
+    /// Whether [the receiver](super::rules::receivers) keeps it, once that was asked.
     pub(crate) kept: Option<bool>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct ProfileState {
     /// The sum of each column so far: 128 bits hold the sum of any number of values.
     pub(crate) sums: Vec<i128>,
     /// The samples that were met, by what they are samples of.
-    pub(crate) identities: Met,
+    pub(crate) identities: SeenKeys,
     /// How many samples earlier profiles have.
     pub(crate) samples_before: u32,
     /// Whether samples are compared with each other, of whichever generation.
@@ -72,7 +72,7 @@ pub(crate) struct ProfileState {
 
 /// The rows that were met, by keys of 128 bits.
 #[derive(Debug, Default)]
-pub(crate) struct Met {
+pub(crate) struct SeenKeys {
     /// By row, up to the last that no other had the key of; any where that was not asked.
     keys: Vec<u128>,
     /// From a hash to a row.
@@ -80,7 +80,7 @@ pub(crate) struct Met {
     hasher: foldhash::fast::RandomState,
 }
 
-impl Met {
+impl SeenKeys {
     /// The row that a key was met at, if it was; it is now, at a later row than any before.
     #[inline(always)]
     pub(crate) fn before(&mut self, key: u128, row: u32) -> Option<u32> {
@@ -237,6 +237,16 @@ impl PartialEq for Line {
     fn eq(&self, other: &Self) -> bool {
         let of = |line: &Self| (line.function, line.line, line.column);
         of(self) == of(other)
+    }
+}
+
+impl MappingFact {
+    /// Whether an address lies outside. 0 is unset, and a mapping without a range contains every address. Both ends
+    /// count as inside: return addresses may point one past the last instruction.
+    #[inline(always)]
+    pub(crate) fn excludes(&self, address: u64) -> bool {
+        let inside = address >= self.start && address <= self.limit;
+        address != 0 && self.limit > self.start && !inside
     }
 }
 

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::fields::Fields;
-use super::shape::{Shape, Take};
+use super::layout::{MessageLayout, Take};
 use crate::schema::{Role, Table};
 
 /// The tables that a payload, or in older generations a profile, has.
@@ -21,7 +21,7 @@ pub(crate) struct Tables {
     stretches: Vec<Stretch>,
     /// Of each row the first one that it equals; empty where no two are equal.
     pub(crate) equal: [Vec<u32>; Table::COUNT],
-    /// Which rows are written in [the one form](super::plain) of their own, but for what they refer to.
+    /// Which rows are written in [the one form](super::canonical_form) of their own, but for what they refer to.
     plain: [Vec<bool>; Table::COUNT],
     /// How often each row is referred to.
     uses: [Vec<u32>; Table::COUNT],
@@ -50,7 +50,7 @@ impl Tables {
     ///
     /// Called for each message that holds tables: rows of several dictionaries follow one another,
     /// as decoders merge them.
-    pub(crate) fn survey(&mut self, bytes: &[u8], shape: &Shape, start: usize, end: usize) {
+    pub(crate) fn survey(&mut self, bytes: &[u8], shape: &MessageLayout, start: usize, end: usize) {
         let mut fields = Fields::new(bytes, start, end);
         loop {
             let (at, tag) = (fields.at(), fields.tag());

@@ -4,14 +4,14 @@
 //! a warning is enough there.
 //!
 //! Most text is ASCII and short. So it is first asked, eight bytes at a time, whether there is
-//! anything to say ([`is_odd`]); only what is odd comes to [`check`], which asks rule by rule.
+//! anything to say ([`needs_check`]); only what is odd comes to [`check`], which asks rule by rule.
 
 use std::ops::Range;
 
 use super::catalogue::{OP1018, OP1030, OP5015, OP9004, PP1027};
-use super::cx::{Cx, LONG, is_original};
-use super::findings::{Shown, Spot};
-use super::shape::{Slot, Take};
+use super::context::{CheckContext, LONG, is_original};
+use super::findings::{Position, Shown};
+use super::layout::{Slot, Take};
 use crate::schema::Version;
 use crate::wire::varint::CONTINUES;
 
@@ -20,7 +20,7 @@ use crate::wire::varint::CONTINUES;
 /// The last eight bytes are looked at as one word that may overlap the one before: no tail is left
 /// over. DEL (0x7f) is not odd, and neither is it a control of C0.
 #[inline(always)]
-pub(crate) fn is_odd(text: &[u8]) -> bool {
+pub(crate) fn needs_check(text: &[u8]) -> bool {
     let Some(last) = text.last_chunk() else {
         return text.iter().any(|byte| *byte < 0x20 || *byte >= 0x80);
     };
@@ -61,30 +61,30 @@ const fn each(byte: u8) -> u64 {
 /// payload may be long.
 #[cold]
 #[inline(never)]
-pub(crate) fn check(cx: &mut Cx<'_>, slot: &Slot, spot: Spot, body: Range<usize>) {
+pub(crate) fn check(cx: &mut CheckContext<'_>, slot: &Slot, spot: Position, body: Range<usize>) {
     let bytes = cx.bytes.get(body).unwrap_or_default();
     let (length, most) = (bytes.len(), cx.limits.max_string_bytes);
     if length > LONG && !is_original(slot) {
-        cx.findings.raise(&OP5015, spot, format_args!("{length} bytes"), LONG);
+        cx.report(&OP5015, spot, format_args!("{length} bytes"), LONG);
     }
     if length as u64 > most && !is_original(slot) {
-        cx.findings.raise(&OP9004, spot, format_args!("{length} bytes"), most);
+        cx.report(&OP9004, spot, format_args!("{length} bytes"), most);
     }
     if slot.take != Take::Text {
         return;
     }
     if std::str::from_utf8(bytes).is_err() {
         let rule = if cx.version == Version::Pprof { &PP1027 } else { &OP1018 };
-        cx.findings.raise(rule, spot, Shown(bytes), "");
+        cx.report(rule, spot, Shown(bytes), "");
     }
     if bytes.iter().any(|byte| *byte < 0x20 && !matches!(byte, b'\t' | b'\n')) {
-        cx.findings.raise(&OP1030, spot, Shown(bytes), "");
+        cx.report(&OP1030, spot, Shown(bytes), "");
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{has, is_odd};
+    use super::{has, needs_check};
 
     #[test]
     fn a_byte_that_is_not_printable_is_found_wherever_it_is() {
@@ -94,7 +94,7 @@ mod tests {
                     let mut text = vec![b' ' + (length as u8).wrapping_add(byte) % 95; length];
                     text[at] = byte;
                     let odd = |byte: &u8| *byte < 0x20 || *byte >= 0x80;
-                    assert_eq!(is_odd(&text), text.iter().any(odd), "{text:?}");
+                    assert_eq!(needs_check(&text), text.iter().any(odd), "{text:?}");
                     let same = |other: &u8| other & 0x7f == 0x20;
                     assert_eq!(has(&text, 0x20), text.iter().any(same), "{text:?}");
                 }

@@ -53,7 +53,7 @@ fn fault(bytes: &[u8]) -> Fault {
 
 /// The numbers of a packed field that was walked before, and where each begins.
 ///
-/// Ends where the bytes do, or where they are wrong: [`take`](super::take) told of that when it
+/// Ends where the bytes do, or where they are wrong: [`decode`](super::decode) told of that when it
 /// walked the list.
 pub(crate) struct Packed<'a> {
     bytes: &'a [u8],

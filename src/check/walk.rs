@@ -2,7 +2,7 @@
 //! messages inside it: the rows of tables first, so that all is known of a row before anything refers to it.
 //!
 //! ```text
-//! message ─► fast: nothing to say of it? ─► done
+//! message ─► canonical, and no violation? ─► done
 //!    │ no
 //!    ▼
 //! take: its fields into a Record ─► enter: its own rules ─► rows of tables ─► rows compared ─► other messages ─► leave
@@ -17,19 +17,19 @@
 //! headers are surveyed first. The stack of calls is as deep as messages nest, up to
 //! `limits.max_nesting`, and frames are kept small for that.
 
+use super::canonical::{self, Message, Run};
 use super::catalogue::{OP4019, OP5018, PP1038};
-use super::cx::{Broken, Cx};
-use super::fast::{self, Message, Run};
+use super::context::{Broken, CheckContext};
 use super::fields::Fields;
-use super::findings::{Spot, Step};
+use super::findings::{Position, Step};
+use super::layout::{CELLS, MessageLayout, ROOT, Take};
 use super::lists;
 use super::record::Record;
 use super::rules::{
-    attributes, cardinality, conventions, duplicates, entries, frames, identity, labels, limits,
-    orphans, pprof, pprof_rows, pprof_samples, readers, repeats, resources, samples, structure,
-    units, zero,
+    attributes, cardinality, conventions, duplicate_ids, duplicates, entries, frames, identity,
+    labels, limits, orphans, pprof, pprof_rows, pprof_samples, receivers, resources, samples,
+    structure, units, zero,
 };
-use super::shape::{CELLS, ROOT, Shape, Take};
 use super::tables::Tables;
 use crate::schema::{Noun, PROFILES_DATA, Version};
 
@@ -37,9 +37,9 @@ use crate::schema::{Noun, PROFILES_DATA, Version};
 ///
 /// Versions up to 1.5 and pprof have tables in each profile, and are surveyed there. Linear in the
 /// payload.
-pub(crate) fn walk(cx: &mut Cx<'_>) {
-    cx.styled = cx.findings.asks(&OP5018);
-    cx.zeros = cx.findings.asks(&OP4019);
+pub(crate) fn walk(cx: &mut CheckContext<'_>) {
+    cx.check_key_style = cx.findings.asks(&OP5018);
+    cx.check_zero_values = cx.findings.asks(&OP4019);
     let shape = cx.shapes.get(ROOT);
     let end = cx.bytes.len();
     match cx.version {
@@ -64,7 +64,7 @@ const DICTIONARY: usize = PROFILES_DATA.cell("dictionary");
 /// them. Of several dictionaries, which decoders merge, the rows follow one another.
 ///
 /// Without any, references are not held against anything (`missing`), which `OP2005` says once.
-fn survey_dictionaries(cx: &mut Cx<'_>, root: &'static Shape) {
+fn survey_dictionaries(cx: &mut CheckContext<'_>, root: &'static MessageLayout) {
     let Some(slot) = root.of_cell(DICTIONARY) else { return };
     let dictionary = cx.shapes.get(slot.child);
     let mut found = false;
@@ -81,13 +81,13 @@ fn survey_dictionaries(cx: &mut Cx<'_>, root: &'static Shape) {
 ///
 /// What rules need to know of rows before the first one is walked: keys of attributes, ranges of
 /// mappings, start lines, ids of pprof. Each is a pass over headers.
-fn ready(cx: &mut Cx<'_>) {
+fn ready(cx: &mut CheckContext<'_>) {
     cx.tables.close();
     cx.tables.unmarked = !orphans::asked(cx) && !cx.findings.asks(&PP1038);
     lists::attributes(cx);
     limits::tables(cx);
     cx.payload.mappings = frames::mapping_facts(cx);
-    cx.payload.start_lines = fast::start_lines(cx);
+    cx.payload.start_lines = canonical::start_lines(cx);
     if cx.version == Version::Pprof {
         pprof_rows::ids(cx);
     }
@@ -97,7 +97,7 @@ fn ready(cx: &mut Cx<'_>) {
 ///
 /// Before samples are walked, since equal samples are those of equal rows. The path is set by hand,
 /// as the walk is a level higher.
-fn compare_rows(cx: &mut Cx<'_>) {
+fn compare_rows(cx: &mut CheckContext<'_>) {
     let in_dictionary = cx.version >= Version::V1_7;
     if in_dictionary {
         cx.findings.path.push(Step { name: "dictionary", row: None });
@@ -113,7 +113,7 @@ fn compare_rows(cx: &mut Cx<'_>) {
 /// The message after whose tables all rows are known: a profile, where each has its own.
 ///
 /// Rows are compared when its table messages were walked, and orphans counted when it is left.
-fn is_above_tables(cx: &Cx<'_>, kind: Noun) -> bool {
+fn is_above_tables(cx: &CheckContext<'_>, kind: Noun) -> bool {
     match cx.version <= Version::V1_5 {
         true => kind == Noun::Profile,
         false => kind == Noun::ProfilesData,
@@ -125,8 +125,8 @@ fn is_above_tables(cx: &Cx<'_>, kind: Noun) -> bool {
 /// A broken message is left at once, after the rows of its tables were compared. What the message
 /// itself says is asked before its children, for they read the state that it sets.
 fn message(
-    cx: &mut Cx<'_>,
-    shape: &'static Shape,
+    cx: &mut CheckContext<'_>,
+    shape: &'static MessageLayout,
     start: usize,
     end: usize,
     record: &mut Record,
@@ -137,12 +137,12 @@ fn message(
         cx.tables.survey(cx.bytes, shape, start, end);
         ready(cx);
     }
-    let taken = cx.take(shape, start, end, record);
+    let taken = cx.decode(shape, start, end, record);
     if taken.is_ok() {
-        limits::owned(cx, shape, record);
-        enter(cx, shape, record);
+        limits::owned(cx, record);
+        enter(cx, record);
         if let Some(receiver) = cx.receiver {
-            readers::message(cx, shape, record, receiver);
+            receivers::message(cx, record, receiver);
         }
         if record.seen & shape.tables != 0 {
             children(cx, shape, record, true);
@@ -155,7 +155,7 @@ fn message(
     if record.seen & shape.children & !shape.tables != 0 {
         children(cx, shape, record, false);
     }
-    leave(cx, shape, record);
+    leave(cx, record);
     Ok(())
 }
 
@@ -164,10 +164,15 @@ fn message(
 /// Called twice for messages that have both kinds. Rows are numbered as they come, by field; of
 /// several dictionaries they go on counting. Fields of no interest are passed over by what the
 /// survey knows, or by their headers.
-fn children(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, tables: bool) {
+fn children(
+    cx: &mut CheckContext<'_>,
+    shape: &'static MessageLayout,
+    record: &Record,
+    tables: bool,
+) {
     if cx.depth >= cx.limits.max_nesting {
         if tables || record.seen & shape.tables == 0 {
-            cx.too_deep(Spot::at(record.start));
+            cx.too_deep(Position::at(record.start));
         }
         return;
     }
@@ -193,7 +198,7 @@ fn children(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, tables: boo
         }
         let row = &mut rows[slot.cell % CELLS];
         let mut run = Run::new(cx.shapes.get(slot.child), slot, (tag, *row), body, &mut fields);
-        while !fast::pass(cx, &mut run) {
+        while !canonical::pass(cx, &mut run) {
             let Message { shape, step, start, end } = run.message;
             cx.findings.path.push(step);
             let _ = message(cx, shape, start, end, &mut inner);
@@ -214,49 +219,49 @@ fn children(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, tables: boo
 /// What is asked of a message before what is inside it.
 ///
 /// pprof shares kinds with OTLP, and has functions of its own where its rules differ.
-fn enter(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    match shape.noun {
-        Noun::Sample if cx.version == Version::Pprof => pprof_samples::sample(cx, shape, record),
-        Noun::Sample => samples::sample(cx, shape, record),
-        Noun::Location if cx.version == Version::Pprof => pprof_rows::location(cx, shape, record),
-        Noun::Location => frames::location(cx, shape, record),
+fn enter(cx: &mut CheckContext<'_>, record: &Record) {
+    match record.shape.noun {
+        Noun::Sample if cx.version == Version::Pprof => pprof_samples::sample(cx, record),
+        Noun::Sample => samples::sample(cx, record),
+        Noun::Location if cx.version == Version::Pprof => pprof_rows::location(cx, record),
+        Noun::Location => frames::location(cx, record),
         Noun::Line if cx.version == Version::Pprof => pprof_rows::line(cx, record),
         Noun::Line => frames::line(cx, record),
-        Noun::Function if cx.version == Version::Pprof => pprof_rows::function(cx, shape, record),
-        Noun::Function => frames::function(cx, shape, record),
-        Noun::Stack => samples::stack(cx, shape, record),
+        Noun::Function if cx.version == Version::Pprof => pprof_rows::function(cx, record),
+        Noun::Function => frames::function(cx, record),
+        Noun::Stack => samples::stack(cx, record),
         Noun::Link => identity::link(cx, record),
         Noun::Mapping if cx.version == Version::Pprof => pprof_rows::mapping(cx, record),
         Noun::Mapping => {
-            frames::mapping(cx, shape, record);
-            conventions::mapping(cx, shape, record);
+            frames::mapping(cx, record);
+            conventions::mapping(cx, record);
         }
-        Noun::KeyValueAndUnit => entries::entry(cx, shape, record),
+        Noun::KeyValueAndUnit => entries::entry(cx, record),
         Noun::KeyValue => {
             attributes::key_value(cx, record);
             entries::in_place(cx, record);
         }
         Noun::AnyValue => attributes::value(cx, record),
-        Noun::ArrayValue => attributes::array(cx, shape, record),
-        Noun::KeyValueList => attributes::pairs(cx, shape, record),
+        Noun::ArrayValue => attributes::array(cx, record),
+        Noun::KeyValueList => attributes::pairs(cx, record),
         Noun::Label if cx.version == Version::Pprof => pprof_samples::label(cx, record),
         Noun::Label => labels::label(cx, record),
         Noun::ValueType => units::value_type(cx, record),
-        Noun::Profile if cx.version == Version::Pprof => pprof::profile(cx, shape, record),
-        Noun::Profile => profile(cx, shape, record),
+        Noun::Profile if cx.version == Version::Pprof => pprof::profile(cx, record),
+        Noun::Profile => profile(cx, record),
         Noun::Container => {
             structure::container(cx, record);
             identity::container(cx, record);
-            attributes::of_message(cx, shape, record);
+            attributes::of_message(cx, record);
         }
         Noun::ProfilesData => structure::root(cx, record),
         Noun::Dictionary | Noun::AttributeUnit | Noun::Other => {}
         // Of what nothing here checks.
         Noun::Event | Noun::EventType | Noun::Clock | Noun::Record => {}
-        Noun::ResourceProfiles => structure::resource(cx, shape, record),
-        Noun::ScopeProfiles => structure::scope(cx, shape, record),
-        Noun::Scope => resources::scope(cx, shape, record),
-        Noun::Resource => resources::resource(cx, shape, record),
+        Noun::ResourceProfiles => structure::resource(cx, record),
+        Noun::ScopeProfiles => structure::scope(cx, record),
+        Noun::Scope => resources::scope(cx, record),
+        Noun::Resource => resources::resource(cx, record),
         Noun::EntityRef => resources::entity(cx, record),
     }
 }
@@ -264,42 +269,42 @@ fn enter(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 /// A profile of OTLP.
 ///
 /// Units and string 0 are asked where the tables are the profile's.
-fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    structure::profile(cx, shape, record);
+fn profile(cx: &mut CheckContext<'_>, record: &Record) {
+    structure::profile(cx, record);
     identity::profile(cx, record);
-    attributes::of_message(cx, shape, record);
-    lists::unique(cx, shape, record, attributes::PROFILE_ATTRIBUTES);
+    attributes::of_message(cx, record);
+    lists::unique(cx, record, attributes::PROFILE_ATTRIBUTES);
     if cx.version <= Version::V1_5 {
         zero::strings(cx, "string_table");
-        repeats::units(cx);
+        duplicate_ids::units(cx);
     }
 }
 
 /// What is asked of a message when all that is inside it was walked.
 ///
 /// Of a dictionary that is missing nothing more is asked.
-fn leave(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    match shape.noun {
+fn leave(cx: &mut CheckContext<'_>, record: &Record) {
+    match record.shape.noun {
         Noun::ArrayValue | Noun::KeyValueList => cx.payload.value_depth -= 1,
         Noun::Profile => {
-            samples::after(cx, shape, record);
+            samples::after(cx, record);
             if cx.version <= Version::V1_5 {
-                after_tables(cx, shape, record);
+                after_tables(cx, record);
             }
         }
         Noun::Container => cx.payload.container = None,
         Noun::ProfilesData if cx.tables.missing => structure::after_root(cx),
         Noun::ProfilesData if cx.version == Version::V1_6 => {
             zero::strings(cx, "string_table");
-            repeats::units(cx);
-            after_tables(cx, shape, record);
+            duplicate_ids::units(cx);
+            after_tables(cx, record);
         }
         Noun::ProfilesData if cx.version >= Version::V1_7 => {
             cx.findings.path.push(Step { name: "dictionary", row: None });
             zero::strings(cx, "string_table");
             zero::tables(cx);
-            repeats::units(cx);
-            after_tables(cx, shape, record);
+            duplicate_ids::units(cx);
+            after_tables(cx, record);
             cx.findings.path.pop();
         }
         _ => {}
@@ -309,12 +314,12 @@ fn leave(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 /// What is asked of tables when all references to them are known.
 ///
 /// Orphans last: they take references back, and `frames` asks before which locations are used.
-fn after_tables(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+fn after_tables(cx: &mut CheckContext<'_>, record: &Record) {
     match cx.version {
         Version::Pprof => pprof_rows::tables(cx),
         _ => {
-            cardinality::tables(cx, shape, (record.start, record.end));
-            repeats::ids(cx);
+            cardinality::tables(cx, record.shape, (record.start, record.end));
+            duplicate_ids::ids(cx);
             frames::tables(cx);
             orphans::tables(cx);
         }

@@ -1,11 +1,10 @@
 //! The catalogue: every rule, a family a file. Each row says what is asked, who says so and what to do about it.
 //!
-//! It lies below all that asks: what takes bytes apart, the rules' own files (`rules/`), and the proof that messages
-//! are fine (`fast/`) name rules by their ids.
+//! It lies below all that reports: the decoders, and the files of the rules (`rules/`), name rules by their ids.
 //!
 //! ```text
 //! catalogue/*.rs ─► Rule::all ─► docs/RULES.md, `explain`, Rule::find
-//!      └─ OP3101 ─► named by the code that raises it: findings.raise(&OP3101, spot, found, wanted)
+//!      └─ OP3101 ─► named by the code that raises it: findings.report(&OP3101, spot, found, wanted)
 //! ```
 //!
 //! A rule is data: id, severity by generation, place, sentence, source, example, advice, what `--fix` does, what
@@ -16,7 +15,7 @@
 //!
 //! * Parca 0.28, `ValidateOtel*`: resources, zero entries in all tables and in the short form, samples, timestamps within
 //!   the profile, profile ids of 16 bytes, keys once and in place, values in the attribute table and in
-//!   [resources](super::rules::readers::of_value). It fails at samples of several values without timestamps. It drops
+//!   [resources](super::rules::receivers::of_value). It fails at samples of several values without timestamps. It drops
 //!   samples whose values are all 0, attributes of samples that are not text, and all attributes of locations.
 //! * Pyroscope 2.2, `ConvertOtelToGoogle` and its limits. It drops attributes that are neither text nor integer, keys by
 //!   reference, long values, timestamps, columns, everything in locations besides lines, and samples of several values.
@@ -26,6 +25,7 @@
 mod attributes;
 mod container;
 mod conventions;
+mod duplicate_ids;
 mod duplicates;
 mod frames;
 mod hints;
@@ -34,8 +34,7 @@ mod indices;
 mod limits;
 mod orphans;
 mod pprof;
-mod readers;
-mod repeats;
+mod receivers;
 mod samples;
 mod structure;
 mod wire;
@@ -44,6 +43,7 @@ mod zero;
 pub(crate) use attributes::*;
 pub(crate) use container::*;
 pub(crate) use conventions::*;
+pub(crate) use duplicate_ids::*;
 pub(crate) use duplicates::*;
 pub(crate) use frames::*;
 pub(crate) use hints::*;
@@ -52,8 +52,7 @@ pub(crate) use indices::*;
 pub(crate) use limits::*;
 pub(crate) use orphans::*;
 pub(crate) use pprof::*;
-pub(crate) use readers::*;
-pub(crate) use repeats::*;
+pub(crate) use receivers::*;
 pub(crate) use samples::*;
 pub(crate) use structure::*;
 pub(crate) use wire::*;
@@ -73,7 +72,7 @@ static FAMILIES: [&[&Rule]; 17] = [
     indices::RULES,
     duplicates::RULES,
     orphans::RULES,
-    repeats::RULES,
+    duplicate_ids::RULES,
     samples::RULES,
     attributes::RULES,
     identity::RULES,
@@ -81,7 +80,7 @@ static FAMILIES: [&[&Rule]; 17] = [
     conventions::RULES,
     limits::RULES,
     hints::RULES,
-    readers::RULES,
+    receivers::RULES,
     pprof::RULES,
 ];
 

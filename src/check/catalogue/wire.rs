@@ -4,8 +4,8 @@
 //! names the rows say. Errors are what no reader may accept, or what readers are known to read differently; warnings are
 //! what is read everywhere, and lost by some (`OP1019`, an unknown field).
 //!
-//! They are found while a message is taken apart ([`take`](crate::check::take) and
-//! [`odd`](crate::check::odd)), before its meaning is known, so they hold for fields that the
+//! They are found while a message is taken apart ([`decode`](crate::check::decode) and
+//! [`anomalies`](crate::check::anomalies)), before its meaning is known, so they hold for fields that the
 //! schema does not know as well. The line between an error and a warning is whether two decoders of
 //! widespread libraries can see different data.
 

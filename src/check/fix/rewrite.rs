@@ -19,11 +19,11 @@ use crate::format::{Format, StringEncoding};
 use crate::limits::{Limits, within};
 use crate::model::Profiles;
 use crate::model::id::{FunctionId, Id, LocationId, MappingId, StackId};
-use crate::schema::{ANY_VALUE, KEY_VALUE, Kind, MessageType, PROFILES_DATA, Version};
-use crate::wire::LEN;
-use crate::wire::read::Reader;
+use crate::schema::Noun;
 
 use super::mend;
+use crate::check::fields::{Body, Fields};
+use crate::check::layout::{Layouts, ROOT, Take};
 
 /// A payload written anew, what reading it repaired and what writing it could not say.
 pub(super) struct Rewritten {
@@ -121,9 +121,9 @@ impl Forms {
     /// Those of a payload; what cannot be taken apart was not checked either.
     fn of(payload: &[u8], format: Format, limits: &Limits) -> Self {
         let mut forms = Self::default();
-        if let Some(schema) = format.schema() {
-            let reader = Reader::new(payload);
-            forms.walk(reader, &PROFILES_DATA, schema, limits.max_nesting);
+        if let Some(version) = format.schema() {
+            let shapes = Layouts::of(version);
+            forms.walk(payload, shapes, ROOT, (0, payload.len()), limits.max_nesting);
         }
         forms
     }
@@ -140,32 +140,29 @@ impl Forms {
     /// `levels` ends the recursion.
     fn walk(
         &mut self,
-        mut reader: Reader<'_>,
-        message: &'static MessageType,
-        version: Version,
+        payload: &[u8],
+        shapes: &'static Layouts,
+        message: usize,
+        (start, end): Body,
         levels: u64,
-    ) -> Option<()> {
-        let levels = levels.checked_sub(1)?;
-        let is_pair = std::ptr::eq(message, &KEY_VALUE);
-        let is_value = std::ptr::eq(message, &ANY_VALUE) || is_pair;
-        while let Some(tag) = reader.tag().ok()? {
-            let field = message.numbered(tag >> 3, version);
-            match field.map(|field| (field.kind, field.name)) {
-                Some((Kind::Message(inner), name)) if tag & 7 == LEN => {
-                    let body = reader.message().ok()?;
-                    self.empty_messages |=
-                        body.is_empty() && ["resource", "scope", "period_type"].contains(&name);
-                    self.walk(body, inner, version, levels)?;
+    ) {
+        let Some(levels) = levels.checked_sub(1) else { return };
+        let shape = shapes.get(message);
+        let mut fields = Fields::new(payload, start, end);
+        while let Some((number, body)) = fields.next() {
+            let Some(slot) = shape.slot(number) else { continue };
+            match (slot.take, body, shape.noun) {
+                (Take::Message, Some(body), _) => {
+                    let optional = ["resource", "scope", "period_type"].contains(&slot.field.name);
+                    self.empty_messages |= optional && body.0 == body.1;
+                    self.walk(payload, shapes, slot.child, body, levels);
                 }
-                Some((Kind::Int32, _)) if is_value => {
-                    self.by_reference |= reader.varint().ok()? != 0;
+                (Take::Varint, None, Noun::KeyValue | Noun::AnyValue) if slot.table.is_some() => {
+                    self.by_reference |= fields.number() != 0;
                 }
-                Some((Kind::String, _)) if is_pair && tag & 7 == LEN => {
-                    self.in_place |= !reader.bytes().ok()?.is_empty();
-                }
-                _ => reader.skip(tag, levels).ok()?,
+                (Take::Text, Some(body), Noun::KeyValue) => self.in_place |= body.0 < body.1,
+                _ => {}
             }
         }
-        Some(())
     }
 }

@@ -4,7 +4,7 @@
 //! Go's `proto.Unmarshal` is stricter than a walk in some ways and laxer in others, and a verdict
 //! needs both: it takes tags of up to ten bytes and lengths in any form, refuses invalid UTF-8 in
 //! any `string` and groups that end by another number, and keeps a field of the wrong wire type as
-//! unknown. So bytes are judged here once more, apart from [`take`](crate::check::take).
+//! unknown. So bytes are judged here once more, apart from [`decode`](crate::check::decode).
 
 use std::ops::Range;
 
@@ -12,9 +12,9 @@ use crate::check::catalogue::{
     OP1001, OP1002, OP1005, OP1006, OP1007, OP1009, OP1011, OP1012, OP1014, OP1015, OP1017, OP1018,
 };
 use crate::check::fields::Fields;
-use crate::check::findings::{Findings, Spot, Step};
+use crate::check::findings::{Findings, Position, Step};
+use crate::check::layout::{Layouts, MessageLayout, ROOT, Slot, Take};
 use crate::check::rule::Rule;
-use crate::check::shape::{ROOT, Shape, Shapes, Slot, Take};
 use crate::check::varint::{Fault, Packed, varint};
 use crate::schema::Kind as Type;
 use crate::wire::{END_GROUP, FIXED32, FIXED64, LEN, START_GROUP, VARINT};
@@ -38,7 +38,7 @@ type Faulty = (&'static Rule, usize);
 /// One for each message that is open. They are kept in a list, as 10,000 levels would be too many
 /// for the stack.
 struct Level {
-    shape: &'static Shape,
+    shape: &'static MessageLayout,
     start: usize,
     /// Where the field begins that is read, and the next one.
     field: usize,
@@ -49,7 +49,7 @@ struct Level {
 /// Whether Go takes the bytes for a message; if not, why is among the findings.
 ///
 /// Stops at the first fault, as Go does: its findings are one or none. Linear in the payload.
-pub(super) fn decodes(bytes: &[u8], shapes: &'static Shapes, findings: &mut Findings) -> bool {
+pub(super) fn decodes(bytes: &[u8], shapes: &'static Layouts, findings: &mut Findings) -> bool {
     let level = |shape, body: Range<usize>| {
         let (start, end) = (body.start, body.end);
         Level { shape, start, field: start, at: start, end }
@@ -206,7 +206,7 @@ fn refuse(bytes: &[u8], levels: &[Level], (rule, byte): Faulty, findings: &mut F
             row: (slot.repeated && slot.take != Take::Varint).then_some(row as u32),
         });
     }
-    findings.raise(rule, Spot::at(byte), "", "");
+    findings.report(rule, Position::at(byte), "", "");
     findings.path.clear();
 }
 
@@ -293,7 +293,7 @@ impl Value<'_> {
 /// unknown.
 pub(super) fn fields<'a>(
     bytes: &'a [u8],
-    shape: &'static Shape,
+    shape: &'static MessageLayout,
     body: Range<usize>,
 ) -> impl Iterator<Item = Field<'a>> + use<'a> {
     let mut rest = Fields::new(bytes, body.start, body.end);
@@ -342,7 +342,7 @@ fn value_of<'a>(
 ///
 /// As `proto.Equal` with an empty message: unknown fields make a message unequal, a scalar that was
 /// set and then set to 0 does not.
-pub(super) fn is_zero(bytes: &[u8], shape: &'static Shape, body: Range<usize>) -> bool {
+pub(super) fn is_zero(bytes: &[u8], shape: &'static MessageLayout, body: Range<usize>) -> bool {
     let (mut known, mut set) = (0, 0u64);
     for field in fields(bytes, shape, body.clone()) {
         known += 1;

@@ -31,10 +31,10 @@ use super::catalogue::{
     OP2001, OP2002, OP2003, OP2005, OP3101, OP3102, OP3103, OP3114, OP3116, OP3117, OP3118, OP3119,
     OP3120, OP4001, OP4002, OP4003, OP4004, OP4012, OP5002,
 };
-use super::findings::{Counted, Findings, Shown, Spot, Step};
+use super::findings::{Counted, Findings, Position, Shown, Step};
+use super::layout::{Layouts, MessageLayout, ROOT};
 use super::options::Profcheck;
 use super::rule::Rule;
-use super::shape::{ROOT, Shape, Shapes};
 use super::tables::Tables;
 use crate::schema::{Noun, Table, Version};
 use go::{Field, fields};
@@ -44,7 +44,7 @@ use go::{Field, fields};
 /// Always as 1.10, whose field numbers profcheck was generated from: a payload of an older
 /// generation is judged by what its bytes mean there. What does not decode is asked nothing more.
 pub(super) fn check(bytes: &[u8], asked: Profcheck, findings: &mut Findings) {
-    let shapes = Shapes::of(Version::V1_10);
+    let shapes = Layouts::of(Version::V1_10);
     if !go::decodes(bytes, shapes, findings) {
         return;
     }
@@ -60,7 +60,7 @@ struct Checking<'a, 'f> {
     /// Its command-line flags.
     asked: Profcheck,
     /// Those of 1.10.
-    shapes: &'static Shapes,
+    shapes: &'static Layouts,
     findings: &'f mut Findings,
     /// Rows of the last dictionary merged with all before, as Go merges them.
     tables: Tables,
@@ -100,11 +100,11 @@ impl<'a> Checking<'a, '_> {
             used.resize(rows.len(), false);
         }
         if all().all(|field| field.key != "resource_profiles") {
-            let spot = Spot::nowhere().field("resource_profiles");
-            return self.findings.raise(&OP2001, spot, "", "");
+            let spot = Position::nowhere().field("resource_profiles");
+            return self.findings.report(&OP2001, spot, "", "");
         }
         if missing {
-            return self.findings.raise(&OP2005, Spot::nowhere().field("dictionary"), "", "");
+            return self.findings.report(&OP2005, Position::nowhere().field("dictionary"), "", "");
         }
         for (row, field) in all().filter(|field| field.key == "resource_profiles").enumerate() {
             let (name, shape) = (field.slot.field.name, self.shapes.get(field.slot.child));
@@ -135,7 +135,7 @@ impl<'a> Checking<'a, '_> {
     /// A message of 1.10.
     ///
     /// 1.10 has every kind that is asked for, so the fallback is never taken.
-    fn shape(&self, kind: Noun) -> &'static Shape {
+    fn shape(&self, kind: Noun) -> &'static MessageLayout {
         self.shapes.find(kind).unwrap_or(self.shapes.get(ROOT))
     }
 
@@ -148,7 +148,7 @@ impl<'a> Checking<'a, '_> {
     ///
     /// An empty list is an error to profcheck, where the catalogue has a warning (`OP2002`). The
     /// resource itself is not looked at.
-    fn resource(&mut self, shape: &'static Shape, body: Range<usize>) {
+    fn resource(&mut self, shape: &'static MessageLayout, body: Range<usize>) {
         let start = body.start;
         let scopes = fields(self.bytes, shape, body).filter(|field| field.key == "scope_profiles");
         let mut none = true;
@@ -158,14 +158,14 @@ impl<'a> Checking<'a, '_> {
             self.inside("scope_profiles", Some(row), |this| this.scope(shape, field.value.body()));
         }
         if none {
-            self.findings.raise(&OP2002, Spot::at(start).field("scope_profiles"), "", "");
+            self.findings.report(&OP2002, Position::at(start).field("scope_profiles"), "", "");
         }
     }
 
     /// A scope has to have profiles.
     ///
     /// As for resources: only whether there are profiles.
-    fn scope(&mut self, shape: &'static Shape, body: Range<usize>) {
+    fn scope(&mut self, shape: &'static MessageLayout, body: Range<usize>) {
         let start = body.start;
         let profiles = fields(self.bytes, shape, body).filter(|field| field.key == "profiles");
         let mut none = true;
@@ -174,7 +174,7 @@ impl<'a> Checking<'a, '_> {
             self.inside("profiles", Some(row), |this| this.profile(field.value.body()));
         }
         if none {
-            self.findings.raise(&OP2003, Spot::at(start).field("profiles"), "", "");
+            self.findings.report(&OP2003, Position::at(start).field("profiles"), "", "");
         }
     }
 
@@ -208,7 +208,7 @@ impl<'a> Checking<'a, '_> {
                 for ((field, (index, at)), rule) in
                     ["type_strindex", "unit_strindex"].into_iter().zip(found).zip(rules)
                 {
-                    this.refer(rule, Table::String, index, Spot::at(at).field(field));
+                    this.refer(rule, Table::String, index, Position::at(at).field(field));
                 }
             });
         }
@@ -237,7 +237,7 @@ impl<'a> Checking<'a, '_> {
     ///
     /// Lists are gathered whole, as chunks may come anywhere. Memory is that of one sample.
     fn sample(&mut self, body: Range<usize>, range: &Range<u64>, first: &mut Option<(bool, bool)>) {
-        let here = Spot::at(body.start);
+        let here = Position::at(body.start);
         let (mut stack, mut link) = ((0, body.start), (0, body.start));
         let (mut attributes, mut at) = (Vec::new(), body.start);
         let (mut values, mut times) = (Vec::new(), Vec::new());
@@ -254,12 +254,12 @@ impl<'a> Checking<'a, '_> {
                 _ => {}
             }
         }
-        self.refer(&OP3101, Table::Stack, stack.0, Spot::at(stack.1).field("stack_index"));
+        self.refer(&OP3101, Table::Stack, stack.0, Position::at(stack.1).field("stack_index"));
         self.attributes(&attributes, at, &OP3102);
-        self.refer(&OP3103, Table::Link, link.0, Spot::at(link.1).field("link_index"));
+        self.refer(&OP3103, Table::Link, link.0, Position::at(link.1).field("link_index"));
         for (row, time) in times.iter().enumerate().filter(|(_, time)| !range.contains(time)) {
             let bound = format_args!("[{}, {})", range.start, range.end);
-            self.findings.raise(&OP4012, here.field("timestamps_unix_nano").row(row), time, bound);
+            self.findings.report(&OP4012, here.field("timestamps_unix_nano").row(row), time, bound);
         }
         if self.asked.check_sample_shapes {
             self.sample_shape(values.len(), times.len(), here, first);
@@ -273,23 +273,23 @@ impl<'a> Checking<'a, '_> {
         &mut self,
         values: usize,
         times: usize,
-        here: Spot,
+        here: Position,
         first: &mut Option<(bool, bool)>,
     ) {
         let found =
             format_args!("{} and {}", Counted(values, "value"), Counted(times, "timestamp"))
                 .to_string();
         match (values, times) {
-            (0, 0) => self.findings.raise(&OP4001, here, "", "a value or a timestamp"),
-            (2.., 0) => self.findings.raise(&OP4003, here.field("values"), &found, "1 value"),
+            (0, 0) => self.findings.report(&OP4001, here, "", "a value or a timestamp"),
+            (2.., 0) => self.findings.report(&OP4003, here.field("values"), &found, "1 value"),
             (1.., 1..) if values != times => {
-                self.findings.raise(&OP4002, here, &found, "equal numbers");
+                self.findings.report(&OP4002, here, &found, "equal numbers");
             }
             _ => {}
         }
         let shape = (values > 0, times > 0);
         if *first.get_or_insert(shape) != shape {
-            self.findings.raise(&OP4004, here, found, "the shape of the first sample");
+            self.findings.report(&OP4004, here, found, "the shape of the first sample");
         }
     }
 
@@ -297,14 +297,14 @@ impl<'a> Checking<'a, '_> {
     ///
     /// Negative indices are none of a row. A reference to a table without rows fails, also one that
     /// is left out.
-    fn refer(&mut self, rule: &'static Rule, table: Table, index: i32, spot: Spot) {
+    fn refer(&mut self, rule: &'static Rule, table: Table, index: i32, spot: Position) {
         let used = &mut self.used[table as usize];
         let row = usize::try_from(index).ok();
         match row.and_then(|row| used.get_mut(row)) {
             Some(used) => *used = true,
             None => {
                 let bound = format!("the {} has {}", table.name(), Counted(used.len(), "entry"));
-                self.findings.raise(rule, spot, index, bound);
+                self.findings.report(rule, spot, index, bound);
             }
         }
     }
@@ -335,7 +335,7 @@ impl<'a> Checking<'a, '_> {
     fn attributes(&mut self, indices: &[i32], at: usize, rule: &'static Rule) {
         let mut seen: Map<u32, usize> = Map::default();
         for (position, index) in indices.iter().enumerate() {
-            let spot = Spot::at(at).field("attribute_indices").row(position);
+            let spot = Position::at(at).field("attribute_indices").row(position);
             let key = usize::try_from(*index).ok().and_then(|row| self.keys.get(row)).copied();
             let Some(key) = key else {
                 self.refer(rule, Table::Attribute, *index, spot);
@@ -351,7 +351,7 @@ impl<'a> Checking<'a, '_> {
                 let text = self.tables.row(Table::String, text.into());
                 let text = text.and_then(|(start, end)| self.bytes.get(start..end));
                 let bound = first.to_string();
-                self.findings.raise(&OP5002, spot, Shown(text.unwrap_or_default()), bound);
+                self.findings.report(&OP5002, spot, Shown(text.unwrap_or_default()), bound);
             }
         }
     }

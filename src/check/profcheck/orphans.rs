@@ -7,7 +7,7 @@
 
 use super::Checking;
 use crate::check::catalogue::{OP3301, OP3302, OP3303, OP3304, OP3305, OP3306, OP3307};
-use crate::check::findings::Spot;
+use crate::check::findings::Position;
 use crate::check::rule::Rule;
 use crate::schema::Table;
 
@@ -31,8 +31,8 @@ impl Checking<'_, '_> {
             let rows = self.used[table as usize].iter().zip(&self.tables.rows[table as usize]);
             for (row, (used, (start, _))) in rows.enumerate().skip(1) {
                 if !used {
-                    let spot = Spot::at(*start as usize).field(name).row(row);
-                    self.findings.raise(rule, spot, "", "");
+                    let spot = Position::at(*start as usize).field(name).row(row);
+                    self.findings.report(rule, spot, "", "");
                 }
             }
         }

@@ -13,7 +13,7 @@ use crate::check::catalogue::{
     OP3110, OP3111, OP3112, OP3114, OP3115, OP3201, OP3202, OP6004, OP6005, OP7001, OP7002, OP7005,
     OP7006,
 };
-use crate::check::findings::{Counted, Shown, Spot};
+use crate::check::findings::{Counted, Position, Shown};
 use crate::check::rule::Rule;
 use crate::schema::{Noun, Table};
 
@@ -61,14 +61,14 @@ impl Checking<'_, '_> {
                     Table::Attribute => &OP3008,
                     _ => &OP3004,
                 };
-                let spot = Spot::at(body.start).field(name).row(0);
-                self.findings.raise(rule, spot, "", "");
+                let spot = Position::at(body.start).field(name).row(0);
+                self.findings.report(rule, spot, "", "");
             }
             self.inside(name, Some(row), |this| check(this, row, body));
         }
         if none {
-            let spot = Spot::nowhere().field(name);
-            self.findings.raise(&OP3003, spot, "", "the zero value as entry 0");
+            let spot = Position::nowhere().field(name);
+            self.findings.report(&OP3003, spot, "", "the zero value as entry 0");
         }
     }
 
@@ -118,9 +118,9 @@ impl Checking<'_, '_> {
             // What is left out refers to row 0.
             let (index, at, name) = found.unwrap_or((0, 0, ""));
             if !name.is_empty() {
-                self.refer(rule, *table, index, Spot::at(at).field(name));
+                self.refer(rule, *table, index, Position::at(at).field(name));
             } else if self.tables.len(*table) == 0 {
-                self.refer(rule, *table, index, Spot::nowhere());
+                self.refer(rule, *table, index, Position::nowhere());
             }
         }
     }
@@ -160,9 +160,9 @@ impl Checking<'_, '_> {
         if range != [0; 2] && start >= limit {
             let rule = if start > limit { &OP7001 } else { &OP7002 };
             let found = format_args!("{start:#x} to {limit:#x}").to_string();
-            self.findings.raise(
+            self.findings.report(
                 rule,
-                Spot::at(body.start),
+                Position::at(body.start),
                 found,
                 "memory_start below memory_limit",
             );
@@ -212,8 +212,8 @@ impl Checking<'_, '_> {
         for key in keys {
             let last = self.fields(kind, body.clone()).filter(|field| field.key == *key).last();
             if let Some(field) = last.filter(|field| field.value.number() as i64 <= -1) {
-                let spot = Spot::at(field.at).field(field.slot.field.name);
-                self.findings.raise(rule, spot, field.value.number() as i64, "0 or more");
+                let spot = Position::at(field.at).field(field.slot.field.name);
+                self.findings.report(rule, spot, field.value.number() as i64, "0 or more");
             }
         }
     }
@@ -230,8 +230,8 @@ impl Checking<'_, '_> {
                 self.fields(Noun::Link, body.clone()).filter(|field| field.key == key).last();
             let length = last.map_or(0, |field| field.value.body().len());
             if length != bytes {
-                let spot = Spot::at(body.start).field(key);
-                self.findings.raise(rule, spot, Counted(length, "byte"), Counted(bytes, "byte"));
+                let spot = Position::at(body.start).field(key);
+                self.findings.report(rule, spot, Counted(length, "byte"), Counted(bytes, "byte"));
             }
         }
     }
@@ -240,13 +240,13 @@ impl Checking<'_, '_> {
     ///
     /// Where the first string is wrong, duplicates are not looked for, as profcheck returns there.
     fn strings(&mut self) {
-        let spot = Spot::nowhere().field("string_table");
+        let spot = Position::nowhere().field("string_table");
         match self.tables.row(Table::String, 0) {
-            None => return self.findings.raise(&OP3001, spot, "", "the empty string as entry 0"),
+            None => return self.findings.report(&OP3001, spot, "", "the empty string as entry 0"),
             Some((start, end)) if start < end => {
                 let text = self.bytes.get(start..end).unwrap_or_default();
-                let spot = Spot { byte: Some(start as u64), ..spot.row(0) };
-                return self.findings.raise(&OP3002, spot, Shown(text), "\"\"");
+                let spot = Position { byte: Some(start as u64), ..spot.row(0) };
+                return self.findings.report(&OP3002, spot, Shown(text), "\"\"");
             }
             Some(_) => {}
         }
@@ -255,12 +255,12 @@ impl Checking<'_, '_> {
         }
         let mut seen: Map<&[u8], usize> = Map::default();
         for (row, body) in self.rows(Table::String) {
-            let spot = Spot::at(body.start).field("string_table").row(row);
+            let spot = Position::at(body.start).field("string_table").row(row);
             let text = self.bytes.get(body).unwrap_or_default();
             let first = *seen.entry(text).or_insert(row);
             if first != row {
                 let bound = first.to_string();
-                self.findings.raise(&OP3201, spot, Shown(text), bound);
+                self.findings.report(&OP3201, spot, Shown(text), bound);
             }
         }
     }
@@ -284,7 +284,7 @@ impl Checking<'_, '_> {
             field.value.extend(&mut indices, |value| value as i32);
         }
         for (row, index) in indices.into_iter().enumerate() {
-            let spot = Spot::at(at).field("location_indices").row(row);
+            let spot = Position::at(at).field("location_indices").row(row);
             self.refer(&OP3104, Table::Location, index, spot);
         }
     }
@@ -308,8 +308,8 @@ impl Checking<'_, '_> {
             }
             attributes.sort_unstable();
             if !seen.insert((numbers, name, attributes)) {
-                let spot = Spot::at(body.start).field("mapping_table").row(row);
-                self.findings.raise(&OP3202, spot, "", "");
+                let spot = Position::at(body.start).field("mapping_table").row(row);
+                self.findings.report(&OP3202, spot, "", "");
             }
         }
     }

@@ -15,22 +15,7 @@
 //!                └─ array / pairs ─► one type, depth, no key twice
 //! ```
 
-use super::{conventions, limits, readers};
-use crate::check::catalogue::{
-    OP2020, OP5001, OP5003, OP5004, OP5005, OP5006, OP5007, OP5008, OP5009, OP5010, OP5011, OP5014,
-    OP5018, OP9010,
-};
-use crate::check::cx::Cx;
-use crate::check::fields::Fields;
-use crate::check::findings::{Counted, Shown, Spot};
-use crate::check::record::Record;
-use crate::check::rule::Rule;
-use crate::check::shape::Shape;
-use crate::check::state::Map;
-use crate::schema::{
-    ANY_VALUE, ARRAY_VALUE, INSTRUMENTATION_SCOPE, KEY_VALUE, KEY_VALUE_LIST, MessageType, Noun,
-    PROFILE, PROFILE_CONTAINER, RESOURCE, Version,
-};
+use super::*;
 
 /// The attributes of a profile, by reference.
 ///
@@ -60,40 +45,38 @@ fn in_place(kind: Noun) -> Option<(usize, usize)> {
 /// The count of those dropped is held against both forms, as a profile may have references instead
 /// of pairs. The hint at 128 (`OP5014`) leaves resources out, for which the specification has no
 /// limit; the limit of the reader (`OP9010`) does not.
-pub(crate) fn of_message(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    let Some((list, dropped)) = in_place(shape.noun) else { return };
+pub(crate) fn of_message(cx: &mut CheckContext<'_>, record: &Record) {
+    let Some((list, dropped)) = in_place(record.shape.noun) else { return };
     let count = record.count(list);
-    let referred = match shape.noun {
+    let referred = match record.shape.noun {
         Noun::Profile => record.count(PROFILE_ATTRIBUTES),
         _ => 0,
     };
     if record.number(dropped) > 0 && count == 0 && referred == 0 {
-        let spot = Spot::at(record.at(dropped)).field("dropped_attributes_count");
-        cx.findings.raise(&OP2020, spot, record.number(dropped), "");
+        cx.report(&OP2020, record.field(dropped), record.number(dropped), "");
     }
-    let spot = Spot::at(record.at(list)).field("attributes");
-    if count > 128 && shape.noun != Noun::Resource {
-        cx.findings.raise(&OP5014, spot, Counted(count, "attribute"), 128);
+    let spot = record.field(list);
+    if count > 128 && record.shape.noun != Noun::Resource {
+        cx.report(&OP5014, spot, Counted(count, "attribute"), 128);
     }
     let most = cx.limits.max_attributes_per_item;
     if count as u64 > most {
-        cx.findings.raise(&OP9010, spot, Counted(count, "attribute"), most);
+        cx.report(&OP9010, spot, Counted(count, "attribute"), most);
     }
-    unique(cx, shape, record, list);
+    unique(cx, record, list);
 }
 
 /// The bodies of the messages in a repeated field.
 ///
 /// In the order of the bytes, of all occurrences. Costs a walk over the headers of the message;
-/// none if the field does not occur. What is not written with a length is left out, as `take` said
+/// none if the field does not occur. What is not written with a length is left out, as `decode` said
 /// so already.
 pub(super) fn bodies<'a>(
-    cx: &Cx<'a>,
-    shape: &'static Shape,
+    cx: &CheckContext<'a>,
     record: &Record,
     cell: usize,
 ) -> impl Iterator<Item = (usize, usize)> + use<'a> {
-    let wanted = shape.of_cell(cell).map_or(0, |slot| slot.field.number);
+    let wanted = record.shape.of_cell(cell).map_or(0, |slot| slot.field.number);
     let end = if record.has(cell) { record.end } else { record.start };
     let fields = Fields::new(cx.bytes, record.start, end);
     fields.filter(move |(number, _)| *number == wanted).filter_map(|(_, body)| body)
@@ -104,7 +87,7 @@ pub(super) fn bodies<'a>(
 /// By reference first: in 1.10 a pair has one of both (`OP5004`), and `key_strindex` 0 is an absent
 /// reference. `None` only where the reference leads past the string table, which is another rule's
 /// finding; whoever asks goes on without a key.
-pub(super) fn key_of<'a>(cx: &Cx<'a>, record: &Record) -> Option<&'a [u8]> {
+pub(super) fn key_of<'a>(cx: &CheckContext<'a>, record: &Record) -> Option<&'a [u8]> {
     match record.number(STRINDEX) {
         0 => Some(cx.body(record, KEY)),
         row => cx.string(row),
@@ -112,8 +95,8 @@ pub(super) fn key_of<'a>(cx: &Cx<'a>, record: &Record) -> Option<&'a [u8]> {
 }
 
 /// Pairs in place: no key twice. Empty keys are left to `OP5003`.
-fn unique(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize) {
-    repeated(cx, (shape, record, cell), Noun::KeyValue, &OP5001, |cx, pair| {
+fn unique(cx: &mut CheckContext<'_>, record: &Record, cell: usize) {
+    repeated(cx, record, cell, Noun::KeyValue, &OP5001, |cx, pair| {
         key_of(cx, pair).filter(|key| !key.is_empty())
     });
 }
@@ -124,26 +107,27 @@ fn unique(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize) 
 /// By a table of hashes, as the list is from a stranger and may be long: comparing each item with
 /// each other would be quadratic. Keys are compared as texts: two strings of the table may be equal.
 pub(super) fn repeated<'a>(
-    cx: &mut Cx<'a>,
-    (shape, record, cell): (&'static Shape, &Record, usize),
+    cx: &mut CheckContext<'a>,
+    record: &Record,
+    cell: usize,
     item: Noun,
     rule: &'static Rule,
-    key: impl Fn(&Cx<'a>, &Record) -> Option<&'a [u8]>,
+    key: impl Fn(&CheckContext<'a>, &Record) -> Option<&'a [u8]>,
 ) {
     let Some(item) = cx.shapes.find(item).filter(|_| record.count(cell) > 1) else { return };
     let mut seen: Map<u128, usize> = Map::default();
-    for (row, (start, end)) in bodies(cx, shape, record, cell).enumerate() {
+    for (row, (start, end)) in bodies(cx, record, cell).enumerate() {
         let Some(text) = key(cx, &cx.peek(item, start, end)) else { continue };
         let first = *seen.entry(cx.memo.fingerprint(text)).or_insert(row);
         if first != row {
-            let spot = Spot::at(start).field(shape.name_of(cell)).row(row);
-            cx.findings.raise(rule, spot, Shown(text), first);
+            let spot = Position::at(start).field(record.shape.name_of(cell)).row(row);
+            cx.report(rule, spot, Shown(text), first);
         }
     }
 }
 
 /// Cells of `KeyValue`. A cell is the place of a field in every version, see
-/// [`shape`](crate::check::shape).
+/// [`shape`](crate::check::layout).
 const KEY: usize = KEY_VALUE.cell("key");
 const STRINDEX: usize = KEY_VALUE.cell("key_strindex");
 const PAIR_VALUE: usize = KEY_VALUE.cell("value");
@@ -152,14 +136,13 @@ const PAIR_VALUE: usize = KEY_VALUE.cell("value");
 ///
 /// The value itself is walked later, as a message of its own; whether there is one is asked here,
 /// at the pair that lacks it.
-pub(crate) fn key_value(cx: &mut Cx<'_>, record: &Record) {
+pub(crate) fn key_value(cx: &mut CheckContext<'_>, record: &Record) {
     let text = cx.body(record, KEY);
     let row = record.number(STRINDEX);
     if !text.is_empty() && row != 0 {
-        let spot = Spot::at(record.at(STRINDEX)).field("key_strindex");
-        cx.findings.raise(
+        cx.report(
             &OP5004,
-            spot,
+            record.field(STRINDEX),
             format_args!("{row} (key_strindex) and {}", Shown(text)),
             "one of them",
         );
@@ -168,16 +151,16 @@ pub(crate) fn key_value(cx: &mut Cx<'_>, record: &Record) {
     cx.payload.refers |= row != 0;
     let key = key_of(cx, record);
     let place = match row {
-        0 => Spot::at(record.at(KEY)).field("key"),
-        _ => Spot::at(record.at(STRINDEX)).field("key_strindex"),
+        0 => record.field(KEY),
+        _ => record.field(STRINDEX),
     };
     if key.is_some_and(<[u8]>::is_empty) {
-        cx.findings.raise(&OP5003, place, "\"\"", "");
+        cx.report(&OP5003, place, "\"\"", "");
     }
     if !record.has(PAIR_VALUE) {
-        let severity = readers::of_value(cx);
-        let spot = Spot::at(record.start).field("value");
-        cx.findings.raise_as(&OP5005, severity, spot, "", "");
+        let severity = receivers::of_value(cx);
+        let spot = Position::at(record.start).field("value");
+        cx.report_as(&OP5005, severity, spot, "", "");
     }
     if let Some(key) = key {
         key_style(cx, place, key);
@@ -188,9 +171,9 @@ pub(crate) fn key_value(cx: &mut Cx<'_>, record: &Record) {
 /// Keys are written in lower case, without spaces: OpenTelemetry's naming guidelines.
 ///
 /// Off unless it is named, hence the question first: this runs for every attribute of a payload.
-pub(super) fn key_style(cx: &mut Cx<'_>, place: Spot, key: &[u8]) {
+pub(super) fn key_style(cx: &mut CheckContext<'_>, place: Position, key: &[u8]) {
     if cx.findings.asks(&OP5018) && cx.memo.is(key, is_styled) {
-        cx.findings.raise(&OP5018, place, Shown(key), "");
+        cx.report(&OP5018, place, Shown(key), "");
     }
 }
 
@@ -209,13 +192,13 @@ const KVLIST: usize = ANY_VALUE.cell("kvlist_value");
 /// What it is asked depends on where it stands (`cx.parent`): a value without a member is a null in
 /// an array, a defect in a pair, and zero in row 0 of the attribute table. Bytes and lists of pairs
 /// are told wherever they are; the catalogue limits these rules to 1.8.
-pub(crate) fn value(cx: &mut Cx<'_>, record: &Record) {
-    let here = Spot::at(record.start);
+pub(crate) fn value(cx: &mut CheckContext<'_>, record: &Record) {
+    let here = Position::at(record.start);
     if said(record) == 0 {
         match cx.parent {
-            Noun::ArrayValue => cx.findings.raise(&OP5009, here, "", ""),
+            Noun::ArrayValue => cx.report(&OP5009, here, "", ""),
             Noun::KeyValue => {
-                cx.findings.raise_as(&OP5005, readers::of_value(cx), here, "", "");
+                cx.report_as(&OP5005, receivers::of_value(cx), here, "", "");
             }
             _ => {}
         }
@@ -228,17 +211,15 @@ pub(crate) fn value(cx: &mut Cx<'_>, record: &Record) {
     if record.has(DOUBLE) {
         let number = f64::from_bits(record.number(DOUBLE));
         if !number.is_finite() {
-            let spot = Spot::at(record.at(DOUBLE)).field("double_value");
-            cx.findings.raise(&OP5011, spot, number, "");
+            cx.report(&OP5011, record.field(DOUBLE), number, "");
         }
     }
     if record.has(BYTES) {
-        let spot = Spot::at(record.at(BYTES)).field("bytes_value");
-        cx.findings.raise(&OP5006, spot, "", "");
+        cx.report(&OP5006, record.field(BYTES), "", "");
     }
     if record.has(KVLIST) {
-        let spot = Spot::at(record.body(KVLIST).start).field("kvlist_value");
-        cx.findings.raise(&OP5008, spot, "", "");
+        let spot = Position::at(record.body(KVLIST).start).field("kvlist_value");
+        cx.report(&OP5008, spot, "", "");
     }
 }
 
@@ -253,10 +234,10 @@ const DEEPEST: u64 = 64;
 ///
 /// The finding is raised once for each chain, at the level that is one too many, and not again
 /// further inside.
-fn deeper(cx: &mut Cx<'_>, record: &Record) {
+fn deeper(cx: &mut CheckContext<'_>, record: &Record) {
     cx.payload.value_depth += 1;
     if cx.payload.value_depth == DEEPEST + 1 {
-        cx.findings.raise(&OP5010, Spot::at(record.start), "", DEEPEST);
+        cx.report(&OP5010, Position::at(record.start), "", DEEPEST);
     }
 }
 
@@ -265,23 +246,23 @@ fn deeper(cx: &mut Cx<'_>, record: &Record) {
 /// Told once, at the first element that differs, since an array of two types in turn would be a
 /// finding for every second element. Elements without a member have no type and are passed over.
 /// 1.8 wants scalars besides.
-pub(crate) fn array(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+pub(crate) fn array(cx: &mut CheckContext<'_>, record: &Record) {
     deeper(cx, record);
     let Some(value) = cx.shapes.find(Noun::AnyValue) else { return };
     let mut first: Option<u64> = None;
-    for (row, (start, end)) in bodies(cx, shape, record, ELEMENTS).enumerate() {
+    for (row, (start, end)) in bodies(cx, record, ELEMENTS).enumerate() {
         let kind = value_type(&cx.peek(value, start, end));
         let scalar = kind & (1 << BYTES | 1 << KVLIST | 1 << ARRAY) == 0;
-        let spot = Spot::at(start).field("values").row(row);
+        let spot = Position::at(start).field("values").row(row);
         if kind == 0 {
             continue;
         }
         if *first.get_or_insert(kind) != kind {
-            cx.findings.raise(&OP5007, spot, "", "the type of the first element");
+            cx.report(&OP5007, spot, "", "the type of the first element");
             return;
         }
         if cx.version == Version::V1_8 && !scalar {
-            cx.findings.raise(&OP5007, spot, "", "a string, bool, int or double");
+            cx.report(&OP5007, spot, "", "a string, bool, int or double");
             return;
         }
     }
@@ -317,7 +298,7 @@ fn said(value: &Record) -> u64 {
 ///
 /// A map in the place of a value. Its keys are unique as those of an attribute list are, at any
 /// depth.
-pub(crate) fn pairs(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+pub(crate) fn pairs(cx: &mut CheckContext<'_>, record: &Record) {
     deeper(cx, record);
-    unique(cx, shape, record, PAIRS);
+    unique(cx, record, PAIRS);
 }

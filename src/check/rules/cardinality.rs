@@ -18,14 +18,7 @@
 //!
 //! Doubles, the other half of the rule, are told row by row in [`entries`](super::entries).
 
-use crate::check::catalogue::OP5016;
-use crate::check::cx::Cx;
-use crate::check::fields::Fields;
-use crate::check::findings::{Shown, Spot};
-use crate::check::lists;
-use crate::check::shape::{Shape, Take};
-use crate::check::state::Attribute;
-use crate::schema::{Noun, SAMPLE, Table};
+use super::*;
 
 /// Cell of the references; in 1.3 the field is called `attributes`.
 const ATTRIBUTES: usize = SAMPLE.cell("attribute_indices");
@@ -65,7 +58,11 @@ impl Use {
 ///
 /// Runs when all references are known. Where tables are a profile's own it is called for each
 /// profile, else once.
-pub(crate) fn tables(cx: &mut Cx<'_>, shape: &'static Shape, body: (usize, usize)) {
+pub(crate) fn tables(
+    cx: &mut CheckContext<'_>,
+    shape: &'static MessageLayout,
+    body: (usize, usize),
+) {
     let attributes = &cx.attributes;
     if attributes.len() < FEWEST * 9 / 10 {
         return;
@@ -92,8 +89,8 @@ pub(crate) fn tables(cx: &mut Cx<'_>, shape: &'static Shape, body: (usize, usize
             let at = cx.tables.row(Table::Attribute, row as u64).map_or(0, |(start, _)| start);
             let key = Shown(lists::key_of(cx, row as u64));
             let found_in = format!("{key} ({} values in {} samples)", found.values, found.samples);
-            let spot = Spot::at(at).field(name).row(row);
-            cx.findings.raise(&OP5016, spot, found_in, "");
+            let spot = Position::at(at).field(name).row(row);
+            cx.report(&OP5016, spot, found_in, "");
         }
     }
 }
@@ -104,14 +101,14 @@ pub(crate) fn tables(cx: &mut Cx<'_>, shape: &'static Shape, body: (usize, usize
 /// not entered. It reads headers alone, and resolves each reference to the first of equal rows, or
 /// a table with duplicates would seem to have more values than it has.
 fn samples(
-    cx: &Cx<'_>,
-    shape: &'static Shape,
+    cx: &CheckContext<'_>,
+    shape: &'static MessageLayout,
     (start, end): (usize, usize),
     each: &mut impl FnMut(usize, Attribute),
 ) {
     if shape.noun == Noun::Sample {
         let record = cx.peek(shape, start, end);
-        for row in cx.numbers(shape, &record, ATTRIBUTES) {
+        for row in cx.numbers(&record, ATTRIBUTES) {
             let row = cx.tables.first_equal(Table::Attribute, row) as usize;
             let found = cx.attributes.get(row).filter(|found| found.key != Attribute::NO_KEY);
             found.into_iter().for_each(|attribute| each(row, *attribute));

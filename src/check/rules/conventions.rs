@@ -12,20 +12,10 @@
 //! | [`entry`] | a row of the attribute table | the type and form of the value, by key |
 //! | [`in_place`] | a pair of a resource, a scope or a list | the same, and what belongs to a scope |
 
+use super::*;
 use std::ops::Range;
 
 use super::regexp::is_regexp;
-use crate::check::catalogue::{
-    OP8001, OP8002, OP8003, OP8004, OP8006, OP8007, OP8009, OP8010, OP8013,
-};
-use crate::check::cx::Cx;
-use crate::check::fields::Fields;
-use crate::check::findings::{Shown, Spot};
-use crate::check::record::{Lent, Record};
-use crate::check::shape::Shape;
-use crate::check::state::Class;
-use crate::error::Severity;
-use crate::schema::{ANY_VALUE, MAPPING, Noun, Version};
 
 /// Cell of the references of a mapping.
 const ATTRIBUTES: usize = MAPPING.cell("attribute_indices");
@@ -36,12 +26,12 @@ const ATTRIBUTES: usize = MAPPING.cell("attribute_indices");
 /// attribute was found when the tables were surveyed
 /// ([`lists::attributes`](crate::check::lists::attributes)), so a reference costs an index and no
 /// comparison of text.
-pub(crate) fn mapping(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    if cx.version < Version::V1_8 || cx.row() == 0 || record.is_zero(shape) {
+pub(crate) fn mapping(cx: &mut CheckContext<'_>, record: &Record) {
+    if cx.version < Version::V1_8 || cx.row() == 0 || record.is_zero() {
         return;
     }
     let (mut any, mut htlhash) = (false, false);
-    for index in cx.numbers(shape, record, ATTRIBUTES) {
+    for index in cx.numbers(record, ATTRIBUTES) {
         let attribute = usize::try_from(index).ok().and_then(|index| cx.attributes.get(index));
         match attribute.map(|attribute| attribute.class) {
             Some(Class::Htlhash) => (any, htlhash) = (true, true),
@@ -49,11 +39,11 @@ pub(crate) fn mapping(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
             _ => {}
         }
     }
-    let spot = Spot::at(record.at(ATTRIBUTES)).field("attribute_indices");
+    let spot = record.field(ATTRIBUTES);
     if !any {
-        cx.findings.raise(&OP8001, spot, "", "process.executable.build_id.{gnu,go,htlhash}");
+        cx.report(&OP8001, spot, "", "process.executable.build_id.{gnu,go,htlhash}");
     } else if !htlhash {
-        cx.findings.raise(&OP8002, spot, "", "");
+        cx.report(&OP8002, spot, "", "");
     }
 }
 
@@ -61,13 +51,12 @@ pub(crate) fn mapping(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 ///
 /// `pprof.scope.*` in the table is always misplaced: what refers to rows of the table are profiles,
 /// samples, mappings and locations, never scopes.
-pub(crate) fn entry(cx: &mut Cx<'_>, record: &Record, key: &[u8], body: Range<usize>) {
+pub(crate) fn entry(cx: &mut CheckContext<'_>, record: &Record, key: &[u8], body: Range<usize>) {
     if cx.version < Version::V1_8 {
         return;
     }
     if key.starts_with(b"pprof.scope.") {
-        let spot = Spot::at(record.start);
-        cx.findings.raise(&OP8007, spot, Shown(key), "");
+        cx.report(&OP8007, Position::at(record.start), Shown(key), "");
     }
     known(cx, key, body);
 }
@@ -76,16 +65,16 @@ pub(crate) fn entry(cx: &mut Cx<'_>, record: &Record, key: &[u8], body: Range<us
 ///
 /// `cx.parent` is the message that holds the pair; it is a scope only for the scope's own
 /// attributes.
-pub(crate) fn in_place(cx: &mut Cx<'_>, record: &Record, key: &[u8], body: Range<usize>) {
+pub(crate) fn in_place(cx: &mut CheckContext<'_>, record: &Record, key: &[u8], body: Range<usize>) {
     if cx.version < Version::V1_8 {
         return;
     }
     if key.starts_with(b"pprof.scope.") && cx.parent != Noun::Scope {
-        cx.findings.raise(&OP8007, Spot::at(record.start), Shown(key), "");
+        cx.report(&OP8007, Position::at(record.start), Shown(key), "");
     } else if key == b"pprof.scope.sample_type_order" && !is_permutation(cx, &body) {
-        let (profiles, spot) = (cx.payload.scope_profiles, Spot::at(body.start).field("value"));
+        let (profiles, spot) = (cx.payload.scope_profiles, Position::at(body.start).field("value"));
         let bound = format_args!("each number below {profiles}, the number of profiles, once");
-        cx.findings.raise(&OP8009, spot, "", bound);
+        cx.report(&OP8009, spot, "", bound);
     }
     known(cx, key, body);
 }
@@ -101,7 +90,7 @@ const ARRAY: usize = ANY_VALUE.cell("array_value");
 ///
 /// Both forms of a text, the reference first. `None` for every other member, and for a reference
 /// that leads nowhere.
-fn text<'a>(cx: &Cx<'a>, value: &Record) -> Option<&'a [u8]> {
+fn text<'a>(cx: &CheckContext<'a>, value: &Record) -> Option<&'a [u8]> {
     match () {
         () if value.has(TEXT_STRINDEX) => cx.string(value.number(TEXT_STRINDEX)),
         () if value.has(TEXT) => Some(cx.body(value, TEXT)),
@@ -113,14 +102,14 @@ fn text<'a>(cx: &Cx<'a>, value: &Record) -> Option<&'a [u8]> {
 ///
 /// Returns at once for the keys of everyone else, which are nearly all. A value without a member
 /// says nothing that could be of the wrong form, and is told by `OP5005`.
-fn known(cx: &mut Cx<'_>, key: &[u8], body: Range<usize>) {
+fn known(cx: &mut CheckContext<'_>, key: &[u8], body: Range<usize>) {
     let is_build_id = key.starts_with(b"process.executable.build_id.");
     if !is_build_id && !key.starts_with(b"pprof.") && key != b"profile.frame.type" {
         return;
     }
     let Some(shape) = cx.shapes.find(Noun::AnyValue) else { return };
     let value = cx.peek(shape, body.start, body.end);
-    let spot = Spot::at(body.start).field("value");
+    let spot = Position::at(body.start).field("value");
     if value.seen == 0 {
         return;
     }
@@ -130,17 +119,17 @@ fn known(cx: &mut Cx<'_>, key: &[u8], body: Range<usize>) {
         b"process.executable.build_id.htlhash"
             if !text.is_some_and(|text| text.len() == 32 && cx.memo.is(text, is_hex)) =>
         {
-            cx.findings.raise(&OP8003, spot, shown(), "32 hex digits");
+            cx.report(&OP8003, spot, shown(), "32 hex digits");
         }
         b"process.executable.build_id.gnu"
             if !text.is_some_and(|text| cx.memo.is(text, is_hex)) =>
         {
             // pprof has one field for build ids of any kind, which converters keep under this key.
             let severity = text.map(|_| Severity::Info);
-            cx.findings.raise_as(&OP8003, severity, spot, shown(), "an even number of hex digits");
+            cx.report_as(&OP8003, severity, spot, shown(), "an even number of hex digits");
         }
         b"process.executable.build_id.go" if text.is_none() => {
-            cx.findings.raise(&OP8003, spot, shown(), "a string");
+            cx.report(&OP8003, spot, shown(), "a string");
         }
         b"profile.frame.type" => frame_type(cx, spot, text),
         _ if key.starts_with(b"pprof.") => pprof_attribute(cx, key, &value, text, spot),
@@ -185,10 +174,10 @@ const ALIASES: [(&str, &str); 10] = [
 ///
 /// Compared without regard to case. Three outcomes: equal to the byte is silent, a variant is a
 /// warning, anything else an info.
-fn frame_type(cx: &mut Cx<'_>, spot: Spot, text: Option<&[u8]>) {
+fn frame_type(cx: &mut CheckContext<'_>, spot: Position, text: Option<&[u8]>) {
     let is_utf8 = |text: &[u8]| std::str::from_utf8(text).is_ok();
     let Some(text) = text.filter(|text| cx.memo.is(text, is_utf8)) else {
-        cx.findings.raise(&OP8004, spot, "not a string", "a string");
+        cx.report(&OP8004, spot, "not a string", "a string");
         return;
     };
     let is = |known: &str| text.eq_ignore_ascii_case(known.as_bytes());
@@ -197,10 +186,8 @@ fn frame_type(cx: &mut Cx<'_>, spot: Spot, text: Option<&[u8]>) {
     let shown = Shown(text);
     match same.or(alias) {
         Some(known) if known.as_bytes() == text => {}
-        Some(known) => cx.findings.raise(&OP8004, spot, shown, known),
-        None => {
-            cx.findings.raise_as(&OP8004, Some(Severity::Info), spot, shown, "a well-known value")
-        }
+        Some(known) => cx.report(&OP8004, spot, shown, known),
+        None => cx.report_as(&OP8004, Some(Severity::Info), spot, shown, "a well-known value"),
     }
 }
 
@@ -208,7 +195,13 @@ fn frame_type(cx: &mut Cx<'_>, spot: Spot, text: Option<&[u8]>) {
 ///
 /// The type first; the form of a text only if it is one, and not empty, which stands for "not set".
 /// Keys below `pprof.` that no convention has are nobody's business.
-fn pprof_attribute(cx: &mut Cx<'_>, key: &[u8], value: &Record, text: Option<&[u8]>, spot: Spot) {
+fn pprof_attribute(
+    cx: &mut CheckContext<'_>,
+    key: &[u8],
+    value: &Record,
+    text: Option<&[u8]>,
+    spot: Position,
+) {
     let name = key.strip_prefix(b"pprof.").unwrap_or_default();
     let (fits, wanted) = match name {
         b"mapping.has_functions"
@@ -228,29 +221,32 @@ fn pprof_attribute(cx: &mut Cx<'_>, key: &[u8], value: &Record, text: Option<&[u
     };
     let shown = Shown(key);
     if !fits {
-        cx.findings.raise(&OP8006, spot, format_args!("{shown} of another type"), wanted);
+        cx.report(&OP8006, spot, format_args!("{shown} of another type"), wanted);
         return;
     }
     let Some(text) = text.filter(|text| !text.is_empty()) else { return };
     match name {
         b"profile.doc_url" if !cx.memo.is(text, is_url) => {
-            cx.findings.raise(&OP8010, spot, Shown(text), "");
+            cx.report(&OP8010, spot, Shown(text), "");
         }
         b"profile.drop_frames" | b"profile.keep_frames" if !cx.memo.is(text, is_regexp) => {
-            cx.findings.raise(&OP8013, spot, Shown(text), "");
+            cx.report(&OP8013, spot, Shown(text), "");
         }
         _ => {}
     }
 }
 
 /// Whether a value is an array whose elements all are of some members, which are bits of their cells.
-fn is_array_of(cx: &Cx<'_>, value: &Record, members: u64) -> bool {
+fn is_array_of(cx: &CheckContext<'_>, value: &Record, members: u64) -> bool {
     value.has(ARRAY)
         && elements(cx, value).all(|element| element.seen & !members == 0 && element.seen != 0)
 }
 
 /// The elements of an array.
-fn elements<'c, 'a>(cx: &'c Cx<'a>, value: &Record) -> impl Iterator<Item = Lent> + use<'c, 'a> {
+fn elements<'c, 'a>(
+    cx: &'c CheckContext<'a>,
+    value: &Record,
+) -> impl Iterator<Item = Lent> + use<'c, 'a> {
     let body = value.body(ARRAY);
     let bodies = Fields::new(cx.bytes, body.start, body.end).filter_map(|(_, body)| body);
     let shape = cx.shapes.find(Noun::AnyValue);
@@ -274,7 +270,7 @@ pub(crate) fn is_url(text: &[u8]) -> bool {
 /// Of another length it says nothing of some profile, and the pprof cannot be restored. Sorted and compared with
 /// 0, 1, 2 …: n log n in the elements, where comparing each with each would be quadratic. What is no int counts as a
 /// number that fits nowhere. A value that is no array is `OP8006`'s.
-fn is_permutation(cx: &Cx<'_>, body: &Range<usize>) -> bool {
+fn is_permutation(cx: &CheckContext<'_>, body: &Range<usize>) -> bool {
     let Some(any) = cx.shapes.find(Noun::AnyValue) else { return true };
     let value = cx.peek(any, body.start, body.end);
     if !value.has(ARRAY) {

@@ -14,17 +14,11 @@
 //! for one. So it runs also where none of its own rules is asked. No row is kept of a table without
 //! duplicates.
 
+use super::*;
 use std::hash::BuildHasher;
 
-use crate::check::catalogue::{
-    OP3201, OP3202, OP3203, OP3204, OP3205, OP3206, OP3207, OP3208, OP4006,
-};
-use crate::check::cx::Cx;
-use crate::check::findings::{Shown, Spot};
-use crate::check::plain::Forms;
-use crate::check::rule::Rule;
+use crate::check::canonical_form::Forms;
 use crate::model::row_index::RowIndex;
-use crate::schema::Table;
 
 /// The tables in an order in which each refers only to those before it, and what duplicates of each are.
 ///
@@ -46,7 +40,7 @@ const TABLES: [(Table, &Rule); 7] = [
 /// Of each table, the first row that each row equals is kept, where some are.
 ///
 /// Costs one form and one hash for each row, and a comparison for each row that has an equal.
-pub(crate) fn tables(cx: &mut Cx<'_>) {
+pub(crate) fn tables(cx: &mut CheckContext<'_>) {
     let asked = TABLES.map(|(_, rule)| cx.findings.asks(rule));
     // Equal samples are found by what their rows equal.
     let more = [&OP3208, &OP4006].map(|rule| cx.findings.asks(rule));
@@ -67,7 +61,12 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
 ///
 /// An empty string behind row 0 is told as an extra zero entry as well (`OP3208`), here, because
 /// texts are never walked as messages.
-fn equal(cx: &mut Cx<'_>, table: Table, rule: &'static Rule, rows: &[(u32, u32)]) -> Vec<u32> {
+fn equal(
+    cx: &mut CheckContext<'_>,
+    table: Table,
+    rule: &'static Rule,
+    rows: &[(u32, u32)],
+) -> Vec<u32> {
     let (name, bytes, forms) = (cx.table_name(table), cx.bytes, Forms::of(cx, table));
     let own = |row: u32| -> &[u8] {
         let body = rows.get(row as usize).map(|(start, end)| *start as usize..*end as usize);
@@ -84,13 +83,13 @@ fn equal(cx: &mut Cx<'_>, table: Table, rule: &'static Rule, rows: &[(u32, u32)]
             true => own(before) == form,
             false => prints.get(before as usize) == Some(&cx.payload.fingerprint(form)),
         });
-        let spot = || Spot::at(start as usize).field(name).row(row as usize);
+        let spot = || Position::at(start as usize).field(name).row(row as usize);
         if let Some(first) = first {
             note(&mut equal, row, first);
             let bound = first.to_string();
             match table {
-                Table::String => cx.findings.raise(rule, spot(), Shown(form), bound),
-                _ => cx.findings.raise(rule, spot(), "", bound),
+                Table::String => cx.report(rule, spot(), Shown(form), bound),
+                _ => cx.report(rule, spot(), "", bound),
             }
         } else {
             keep(&mut equal, row);
@@ -101,7 +100,7 @@ fn equal(cx: &mut Cx<'_>, table: Table, rule: &'static Rule, rows: &[(u32, u32)]
             }
         }
         if table == Table::String && form.is_empty() && row > 0 {
-            cx.findings.raise(&OP3208, spot(), "\"\"", "");
+            cx.report(&OP3208, spot(), "\"\"", "");
         }
     }
     equal

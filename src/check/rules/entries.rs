@@ -6,15 +6,7 @@
 
 use super::attributes::{key_style, value_type};
 use super::ucum::is_ucum;
-use super::{conventions, zero};
-use crate::check::catalogue::{OP5003, OP5005, OP5013, OP5016, OP5031};
-use crate::check::cx::Cx;
-use crate::check::findings::{Shown, Spot};
-use crate::check::lists;
-use crate::check::record::Record;
-use crate::check::shape::Shape;
-use crate::check::state::{Attribute, KeyState};
-use crate::schema::{ANY_VALUE, KEY_VALUE, KEY_VALUE_AND_UNIT, Noun};
+use super::*;
 
 /// Cells of what a row holds: the member of its value that is a measurement, and its key, value and
 /// unit in both forms.
@@ -29,30 +21,29 @@ const ENTRY_UNIT: usize = KEY_VALUE_AND_UNIT.cell("unit_strindex");
 /// Row 0 is judged by [`zero`], which also has rows behind it that say nothing. The rest is asked
 /// in the order key, value, unit; a key that leads nowhere ends it, as all that is left is asked by
 /// key.
-pub(crate) fn entry(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+pub(crate) fn entry(cx: &mut CheckContext<'_>, record: &Record) {
     if cx.row() == 0 {
         return;
     }
-    if zero::is_zero_attribute(cx, shape, record) {
+    if zero::is_zero_attribute(cx, record) {
         zero::extra(cx, record);
         return;
     }
     let key = cx.string(record.number(ENTRY_KEY));
-    let place = Spot::at(record.at(ENTRY_KEY)).field("key_strindex");
+    let place = record.field(ENTRY_KEY);
     if key.is_some_and(<[u8]>::is_empty) {
-        cx.findings.raise(&OP5003, place, "\"\"", "");
+        cx.report(&OP5003, place, "\"\"", "");
     }
     let body = record.body(ENTRY_VALUE);
     let Some(value) = cx.shapes.find(Noun::AnyValue) else { return };
     let kind = value_type(&cx.peek(value, body.start, body.end));
     if kind == 0 {
         let at = if record.has(ENTRY_VALUE) { body.start } else { record.start };
-        cx.findings.raise(&OP5005, Spot::at(at).field("value"), "", "");
+        cx.report(&OP5005, Position::at(at).field("value"), "", "");
     }
     let unit = record.number(ENTRY_UNIT);
     if let Some(text) = cx.string(unit).filter(|text| unit != 0 && !cx.memo.is(text, is_ucum)) {
-        let spot = Spot::at(record.at(ENTRY_UNIT)).field("unit_strindex");
-        cx.findings.raise(&OP5013, spot, Shown(text), "");
+        cx.report(&OP5013, record.field(ENTRY_UNIT), Shown(text), "");
     }
     let Some(key) = key else { return };
     key_style(cx, place, key);
@@ -67,7 +58,7 @@ pub(crate) fn entry(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 ///
 /// A `KeyValue` stands in many places; that it is a row shows in the last step of the path. What is
 /// asked of every pair is asked by [`attributes`](super::attributes) already.
-pub(crate) fn in_place(cx: &mut Cx<'_>, record: &Record) {
+pub(crate) fn in_place(cx: &mut CheckContext<'_>, record: &Record) {
     let is_row = cx.findings.path.last().is_some_and(|step| step.name == "attribute_table");
     let Some(value) = cx.shapes.find(Noun::AnyValue).filter(|_| is_row) else { return };
     let body = record.body(PAIR_VALUE);
@@ -82,7 +73,13 @@ pub(crate) fn in_place(cx: &mut Cx<'_>, record: &Record) {
 /// Types are compared as bits of the member that is set, units as rows of the string table. A value
 /// without a member (0) conflicts with nothing. Findings are folded by key: one key of two types is
 /// one mistake, however many rows have it.
-fn conflict(cx: &mut Cx<'_>, record: &Record, attribute: Attribute, kind: u64, unit: u64) {
+fn conflict(
+    cx: &mut CheckContext<'_>,
+    record: &Record,
+    attribute: Attribute,
+    kind: u64,
+    unit: u64,
+) {
     let Some(seen) = cx.payload.keys.get_mut(attribute.key as usize) else { return };
     if seen.rows == 0 {
         *seen = KeyState { kind, unit, rows: 0, ..*seen };
@@ -93,12 +90,12 @@ fn conflict(cx: &mut Cx<'_>, record: &Record, attribute: Attribute, kind: u64, u
     if !conflicts && !double {
         return;
     }
-    let (id, spot) = (u64::from(attribute.key), Spot::at(record.start));
+    let (id, spot) = (u64::from(attribute.key), Position::at(record.start));
     let key = Shown(lists::key_of(cx, cx.row() as u64)).to_string();
     if conflicts {
-        cx.findings.fold(&OP5031, id, spot, &key, "one type and one unit");
+        cx.report_folded(&OP5031, id, spot, &key, "one type and one unit");
     }
     if double {
-        cx.findings.fold(&OP5016, id, spot, &key, "");
+        cx.report_folded(&OP5016, id, spot, &key, "");
     }
 }

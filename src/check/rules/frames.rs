@@ -13,19 +13,8 @@
 //! location lies in one, and whether such a location has lines, which [`tables`] asks when all
 //! locations were walked. pprof, whose references are ids, has files of its own.
 
-use super::zero;
-use crate::check::catalogue::{
-    OP3107, OP3209, OP7001, OP7002, OP7003, OP7004, OP7005, OP7006, OP7007, OP7008, OP7009, OP7010,
-    OP7011, OP7014, OP7015, OP7016, OP9007,
-};
-use crate::check::cx::Cx;
-use crate::check::fields::Fields;
-use crate::check::findings::{Counted, Spot};
-use crate::check::lists;
-use crate::check::record::Record;
-use crate::check::shape::Shape;
-use crate::check::state::{MappingFact, Set};
-use crate::schema::{FUNCTION, LINE, LOCATION, MAPPING, Noun, Table, Version};
+use super::attributes::bodies;
+use super::*;
 
 /// Cells of `Mapping`. The four flags exist up to 1.7; in later versions their cells never occur
 /// and read as 0.
@@ -46,22 +35,21 @@ const MAPPING_ATTRIBUTES: usize = MAPPING.cell("attribute_indices");
 ///
 /// The range is half-open and may be left out as a whole (both 0), as Go does where it cannot read
 /// its own maps. A name is asked of every row but 0, which before 1.8 is the main binary.
-pub(crate) fn mapping(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    if zero::is_zero_row(cx, shape, record) {
+pub(crate) fn mapping(cx: &mut CheckContext<'_>, record: &Record) {
+    if zero::is_zero_row(cx, record) {
         return;
     }
-    lists::unique(cx, shape, record, MAPPING_ATTRIBUTES);
+    lists::unique(cx, record, MAPPING_ATTRIBUTES);
     let (start, limit) = (record.number(START), record.number(LIMIT));
-    let here = Spot::at(record.start);
+    let here = Position::at(record.start);
     let range = || format!("{start:#x} to {limit:#x}");
     if start > limit {
-        cx.findings.raise(&OP7001, here, range(), "memory_start below memory_limit");
+        cx.report(&OP7001, here, range(), "memory_start below memory_limit");
     } else if start == limit && start != 0 {
-        cx.findings.raise(&OP7002, here, range(), "memory_start below memory_limit");
+        cx.report(&OP7002, here, range(), "memory_start below memory_limit");
     }
     if cx.row() > 0 && record.number(FILENAME) == 0 {
-        let spot = Spot::at(record.at(FILENAME)).field(shape.name_of(FILENAME));
-        cx.findings.raise(&OP7015, spot, "", "");
+        cx.report(&OP7015, record.field(FILENAME), "", "");
     }
 }
 
@@ -70,7 +58,7 @@ pub(crate) fn mapping(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 ///
 /// Costs one walk over the headers of each row. The two facts about locations begin as false and
 /// are set by [`in_mapping`].
-pub(crate) fn mapping_facts(cx: &Cx<'_>) -> Vec<MappingFact> {
+pub(crate) fn mapping_facts(cx: &CheckContext<'_>) -> Vec<MappingFact> {
     let Some(shape) = cx.shapes.find(Noun::Mapping) else { return Vec::new() };
     let mut record = cx.pool.lend();
     let rows = cx.tables.rows[Table::Mapping as usize].iter();
@@ -88,7 +76,7 @@ pub(crate) fn mapping_facts(cx: &Cx<'_>) -> Vec<MappingFact> {
     .collect()
 }
 
-/// Read before any line is walked, by [`fast::start_lines`](crate::check::fast::start_lines).
+/// Read before any line is walked, by [`canonical::start_lines`](crate::check::canonical::start_lines).
 const START_LINE: usize = FUNCTION.cell("start_line");
 
 /// Cells of `Location`.
@@ -103,7 +91,7 @@ const LOCATION_ATTRIBUTES: usize = LOCATION.cell("attribute_indices");
 ///
 /// Since 1.8 row 0 and other zero rows are left after that note: a row that says nothing has no
 /// address to be wrong.
-pub(crate) fn location(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+pub(crate) fn location(cx: &mut CheckContext<'_>, record: &Record) {
     let (address, lines) = (record.number(ADDRESS), record.count(LINES));
     let row = cx.row();
     let nothing = address == 0 && lines == 0 && record.count(LOCATION_ATTRIBUTES) == 0;
@@ -111,25 +99,23 @@ pub(crate) fn location(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) 
     if nothing && mapped.is_none() && (row > 0 || cx.version < Version::V1_8) {
         cx.payload.empty_locations.push((row as u32, record.start as u32));
     }
-    if zero::is_zero_row(cx, shape, record) {
+    if zero::is_zero_row(cx, record) {
         return;
     }
-    lists::unique(cx, shape, record, LOCATION_ATTRIBUTES);
+    lists::unique(cx, record, LOCATION_ATTRIBUTES);
     match mapped {
         Some(row) => in_mapping(cx, record, row, address, lines),
         None if address != 0 => {
-            let spot = Spot::at(record.at(ADDRESS)).field("address");
-            cx.findings.raise(&OP7011, spot, format_args!("{address:#x}"), "");
+            cx.report(&OP7011, record.field(ADDRESS), format_args!("{address:#x}"), "");
         }
         None => {}
     }
     if lines > 1 {
-        equal_lines(cx, shape, record);
+        equal_lines(cx, record);
     }
     let most = cx.limits.max_lines_per_location;
     if lines as u64 > most {
-        let spot = Spot::at(record.at(LINES)).field(shape.name_of(LINES));
-        cx.findings.raise(&OP9007, spot, Counted(lines, "line"), most);
+        cx.report(&OP9007, record.field(LINES), Counted(lines, "line"), most);
     }
 }
 
@@ -138,7 +124,7 @@ pub(crate) fn location(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) 
 ///
 /// To take an absent index for row 0 in 1.4, or index 0 for none in 1.3, would hold addresses
 /// against the wrong binary.
-fn mapping_of(cx: &Cx<'_>, record: &Record) -> Option<u64> {
+fn mapping_of(cx: &CheckContext<'_>, record: &Record) -> Option<u64> {
     let index = record.number(MAPPING_INDEX);
     match cx.version {
         Version::V1_3 => (index != 0 || cx.tables.len(Table::Mapping) > 0).then_some(index),
@@ -149,19 +135,16 @@ fn mapping_of(cx: &Cx<'_>, record: &Record) -> Option<u64> {
 
 /// Holds a location against its mapping, and notes there that it has one, and one with lines.
 ///
-/// Address 0 is "unset", and a mapping of no range contains anything. Both ends count as inside:
-/// return addresses may point one past the last instruction. Findings are folded by mapping, as one
-/// wrong load address moves all frames of a binary.
-fn in_mapping(cx: &mut Cx<'_>, record: &Record, row: u64, address: u64, lines: usize) {
+/// Findings are folded by mapping, as one wrong load address moves all frames of a binary.
+fn in_mapping(cx: &mut CheckContext<'_>, record: &Record, row: u64, address: u64, lines: usize) {
     let fact = usize::try_from(row).ok().and_then(|row| cx.payload.mappings.get_mut(row));
     let Some(fact) = fact else { return };
     fact.located = true;
     fact.lined |= lines > 0;
-    let (start, limit) = (fact.start, fact.limit);
-    if address != 0 && limit > start && (address < start || address > limit) {
-        let spot = Spot::at(record.at(ADDRESS)).field("address");
+    let (start, limit, excluded) = (fact.start, fact.limit, fact.excludes(address));
+    if excluded {
         let bound = format_args!("{start:#x} to {limit:#x} of mapping {row}").to_string();
-        cx.findings.fold(&OP7004, row, spot, format_args!("{address:#x}"), bound);
+        cx.report_folded(&OP7004, row, record.field(ADDRESS), format_args!("{address:#x}"), bound);
     }
 }
 
@@ -169,18 +152,15 @@ fn in_mapping(cx: &mut Cx<'_>, record: &Record, row: u64, address: u64, lines: u
 ///
 /// By function, line and column, as numbers: two equal functions that are two rows are not looked
 /// through. The table of hashes keeps a location of thousands of lines linear.
-fn equal_lines(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    let number = shape.of_cell(LINES).map_or(0, |slot| slot.field.number);
-    let fields = Fields::new(cx.bytes, record.start, record.end);
-    let bodies = fields.filter(|(found, _)| *found == number).filter_map(|(_, body)| body);
+fn equal_lines(cx: &mut CheckContext<'_>, record: &Record) {
     let Some(line) = cx.shapes.find(Noun::Line) else { return };
     let mut inner = cx.pool.lend();
     let mut seen = Set::default();
-    for (row, (start, end)) in bodies.enumerate() {
+    for (row, (start, end)) in bodies(cx, record, LINES).enumerate() {
         cx.peek_into(line, start, end, &mut inner);
         if !seen.insert([FUNCTION_INDEX, LINE_NUMBER, COLUMN].map(|cell| inner.number(cell))) {
-            let spot = Spot::at(start).field(shape.name_of(LINES)).row(row);
-            cx.findings.raise(&OP3209, spot, "", "");
+            let spot = Position::at(start).field(record.shape.name_of(LINES)).row(row);
+            cx.report(&OP3209, spot, "", "");
             return;
         }
     }
@@ -196,36 +176,32 @@ const COLUMN: usize = LINE.cell("column");
 /// An absent `function_index` is index 0, which means the null function since 1.8 and the first
 /// function before; there it counts as a reference, so that the function is no orphan. The start
 /// line is 0, and asks nothing, where it is unknown.
-pub(crate) fn line(cx: &mut Cx<'_>, record: &Record) {
+pub(crate) fn line(cx: &mut CheckContext<'_>, record: &Record) {
     let (line, column) = (record.signed(LINE_NUMBER), record.signed(COLUMN));
     let function = record.number(FUNCTION_INDEX);
     if line < 0 {
-        let spot = Spot::at(record.at(LINE_NUMBER)).field("line");
-        cx.findings.raise(&OP7005, spot, line, "");
+        cx.report(&OP7005, record.field(LINE_NUMBER), line, "");
     }
     if column < 0 {
-        let spot = Spot::at(record.at(COLUMN)).field("column");
-        cx.findings.raise(&OP7005, spot, column, "");
+        cx.report(&OP7005, record.field(COLUMN), column, "");
     }
     if column > 0 && line == 0 {
-        let spot = Spot::at(record.at(COLUMN)).field("column");
-        cx.findings.raise(&OP7007, spot, column, "");
+        cx.report(&OP7007, record.field(COLUMN), column, "");
     }
-    let spot = Spot::at(record.at(FUNCTION_INDEX)).field("function_index");
+    let spot = record.field(FUNCTION_INDEX);
     if function == 0 && cx.version >= Version::V1_8 {
-        cx.findings.raise(&OP7009, spot, 0, "");
+        cx.report(&OP7009, spot, 0, "");
     }
     // Before 1.8 an index left out is one of the first function.
     let unsaid = !record.has(FUNCTION_INDEX) && cx.version < Version::V1_8 && !cx.tables.missing;
     if unsaid && cx.tables.len(Table::Function) == 0 {
-        cx.findings.raise(&OP3107, spot, 0, "the function table has 0 entries");
+        cx.report(&OP3107, spot, 0, "the function table has 0 entries");
     } else if unsaid {
         cx.tables.mark(Table::Function, 0);
     }
     let start = usize::try_from(function).ok().and_then(|row| cx.payload.start_lines.get(row));
     if let Some(&start) = start.filter(|start| 0 < line && line < **start) {
-        let spot = Spot::at(record.at(LINE_NUMBER)).field("line");
-        cx.findings.raise(&OP7014, spot, line, format_args!("{start} or more"));
+        cx.report(&OP7014, record.field(LINE_NUMBER), line, format_args!("{start} or more"));
     }
 }
 
@@ -237,18 +213,17 @@ const FUNCTION_FILE: usize = FUNCTION.cell("filename_strindex");
 /// A row of the function table.
 ///
 /// A name is set if its string is: a reference to an empty string says as little as index 0.
-pub(crate) fn function(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    if zero::is_zero_row(cx, shape, record) {
+pub(crate) fn function(cx: &mut CheckContext<'_>, record: &Record) {
+    if zero::is_zero_row(cx, record) {
         return;
     }
     let start = record.signed(START_LINE);
     if start < 0 {
-        let spot = Spot::at(record.at(START_LINE)).field("start_line");
-        cx.findings.raise(&OP7006, spot, start, "");
+        cx.report(&OP7006, record.field(START_LINE), start, "");
     }
     let is_unsaid = |name: u64| name == 0 || cx.string(name).is_some_and(<[u8]>::is_empty);
     if [NAME, SYSTEM_NAME, FUNCTION_FILE].iter().all(|cell| is_unsaid(record.number(*cell))) {
-        cx.findings.raise(&OP7008, Spot::at(record.start), "", "");
+        cx.report(&OP7008, Position::at(record.start), "", "");
     }
 }
 
@@ -257,12 +232,12 @@ pub(crate) fn function(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) 
 /// The three facts of which each needs the whole table: empty locations that are used, flags of
 /// mappings against the lines found, and ranges that overlap. The lists are taken out of the state,
 /// so the next profile of an old generation begins with none.
-pub(crate) fn tables(cx: &mut Cx<'_>) {
+pub(crate) fn tables(cx: &mut CheckContext<'_>) {
     let names = cx.table_name(Table::Location);
     for (row, start) in std::mem::take(&mut cx.payload.empty_locations) {
         if cx.tables.is_used(Table::Location, row as usize) {
-            let spot = Spot::at(start as usize).field(names).row(row as usize);
-            cx.findings.raise(&OP7010, spot, "", "");
+            let spot = Position::at(start as usize).field(names).row(row as usize);
+            cx.report(&OP7010, spot, "", "");
         }
     }
     let mappings = std::mem::take(&mut cx.payload.mappings);
@@ -271,11 +246,11 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
             match (fact.located, fact.lined) {
                 (true, true) if !fact.has_functions => {
                     let spot = cx.of_row(Table::Mapping, row);
-                    cx.findings.raise(&OP7016, spot, "lines", "has_functions");
+                    cx.report(&OP7016, spot, "lines", "has_functions");
                 }
                 (true, false) if fact.has_any => {
                     let spot = cx.of_row(Table::Mapping, row);
-                    cx.findings.raise(&OP7016, spot, "a has_* flag", "lines");
+                    cx.report(&OP7016, spot, "a has_* flag", "lines");
                 }
                 _ => {}
             }
@@ -290,7 +265,7 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
 ///
 /// Sorted by start, then one pass with the furthest end so far: n log n. Each mapping is told at
 /// most once, with one of those that it lies over.
-fn overlaps(cx: &mut Cx<'_>, mappings: &[MappingFact]) {
+fn overlaps(cx: &mut CheckContext<'_>, mappings: &[MappingFact]) {
     let ranges = mappings.iter().enumerate().filter(|(_, fact)| fact.start < fact.limit);
     let mut sorted: Vec<_> = ranges.map(|(row, fact)| (fact.start, fact.limit, row)).collect();
     sorted.sort_unstable();
@@ -299,7 +274,7 @@ fn overlaps(cx: &mut Cx<'_>, mappings: &[MappingFact]) {
         if let Some((end, other)) = last.filter(|(end, _)| start < *end) {
             let spot = cx.of_row(Table::Mapping, row);
             let bound = format_args!("{end:#x}, the end of mapping {other}").to_string();
-            cx.findings.raise(&OP7003, spot, format_args!("{start:#x}"), bound);
+            cx.report(&OP7003, spot, format_args!("{start:#x}"), bound);
         }
         if last.is_none_or(|(end, _)| limit > end) {
             last = Some((limit, row));

@@ -14,16 +14,7 @@
 //! Whichever it is ends up in `ProfileState::range`, where [`times`] finds it; `None` asks nothing
 //! of timestamps.
 
-use super::times;
-use crate::check::catalogue::{
-    OP2028, OP6001, OP6002, OP6003, OP6004, OP6005, OP6006, OP6010, OP6011, OP6012, OP6013, OP6014,
-    OP6015,
-};
-use crate::check::cx::Cx;
-use crate::check::findings::{Counted, Spot};
-use crate::check::record::Record;
-use crate::error::Severity;
-use crate::schema::{LINK, Noun, PROFILE, PROFILE_CONTAINER, Table, Version};
+use super::*;
 
 /// Cells of `Profile`; in 1.3 the id is the container's.
 const PROFILE_ID: usize = PROFILE.cell("profile_id");
@@ -33,7 +24,7 @@ const DURATION: usize = PROFILE.cell("duration_nano");
 /// The id and the time of a profile.
 ///
 /// Comes before the samples of the profile, which need its range.
-pub(crate) fn profile(cx: &mut Cx<'_>, record: &Record) {
+pub(crate) fn profile(cx: &mut CheckContext<'_>, record: &Record) {
     match cx.version {
         Version::V1_3 => inner_time(cx, record),
         _ => {
@@ -50,18 +41,18 @@ pub(crate) fn profile(cx: &mut Cx<'_>, record: &Record) {
 /// Empty is missing (required up to 1.7), any other length wrong. Ids are kept with a fingerprint
 /// of the whole profile, 128 bits each: 32 bytes for a profile, and nothing is kept where `OP2028`
 /// is not asked. Dashes and hex are not an id: the field is bytes.
-fn id(cx: &mut Cx<'_>, record: &Record, cell: usize) {
+fn id(cx: &mut CheckContext<'_>, record: &Record, cell: usize) {
     let bytes = cx.body(record, cell);
-    let spot = Spot::at(record.at(cell)).field("profile_id");
+    let spot = record.field(cell);
     let Ok(id) = <[u8; 16]>::try_from(bytes) else {
         match bytes.len() {
-            0 => cx.findings.raise(&OP6001, spot, "", ""),
-            other => cx.findings.raise(&OP6002, spot, Counted(other, "byte"), "16 bytes"),
+            0 => cx.report(&OP6001, spot, "", ""),
+            other => cx.report(&OP6002, spot, Counted(other, "byte"), "16 bytes"),
         }
         return;
     };
     if id == [0; 16] {
-        cx.findings.raise(&OP6003, spot, "", "");
+        cx.report(&OP6003, spot, "", "");
         return;
     }
     if !cx.findings.asks(&OP2028) {
@@ -74,7 +65,7 @@ fn id(cx: &mut Cx<'_>, record: &Record, cell: usize) {
         Some(other) => {
             let same = (other == print).then_some(Severity::Warning);
             let found = id.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-            cx.findings.raise_as(&OP2028, same, spot, found, "");
+            cx.report_as(&OP2028, same, spot, found, "");
         }
     }
 }
@@ -84,34 +75,30 @@ fn id(cx: &mut Cx<'_>, record: &Record, cell: usize) {
 /// Names of fields come from the shape, as they changed with the unit. A sum that leaves the type
 /// of its fields is an error and sets no range: every comparison with it would be wrong. Neither
 /// set is no range either.
-fn time(cx: &mut Cx<'_>, record: &Record) {
+fn time(cx: &mut CheckContext<'_>, record: &Record) {
     let signed = cx.version < Version::V1_8;
     let number = |cell| match signed {
         true => i128::from(record.signed(cell)),
         false => i128::from(record.number(cell)),
     };
-    let shape = cx.shapes.find(Noun::Profile);
-    let name = |cell| shape.map_or("", |shape| shape.name_of(cell));
     let (time, duration) = (number(TIME), number(DURATION));
-    let spot = Spot::at(record.at(TIME)).field(name(TIME));
+    let spot = record.field(TIME);
     cx.profile.time = time;
     match time {
-        0 => cx.findings.raise(&OP6010, spot, 0, ""),
-        ..0 => cx.findings.raise(&OP6012, spot, time, ""),
+        0 => cx.report(&OP6010, spot, 0, ""),
+        ..0 => cx.report(&OP6012, spot, time, ""),
         _ if times::is_coarse(time) => {
-            cx.findings.raise(&OP6014, spot, time, "");
+            cx.report(&OP6014, spot, time, "");
         }
         _ => {}
     }
     if duration < 0 {
-        let spot = Spot::at(record.at(DURATION)).field(name(DURATION));
-        cx.findings.raise(&OP6012, spot, duration, "");
+        cx.report(&OP6012, record.field(DURATION), duration, "");
     }
     let most = if signed { i128::from(i64::MAX) } else { i128::from(u64::MAX) };
     if time + duration > most {
-        let spot = Spot::at(record.at(DURATION)).field(name(DURATION));
         let found = format_args!("{time} ns + {duration} ns").to_string();
-        cx.findings.raise(&OP6013, spot, found, format_args!("{most} ns"));
+        cx.report(&OP6013, record.field(DURATION), found, format_args!("{most} ns"));
     } else if (time, duration) != (0, 0) {
         cx.profile.range = Some((time, time + duration));
     }
@@ -126,22 +113,19 @@ const CONTAINER_ID: usize = PROFILE_CONTAINER.cell("profile_id");
 ///
 /// The range counts only if it has a start and does not end before it; an open one would make all
 /// samples late.
-pub(crate) fn container(cx: &mut Cx<'_>, record: &Record) {
+pub(crate) fn container(cx: &mut CheckContext<'_>, record: &Record) {
     id(cx, record, CONTAINER_ID);
     let (start, end) = (record.number(START), record.number(END));
-    for (cell, time, name) in
-        [(START, start, "start_time_unix_nano"), (END, end, "end_time_unix_nano")]
-    {
-        let spot = Spot::at(record.at(cell)).field(name);
+    for (cell, time) in [(START, start), (END, end)] {
+        let spot = record.field(cell);
         if time == 0 {
-            cx.findings.raise(&OP6010, spot, 0, "");
+            cx.report(&OP6010, spot, 0, "");
         } else if times::is_coarse(time.into()) {
-            cx.findings.raise(&OP6014, spot, time, "");
+            cx.report(&OP6014, spot, time, "");
         }
     }
     if end < start && end != 0 {
-        let spot = Spot::at(record.at(END)).field("end_time_unix_nano");
-        cx.findings.raise(&OP6011, spot, end, format_args!("{start} ns or later"));
+        cx.report(&OP6011, record.field(END), end, format_args!("{start} ns or later"));
     }
     let known = start != 0 && end >= start;
     cx.payload.container = known.then_some((start.into(), end.into()));
@@ -152,30 +136,28 @@ pub(crate) fn container(cx: &mut Cx<'_>, record: &Record) {
 /// The inner profile is a pprof whose own times may be of another clock or unset. They are checked
 /// for themselves and held against the container's, but samples are held against the container's
 /// alone.
-fn inner_time(cx: &mut Cx<'_>, record: &Record) {
+fn inner_time(cx: &mut CheckContext<'_>, record: &Record) {
     let (time, duration) = (record.signed(TIME), record.signed(DURATION));
-    let spot = Spot::at(record.at(TIME)).field("time_nanos");
+    let spot = record.field(TIME);
     cx.profile.range = cx.payload.container;
     cx.profile.time = cx.payload.container.map_or(0, |(start, _)| start);
     if time < 0 {
-        cx.findings.raise(&OP6012, spot, time, "");
+        cx.report(&OP6012, spot, time, "");
     } else if times::is_coarse(time.into()) {
-        cx.findings.raise(&OP6014, spot, time, "");
+        cx.report(&OP6014, spot, time, "");
     }
     if duration < 0 {
-        let spot = Spot::at(record.at(DURATION)).field("duration_nanos");
-        cx.findings.raise(&OP6012, spot, duration, "");
+        cx.report(&OP6012, record.field(DURATION), duration, "");
     }
     if time.checked_add(duration).is_none() {
-        let spot = Spot::at(record.at(DURATION)).field("duration_nanos");
         let found = format_args!("{time} ns + {duration} ns").to_string();
-        cx.findings.raise(&OP6013, spot, found, format_args!("{} ns", i64::MAX));
+        cx.report(&OP6013, record.field(DURATION), found, format_args!("{} ns", i64::MAX));
         return;
     }
     if let Some((start, end)) = cx.payload.container {
         let (from, to) = (i128::from(time), i128::from(time) + i128::from(duration));
         if time > 0 && (from > end || to < start) {
-            cx.findings.raise(&OP6015, spot, time, format_args!("[{start}, {end}]"));
+            cx.report(&OP6015, spot, time, format_args!("[{start}, {end}]"));
         }
     }
 }
@@ -188,19 +170,16 @@ const SPAN: usize = LINK.cell("span_id");
 ///
 /// Lengths first: an id of another length is no id, and asking it for zeros would only repeat that.
 /// Row 0 of 1.8 and later stands for no link and is judged by [`zero`](super::zero).
-pub(crate) fn link(cx: &mut Cx<'_>, record: &Record) {
+pub(crate) fn link(cx: &mut CheckContext<'_>, record: &Record) {
     if cx.version >= Version::V1_8 && cx.row() == 0 {
         return;
     }
     let mut valid = true;
-    for (cell, name, wanted, rule) in
-        [(TRACE, "trace_id", 16, &OP6004), (SPAN, "span_id", 8, &OP6005)]
-    {
+    for (cell, wanted, rule) in [(TRACE, 16, &OP6004), (SPAN, 8, &OP6005)] {
         let bytes = cx.body(record, cell).len();
         if bytes != wanted {
             valid = false;
-            let spot = Spot::at(record.at(cell)).field(name);
-            cx.findings.raise(rule, spot, Counted(bytes, "byte"), Counted(wanted, "byte"));
+            cx.report(rule, record.field(cell), Counted(bytes, "byte"), Counted(wanted, "byte"));
         }
     }
     let is_zero = |cell| cx.body(record, cell).iter().all(|byte| *byte == 0);
@@ -210,6 +189,6 @@ pub(crate) fn link(cx: &mut Cx<'_>, record: &Record) {
     let none = cx.version == Version::V1_3 && cx.row() == 0 && several;
     if valid && !none && (trace || span) {
         let found = if trace { "the trace_id" } else { "the span_id" };
-        cx.findings.raise(&OP6006, Spot::at(record.start), found, "");
+        cx.report(&OP6006, Position::at(record.start), found, "");
     }
 }

@@ -4,13 +4,7 @@
 //! and gone in 1.4. pprof's own are in [`pprof_samples`](super::pprof_samples); what both ask of a
 //! list of labels is [`labels`].
 
-use super::attributes;
-use crate::check::catalogue::{OP4021, OP4022, OP4023, OP9010};
-use crate::check::cx::Cx;
-use crate::check::findings::{Counted, Shown, Spot};
-use crate::check::record::Record;
-use crate::check::rule::Rule;
-use crate::schema::{LABEL, Noun, SAMPLE};
+use super::*;
 
 /// Cell of the list in a sample, then those of `Label`: key, text, number and its unit, of which
 /// all but the number are strings of the table.
@@ -25,34 +19,31 @@ const LABEL_UNIT: usize = LABEL.cell("num_unit_strindex");
 ///
 /// 0 is "not there" for all four fields, so a number 0 without a unit cannot be told from no number
 /// at all.
-pub(crate) fn label(cx: &mut Cx<'_>, record: &Record) {
+pub(crate) fn label(cx: &mut CheckContext<'_>, record: &Record) {
     let key = record.number(LABEL_KEY);
-    let here = Spot::at(record.start);
+    let here = Position::at(record.start);
     if key == 0 || cx.string(key).is_some_and(<[u8]>::is_empty) {
-        cx.findings.raise(&OP4021, Spot::at(record.at(LABEL_KEY)).field("key"), "", "");
+        cx.report(&OP4021, record.field(LABEL_KEY), "", "");
     }
     let (text, number) = (record.number(LABEL_STR), record.number(LABEL_NUM));
     if text != 0 && number != 0 {
-        cx.findings.raise(&OP4022, here, "str and num", "one of them");
+        cx.report(&OP4022, here, "str and num", "one of them");
     }
     if text != 0 && number == 0 && record.number(LABEL_UNIT) != 0 {
-        let spot = Spot::at(record.at(LABEL_UNIT)).field("num_unit");
         let unit = cx.string(record.number(LABEL_UNIT)).unwrap_or_default();
-        cx.findings.raise(&OP4023, spot, Shown(unit), "number");
+        cx.report(&OP4023, record.field(LABEL_UNIT), Shown(unit), "number");
     }
 }
 
 /// The labels of a sample: no more than the limit, and no key twice, which is `repeated`: OTLP and pprof name it each
 /// by a rule of its own.
-pub(super) fn labels(cx: &mut Cx<'_>, record: &Record, repeated: &'static Rule) {
+pub(super) fn labels(cx: &mut CheckContext<'_>, record: &Record, repeated: &'static Rule) {
     let count = record.count(LABELS);
     let most = cx.limits.max_attributes_per_item;
     if count as u64 > most {
-        let spot = Spot::at(record.at(LABELS)).field("label");
-        cx.findings.raise(&OP9010, spot, Counted(count, "label"), most);
+        cx.report(&OP9010, record.field(LABELS), Counted(count, "label"), most);
     }
-    let Some(sample) = cx.shapes.find(Noun::Sample) else { return };
-    attributes::repeated(cx, (sample, record, LABELS), Noun::Label, repeated, |cx, label| {
+    attributes::repeated(cx, record, LABELS, Noun::Label, repeated, |cx, label| {
         let key = label.number(LABEL_KEY);
         cx.string(key).filter(|_| key > 0)
     });

@@ -13,18 +13,13 @@
 //! | depth, lines, attributes | where they are met |
 //! | bytes of all messages decoded | at the end |
 
-use crate::check::catalogue::{OP9001, OP9002, OP9003, OP9006, OP9101};
-use crate::check::cx::Cx;
-use crate::check::findings::{Counted, Spot, Step};
-use crate::check::record::Record;
-use crate::check::shape::Shape;
-use crate::schema::{Noun, Table};
+use super::*;
 
 /// The sizes of the tables, when they are known.
 ///
 /// Strings have a limit of their own, as they are the many. Tables of older generations, which are
 /// a profile's own, are asked for each profile.
-pub(crate) fn tables(cx: &mut Cx<'_>) {
+pub(crate) fn tables(cx: &mut CheckContext<'_>) {
     let all = [
         Table::String,
         Table::Mapping,
@@ -41,12 +36,12 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
         };
         let rows = cx.tables.len(table);
         if rows > most {
-            let spot = Spot::nowhere().field(cx.table_name(table));
+            let spot = Position::nowhere().field(cx.table_name(table));
             // Asked before the dictionary is walked.
             let inside = cx.tables_holder() == Noun::Dictionary;
             let step = Step { name: "dictionary", row: None };
             cx.findings.path.extend(inside.then_some(step));
-            cx.findings.raise(rule, spot, Counted(rows as usize, "entry"), most);
+            cx.report(rule, spot, Counted(rows as usize, "entry"), most);
             cx.findings.path.truncate(cx.findings.path.len() - usize::from(inside));
         }
     }
@@ -72,22 +67,22 @@ pub(crate) fn size(kind: Noun) -> u64 {
 
 /// Counts the memory that a message would take when it is decoded.
 ///
-/// Called for every message that is walked; [`fast`](crate::check::fast) adds the same for those it
+/// Called for every message that is walked; [`canonical`](crate::check::canonical) adds the same for those it
 /// proves fine, and a test holds the two sums against each other.
 #[inline(always)]
-pub(crate) fn owned(cx: &mut Cx<'_>, shape: &Shape, record: &Record) {
-    cx.payload.owned += size(shape.noun) + (record.end - record.start) as u64;
+pub(crate) fn owned(cx: &mut CheckContext<'_>, record: &Record) {
+    cx.payload.owned += size(record.shape.noun) + (record.end - record.start) as u64;
 }
 
 /// The samples of a profile.
 ///
 /// Folded: one finding for a payload, however many profiles follow the one that went past the
 /// limit.
-pub(crate) fn samples(cx: &mut Cx<'_>, name: &'static str) {
+pub(crate) fn samples(cx: &mut CheckContext<'_>, name: &'static str) {
     let most = cx.limits.max_samples;
     if cx.payload.samples > most {
         let found = Counted(cx.payload.samples as usize, "sample");
-        cx.findings.fold(&OP9002, 0, Spot::nowhere().field(name), found, most);
+        cx.report_folded(&OP9002, 0, Position::nowhere().field(name), found, most);
     }
 }
 
@@ -95,18 +90,18 @@ pub(crate) fn samples(cx: &mut Cx<'_>, name: &'static str) {
 ///
 /// How much references would save is counted per text: all occurrences but one, less the two bytes
 /// that a row of the table costs.
-pub(crate) fn hints(cx: &mut Cx<'_>) {
+pub(crate) fn hints(cx: &mut CheckContext<'_>) {
     let (owned, most) = (cx.payload.owned, cx.limits.max_owned_bytes);
     if owned > most {
-        cx.findings.raise(&OP9006, Spot::nowhere(), format_args!("{owned} bytes"), most);
+        cx.report(&OP9006, Position::nowhere(), format_args!("{owned} bytes"), most);
     }
     // Each text once in the table, with a tag and a length, where now it is as often as it comes.
     let saved = |(length, times): &(u64, u64)| (length * (times - 1)).saturating_sub(2);
     let saved: u64 = cx.payload.texts.values().map(saved).sum();
     if saved > 0 {
-        cx.findings.raise(
+        cx.report(
             &OP9101,
-            Spot::nowhere(),
+            Position::nowhere(),
             format_args!("{} more", Counted(saved as usize, "byte")).to_string(),
             "references",
         );
@@ -117,7 +112,7 @@ pub(crate) fn hints(cx: &mut Cx<'_>) {
 ///
 /// Keyed by a fingerprint of 128 bits, so that no text is kept. Does nothing unless the hint is
 /// asked for.
-pub(crate) fn in_place(cx: &mut Cx<'_>, text: &[u8]) {
+pub(crate) fn in_place(cx: &mut CheckContext<'_>, text: &[u8]) {
     if text.is_empty() || !cx.findings.asks(&OP9101) {
         return;
     }

@@ -11,16 +11,7 @@
 //! stacks refer to is an orphan only if all three are. Every row is released at most once, and what
 //! it takes to release one is a walk over its bytes: the whole pass is linear.
 
-use crate::check::catalogue::{
-    OP3301, OP3302, OP3303, OP3304, OP3305, OP3306, OP3307, OP3308, OP7010,
-};
-use crate::check::cx::Cx;
-use crate::check::fields::Fields;
-use crate::check::findings::{Shown, Spot};
-use crate::check::rule::Rule;
-use crate::check::shape::{Shape, Take};
-use crate::check::state::Set;
-use crate::schema::{Table, Version};
+use super::*;
 
 /// The rule of each table, in the order in which references lead from one to the next.
 ///
@@ -44,7 +35,7 @@ const TABLES: [(Table, &Rule); 7] = [
 /// Up to 1.7 rows are not taken back (`counted`): there `OP3308` does not exist, and the references
 /// of an orphan count. What was released stays in `left`, a set for each table, so that the row is
 /// told by the rule of indirect orphans.
-pub(crate) fn tables(cx: &mut Cx<'_>) {
+pub(crate) fn tables(cx: &mut CheckContext<'_>) {
     if !asked(cx) {
         return;
     }
@@ -55,16 +46,16 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
         let rows: Vec<usize> = cx.tables.unused(table, first(cx, table)).collect();
         for row in rows {
             let (start, end) = cx.tables.row(table, row as u64).unwrap_or_default();
-            let spot = Spot::at(start).field(name).row(row);
+            let spot = Position::at(start).field(name).row(row);
             match table {
                 _ if left[table as usize].contains(&(row as u64)) => {
-                    cx.findings.raise(&OP3308, spot, "", "");
+                    cx.report(&OP3308, spot, "", "");
                 }
                 Table::String => {
                     let text = cx.string(row as u64).unwrap_or_default();
-                    cx.findings.raise(rule, spot, Shown(text), "");
+                    cx.report(rule, spot, Shown(text), "");
                 }
-                _ => cx.findings.raise(rule, spot, "", ""),
+                _ => cx.report(rule, spot, "", ""),
             }
             let kept = is_kept(table) && !left[table as usize].contains(&(row as u64));
             if let Some(shape) = cx.table_shape(table).filter(|_| counted && !kept) {
@@ -79,7 +70,7 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
 /// Where none is, references need not be counted at all
 /// ([`Tables::unmarked`](crate::check::tables::Tables)), which saves a write to memory for each of
 /// them. `OP7010` asks whether a location is used.
-pub(crate) fn asked(cx: &mut Cx<'_>) -> bool {
+pub(crate) fn asked(cx: &mut CheckContext<'_>) -> bool {
     let transitive = [&OP3308, &OP7010];
     TABLES.iter().map(|(_, rule)| *rule).chain(transitive).any(|rule| cx.findings.asks(rule))
 }
@@ -93,7 +84,7 @@ fn is_kept(table: Table) -> bool {
 /// The first row that has to be referred to.
 ///
 /// Rows that stand for none need no reference. Strings always begin with the empty one.
-fn first(cx: &Cx<'_>, table: Table) -> usize {
+fn first(cx: &CheckContext<'_>, table: Table) -> usize {
     // In older generations a field left out refers to row 0 of these; the first mapping is that of the program.
     usize::from(match table {
         Table::String | Table::Mapping => true,
@@ -108,8 +99,8 @@ fn first(cx: &Cx<'_>, table: Table) -> usize {
 /// is in, and messages inside (lines, values) are entered. A new reference in the schema is
 /// released without a change here.
 fn release(
-    cx: &mut Cx<'_>,
-    shape: &'static Shape,
+    cx: &mut CheckContext<'_>,
+    shape: &'static MessageLayout,
     (start, end): (usize, usize),
     depth: u64,
     left: &mut [Set<u64>; Table::COUNT],
@@ -118,7 +109,7 @@ fn release(
     for slot in shape.slots.iter().filter(|slot| found.has(slot.cell)) {
         match (slot.table, slot.take) {
             (Some((table, _)), _) if slot.repeated => {
-                for row in cx.numbers(shape, &found, slot.cell) {
+                for row in cx.numbers(&found, slot.cell) {
                     if cx.tables.release(table, row) {
                         left[table as usize].insert(row);
                     }

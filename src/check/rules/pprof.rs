@@ -15,18 +15,8 @@
 
 use super::conventions::is_url;
 use super::regexp::is_regexp;
-use super::{limits, value_types};
-use crate::check::catalogue::{
-    OP1021, OP8010, PP1001, PP1002, PP1014, PP1020, PP1021, PP1022, PP1028, PP1029, PP1030, PP1032,
-    PP1034,
-};
-use crate::check::cx::Cx;
-use crate::check::findings::{Shown, Spot};
-use crate::check::record::Record;
-use crate::check::shape::Shape;
-use crate::check::state::ProfileState;
+use super::*;
 use crate::format::pprof::strings::second_table;
-use crate::schema::{PROFILE, Table};
 
 /// Cells of `Profile` that pprof has.
 const TYPES: usize = PROFILE.cell("sample_type");
@@ -44,26 +34,24 @@ const PATTERNS: [usize; 2] = [PROFILE.cell("drop_frames"), PROFILE.cell("keep_fr
 ///
 /// Rows of the tables were found before ([`ids`](super::pprof_rows::ids)), so strings can be read
 /// here.
-pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+pub(crate) fn profile(cx: &mut CheckContext<'_>, record: &Record) {
     cx.payload.profiles += 1;
     cx.payload.samples += record.count(SAMPLES) as u64;
     cx.profile = ProfileState::default();
     cx.profile.compares = cx.findings.asks(&PP1032);
     strings(cx, record);
-    types(cx, shape, record);
+    types(cx, record);
     times(cx, record);
     period(cx, record);
     for cell in PATTERNS {
         let row = record.number(cell);
         if let Some(text) = cx.string(row).filter(|text| row > 0 && !is_regexp(text)) {
-            let spot = Spot::at(record.at(cell)).field(shape.name_of(cell));
-            cx.findings.raise(&PP1030, spot, Shown(text), "");
+            cx.report(&PP1030, record.field(cell), Shown(text), "");
         }
     }
     let row = record.number(DOC_URL);
     if let Some(text) = cx.string(row).filter(|text| row > 0 && !is_url(text)) {
-        let spot = Spot::at(record.at(DOC_URL)).field("doc_url");
-        cx.findings.raise(&OP8010, spot, Shown(text), "");
+        cx.report(&OP8010, record.field(DOC_URL), Shown(text), "");
     }
     limits::samples(cx, "sample");
 }
@@ -74,7 +62,7 @@ pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 /// "none".
 ///
 /// One that begins again is of a second profile behind the first.
-fn strings(cx: &mut Cx<'_>, record: &Record) {
+fn strings(cx: &mut CheckContext<'_>, record: &Record) {
     let second = |is_repeated| {
         let rows = cx.tables.rows[Table::String as usize].iter().copied();
         second_table(rows, is_repeated)
@@ -85,15 +73,15 @@ fn strings(cx: &mut Cx<'_>, record: &Record) {
     let is_repeated = ids.iter().any(|ids| ids.is_repeated) || once.into_iter().any(is_twice);
     if let Some(row) = second(is_repeated).filter(|_| !is_joined_in_time(cx, record)) {
         let spot = cx.of_row(Table::String, row);
-        cx.findings.raise(&PP1014, spot, "a second string table begins here", "");
+        cx.report(&PP1014, spot, "a second string table begins here", "");
     }
-    let spot = Spot::nowhere().field("string_table");
+    let spot = Position::nowhere().field("string_table");
     match cx.string(0) {
-        None => cx.findings.raise(&PP1001, spot, "", "the empty string as entry 0"),
+        None => cx.report(&PP1001, spot, "", "the empty string as entry 0"),
         Some(b"") => {}
         Some(text) => {
             let spot = cx.of_row(Table::String, 0);
-            cx.findings.raise(&PP1001, spot, Shown(text), "");
+            cx.report(&PP1001, spot, Shown(text), "");
         }
     }
 }
@@ -103,13 +91,12 @@ fn strings(cx: &mut Cx<'_>, record: &Record) {
 /// Compared by text. As in OTLP no more than a hundred types are compared with each other.
 /// `default_sample_type` names the type alone, not its unit. Without samples a missing type is a
 /// warning, as only Pyroscope minds.
-fn types(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    let types = value_types::sample_types(cx, shape, record);
+fn types(cx: &mut CheckContext<'_>, record: &Record) {
+    let types = value_types::sample_types(cx, record);
     cx.profile.types = types.len();
-    let spot = Spot::at(record.at(TYPES)).field("sample_type");
     if types.is_empty() {
         let rule = if record.has(SAMPLES) { &PP1002 } else { &PP1021 };
-        cx.findings.raise(rule, spot, "", "");
+        cx.report(rule, record.field(TYPES), "", "");
     }
     let default = record.number(DEFAULT);
     let wanted = cx.string(default).filter(|_| default > 0);
@@ -117,13 +104,13 @@ fn types(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
     let (mut is_named, mut counts_first) = (false, false);
     for (row, body) in types.iter().enumerate() {
         let Some(names) = value_types::named(cx, *body) else { continue };
-        let spot = Spot { byte: Some(body.0 as u64), ..spot }.row(row);
+        let spot = Position { byte: Some(body.0 as u64), ..record.field(TYPES) }.row(row);
         if value_types::are_known(cx, &known, names) {
-            cx.findings.raise(&PP1022, spot, Shown(names.0), "");
+            cx.report(&PP1022, spot, Shown(names.0), "");
         }
         counts_first |= row == 0 && names.1 == b"count";
         if names.1 == b"count" && !counts_first {
-            cx.findings.raise(&PP1034, spot, Shown(names.0), "");
+            cx.report(&PP1034, spot, Shown(names.0), "");
         }
         is_named |= wanted.is_some_and(|wanted| cx.memo.same(names.0, wanted));
         if known.len() < value_types::MANY {
@@ -131,13 +118,12 @@ fn types(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         }
     }
     if let Some(text) = wanted.filter(|_| !is_named) {
-        let spot = Spot::at(record.at(DEFAULT)).field("default_sample_type");
-        cx.findings.raise(&PP1020, spot, Shown(text), "the name of a sample type");
+        cx.report(&PP1020, record.field(DEFAULT), Shown(text), "the name of a sample type");
     }
 }
 
 /// Whether there are two times, of which the first is set.
-fn is_joined_in_time(cx: &Cx<'_>, record: &Record) -> bool {
+fn is_joined_in_time(cx: &CheckContext<'_>, record: &Record) -> bool {
     let times = record.get(TIME).map_or(0, |cell| cell.times);
     times > 1 && cx.first_number(record.at(TIME), record.end) != 0
 }
@@ -147,41 +133,36 @@ fn is_joined_in_time(cx: &Cx<'_>, record: &Record) -> bool {
 /// A time that comes twice is how pprof knows two files in a row for what they are, unless the first is 0.
 ///
 /// Duration is asked only for itself and for its sum with the start; 0 is unknown in both.
-fn times(cx: &mut Cx<'_>, record: &Record) {
+fn times(cx: &mut CheckContext<'_>, record: &Record) {
     let (time, duration) = (record.signed(TIME), record.signed(DURATION));
-    let spot = Spot::at(record.at(TIME)).field("time_nanos");
+    let spot = record.field(TIME);
     if is_joined_in_time(cx, record) {
-        cx.findings.raise(&PP1014, spot, "time_nanos occurs more than once", "");
+        cx.report(&PP1014, spot, "time_nanos occurs more than once", "");
     } else if record.get(TIME).is_some_and(|cell| cell.times > 1) {
-        cx.findings.raise(&OP1021, spot, "", "");
+        cx.report(&OP1021, spot, "", "");
     }
     if time < 0 {
-        cx.findings.raise(&PP1029, spot, format_args!("{time} ns"), "0 or more");
+        cx.report(&PP1029, spot, format_args!("{time} ns"), "0 or more");
     } else if super::times::is_coarse(time.into()) {
-        cx.findings.raise(&PP1029, spot, time, "nanoseconds since 1970");
+        cx.report(&PP1029, spot, time, "nanoseconds since 1970");
     }
-    let spot = Spot::at(record.at(DURATION)).field("duration_nanos");
+    let spot = record.field(DURATION);
     if duration < 0 {
-        cx.findings.raise(&PP1029, spot, format_args!("{duration} ns"), "a duration of 0 or more");
+        cx.report(&PP1029, spot, format_args!("{duration} ns"), "a duration of 0 or more");
     } else if time.checked_add(duration).is_none() {
-        cx.findings.raise(
-            &PP1029,
-            spot,
-            format_args!("{time} ns + {duration} ns"),
-            "a sum of 64 bits",
-        );
+        cx.report(&PP1029, spot, format_args!("{time} ns + {duration} ns"), "a sum of 64 bits");
     }
 }
 
 /// A period counts something: without a type nobody can say what a sample stands for.
 ///
 /// Only whether `period_type` is there: what it says is asked as of any value type.
-fn period(cx: &mut Cx<'_>, record: &Record) {
+fn period(cx: &mut CheckContext<'_>, record: &Record) {
     let period = record.signed(PERIOD);
-    let spot = Spot::at(record.at(PERIOD)).field("period");
+    let spot = record.field(PERIOD);
     if period < 0 {
-        cx.findings.raise(&PP1028, spot, period, "0 or more");
+        cx.report(&PP1028, spot, period, "0 or more");
     } else if period != 0 && !record.has(PERIOD_TYPE) {
-        cx.findings.raise(&PP1028, spot, period, "a period_type with it");
+        cx.report(&PP1028, spot, period, "a period_type with it");
     }
 }

@@ -11,34 +11,22 @@
 //! is an id here (`mapping_id`). Ids are `uint64` and may be any; they are resolved once, by
 //! [`ids`], before anything refers to them.
 
-use crate::check::catalogue::{
-    OP9007, PP1005, PP1006, PP1007, PP1008, PP1009, PP1023, PP1024, PP1025, PP1026, PP1031, PP1036,
-    PP1038,
-};
-use crate::check::cx::Cx;
-use crate::check::findings::{Counted, Shown, Spot};
-use crate::check::lists;
-use crate::check::record::Record;
-use crate::check::rule::Rule;
-use crate::check::shape::Shape;
-use crate::check::state::Ids;
-use crate::check::state::Map;
-use crate::schema::{FUNCTION, LINE, LOCATION, MAPPING, Table};
+use super::*;
 
 /// The ids of the rows of a table: zero, given twice, or not 1, 2, 3 …
 ///
 /// A row is found by its own id if no earlier one has it, so that a second lookup tells duplicates
 /// apart. Gaps and other orders are legal and one finding for each table (`PP1026`).
-fn id(cx: &mut Cx<'_>, record: &Record, cell: usize, rule: &'static Rule, table: Table) {
+fn id(cx: &mut CheckContext<'_>, record: &Record, cell: usize, rule: &'static Rule, table: Table) {
     let (id, row) = (record.number(cell), cx.row() as u64);
-    let spot = Spot::at(record.at(cell)).field("id");
+    let spot = record.field(cell);
     let first = cx.payload.ids_of(table).and_then(|ids| ids.row(id));
     if id == 0 {
-        cx.findings.raise(rule, spot, 0, "1 or more");
+        cx.report(rule, spot, 0, "1 or more");
     } else if first != Some(row) {
-        cx.findings.raise(rule, spot, id, "a unique id");
+        cx.report(rule, spot, id, "a unique id");
     } else if id != row + 1 {
-        cx.findings.fold(&PP1026, table as u64, spot, id, row + 1);
+        cx.report_folded(&PP1026, table as u64, spot, id, row + 1);
     }
 }
 
@@ -48,12 +36,12 @@ const START: usize = MAPPING.cell("memory_start");
 const LIMIT: usize = MAPPING.cell("memory_limit");
 
 /// A mapping. Go writes one without a range where it cannot read its own, so that only a start past the limit is wrong.
-pub(crate) fn mapping(cx: &mut Cx<'_>, record: &Record) {
+pub(crate) fn mapping(cx: &mut CheckContext<'_>, record: &Record) {
     id(cx, record, MAPPING_ID, &PP1005, Table::Mapping);
     let (start, limit) = (record.number(START), record.number(LIMIT));
     if start > limit {
         let found = format!("{start:#x} to {limit:#x}");
-        cx.findings.raise(&PP1023, Spot::at(record.start), found, "");
+        cx.report(&PP1023, Position::at(record.start), found, "");
     }
 }
 
@@ -69,35 +57,34 @@ const LINES: usize = LOCATION.cell("lines");
 ///
 /// The mapping is resolved to a row and counted as used, for `PP1038`. Address 0 is "not known", in
 /// no mapping and in any.
-pub(crate) fn location(cx: &mut Cx<'_>, _: &'static Shape, record: &Record) {
+pub(crate) fn location(cx: &mut CheckContext<'_>, record: &Record) {
     id(cx, record, LOCATION_ID, &PP1007, Table::Location);
     let (mapping, address) = (record.number(MAPPING_OF), record.number(ADDRESS));
     let lines = record.count(LINES);
-    let spot = Spot::at(record.at(MAPPING_OF)).field("mapping_id");
     match cx.payload.mapping_ids.row(mapping) {
         _ if mapping == 0 => {}
-        None => cx.findings.raise(&PP1008, spot, mapping, ""),
+        None => cx.report(&PP1008, record.field(MAPPING_OF), mapping, ""),
         Some(row) => {
             cx.tables.mark(Table::Mapping, row);
             let fact = cx.payload.mappings.get(row as usize).copied();
-            if let Some(fact) = fact.filter(|fact| {
-                address != 0
-                    && fact.limit > fact.start
-                    && (address < fact.start || address > fact.limit)
-            }) {
-                let spot = Spot::at(record.at(ADDRESS)).field("address");
+            if let Some(fact) = fact.filter(|fact| fact.excludes(address)) {
                 let bound = format!("{:#x} to {:#x}", fact.start, fact.limit);
-                cx.findings.fold(&PP1024, row, spot, format_args!("{address:#x}"), bound);
+                cx.report_folded(
+                    &PP1024,
+                    row,
+                    record.field(ADDRESS),
+                    format_args!("{address:#x}"),
+                    bound,
+                );
             }
         }
     }
     if address == 0 && lines == 0 {
-        cx.findings.raise(&PP1025, Spot::at(record.start), "", "");
+        cx.report(&PP1025, Position::at(record.start), "", "");
     }
     let most = cx.limits.max_lines_per_location;
     if lines as u64 > most {
-        let spot = Spot::at(record.at(LINES)).field("line");
-        cx.findings.raise(&OP9007, spot, Counted(lines, "line"), most);
+        cx.report(&OP9007, record.field(LINES), Counted(lines, "line"), most);
     }
 }
 
@@ -109,19 +96,17 @@ const COLUMN: usize = LINE.cell("column");
 /// A line: pprof has no line without a function, as id 0 is nobody's.
 ///
 /// The row of the function is counted as used.
-pub(crate) fn line(cx: &mut Cx<'_>, record: &Record) {
+pub(crate) fn line(cx: &mut CheckContext<'_>, record: &Record) {
     let function = record.number(FUNCTION_OF);
     match cx.payload.functions.row(function) {
         Some(row) => cx.tables.mark(Table::Function, row),
         None => {
-            let spot = Spot::at(record.at(FUNCTION_OF)).field("function_id");
-            cx.findings.raise(&PP1009, spot, function, "");
+            cx.report(&PP1009, record.field(FUNCTION_OF), function, "");
         }
     }
-    for (cell, name) in [(LINE_NUMBER, "line"), (COLUMN, "column")] {
+    for cell in [LINE_NUMBER, COLUMN] {
         if record.signed(cell) < 0 {
-            let spot = Spot::at(record.at(cell)).field(name);
-            cx.findings.raise(&PP1036, spot, record.signed(cell), "");
+            cx.report(&PP1036, record.field(cell), record.signed(cell), "");
         }
     }
 }
@@ -131,11 +116,10 @@ const FUNCTION_ID: usize = FUNCTION.cell("id");
 const START_LINE: usize = FUNCTION.cell("start_line");
 
 /// A function. Its names are references to strings, which are asked where the message is taken apart.
-pub(crate) fn function(cx: &mut Cx<'_>, _: &'static Shape, record: &Record) {
+pub(crate) fn function(cx: &mut CheckContext<'_>, record: &Record) {
     id(cx, record, FUNCTION_ID, &PP1006, Table::Function);
     if record.signed(START_LINE) < 0 {
-        let spot = Spot::at(record.at(START_LINE)).field("start_line");
-        cx.findings.raise(&PP1036, spot, record.signed(START_LINE), "");
+        cx.report(&PP1036, record.field(START_LINE), record.signed(START_LINE), "");
     }
 }
 
@@ -144,7 +128,7 @@ pub(crate) fn function(cx: &mut Cx<'_>, _: &'static Shape, record: &Record) {
 /// They are read by their field alone: of a broken row the id still counts, so that what refers to it is not told as well.
 ///
 /// Costs a walk over the headers of each row, and no memory while ids count from 1 ([`Ids::new`]).
-pub(crate) fn ids(cx: &mut Cx<'_>) {
+pub(crate) fn ids(cx: &mut CheckContext<'_>) {
     let of = |table, cell| -> Ids {
         let slot = cx.table_shape(table).and_then(|shape| shape.of_cell(cell));
         let Some(number) = slot.map(|slot| slot.field.number) else { return Ids::default() };
@@ -164,14 +148,14 @@ pub(crate) fn ids(cx: &mut Cx<'_>) {
 ///
 /// Equal strings are found by their bytes with a table of hashes. Row 0 of strings is exempt from
 /// being used, no other row is: ids have no null row.
-pub(crate) fn tables(cx: &mut Cx<'_>) {
+pub(crate) fn tables(cx: &mut CheckContext<'_>) {
     let mut seen: Map<&[u8], usize> = Map::default();
     for row in 0..cx.tables.rows[Table::String as usize].len() {
         let text = cx.string(row as u64).unwrap_or_default();
         if let Some(first) = seen.get(text) {
             let (spot, first) = (cx.of_row(Table::String, row), *first);
             let bound = first.to_string();
-            cx.findings.raise(&PP1031, spot, Shown(text), bound);
+            cx.report(&PP1031, spot, Shown(text), bound);
         } else {
             seen.insert(text, row);
         }
@@ -182,7 +166,7 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
         let rows: Vec<usize> = cx.tables.unused(table, first).collect();
         for row in rows {
             let spot = cx.of_row(table, row);
-            cx.findings.raise(&PP1038, spot, "", "");
+            cx.report(&PP1038, spot, "", "");
         }
     }
 }

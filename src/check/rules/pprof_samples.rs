@@ -6,15 +6,7 @@
 //! OTLP 1.3 to 1.7 asks of samples is in [`samples`](super::samples); the sums of columns are
 //! shared with it.
 
-use crate::check::catalogue::{
-    OP9005, PP1003, PP1004, PP1015, PP1016, PP1017, PP1018, PP1019, PP1032, PP1033, PP1037, PP1040,
-};
-use crate::check::cx::Cx;
-use crate::check::fields::Fields;
-use crate::check::findings::{Counted, Shown, Spot};
-use crate::check::record::Record;
-use crate::check::shape::Shape;
-use crate::schema::{LABEL, SAMPLE, Table, Version};
+use super::*;
 use crate::wire::write::varint;
 
 /// Cells of `Sample`. pprof calls the first `location_id` and the second `value`.
@@ -24,45 +16,43 @@ const LABELS: usize = SAMPLE.cell("label");
 
 /// A sample.
 ///
-/// Ids are resolved one by one here and counted as used; [`fast`](crate::check::fast) proves most
+/// Ids are resolved one by one here and counted as used; [`canonical`](crate::check::canonical) proves most
 /// samples before this is called. Where `sample_type` is missing altogether, each sample would have
 /// the wrong number of values: `PP1002` says it once.
-pub(crate) fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    let here = Spot::at(record.start);
+pub(crate) fn sample(cx: &mut CheckContext<'_>, record: &Record) {
+    let here = Position::at(record.start);
     let (values, types) = (record.count(VALUES), cx.profile.types);
     if values != types && types > 0 {
-        let spot = Spot::at(record.at(VALUES)).field("value");
-        cx.findings.raise(&PP1003, spot, Counted(values, "value"), types);
+        cx.report(&PP1003, record.field(VALUES), Counted(values, "value"), types);
     }
     let depth = record.count(LOCATIONS);
-    let spot = Spot::at(record.at(LOCATIONS)).field("location_id");
     if depth == 0 {
-        cx.findings.raise(&PP1033, here, "", "");
+        cx.report(&PP1033, here, "", "");
     }
     if depth as u64 > cx.limits.max_stack_depth {
         let most = cx.limits.max_stack_depth;
-        cx.findings.raise(&OP9005, spot, Counted(depth, "location"), most);
+        cx.report(&OP9005, record.field(LOCATIONS), Counted(depth, "location"), most);
     }
-    for (row, id) in cx.numbers(shape, record, LOCATIONS).enumerate() {
+    for (row, id) in cx.numbers(record, LOCATIONS).enumerate() {
         match cx.payload.locations.row(id) {
             Some(found) => cx.tables.mark(Table::Location, found),
             None => {
-                let spot = cx.element(&PP1004, shape, record, LOCATIONS, row);
-                cx.findings.raise(&PP1004, spot, id, "");
+                let spot = cx.element(&PP1004, record, LOCATIONS, row);
+                cx.report(&PP1004, spot, id, "");
             }
         }
     }
     if record.has(LABELS) {
         super::labels::labels(cx, record, &PP1018);
     }
-    sums(cx, shape, record);
-    repeated(cx, shape, record);
+    sums(cx, record);
+    repeated(cx, record);
 }
 
 /// Adds each value to the sum of its column, which [`after`](super::samples::after) looks at. Values past the number of
 /// types are `PP1003`'s and are in no column.
-fn sums(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    for (column, value) in cx.numbers(shape, record, VALUES).take(cx.profile.types).enumerate() {
+fn sums(cx: &mut CheckContext<'_>, record: &Record) {
+    for (column, value) in cx.numbers(record, VALUES).take(cx.profile.types).enumerate() {
         let value = i128::from(value as i64);
         match cx.profile.sums.get_mut(column) {
             None => cx.profile.sums.push(value),
@@ -74,32 +64,32 @@ fn sums(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 /// Samples of the same locations and labels.
 ///
 /// Only if `PP1032` is asked: it takes a fingerprint of each sample and 16 bytes to remember it.
-fn repeated(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+fn repeated(cx: &mut CheckContext<'_>, record: &Record) {
     if !cx.profile.compares {
         return;
     }
     let number = SAMPLE.number(Version::Pprof, "label");
     let fields = Fields::new(cx.bytes, record.start, record.end);
     let labels = fields.filter(|(found, _)| *found == number).filter_map(|(_, body)| body);
-    let stack = stack_of(cx, shape, record);
+    let stack = stack_of(cx, record);
     let print = identity_of(cx, stack, labels);
     let row = cx.row() as u32;
     if let Some(first) = cx.profile.identities.before(print, row) {
         let bound = first.to_string();
-        cx.findings.raise(&PP1032, Spot::at(record.start), "", bound);
+        cx.report(&PP1032, Position::at(record.start), "", bound);
     }
 }
 
 /// The fingerprint of the locations of a sample, as one packed list has them: google/pprof writes lists of one or two
 /// one by one.
-fn stack_of(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) -> u128 {
+fn stack_of(cx: &mut CheckContext<'_>, record: &Record) -> u128 {
     if record.get(LOCATIONS).is_none_or(|cell| cell.times == 1 && cell.end > 0) {
         let packed = cx.body(record, LOCATIONS);
         return cx.payload.fingerprint(packed);
     }
     let mut stack = std::mem::take(&mut cx.scratch);
     stack.clear();
-    cx.numbers(shape, record, LOCATIONS).for_each(|id| varint(&mut stack, id));
+    cx.numbers(record, LOCATIONS).for_each(|id| varint(&mut stack, id));
     let print = cx.payload.fingerprint(&stack);
     cx.scratch = stack;
     print
@@ -107,12 +97,12 @@ fn stack_of(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) -> u128 {
 
 /// The key of a sample: the fingerprint of its locations, and its labels.
 ///
-/// Shared with [`fast`](crate::check::fast), or the two would not recognize each other's samples.
+/// Shared with [`canonical`](crate::check::canonical), or the two would not recognize each other's samples.
 /// Fingerprints of labels are added up: their order does not count, as google/pprof sorts them, and two equal ones do
 /// not cancel out. That of the locations is turned, so that it cannot be taken for one of a label.
 #[inline(always)]
 pub(crate) fn identity_of(
-    cx: &mut Cx<'_>,
+    cx: &mut CheckContext<'_>,
     stack: u128,
     labels: impl Iterator<Item = (usize, usize)>,
 ) -> u128 {
@@ -138,28 +128,28 @@ const UNIT: usize = LABEL.cell("num_unit_strindex");
 ///
 /// 0 is "not there" for each of the four. Units are kept by key for the whole file, and compared as
 /// rows first, as texts where the rows differ. A conflict is folded by key.
-pub(crate) fn label(cx: &mut Cx<'_>, record: &Record) {
+pub(crate) fn label(cx: &mut CheckContext<'_>, record: &Record) {
     let (key, text) = (record.number(KEY), record.number(STR));
     let (number, unit) = (record.number(NUM), record.number(UNIT));
-    let here = Spot::at(record.start);
-    let in_key = Spot::at(record.at(KEY)).field("key");
+    let here = Position::at(record.start);
+    let in_key = record.field(KEY);
     match cx.string(key) {
-        _ if key == 0 => cx.findings.raise(&PP1017, in_key, "", ""),
-        Some(b"") => cx.findings.raise(&PP1017, in_key, "", ""),
+        _ if key == 0 => cx.report(&PP1017, in_key, "", ""),
+        Some(b"") => cx.report(&PP1017, in_key, "", ""),
         Some(name) if name.starts_with(RESERVED) => {
-            cx.findings.raise(&PP1019, in_key, Shown(name), "");
+            cx.report(&PP1019, in_key, Shown(name), "");
         }
         _ => {}
     }
     if text != 0 && number != 0 {
-        cx.findings.raise(&PP1015, here, "str and num", "one of them");
+        cx.report(&PP1015, here, "str and num", "one of them");
     }
     if text != 0 && unit != 0 {
         let shown = Shown(cx.string(unit).unwrap_or_default());
-        cx.findings.raise(&PP1016, Spot::at(record.at(UNIT)).field("num_unit"), shown, "");
+        cx.report(&PP1016, record.field(UNIT), shown, "");
     }
     if text == 0 && number == 0 && unit == 0 {
-        cx.findings.raise(&PP1037, here, "", "");
+        cx.report(&PP1037, here, "", "");
     }
     if text == 0 && unit != 0 {
         let known = *cx.payload.units.entry(key).or_insert(unit);
@@ -168,10 +158,9 @@ pub(crate) fn label(cx: &mut Cx<'_>, record: &Record) {
             (known, unit) => known == unit,
         };
         if known != unit && !same {
-            let spot = Spot::at(record.at(UNIT)).field("num_unit");
             let found = Shown(cx.string(unit).unwrap_or_default()).to_string();
             let bound = Shown(cx.string(known).unwrap_or_default()).to_string();
-            cx.findings.fold(&PP1040, key, spot, found, bound);
+            cx.report_folded(&PP1040, key, record.field(UNIT), found, bound);
         }
     }
 }

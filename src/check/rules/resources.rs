@@ -10,13 +10,7 @@
 
 use super::attributes::{bodies, key_of, of_message};
 use super::structure::schema_url;
-use crate::check::catalogue::{OP5023, OP5025, OP5026, OP5027, OP5028};
-use crate::check::cx::Cx;
-use crate::check::findings::{Shown, Spot};
-use crate::check::record::Record;
-use crate::check::shape::Shape;
-use crate::check::state::Set;
-use crate::schema::{ENTITY_REF, INSTRUMENTATION_SCOPE, Noun, RESOURCE};
+use super::*;
 
 /// Cell of the name of a scope.
 const SCOPE_NAME: usize = INSTRUMENTATION_SCOPE.cell("name");
@@ -25,11 +19,11 @@ const SCOPE_NAME: usize = INSTRUMENTATION_SCOPE.cell("name");
 ///
 /// Attributes are asked as those of any message. A missing version of the scope is not worth a
 /// word.
-pub(crate) fn scope(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+pub(crate) fn scope(cx: &mut CheckContext<'_>, record: &Record) {
     if cx.body(record, SCOPE_NAME).is_empty() {
-        cx.findings.raise(&OP5023, Spot::at(record.at(SCOPE_NAME)).field("name"), "", "");
+        cx.report(&OP5023, record.field(SCOPE_NAME), "", "");
     }
-    of_message(cx, shape, record);
+    of_message(cx, record);
 }
 
 /// Cells of `Resource`.
@@ -40,13 +34,13 @@ const RESOURCE_ATTRIBUTES: usize = RESOURCE.cell("attributes");
 ///
 /// Keys are gathered for [`entity`], which is walked next, and only if there are entities, by their
 /// fingerprints. A key by reference counts by its text.
-pub(crate) fn resource(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    of_message(cx, shape, record);
+pub(crate) fn resource(cx: &mut CheckContext<'_>, record: &Record) {
+    of_message(cx, record);
     cx.payload.resource_keys.clear();
     let Some(pair) = cx.shapes.find(Noun::KeyValue).filter(|_| record.has(ENTITIES)) else {
         return;
     };
-    let list: Vec<_> = bodies(cx, shape, record, RESOURCE_ATTRIBUTES).collect();
+    let list: Vec<_> = bodies(cx, record, RESOURCE_ATTRIBUTES).collect();
     for (start, end) in list {
         let key = key_of(cx, &cx.peek(pair, start, end)).unwrap_or_default();
         let print = cx.memo.fingerprint(key);
@@ -64,28 +58,26 @@ const DESCRIPTION_KEYS: usize = ENTITY_REF.cell("description_keys");
 ///
 /// One set for both lists: an identifying key must not be a descriptive one as well. Each key is
 /// looked up among those of the resource, so the cost is that of the references.
-pub(crate) fn entity(cx: &mut Cx<'_>, record: &Record) {
-    let Some(shape) = cx.shapes.find(Noun::EntityRef) else { return };
+pub(crate) fn entity(cx: &mut CheckContext<'_>, record: &Record) {
     schema_url(cx, record, ENTITY_URL);
     if cx.body(record, ENTITY_TYPE).is_empty() {
-        let spot = Spot::at(record.at(ENTITY_TYPE)).field("type");
-        cx.findings.raise(&OP5025, spot, "", "");
+        cx.report(&OP5025, record.field(ENTITY_TYPE), "", "");
     }
     if !record.has(ID_KEYS) {
-        cx.findings.raise(&OP5026, Spot::at(record.start).field("id_keys"), "", "");
+        cx.report(&OP5026, Position::at(record.start).field("id_keys"), "", "");
     }
     let mut seen = Set::default();
     for cell in [ID_KEYS, DESCRIPTION_KEYS] {
-        let list: Vec<_> = bodies(cx, shape, record, cell).collect();
+        let list: Vec<_> = bodies(cx, record, cell).collect();
         for (row, (start, end)) in list.into_iter().enumerate() {
             let key = cx.bytes.get(start..end).unwrap_or_default();
-            let spot = Spot::at(start).field(shape.name_of(cell)).row(row);
+            let spot = Position::at(start).field(record.shape.name_of(cell)).row(row);
             let print = cx.memo.fingerprint(key);
             if !cx.payload.resource_keys.contains(&print) {
-                cx.findings.raise(&OP5027, spot, Shown(key), "");
+                cx.report(&OP5027, spot, Shown(key), "");
             }
             if !seen.insert(print) {
-                cx.findings.raise(&OP5028, spot, Shown(key), "");
+                cx.report(&OP5028, spot, Shown(key), "");
             }
         }
     }

@@ -8,21 +8,10 @@
 //! columned  up to 1.7    a value for each sample type; a slice of location_indices; labels in 1.3
 //! ```
 //!
-//! Most samples never come here: [`fast`](crate::check::fast) proves those of which nothing is to
-//! be said, and adds to the same sums and identities. So whatever a rule here adds to the state,
-//! `fast::samples` or `fast::columned` has to add as well, which a test compares.
+//! Most samples take the [canonical](crate::check::canonical) decoder, which adds to the same sums and identities. A rule
+//! that adds to the state here needs the same there, which a test compares.
 
-use super::{labels, times, zero};
-use crate::check::catalogue::{
-    OP3127, OP4001, OP4002, OP4003, OP4004, OP4005, OP4006, OP4007, OP4008, OP4009, OP4010, OP4011,
-    OP4016, OP4017, OP4018, OP4019, OP4020, OP4024, OP4025, OP9005, OP9103, PP1039,
-};
-use crate::check::cx::Cx;
-use crate::check::findings::{Counted, Shown, Spot};
-use crate::check::lists;
-use crate::check::record::Record;
-use crate::check::shape::Shape;
-use crate::schema::{PROFILE, SAMPLE, STACK, Table, Version};
+use super::*;
 
 /// Cells of `Sample` of all generations; those of the other family never occur.
 const STACK_INDEX: usize = SAMPLE.cell("stack_index");
@@ -41,18 +30,18 @@ const SAMPLES: usize = PROFILE.cell("samples");
 
 /// A sample of any generation of OTLP. The two families differ in what a value belongs to: before 1.8 to a sample type,
 /// since then to a timestamp.
-pub(crate) fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+pub(crate) fn sample(cx: &mut CheckContext<'_>, record: &Record) {
     let (values, times) = (record.count(VALUES), record.count(TIMES));
-    lists::unique(cx, shape, record, ATTRIBUTES);
+    lists::unique(cx, record, ATTRIBUTES);
     match cx.version >= Version::V1_8 {
-        true => shaped(cx, shape, record, values, times),
-        false => columned(cx, shape, record, values, times),
+        true => shaped(cx, record, values, times),
+        false => columned(cx, record, values, times),
     }
     if values > 0 {
-        numbers(cx, shape, record, times);
+        numbers(cx, record, times);
     }
     if times > 0 {
-        times::timestamps(cx, shape, record);
+        times::timestamps(cx, record);
     }
 }
 
@@ -60,15 +49,15 @@ pub(crate) fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 ///
 /// The first sample of a profile that is not empty sets the shape that the others are held against.
 #[inline(always)]
-fn shaped(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, values: usize, times: usize) {
-    let here = Spot::at(record.start);
+fn shaped(cx: &mut CheckContext<'_>, record: &Record, values: usize, times: usize) {
+    let here = Position::at(record.start);
     let found = (values > 0, times > 0);
     if found == (false, false) {
-        cx.findings.raise(&OP4001, here, "", "");
+        cx.report(&OP4001, here, "", "");
     } else {
         let first = *cx.profile.shape.get_or_insert(found);
         if first != found {
-            cx.findings.raise(&OP4004, here, shape_name(found), shape_name(first));
+            cx.report(&OP4004, here, shape_name(found), shape_name(first));
         }
     }
     if values > 0 && times > 0 && values != times {
@@ -76,18 +65,16 @@ fn shaped(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, values: usize
         let found =
             format_args!("{} and {}", Counted(values, "value"), Counted(times, "timestamp"))
                 .to_string();
-        cx.findings.raise(&OP4002, here, found, bound);
+        cx.report(&OP4002, here, found, bound);
     }
     if values > 1 && times == 0 {
-        let spot = Spot::at(record.at(VALUES)).field("values");
-        cx.findings.raise(&OP4003, spot, Counted(values, "value"), "");
+        cx.report(&OP4003, record.field(VALUES), Counted(values, "value"), "");
     }
     if record.number(STACK_INDEX) == 0 {
-        let spot = Spot::at(record.at(STACK_INDEX)).field("stack_index");
-        cx.findings.raise(&OP4007, spot, "", "");
+        cx.report(&OP4007, record.field(STACK_INDEX), "", "");
     }
     if cx.profile.compares {
-        identity(cx, shape, record);
+        identity(cx, record);
     }
 }
 
@@ -106,13 +93,13 @@ fn shape_name((values, times): (bool, bool)) -> &'static str {
 /// Asked for the stack, link and attributes of one sample (`OP4006`). The row of the first one of a
 /// kind is kept, so that the finding can name it.
 #[inline(always)]
-fn identity(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    let attributes = cx.numbers(shape, record, ATTRIBUTES);
+fn identity(cx: &mut CheckContext<'_>, record: &Record) {
+    let attributes = cx.numbers(record, ATTRIBUTES);
     let rows = (record.number(STACK_INDEX), record.number(LINK_INDEX));
     let (row, count) = (cx.row() as u32, record.count(ATTRIBUTES));
     if let Some(first) = same_before(cx, row, rows, count, attributes) {
         let bound = first.to_string();
-        cx.findings.raise(&OP4006, Spot::at(record.start), "", bound);
+        cx.report(&OP4006, Position::at(record.start), "", bound);
     }
 }
 
@@ -121,7 +108,7 @@ fn identity(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 /// Most stacks have one sample in a profile, so the first of each is found by its stack, and the others by their keys.
 #[inline(always)]
 pub(crate) fn same_before(
-    cx: &mut Cx<'_>,
+    cx: &mut CheckContext<'_>,
     row: u32,
     (stack, link): (u64, u64),
     count: usize,
@@ -149,7 +136,7 @@ pub(crate) fn same_before(
 /// every sample.
 #[inline(always)]
 fn identity_of(
-    cx: &mut Cx<'_>,
+    cx: &mut CheckContext<'_>,
     (stack, link): (u64, u64),
     count: usize,
     mut attributes: impl Iterator<Item = u64>,
@@ -180,38 +167,35 @@ fn identity_of(
 /// Without a sample type each sample would have too many values, which `OP2009` says once. A global
 /// id of a stack is 128 bits, as hex or as bytes.
 #[inline(always)]
-fn columned(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, values: usize, times: usize) {
-    let here = Spot::at(record.start);
+fn columned(cx: &mut CheckContext<'_>, record: &Record, values: usize, times: usize) {
+    let here = Position::at(record.start);
     let types = cx.profile.types;
     if values != types && types > 0 {
-        let spot = Spot::at(record.at(VALUES)).field(shape.name_of(VALUES));
-        cx.findings.raise(&OP4005, spot, Counted(values, "value"), types);
+        cx.report(&OP4005, record.field(VALUES), Counted(values, "value"), types);
     }
     if times > 0 && times != 1 && types > 1 {
         let found =
             format_args!("{} and {}", Counted(types, "column"), Counted(times, "timestamp"))
                 .to_string();
-        cx.findings.raise(&OP4018, here, found, "");
+        cx.report(&OP4018, here, found, "");
     }
     slice(cx, record);
     let listed = record.count(LOCATIONS);
     if record.signed(SLICE_LENGTH) == 0 && listed == 0 {
-        cx.findings.raise(&OP4011, here, "", "");
+        cx.report(&OP4011, here, "", "");
     }
     if record.has(LABELS) {
-        let spot = Spot::at(record.at(LABELS)).field("label");
-        cx.findings.fold(&OP4020, 0, spot, "", "");
+        cx.report_folded(&OP4020, 0, record.field(LABELS), "", "");
         labels::labels(cx, record, &OP4024);
     }
     if listed > 0 && record.signed(SLICE_LENGTH) != 0 {
-        cx.findings.raise(&OP4010, here, Counted(listed, "location"), "");
+        cx.report(&OP4010, here, Counted(listed, "location"), "");
     }
     let id = record.number(STACKTRACE);
     if let Some(text) = cx.string(id).filter(|_| id > 0) {
         let is_hex = text.len() == 32 && text.iter().all(u8::is_ascii_hexdigit);
         if !is_hex && text.len() != 16 {
-            let spot = Spot::at(record.at(STACKTRACE)).field("stacktrace_id_index");
-            cx.findings.raise(&OP4025, spot, Shown(text), "32 hex digits");
+            cx.report(&OP4025, record.field(STACKTRACE), Shown(text), "32 hex digits");
         }
     }
 }
@@ -222,22 +206,20 @@ fn columned(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, values: usi
 /// overflow. An empty slice at 0 is how a sample without frames looks, and asks nothing. The slice
 /// itself is not walked: many samples may share a long one.
 #[inline(always)]
-fn slice(cx: &mut Cx<'_>, record: &Record) {
+fn slice(cx: &mut CheckContext<'_>, record: &Record) {
     let (start, length) = (record.number(SLICE_START), record.number(SLICE_LENGTH));
     let most = cx.profile.slice;
     let fits = start.checked_add(length).is_some_and(|end| end <= most) && start <= most;
     if !fits && (length != 0 || start != 0) {
-        let spot = Spot::at(record.at(SLICE_LENGTH)).field("locations_length");
         let found = format_args!("at {} of length {}", start as i64, length as i64).to_string();
         let bound =
             format_args!("an end of at most {most}, the length of location_indices").to_string();
-        cx.findings.raise(&OP3127, spot, found, bound);
+        cx.report(&OP3127, record.field(SLICE_LENGTH), found, bound);
     }
     if fits && length > cx.limits.max_stack_depth {
-        let spot = Spot::at(record.at(SLICE_LENGTH)).field("locations_length");
-        cx.findings.raise(
+        cx.report(
             &OP9005,
-            spot,
+            record.field(SLICE_LENGTH),
             Counted(length as usize, "location"),
             cx.limits.max_stack_depth,
         );
@@ -249,11 +231,11 @@ fn slice(cx: &mut Cx<'_>, record: &Record) {
 /// One pass for four questions: whether all are 0, whether all are 1, whether any is negative, and
 /// the sums. Since 1.8 all values are of one type and have one sum.
 #[inline(always)]
-fn numbers(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, times: usize) {
+fn numbers(cx: &mut CheckContext<'_>, record: &Record, times: usize) {
     let columned = cx.version < Version::V1_8;
     let (mut all_zero, mut ones) = (true, times > 0);
     let mut negative = None;
-    for (row, value) in cx.numbers(shape, record, VALUES).enumerate() {
+    for (row, value) in cx.numbers(record, VALUES).enumerate() {
         let value = value as i64;
         all_zero &= value == 0;
         ones &= value == 1;
@@ -269,12 +251,11 @@ fn numbers(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, times: usize
     }
     cx.profile.ones &= ones;
     if all_zero {
-        let spot = Spot::at(record.at(VALUES)).field(shape.name_of(VALUES));
-        cx.findings.raise(&OP4019, spot, "", "");
+        cx.report(&OP4019, record.field(VALUES), "", "");
     }
     if let Some((row, value)) = negative {
-        let spot = cx.element(&OP4016, shape, record, VALUES, row);
-        cx.findings.raise(&OP4016, spot, value, "");
+        let spot = cx.element(&OP4016, record, VALUES, row);
+        cx.report(&OP4016, spot, value, "");
     }
 }
 
@@ -282,19 +263,17 @@ fn numbers(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, times: usize
 /// whole sums count: what adds up with wrap-around comes back from beyond, whatever the order of samples.
 ///
 /// And a hint, if values could have been left out: each is 1, and each sample has timestamps.
-pub(crate) fn after(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+pub(crate) fn after(cx: &mut CheckContext<'_>, record: &Record) {
     let rule = if cx.version == Version::Pprof { &PP1039 } else { &OP4017 };
-    let spot = Spot::at(record.at(SAMPLES)).field(shape.name_of(SAMPLES));
     for column in 0..cx.profile.sums.len() {
         let sum = cx.profile.sums.get(column).copied().unwrap_or_default();
         if i64::try_from(sum).is_err() {
             let found = format_args!("column {column} adds up to {sum}").to_string();
-            cx.findings.raise(rule, spot, found, "");
+            cx.report(rule, record.field(SAMPLES), found, "");
         }
     }
     if cx.profile.ones && cx.profile.shape == Some((true, true)) {
-        let spot = Spot::at(record.start);
-        cx.findings.raise(&OP9103, spot, "", "");
+        cx.report(&OP9103, Position::at(record.start), "", "");
     }
 }
 
@@ -305,24 +284,23 @@ const LOCATION_INDICES: usize = STACK.cell("location_indices");
 ///
 /// Row 0 is the stack of no frames and asks nothing here. Where the null location stands is looked
 /// for once; a stack of nothing but null locations is one finding.
-pub(crate) fn stack(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+pub(crate) fn stack(cx: &mut CheckContext<'_>, record: &Record) {
     let first = cx.row() == 0;
     let depth = record.count(LOCATION_INDICES);
-    let spot = Spot::at(record.at(LOCATION_INDICES)).field("location_indices");
     if first {
         return;
     }
     if depth == 0 {
         zero::extra(cx, record);
-        cx.findings.raise(&OP4008, Spot::at(record.start), "", "");
+        cx.report(&OP4008, Position::at(record.start), "", "");
         return;
     }
     if depth as u64 > cx.limits.max_stack_depth {
         let most = cx.limits.max_stack_depth;
-        cx.findings.raise(&OP9005, spot, Counted(depth, "location"), most);
+        cx.report(&OP9005, record.field(LOCATION_INDICES), Counted(depth, "location"), most);
     }
-    if let Some(row) = cx.numbers(shape, record, LOCATION_INDICES).position(|index| index == 0) {
-        let spot = cx.element(&OP4009, shape, record, LOCATION_INDICES, row);
-        cx.findings.raise(&OP4009, spot, 0, "");
+    if let Some(row) = cx.numbers(record, LOCATION_INDICES).position(|index| index == 0) {
+        let spot = cx.element(&OP4009, record, LOCATION_INDICES, row);
+        cx.report(&OP4009, spot, 0, "");
     }
 }

@@ -9,22 +9,8 @@
 //! Lists may be empty on the wire; what is asked is whether somebody meant them to be. `root` and
 //! `after_root` frame the walk: whether a missing dictionary matters is known only at the end.
 
-use super::{limits, original, regexp, value_types};
-use crate::check::catalogue::{
-    OP2001, OP2002, OP2003, OP2004, OP2005, OP2006, OP2007, OP2008, OP2021, OP4006, OP5019, OP5021,
-    OP5022, OP5024,
-};
-use crate::check::cx::Cx;
-use crate::check::fields::Fields;
-use crate::check::findings::{Shown, Spot};
-use crate::check::plain;
-use crate::check::record::Record;
-use crate::check::shape::Shape;
-use crate::check::state::ProfileState;
-use crate::schema::{
-    Noun, PROFILE, PROFILE_CONTAINER, PROFILES_DATA, RESOURCE_PROFILES, SCOPE_PROFILES, Table,
-    Version,
-};
+use super::*;
+use crate::check::canonical_form;
 
 /// Cells of `ProfilesData`, which is also what a request of the service is called.
 const RESOURCES: usize = PROFILES_DATA.cell("resource_profiles");
@@ -34,14 +20,14 @@ const DICTIONARY: usize = PROFILES_DATA.cell("dictionary");
 ///
 /// In 1.6 a message without any table is taken for a request, of which its references cannot be
 /// held against anything: `tables.missing` silences them, and [`after_root`] says why once.
-pub(crate) fn root(cx: &mut Cx<'_>, record: &Record) {
+pub(crate) fn root(cx: &mut CheckContext<'_>, record: &Record) {
     if !record.has(RESOURCES) {
-        cx.findings.raise(&OP2001, Spot::at(0).field("resource_profiles"), "", "");
+        cx.report(&OP2001, Position::at(0).field("resource_profiles"), "", "");
     }
     let dictionaries = record.count(DICTIONARY);
     if dictionaries > 1 {
-        let spot = Spot::at(record.body(DICTIONARY).start).field("dictionary");
-        cx.findings.raise(&OP2006, spot, format_args!("{dictionaries} times"), "");
+        let spot = Position::at(record.body(DICTIONARY).start).field("dictionary");
+        cx.report(&OP2006, spot, format_args!("{dictionaries} times"), "");
     }
     if cx.version == Version::V1_6 {
         // What the request of that release has: resources, and nothing that they could refer to.
@@ -53,15 +39,15 @@ pub(crate) fn root(cx: &mut Cx<'_>, record: &Record) {
 ///
 /// Profiles make a dictionary necessary from 1.7 on, as even an empty reference is row 0 of a
 /// table. For 1.6 samples do.
-pub(crate) fn after_root(cx: &mut Cx<'_>) {
+pub(crate) fn after_root(cx: &mut CheckContext<'_>) {
     if !cx.tables.missing {
         return;
     }
     if cx.version >= Version::V1_7 && cx.payload.profiles > 0 {
-        cx.findings.raise(&OP2005, Spot::at(0).field("dictionary"), "", "");
+        cx.report(&OP2005, Position::at(0).field("dictionary"), "", "");
     }
     if cx.version == Version::V1_6 && cx.payload.samples > 0 {
-        cx.findings.raise(&OP2008, Spot::at(0), "", "");
+        cx.report(&OP2008, Position::at(0), "", "");
     }
 }
 
@@ -72,22 +58,22 @@ const RESOURCE_URL: usize = RESOURCE_PROFILES.cell("schema_url");
 
 /// The profiles of a resource, and whether the same resource came before: two of them could have been one.
 ///
-/// Resources are compared by a fingerprint of 128 bits of [their form](crate::check::plain) and their schema URL; those
+/// Resources are compared by a fingerprint of 128 bits of [their form](crate::check::canonical_form) and their schema URL; those
 /// that are absent are not compared. The scopes of the one before are forgotten.
-pub(crate) fn resource(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    let here = Spot::at(record.start);
+pub(crate) fn resource(cx: &mut CheckContext<'_>, record: &Record) {
+    let here = Position::at(record.start);
     if !record.has(SCOPES) {
-        cx.findings.raise(&OP2002, here.field(shape.name_of(SCOPES)), "", "");
+        cx.report(&OP2002, here.field(record.shape.name_of(SCOPES)), "", "");
     }
     if !record.has(RESOURCE) {
-        cx.findings.raise(&OP5019, here.field("resource"), "", "");
+        cx.report(&OP5019, here.field("resource"), "", "");
     }
     schema_url(cx, record, RESOURCE_URL);
     cx.payload.scopes.clear();
     if record.has(RESOURCE) {
-        let key = both(cx, shape, record, (RESOURCE, RESOURCE_URL));
+        let key = both(cx, record, (RESOURCE, RESOURCE_URL));
         if cx.payload.resources.insert(key, 0).is_some() {
-            cx.findings.raise(&OP5021, here, "", "");
+            cx.report(&OP5021, here, "", "");
         }
     }
 }
@@ -98,17 +84,17 @@ const SCOPE: usize = SCOPE_PROFILES.cell("scope");
 const SCOPE_URL: usize = SCOPE_PROFILES.cell("schema_url");
 
 /// The profiles of a scope; scopes are compared within their resource alone.
-pub(crate) fn scope(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    let here = Spot::at(record.start);
+pub(crate) fn scope(cx: &mut CheckContext<'_>, record: &Record) {
+    let here = Position::at(record.start);
     if !record.has(PROFILES) {
-        cx.findings.raise(&OP2003, here.field(shape.name_of(PROFILES)), "", "");
+        cx.report(&OP2003, here.field(record.shape.name_of(PROFILES)), "", "");
     }
     schema_url(cx, record, SCOPE_URL);
     cx.payload.scope_profiles = record.count(PROFILES);
     if record.has(SCOPE) {
-        let key = both(cx, shape, record, (SCOPE, SCOPE_URL));
+        let key = both(cx, record, (SCOPE, SCOPE_URL));
         if cx.payload.scopes.insert(key, 0).is_some() {
-            cx.findings.raise(&OP5022, here, "", "");
+            cx.report(&OP5022, here, "", "");
         }
     }
 }
@@ -116,26 +102,25 @@ pub(crate) fn scope(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
 /// The fingerprint of a message and a text: a resource and its schema are one thing to receivers.
 ///
 /// The second is rotated, or two equal fields would cancel out.
-fn both(
-    cx: &mut Cx<'_>,
-    shape: &'static Shape,
-    record: &Record,
-    (message, text): (usize, usize),
-) -> u128 {
+fn both(cx: &mut CheckContext<'_>, record: &Record, (message, text): (usize, usize)) -> u128 {
     let body = record.body(message);
-    let one = shape
-        .of_cell(message)
-        .map_or(0, |slot| plain::in_place(cx, cx.shapes.get(slot.child), (body.start, body.end)));
+    let one = record.shape.of_cell(message).map_or(0, |slot| {
+        canonical_form::in_place(cx, cx.shapes.get(slot.child), (body.start, body.end))
+    });
     let other = cx.body(record, text);
     one ^ cx.payload.fingerprint(other).rotate_left(1)
 }
 
 /// A schema URL ends with a version, by which receivers find how attributes were renamed.
-pub(super) fn schema_url(cx: &mut Cx<'_>, record: &Record, cell: usize) {
+pub(super) fn schema_url(cx: &mut CheckContext<'_>, record: &Record, cell: usize) {
     let url = cx.body(record, cell);
     if !url.is_empty() && !is_schema_url(url) {
-        let spot = Spot::at(record.at(cell)).field("schema_url");
-        cx.findings.raise(&OP5024, spot, Shown(url), "http[s]://server[:port]/path/<version>");
+        cx.report(
+            &OP5024,
+            record.field(cell),
+            Shown(url),
+            "http[s]://server[:port]/path/<version>",
+        );
     }
 }
 
@@ -169,21 +154,21 @@ const SAMPLES: usize = PROFILE.cell("samples");
 /// The samples of the profile inside are counted by headers, ahead of the walk: an original payload
 /// that stands instead of them is told here, where both are seen. Without a profile that is
 /// `OP2007` and not said twice.
-pub(crate) fn container(cx: &mut Cx<'_>, record: &Record) {
+pub(crate) fn container(cx: &mut CheckContext<'_>, record: &Record) {
     let body = record.body(INNER);
     let mut samples = 0;
     if !record.has(INNER) {
-        cx.findings.raise(&OP2007, Spot::at(record.start).field("profile"), "", "");
+        cx.report(&OP2007, Position::at(record.start).field("profile"), "", "");
     } else if let Some(shape) = cx.shapes.find(Noun::Profile) {
         let number = shape.of_cell(SAMPLES).map_or(0, |slot| slot.field.number);
         let fields = Fields::new(cx.bytes, body.start, body.end);
         samples = fields.filter(|(found, _)| *found == number).count();
     }
-    if record.has(INNER) || record.has(original::OF_CONTAINER.format) {
-        original::original(
+    if record.has(INNER) || record.has(original_payload::OF_CONTAINER.format) {
+        original_payload::original(
             cx,
             record,
-            &original::OF_CONTAINER,
+            &original_payload::OF_CONTAINER,
             samples.max(usize::from(!record.has(INNER))),
         );
     }
@@ -198,9 +183,9 @@ const SLICE: usize = PROFILE.cell("location_indices");
 ///
 /// The state of the profile before is replaced as a whole, so nothing leaks from one profile into
 /// the next. Whether samples are compared is decided once here instead of at each of them.
-pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+pub(crate) fn profile(cx: &mut CheckContext<'_>, record: &Record) {
     let samples = record.count(SAMPLES);
-    let types = value_types::sample_types(cx, shape, record);
+    let types = value_types::sample_types(cx, record);
     cx.payload.profiles += 1;
     cx.payload.samples += samples as u64;
     cx.profile = ProfileState::default();
@@ -212,23 +197,22 @@ pub(crate) fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
         cx.payload.first_samples.resize(cx.tables.len(Table::Stack) as usize, 0);
     }
     cx.profile.slice = record.count(SLICE) as u64;
-    limits::samples(cx, shape.name_of(SAMPLES));
+    limits::samples(cx, record.shape.name_of(SAMPLES));
     if samples == 0 {
-        let spot = Spot::at(record.start).field(shape.name_of(SAMPLES));
-        cx.findings.raise(&OP2004, spot, "", "");
+        let spot = Position::at(record.start).field(record.shape.name_of(SAMPLES));
+        cx.report(&OP2004, spot, "", "");
     }
-    value_types::value_types(cx, shape, record, &types, samples);
+    value_types::value_types(cx, record, &types, samples);
     value_types::period(cx, record);
     if cx.version != Version::V1_3 {
-        original::original(cx, record, &original::OF_PROFILE, samples);
+        original_payload::original(cx, record, &original_payload::OF_PROFILE, samples);
     }
     for cell in [DROP_FRAMES, KEEP_FRAMES] {
         let row = record.number(cell);
         if let Some(text) =
             cx.string(row).filter(|text| row > 0 && !cx.memo.is(text, regexp::is_regexp))
         {
-            let spot = Spot::at(record.at(cell)).field(shape.name_of(cell));
-            cx.findings.raise(&OP2021, spot, Shown(text), "");
+            cx.report(&OP2021, record.field(cell), Shown(text), "");
         }
     }
 }

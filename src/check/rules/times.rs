@@ -11,15 +11,8 @@
 //! A value in the middle is a date after March 1973 in some coarser unit, and in nanoseconds a time
 //! before; hence the rules about units (`OP4014`, `OP6014`).
 
+use super::*;
 use std::ops::Range;
-
-use crate::check::catalogue::{OP4012, OP4013, OP4014, OP4015};
-use crate::check::cx::Cx;
-use crate::check::findings::Spot;
-use crate::check::record::Record;
-use crate::check::shape::Shape;
-use crate::format::Receiver;
-use crate::schema::{SAMPLE, Version};
 
 /// Cell of the timestamps of a sample.
 const TIMES: usize = SAMPLE.cell("timestamps_unix_nano");
@@ -34,10 +27,10 @@ pub(crate) fn is_coarse(time: i128) -> bool {
 
 /// The times of which nothing is to be said, and maybe not all of them.
 ///
-/// Half-open, as ranges are since 1.4. Used by [`fast`](crate::check::fast), for which a false
+/// Half-open, as ranges are since 1.4. Used by [`canonical`](crate::check::canonical), for which a false
 /// alarm costs only time.
 #[inline(always)]
-pub(crate) fn usual_times(cx: &Cx<'_>) -> Range<u64> {
+pub(crate) fn usual_times(cx: &CheckContext<'_>) -> Range<u64> {
     let (from, to) = cx.profile.range.unwrap_or((i128::MIN, i128::MAX));
     let least = if is_comparable(cx) { COARSE.end } else { 1 };
     let within = |time: i128| u64::try_from(time).unwrap_or(u64::MAX);
@@ -48,7 +41,7 @@ pub(crate) fn usual_times(cx: &Cx<'_>) -> Range<u64> {
 ///
 /// A profile that is itself timed in seconds has its own finding; its samples are not told one by
 /// one.
-fn is_comparable(cx: &Cx<'_>) -> bool {
+fn is_comparable(cx: &CheckContext<'_>) -> bool {
     cx.profile.time == 0 || cx.profile.time >= COARSE.end
 }
 
@@ -56,14 +49,14 @@ fn is_comparable(cx: &Cx<'_>) -> bool {
 ///
 /// One comparison chain per time. Whether they ascend is told once for a sample.
 #[inline(always)]
-pub(super) fn timestamps(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
+pub(super) fn timestamps(cx: &mut CheckContext<'_>, record: &Record) {
     let signed = |time: u64| i128::from(time);
     let (from, to) = cx.profile.range.unwrap_or((i128::MIN, i128::MAX));
     let inclusive = cx.version == Version::V1_3;
     let comparable = is_comparable(cx);
     let mut last = i128::MIN;
     let mut sorted = true;
-    for (row, time) in cx.numbers(shape, record, TIMES).enumerate() {
+    for (row, time) in cx.numbers(record, TIMES).enumerate() {
         let time = signed(time);
         sorted &= time >= last;
         last = time;
@@ -71,11 +64,10 @@ pub(super) fn timestamps(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record
         if inside && time != 0 && !(comparable && is_coarse(time)) {
             continue;
         }
-        odd_time(cx, (shape, record), row, time, (comparable, inside));
+        unusual_time(cx, record, row, time, (comparable, inside));
     }
     if !sorted {
-        let spot = Spot::at(record.at(TIMES)).field("timestamps_unix_nano");
-        cx.findings.raise(&OP4013, spot, "", "");
+        cx.report(&OP4013, record.field(TIMES), "", "");
     }
 }
 
@@ -85,9 +77,9 @@ pub(super) fn timestamps(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record
 /// seconds too, which is said besides for Parca alone, since that is what it refuses. It takes a time at the end. A
 /// profile that lasts 0 ns contains no time at all, which the finding says instead of an empty range.
 #[cold]
-fn odd_time(
-    cx: &mut Cx<'_>,
-    (shape, record): (&'static Shape, &Record),
+fn unusual_time(
+    cx: &mut CheckContext<'_>,
+    record: &Record,
     row: usize,
     time: i128,
     (comparable, inside): (bool, bool),
@@ -99,8 +91,8 @@ fn odd_time(
     };
     let of_parca = cx.receiver == Some(Receiver::Parca);
     if let Some((rule, found)) = odd {
-        let spot = cx.element(rule, shape, record, TIMES, row);
-        cx.findings.raise(rule, spot, found, "");
+        let spot = cx.element(rule, record, TIMES, row);
+        cx.report(rule, spot, found, "");
         if !of_parca {
             return;
         }
@@ -112,6 +104,6 @@ fn odd_time(
         false => format!("[{from}, {to}{end}"),
     };
     let severity = OP4012.level(Some(cx.version)).filter(|_| of_parca && time == to);
-    let spot = cx.element(&OP4012, shape, record, TIMES, row);
-    cx.findings.raise_as(&OP4012, severity, spot, time, bound);
+    let spot = cx.element(&OP4012, record, TIMES, row);
+    cx.report_as(&OP4012, severity, spot, time, bound);
 }

@@ -4,11 +4,7 @@
 //! pprof, where `nanoseconds` and `count` are written out, so both vocabularies are taken here.
 
 use super::ucum::is_ucum;
-use crate::check::catalogue::OP8012;
-use crate::check::cx::Cx;
-use crate::check::findings::{Shown, Spot};
-use crate::check::record::Record;
-use crate::schema::{VALUE_TYPE, Version};
+use super::*;
 
 /// Cell of the unit; a field `unit` in pprof and 1.3, `unit_strindex` later.
 const UNIT: usize = VALUE_TYPE.cell("unit_strindex");
@@ -41,14 +37,14 @@ const UNITS: &[&[u8]] = &[
 ///
 /// Asked of sample types and of the period alike. A reference that leads nowhere was told by its
 /// index.
-pub(crate) fn value_type(cx: &mut Cx<'_>, record: &Record) {
+pub(crate) fn value_type(cx: &mut CheckContext<'_>, record: &Record) {
     let Some(unit) = cx.string(record.number(UNIT)) else { return };
     if !UNITS.contains(&unit) && !cx.memo.is(unit, is_ucum) {
-        let name = match cx.version {
-            Version::Pprof | Version::V1_3 => "unit",
-            _ => "unit_strindex",
-        };
-        let spot = Spot::at(record.at(UNIT)).field(name);
-        cx.findings.raise(&OP8012, spot, Shown(unit), "count, bytes, nanoseconds or a UCUM unit");
+        cx.report(
+            &OP8012,
+            record.field(UNIT),
+            Shown(unit),
+            "count, bytes, nanoseconds or a UCUM unit",
+        );
     }
 }

@@ -8,16 +8,7 @@
 //!
 //! One function serves all three: the slot of the shape says whether the field is a list.
 
-use crate::check::catalogue::{
-    OP2009, OP2010, OP2011, OP2012, OP2013, OP2014, OP2015, OP2016, OP2017, OP2018,
-};
-use crate::check::cx::Cx;
-use crate::check::fields::Fields;
-use crate::check::findings::{Shown, Spot, Step};
-use crate::check::record::Record;
-use crate::check::shape::Shape;
-use crate::error::Severity;
-use crate::schema::{Noun, PROFILE, VALUE_TYPE};
+use super::*;
 
 /// Cells of `Profile`, then of `ValueType`; temporality exists up to 1.8.
 const DURATION: usize = PROFILE.cell("duration_nano");
@@ -34,12 +25,8 @@ const TEMPORALITY: usize = VALUE_TYPE.cell("aggregation_temporality");
 ///
 /// A walk over the headers of the profile, whose samples are most of it and are passed over by
 /// their lengths.
-pub(crate) fn sample_types(
-    cx: &Cx<'_>,
-    shape: &'static Shape,
-    record: &Record,
-) -> Vec<(usize, usize)> {
-    let Some(slot) = shape.of_cell(TYPES) else { return Vec::new() };
+pub(crate) fn sample_types(cx: &CheckContext<'_>, record: &Record) -> Vec<(usize, usize)> {
+    let Some(slot) = record.shape.of_cell(TYPES) else { return Vec::new() };
     if !slot.repeated {
         let body = record.body(TYPES);
         return record.get(TYPES).map(|_| (body.start, body.end)).into_iter().collect();
@@ -55,7 +42,10 @@ pub(crate) fn sample_types(
 ///
 /// Strings borrow from the payload and not from the state, so they can be kept while findings are
 /// raised.
-pub(crate) fn named<'a>(cx: &Cx<'a>, body: (usize, usize)) -> Option<(&'a [u8], &'a [u8])> {
+pub(crate) fn named<'a>(
+    cx: &CheckContext<'a>,
+    body: (usize, usize),
+) -> Option<(&'a [u8], &'a [u8])> {
     let shape = cx.shapes.find(Noun::ValueType)?;
     let record = cx.peek(shape, body.0, body.1);
     let text = |cell| match record.number(cell) {
@@ -77,21 +67,20 @@ pub(super) const MANY: usize = 100;
 /// their texts, and no more than [`MANY`] of them with each other: otherwise a payload of types alone would take time
 /// that grows with their square.
 pub(super) fn value_types(
-    cx: &mut Cx<'_>,
-    shape: &'static Shape,
+    cx: &mut CheckContext<'_>,
     record: &Record,
     types: &[(usize, usize)],
     samples: usize,
 ) {
-    let Some(slot) = shape.of_cell(TYPES) else { return };
-    let field = Spot::at(record.at(TYPES)).field(slot.field.name);
+    let Some(slot) = record.shape.of_cell(TYPES) else { return };
+    let field = record.field(TYPES);
     let spot = |row: usize, start: usize| match slot.repeated {
-        true => Spot::at(start).field(slot.field.name).row(row),
-        false => Spot::at(start).field(slot.field.name),
+        true => Position::at(start).field(slot.field.name).row(row),
+        false => Position::at(start).field(slot.field.name),
     };
     if types.is_empty() && samples > 0 {
         let rule = if slot.repeated { &OP2009 } else { &OP2010 };
-        cx.findings.raise(rule, field, "", "");
+        cx.report(rule, field, "", "");
     }
     // In OTEP 0239 the time is that of the container.
     let lasted = match cx.payload.container {
@@ -106,12 +95,12 @@ pub(super) fn value_types(
         temporality(cx, lasted, slot.repeated.then_some(row), *body);
         let Some(names) = named(cx, *body).filter(|_| !cx.tables.missing) else { continue };
         if samples > 0 && (names.0.is_empty() || names.1.is_empty()) {
-            cx.findings.raise(&OP2010, spot(row, body.0), type_name(names), "a type and a unit");
+            cx.report(&OP2010, spot(row, body.0), type_name(names), "a type and a unit");
         } else if are_known(cx, &known, names) {
-            cx.findings.raise(&OP2011, spot(row, body.0), type_name(names), "");
+            cx.report(&OP2011, spot(row, body.0), type_name(names), "");
         }
         if row > 0 && names.1 == b"count" {
-            cx.findings.raise(&OP2018, spot(row, body.0), type_name(names), "");
+            cx.report(&OP2018, spot(row, body.0), type_name(names), "");
         }
         is_named |= wanted.is_some_and(|wanted| cx.memo.same(names.0, wanted));
         if known.len() < MANY {
@@ -119,18 +108,25 @@ pub(super) fn value_types(
         }
     }
     if let Some(text) = wanted.filter(|_| !is_named) {
-        let spot = Spot::at(record.at(DEFAULT)).field(shape.name_of(DEFAULT));
-        cx.findings.raise(&OP2017, spot, Shown(text), "the name of a sample type");
+        cx.report(&OP2017, record.field(DEFAULT), Shown(text), "the name of a sample type");
     }
     let index = record.signed(DEFAULT_INDEX);
     if index != 0 && (index < 0 || index as u64 >= types.len() as u64) {
-        let spot = Spot::at(record.at(DEFAULT_INDEX)).field(shape.name_of(DEFAULT_INDEX));
-        cx.findings.raise(&OP2017, spot, index, format_args!("an index below {}", types.len()));
+        cx.report(
+            &OP2017,
+            record.field(DEFAULT_INDEX),
+            index,
+            format_args!("an index below {}", types.len()),
+        );
     }
 }
 
 /// Whether a type is among those before it.
-pub(super) fn are_known(cx: &Cx<'_>, known: &[(&[u8], &[u8])], names: (&[u8], &[u8])) -> bool {
+pub(super) fn are_known(
+    cx: &CheckContext<'_>,
+    known: &[(&[u8], &[u8])],
+    names: (&[u8], &[u8]),
+) -> bool {
     known.iter().any(|known| cx.memo.same(known.0, names.0) && cx.memo.same(known.1, names.1))
 }
 
@@ -146,21 +142,21 @@ fn type_name((name, unit): (&[u8], &[u8])) -> String {
 ///
 /// The path is extended by hand, since the value type is looked at from outside, before it is
 /// walked.
-fn temporality(cx: &mut Cx<'_>, lasted: bool, row: Option<usize>, body: (usize, usize)) {
+fn temporality(cx: &mut CheckContext<'_>, lasted: bool, row: Option<usize>, body: (usize, usize)) {
     let Some(shape) = cx.shapes.find(Noun::ValueType) else { return };
     if shape.of_cell(TEMPORALITY).is_none() {
         return;
     }
     let record = cx.peek(shape, body.0, body.1);
     cx.findings.path.push(Step { name: "sample_type", row: row.map(|row| row as u32) });
-    let spot = Spot::at(record.at(TEMPORALITY)).field("aggregation_temporality");
+    let spot = record.field(TEMPORALITY);
     match record.number(TEMPORALITY) {
         0 => {
             // Of what was measured over no known time nobody can tell whether it is a change.
             let unknown = (!lasted).then_some(Severity::Info);
-            cx.findings.raise_as(&OP2012, unknown, spot, 0, "1 (delta) or 2 (cumulative)");
+            cx.report_as(&OP2012, unknown, spot, 0, "1 (delta) or 2 (cumulative)");
         }
-        2 => cx.findings.raise(&OP2013, spot, "", ""),
+        2 => cx.report(&OP2013, spot, "", ""),
         _ => {}
     }
     cx.findings.path.pop();
@@ -170,7 +166,7 @@ fn temporality(cx: &mut Cx<'_>, lasted: bool, row: Option<usize>, body: (usize, 
 ///
 /// A `period_type` that is there and empty says nothing and needs no period: some receivers want
 /// the message to be there (`OP9209`).
-pub(super) fn period(cx: &mut Cx<'_>, record: &Record) {
+pub(super) fn period(cx: &mut CheckContext<'_>, record: &Record) {
     let period = record.signed(PERIOD);
     let body = record.body(PERIOD_TYPE);
     let names = record.get(PERIOD_TYPE).and_then(|_| named(cx, (body.start, body.end)));
@@ -178,15 +174,15 @@ pub(super) fn period(cx: &mut Cx<'_>, record: &Record) {
         Some((name, unit)) => name.is_empty() || unit.is_empty(),
         None => !record.has(PERIOD_TYPE),
     };
-    let spot = Spot::at(record.at(PERIOD)).field("period");
+    let spot = record.field(PERIOD);
     if period != 0 && unnamed && !cx.tables.missing {
-        cx.findings.raise(&OP2014, spot, period, "");
+        cx.report(&OP2014, spot, period, "");
     }
     if period < 0 {
-        cx.findings.raise(&OP2016, spot, period, "0 or more");
+        cx.report(&OP2016, spot, period, "0 or more");
     }
     if period == 0 && record.has(PERIOD_TYPE) && !body.is_empty() {
-        let spot = Spot::at(body.start).field("period_type");
-        cx.findings.raise(&OP2015, spot, "period 0", "");
+        let spot = Position::at(body.start).field("period_type");
+        cx.report(&OP2015, spot, "period 0", "");
     }
 }

@@ -5,14 +5,7 @@
 //! zero value encoded as the first element"). A field that refers to row 0 thus says "unset"
 //! without presence bits.
 
-use crate::check::catalogue::{
-    OP3001, OP3002, OP3003, OP3004, OP3005, OP3006, OP3007, OP3008, OP3208,
-};
-use crate::check::cx::Cx;
-use crate::check::findings::{Shown, Spot};
-use crate::check::record::Record;
-use crate::check::shape::Shape;
-use crate::schema::{KEY_VALUE_AND_UNIT, LINK, Noun, Role, Table, Version};
+use super::*;
 
 /// The tables whose first row is the zero value.
 ///
@@ -24,17 +17,14 @@ const TABLES: [Table; 6] =
 ///
 /// `name` is the field's, as it changed its place but not its name: the path before it is the
 /// dictionary, the payload or the profile.
-pub(crate) fn strings(cx: &mut Cx<'_>, name: &'static str) {
+pub(crate) fn strings(cx: &mut CheckContext<'_>, name: &'static str) {
     match cx.tables.row(Table::String, 0) {
-        None => cx.findings.raise(
-            &OP3001,
-            Spot::nowhere().field(name),
-            "",
-            "the empty string as entry 0",
-        ),
+        None => {
+            cx.report(&OP3001, Position::nowhere().field(name), "", "the empty string as entry 0")
+        }
         Some((start, end)) if start < end => {
             let text = cx.bytes.get(start..end).unwrap_or_default();
-            cx.findings.raise(&OP3002, Spot::at(start).field(name).row(0), Shown(text), "\"\"");
+            cx.report(&OP3002, Position::at(start).field(name).row(0), Shown(text), "\"\"");
         }
         Some(_) => {}
     }
@@ -44,7 +34,7 @@ pub(crate) fn strings(cx: &mut Cx<'_>, name: &'static str) {
 ///
 /// In the order of the dictionary's fields. The row is taken apart once more, as the rule needs all
 /// of it at once, when the walk of the table is over.
-pub(crate) fn tables(cx: &mut Cx<'_>) {
+pub(crate) fn tables(cx: &mut CheckContext<'_>) {
     if cx.version < Version::V1_8 {
         return;
     }
@@ -54,24 +44,24 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
         if !TABLES.contains(&table) {
             continue;
         }
-        let spot = Spot::nowhere().field(slot.field.name);
+        let spot = Position::nowhere().field(slot.field.name);
         let Some((start, end)) = cx.tables.row(table, 0) else {
-            cx.findings.raise(&OP3003, spot, "", "the zero value as entry 0");
+            cx.report(&OP3003, spot, "", "the zero value as entry 0");
             continue;
         };
         let shape = cx.shapes.get(slot.child);
         let record = cx.peek(shape, start, end);
-        let spot = Spot::at(start).field(slot.field.name).row(0);
+        let spot = Position::at(start).field(slot.field.name).row(0);
         match table {
             Table::Link => first_link(cx, &record, spot),
-            Table::Attribute if !is_zero_attribute(cx, shape, &record) => {
-                cx.findings.raise(&OP3008, spot, first_field(shape, &record), "KeyValueAndUnit{}");
+            Table::Attribute if !is_zero_attribute(cx, &record) => {
+                cx.report(&OP3008, spot, first_field(&record), "KeyValueAndUnit{}");
             }
             Table::Attribute => {}
-            _ if record.is_zero(shape) => {}
+            _ if record.is_zero() => {}
             _ => {
                 let bound = format_args!("{}{{}}", shape.name);
-                cx.findings.raise(&OP3004, spot, first_field(shape, &record), bound);
+                cx.report(&OP3004, spot, first_field(&record), bound);
             }
         }
     }
@@ -80,8 +70,8 @@ pub(crate) fn tables(cx: &mut Cx<'_>) {
 /// The first field that is not what it is when it is left out.
 ///
 /// For the finding, so that people see what makes the row a row.
-fn first_field(shape: &Shape, record: &Record) -> String {
-    let odd = shape.slots.iter().find(|slot| {
+fn first_field(record: &Record) -> String {
+    let odd = record.shape.slots.iter().find(|slot| {
         record.get(slot.cell).is_some_and(|cell| cell.value != 0 || cell.end > 0 || slot.repeated)
     });
     odd.map_or(String::new(), |slot| slot.field.name.to_owned())
@@ -96,16 +86,16 @@ const SPAN: usize = LINK.cell("span_id");
 /// Four outcomes: the short form is an info in 1.10 alone (`OP3006`), the long one an info
 /// everywhere (`OP3007`), since each is refused by somebody; every other length or byte is an
 /// error.
-fn first_link(cx: &mut Cx<'_>, record: &Record, spot: Spot) {
+fn first_link(cx: &mut CheckContext<'_>, record: &Record, spot: Position) {
     let (trace, span) = (cx.body(record, TRACE), cx.body(record, SPAN));
     let found = format!("ids of {} and {} bytes", trace.len(), span.len());
     match (trace.len(), span.len()) {
-        (0, 0) => cx.findings.raise(&OP3006, spot, "Link{}", "16 and 8 zero bytes"),
+        (0, 0) => cx.report(&OP3006, spot, "Link{}", "16 and 8 zero bytes"),
         (16, 8) if trace.iter().chain(span).all(|byte| *byte == 0) => {
-            cx.findings.raise(&OP3007, spot, "16 and 8 zero bytes", "Link{}");
+            cx.report(&OP3007, spot, "16 and 8 zero bytes", "Link{}");
         }
-        (16, 8) => cx.findings.raise(&OP3005, spot, "an id that is not zero", "zero bytes"),
-        _ => cx.findings.raise(&OP3005, spot, found, "empty ids, or 16 and 8 zero bytes"),
+        (16, 8) => cx.report(&OP3005, spot, "an id that is not zero", "zero bytes"),
+        _ => cx.report(&OP3005, spot, found, "empty ids, or 16 and 8 zero bytes"),
     }
 }
 
@@ -118,9 +108,9 @@ const ATTRIBUTE_UNIT: usize = KEY_VALUE_AND_UNIT.cell("unit_strindex");
 ///
 /// A value message without a member counts as absent: `{value: {}}` is what protobuf libraries
 /// write for a value that was created and never set.
-pub(crate) fn is_zero_attribute(cx: &Cx<'_>, shape: &'static Shape, record: &Record) -> bool {
+pub(crate) fn is_zero_attribute(cx: &CheckContext<'_>, record: &Record) -> bool {
     record.number(KEY) == 0 && record.number(ATTRIBUTE_UNIT) == 0 && {
-        let value = shape.of_cell(VALUE).map(|slot| cx.shapes.get(slot.child));
+        let value = record.shape.of_cell(VALUE).map(|slot| cx.shapes.get(slot.child));
         let body = record.body(VALUE);
         value.is_none_or(|value| cx.peek(value, body.start, body.end).seen == 0)
     }
@@ -130,12 +120,12 @@ pub(crate) fn is_zero_attribute(cx: &Cx<'_>, shape: &'static Shape, record: &Rec
 ///
 /// For mappings, locations and functions, before their own rules. Before 1.8 every row is a row.
 #[inline]
-pub(crate) fn is_zero_row(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) -> bool {
+pub(crate) fn is_zero_row(cx: &mut CheckContext<'_>, record: &Record) -> bool {
     if cx.version < Version::V1_8 {
         return false;
     }
     let first = cx.row() == 0;
-    if first || !record.is_zero(shape) {
+    if first || !record.is_zero() {
         return first;
     }
     extra(cx, record);
@@ -146,6 +136,6 @@ pub(crate) fn is_zero_row(cx: &mut Cx<'_>, shape: &'static Shape, record: &Recor
 ///
 /// Cold, and apart, as stacks and attributes decide for themselves what is zero.
 #[cold]
-pub(crate) fn extra(cx: &mut Cx<'_>, record: &Record) {
-    cx.findings.raise(&OP3208, Spot::at(record.start), "", "");
+pub(crate) fn extra(cx: &mut CheckContext<'_>, record: &Record) {
+    cx.report(&OP3208, Position::at(record.start), "", "");
 }

@@ -10,7 +10,7 @@
 
 use super::message::Message;
 use super::run::Run;
-use crate::check::cx::Cx;
+use crate::check::context::CheckContext;
 use crate::check::fields::{Body, Fields};
 use crate::check::rules::limits;
 use crate::schema::{Noun, STACK, Table};
@@ -23,7 +23,7 @@ const LOCATION_INDICES: usize = STACK.cell("location_indices");
 ///
 /// Asked one by one from the first block on that cannot be proved as a whole.
 #[inline(always)]
-fn stack(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
+fn stack(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
     let (start, end) = indices(cx, message)?;
     cx.plain(Table::Location, &(start..end), 0, 1..cx.tables.len(Table::Location))?;
     cx.tables.note_plain(Table::Stack, message.row());
@@ -35,7 +35,7 @@ fn stack(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
 /// More bytes than frames are allowed may still be fewer frames; such a stack is walked, which
 /// counts.
 #[inline(always)]
-fn indices(cx: &Cx<'_>, message: &Message) -> Option<Body> {
+fn indices(cx: &CheckContext<'_>, message: &Message) -> Option<Body> {
     let mut fields = Fields::new(cx.bytes, message.start, message.end);
     let (start, end) = fields.again(message.shape.tags[LOCATION_INDICES])?;
     let fits = end == message.end && (end - start) as u64 <= cx.limits.max_stack_depth;
@@ -45,7 +45,7 @@ fn indices(cx: &Cx<'_>, message: &Message) -> Option<Body> {
 /// Passes over a run of stacks. Up to [`BLOCK`] of them are proved at once; where that fails all that are left are asked
 /// one by one, so that none is asked more than twice.
 #[inline(never)]
-pub(super) fn stacks(cx: &mut Cx<'_>, run: &mut Run<'_, '_>) -> bool {
+pub(super) fn stacks(cx: &mut CheckContext<'_>, run: &mut Run<'_, '_>) -> bool {
     while run.message.row() % BLOCK == 1 {
         match run.together(|run| block(cx, run)) {
             Some(true) => {}
@@ -65,7 +65,7 @@ const BLOCK: usize = 64;
 ///
 /// Tags and lengths are varints as well, so all bytes of a block are read as one list, and what those four numbers of each
 /// stack were counted for is taken back. Where one of them is no row of the table, the block is not proved.
-fn block(cx: &mut Cx<'_>, run: &mut Run<'_, '_>) -> Option<bool> {
+fn block(cx: &mut CheckContext<'_>, run: &mut Run<'_, '_>) -> Option<bool> {
     let first = run.message;
     let (mut more, mut end, mut owned) = (true, 0, cx.payload.owned);
     while more && (run.message.row() < first.row() + BLOCK) {

@@ -1,6 +1,6 @@
 //! The schema of one version, laid out for walking payloads: the fields of each message by number.
 //!
-//! A [`Shape`] is a message of one version, a [`Slot`] a field of it, and a cell the place that what a field says has in
+//! A [`MessageLayout`] is a message of one version, a [`Slot`] a field of it, and a cell the place that what a field says has in
 //! every version: `Sample.values` is field 2 of 1.8 and field 4 of 1.10, but one cell. So a rule asks for a cell, whatever
 //! the generation, and what a generation does not have is never seen.
 //!
@@ -43,6 +43,8 @@ pub(crate) enum Take {
 /// All that a walk asks of a field, found out beforehand.
 #[derive(Debug)]
 pub(crate) struct Slot {
+    /// The message that has it.
+    pub(crate) noun: Noun,
     pub(crate) field: &'static Field,
     /// The row of its key in the schema of its message, the same in all versions.
     pub(crate) cell: usize,
@@ -57,7 +59,7 @@ pub(crate) struct Slot {
     pub(crate) table: Option<(Table, &'static Rule)>,
     /// The message it holds.
     ///
-    /// A row of [`Shapes`]; meaningless unless `take` is [`Take::Message`].
+    /// A row of [`Layouts`]; meaningless unless `take` is [`Take::Message`].
     pub(crate) child: usize,
     /// Whether it is what its row is called, which says nothing of what it is.
     pub(crate) is_id: bool,
@@ -65,9 +67,21 @@ pub(crate) struct Slot {
     pub(crate) is_set: bool,
 }
 
+impl Slot {
+    /// The field, to count findings by.
+    pub(crate) fn kind(&self) -> u64 {
+        kind(self.noun, self.field.number)
+    }
+}
+
+/// A field of a message, known or not, to count findings by.
+pub(crate) fn kind(noun: Noun, number: u32) -> u64 {
+    (noun as u64) << 32 | u64::from(number)
+}
+
 /// A message: its fields by number.
 #[derive(Debug)]
-pub(crate) struct Shape {
+pub(crate) struct MessageLayout {
     pub(crate) noun: Noun,
     /// As the proto of the newest version calls it.
     pub(crate) name: &'static str,
@@ -92,7 +106,20 @@ pub(crate) struct Shape {
 /// A test holds the schema to it. A set of cells fits into 64 bits.
 pub(crate) const CELLS: usize = 30;
 
-impl Shape {
+impl MessageLayout {
+    /// A message without fields.
+    pub(crate) const EMPTY: &Self = &Self {
+        noun: Noun::Other,
+        name: "",
+        slots: Vec::new(),
+        numbers: [u8::MAX; NUMBERS],
+        tags: [NO_TAG; CELLS],
+        runs: false,
+        children: 0,
+        tables: 0,
+        cells: Vec::new(),
+    };
+
     /// The field of a number.
     ///
     /// `None` for a field that the version does not know, whatever older or newer ones do.
@@ -120,18 +147,18 @@ impl Shape {
 
 /// All messages of a version.
 #[derive(Debug)]
-pub(crate) struct Shapes {
+pub(crate) struct Layouts {
     /// The payload first; a field refers to its message by the row here.
-    shapes: Vec<Shape>,
+    shapes: Vec<MessageLayout>,
 }
 
 /// The message that a payload is.
 pub(crate) const ROOT: usize = 0;
 
-impl Shapes {
+impl Layouts {
     /// Made once in a process and kept: a few dozen messages.
     pub(crate) fn of(version: Version) -> &'static Self {
-        static SHAPES: [OnceLock<Shapes>; Version::ALL.len()] =
+        static SHAPES: [OnceLock<Layouts>; Version::ALL.len()] =
             [const { OnceLock::new() }; Version::ALL.len()];
         SHAPES[version as usize].get_or_init(|| Self::new(version))
     }
@@ -155,12 +182,12 @@ impl Shapes {
     ///
     /// Rows come from slots of the same shapes alone.
     #[inline(always)]
-    pub(crate) fn get(&'static self, row: usize) -> &'static Shape {
+    pub(crate) fn get(&'static self, row: usize) -> &'static MessageLayout {
         &self.shapes[row]
     }
 
     /// A message by its noun; `None` where the version has none.
-    pub(crate) fn find(&'static self, noun: Noun) -> Option<&'static Shape> {
+    pub(crate) fn find(&'static self, noun: Noun) -> Option<&'static MessageLayout> {
         self.shapes.iter().find(|shape| shape.noun == noun)
     }
 }
@@ -170,7 +197,7 @@ fn shape(
     message: &'static MessageType,
     version: Version,
     messages: &mut Vec<&'static MessageType>,
-) -> Shape {
+) -> MessageLayout {
     let noun = message.noun;
     let (mut slots, mut numbers) = (Vec::new(), [u8::MAX; NUMBERS]);
     let (mut children, mut tables, mut cells) = (0, 0, Vec::new());
@@ -201,7 +228,7 @@ fn shape(
         slots.push(slot);
     }
     let runs = matches!(noun, Noun::ProfilesData | Noun::Dictionary | Noun::Profile);
-    Shape { noun, name: message.name, slots, numbers, tags, runs, children, tables, cells }
+    MessageLayout { noun, name: message.name, slots, numbers, tags, runs, children, tables, cells }
 }
 
 /// Lays a field out: all that would be asked of the schema for every message is asked here, once.
@@ -241,6 +268,7 @@ fn slot(
     };
     let table = table.map(|table| (table, catalogue::rule_of(message.name, field.key, version)));
     Slot {
+        noun: message.noun,
         field,
         cell: message.cell(field.key),
         take,
@@ -261,7 +289,7 @@ mod tests {
     #[test]
     fn every_version_has_shapes_whose_fields_fit() {
         for version in Version::ALL {
-            let shapes = Shapes::of(version);
+            let shapes = Layouts::of(version);
             for shape in &shapes.shapes {
                 assert!(shape.slots.iter().all(|slot| slot.field.number < NUMBERS as u32));
                 assert!(shape.slots.iter().all(|slot| slot.cell < CELLS));

@@ -13,17 +13,17 @@ use super::catalogue::{
     OP1014, OP1015, OP1016, OP1017, OP1019, OP1020, OP1021, OP1022, OP1025, OP1026, OP1027, OP5017,
     PP1035,
 };
-use super::cx::{Broken, Cx, kind};
-use super::findings::{Counted, Spot};
+use super::context::{Broken, CheckContext};
+use super::findings::{Counted, Position};
+use super::layout::{Slot, Take, kind};
 use super::record::Record;
 use super::rule::Rule;
-use super::shape::{Shape, Slot, Take};
 use super::varint::{Fault, varint};
 use crate::schema::{Kind, Noun, Table, Version};
 use crate::wire::write::varint_len;
 use crate::wire::{END_GROUP, FIXED32, FIXED64, LEN, START_GROUP, VARINT};
 
-impl Cx<'_> {
+impl CheckContext<'_> {
     /// A tag of more bytes than one, or none at all.
     ///
     /// Also a tag of one byte below 8, which is of field 0.
@@ -32,13 +32,13 @@ impl Cx<'_> {
     pub(super) fn long_tag(&mut self, at: usize, end: usize) -> Result<(u32, usize), Broken> {
         let (tag, after) = match varint(self.bytes, at, end) {
             Ok(tag) => tag,
-            Err(fault) => return Err(self.fault(fault, Spot::at(at))),
+            Err(fault) => return Err(self.fault(fault, Position::at(at))),
         };
-        let (length, spot) = (after - at, Spot::at(at));
+        let (length, spot) = (after - at, Position::at(at));
         match u32::try_from(tag) {
-            _ if length > 5 => self.findings.raise(&OP1004, spot, Counted(length, "byte"), ""),
-            Err(_) => self.findings.raise(&OP1006, spot, tag >> 3, ""),
-            Ok(tag) if tag >> 3 == 0 => self.findings.raise(&OP1005, spot, "", ""),
+            _ if length > 5 => self.report(&OP1004, spot, Counted(length, "byte"), ""),
+            Err(_) => self.report(&OP1006, spot, tag >> 3, ""),
+            Ok(tag) if tag >> 3 == 0 => self.report(&OP1005, spot, "", ""),
             Ok(tag) => return Ok((tag, after)),
         }
         Err(Broken)
@@ -47,19 +47,19 @@ impl Cx<'_> {
     /// A varint that cannot be taken: its bytes end (`OP1002`), or it has more than 64 bits (`OP1001`).
     #[cold]
     #[inline(never)]
-    pub(super) fn fault(&mut self, fault: Fault, spot: Spot) -> Broken {
+    pub(super) fn fault(&mut self, fault: Fault, spot: Position) -> Broken {
         match fault {
-            Fault::Truncated => self.findings.raise(&OP1002, spot, "", ""),
-            Fault::Overflow => self.findings.raise(&OP1001, spot, "", ""),
+            Fault::Truncated => self.report(&OP1002, spot, "", ""),
+            Fault::Overflow => self.report(&OP1001, spot, "", ""),
         }
         Broken
     }
 
     /// A number of four or eight bytes for which there are fewer left, so that its message cannot go on.
     #[cold]
-    pub(super) fn short(&mut self, wanted: usize, left: usize, spot: Spot) -> Broken {
+    pub(super) fn short(&mut self, wanted: usize, left: usize, spot: Position) -> Broken {
         let left = Counted(left, "byte");
-        self.findings.raise(&OP1011, spot, format_args!("{left} left"), Counted(wanted, "byte"));
+        self.report(&OP1011, spot, format_args!("{left} left"), Counted(wanted, "byte"));
         Broken
     }
 
@@ -70,7 +70,7 @@ impl Cx<'_> {
     /// what decoders of all languages have in common.
     #[cold]
     #[inline(never)]
-    pub(super) fn odd_length(
+    pub(super) fn unusual_length(
         &mut self,
         slot: Option<&Slot>,
         record: &Record,
@@ -79,28 +79,23 @@ impl Cx<'_> {
         end: usize,
         found: Result<(u64, usize), Fault>,
     ) -> Result<Range<usize>, Broken> {
-        let spot = slot.map_or(Spot::at(at), |slot| Self::spot(slot, record, at));
+        let spot = slot.map_or(Position::at(at), |slot| Self::spot(slot, record, at));
         let (length, start) = match found {
             Ok(found) => found,
             Err(fault) => return Err(self.fault(fault, spot)),
         };
         let left = end - start;
         if length >= 1 << 31 || start - body > 5 {
-            self.findings.raise(
-                &OP1010,
-                spot,
-                length,
-                "at most 2147483647 in a varint of at most 5 bytes",
-            );
+            self.report(&OP1010, spot, length, "at most 2147483647 in a varint of at most 5 bytes");
             return Err(Broken);
         }
         if length > left as u64 {
             let [length, left] = [length as usize, left].map(|bytes| Counted(bytes, "byte"));
-            self.findings.raise(&OP1009, spot, length, format_args!("{left} left"));
+            self.report(&OP1009, spot, length, format_args!("{left} left"));
             return Err(Broken);
         }
         if start - body > varint_len(length) {
-            self.findings.fold(&OP1003, 0, spot, format_args!("{} bytes", start - body), "");
+            self.report_folded(&OP1003, 0, spot, format_args!("{} bytes", start - body), "");
         }
         Ok(start..start + length as usize)
     }
@@ -108,42 +103,40 @@ impl Cx<'_> {
     /// What there may be to say of a number, and the number as it is meant.
     #[cold]
     #[inline(never)]
-    pub(super) fn odd(
+    pub(super) fn anomaly(
         &mut self,
-        shape: &'static Shape,
         slot: &'static Slot,
         value: u64,
         bytes: usize,
-        spot: Spot,
+        spot: Position,
     ) -> u64 {
-        let number = slot.field.number;
         if value == 0 && slot.plain {
             let at = spot.byte.unwrap_or(0) as usize;
-            self.written_default(shape, slot, at);
+            self.written_default(slot, at);
         }
         if bytes > varint_len(value) {
-            let kind = kind(shape, number);
-            self.findings.fold(&OP1003, kind, spot, format_args!("{bytes} bytes"), "");
+            let kind = slot.kind();
+            self.report_folded(&OP1003, kind, spot, format_args!("{bytes} bytes"), "");
         }
         if value <= slot.most {
             return value;
         }
         match slot.field.kind {
             Kind::Bool => {
-                self.findings.fold(&OP1026, kind(shape, number), spot, value, "");
+                self.report_folded(&OP1026, slot.kind(), spot, value, "");
                 1
             }
             Kind::Uint32 => {
-                self.findings.raise(&OP1013, spot, value, format_args!("at most {}", u32::MAX));
+                self.report(&OP1013, spot, value, format_args!("at most {}", u32::MAX));
                 value & u64::from(u32::MAX)
             }
             _ => {
                 let cut = i64::from(value as u32 as i32) as u64;
                 if cut != value && value > u64::from(u32::MAX) {
-                    self.findings.raise(&OP1013, spot, value as i64, "an int32");
+                    self.report(&OP1013, spot, value as i64, "an int32");
                 }
                 if matches!(slot.field.kind, Kind::Enum(_)) && cut > slot.most {
-                    self.findings.raise(&OP1025, spot, cut as i64, "");
+                    self.report(&OP1025, spot, cut as i64, "");
                 }
                 cut
             }
@@ -156,13 +149,10 @@ impl Cx<'_> {
     /// string table without strings, which the rules about first rows name once.
     #[cold]
     #[inline(never)]
-    #[expect(clippy::too_many_arguments, reason = "as in the function that calls it")]
     pub(super) fn dangling(
         &mut self,
-        shape: &'static Shape,
         slot: &'static Slot,
-        table: Table,
-        rule: &'static Rule,
+        (table, rule): (Table, &'static Rule),
         value: u64,
         at: usize,
         row: Option<usize>,
@@ -180,15 +170,15 @@ impl Cx<'_> {
         if self.tables.missing || unset || (no_strings && value == 0) {
             return;
         }
-        let period = shape.noun == Noun::ValueType
+        let period = slot.noun == Noun::ValueType
             && self.findings.path.last().is_some_and(|step| step.name == "period_type");
         let rule = if period { catalogue::of_period(rule) } else { rule };
-        let spot = Spot { row, ..Spot::at(at).field(slot.field.name) };
+        let spot = Position { row, ..Position::at(at).field(slot.field.name) };
         let (name, rows) = (table.name(), Counted(len as usize, "entry"));
         let bound = format_args!("the {name} has {rows}");
         match slot.field.kind {
-            Kind::Uint64 => self.findings.raise(rule, spot, value, bound),
-            _ => self.findings.raise(rule, spot, value as i64, bound),
+            Kind::Uint64 => self.report(rule, spot, value, bound),
+            _ => self.report(rule, spot, value as i64, bound),
         }
     }
 
@@ -196,44 +186,33 @@ impl Cx<'_> {
     /// that two readers may see two things.
     #[cold]
     #[inline(never)]
-    pub(super) fn twice(&mut self, shape: &'static Shape, slot: &'static Slot, at: usize) {
-        let spot = Spot::at(at).field(slot.field.name);
-        self.said_twice = true;
+    pub(super) fn twice(&mut self, slot: &'static Slot, at: usize) {
+        let spot = Position::at(at).field(slot.field.name);
+        self.has_repeated_singular = true;
         match (slot.take, slot.field.key) {
             (Take::Message, "dictionary") => {}
-            (Take::Message, _) => self.findings.raise(&OP1022, spot, "", ""),
+            (Take::Message, _) => self.report(&OP1022, spot, "", ""),
             (_, "time_unix_nano")
-                if shape.noun == Noun::Profile && self.version == Version::Pprof => {}
-            _ => self.findings.raise(&OP1021, spot, "", ""),
+                if slot.noun == Noun::Profile && self.version == Version::Pprof => {}
+            _ => self.report(&OP1021, spot, "", ""),
         }
     }
 
     /// A value that says nothing is written out: proto3 leaves it out, and bytes that differ mean the same.
     #[cold]
     #[inline(never)]
-    pub(super) fn written_default(
-        &mut self,
-        shape: &'static Shape,
-        slot: &'static Slot,
-        at: usize,
-    ) {
-        let spot = Spot::at(at).field(slot.field.name);
-        self.findings.fold(&OP1027, kind(shape, slot.field.number), spot, "", "");
+    pub(super) fn written_default(&mut self, slot: &'static Slot, at: usize) {
+        let spot = Position::at(at).field(slot.field.name);
+        self.report_folded(&OP1027, slot.kind(), spot, "", "");
     }
 
     /// Numbers of a list that are written one by one. Decoders take both forms; the rule is a hint about size.
     #[inline(never)]
-    pub(super) fn note_unpacked(
-        &mut self,
-        rule: &'static Rule,
-        shape: &'static Shape,
-        slot: &'static Slot,
-        at: usize,
-    ) {
+    pub(super) fn note_unpacked(&mut self, rule: &'static Rule, slot: &'static Slot, at: usize) {
         if self.findings.asks(rule) {
-            let spot = Spot::at(at).field(slot.field.name);
-            let kind = kind(shape, slot.field.number);
-            self.findings.fold(rule, kind, spot, "", "");
+            let spot = Position::at(at).field(slot.field.name);
+            let kind = slot.kind();
+            self.report_folded(rule, kind, spot, "", "");
         }
     }
 
@@ -243,7 +222,6 @@ impl Cx<'_> {
     #[inline(never)]
     pub(super) fn mismatch(
         &mut self,
-        shape: &'static Shape,
         slot: &'static Slot,
         wire: u32,
         (at, body, end): (usize, usize, usize),
@@ -251,15 +229,15 @@ impl Cx<'_> {
         if wire == START_GROUP {
             self.group(slot.field.number, at, body, end)?;
         }
-        let spot = Spot::at(at).field(slot.field.name);
+        let spot = Position::at(at).field(slot.field.name);
         let wanted = match slot.take {
             Take::Varint => "wire type 0 (varint)",
             Take::Fixed => "wire type 1 (8 bytes)",
             _ => "wire type 2 (length and bytes)",
         };
-        let rule = match (shape.noun, slot.field.number, wire) {
+        let rule = match (slot.noun, slot.field.number, wire) {
             (Noun::Profile, 15, LEN) if self.version == Version::Pprof => {
-                self.findings.raise(&PP1035, spot, "field 15", "a varint");
+                self.report(&PP1035, spot, "field 15", "a varint");
                 return self.pass(wire, slot.field.number, at, body, end);
             }
             (.., END_GROUP) => &OP1014,
@@ -270,7 +248,7 @@ impl Cx<'_> {
             END_GROUP => format!("group {}", slot.field.number),
             _ => format!("wire type {wire}"),
         };
-        self.findings.raise(rule, spot, found, wanted);
+        self.report(rule, spot, found, wanted);
         Err(Broken)
     }
 
@@ -279,35 +257,26 @@ impl Cx<'_> {
     #[inline(never)]
     pub(super) fn unknown(
         &mut self,
-        shape: &'static Shape,
-        number: u32,
-        wire: u32,
-        at: usize,
-        body: usize,
-        end: usize,
+        noun: Noun,
+        (number, wire): (u32, u32),
+        (at, body, end): (usize, usize, usize),
     ) -> Result<usize, Broken> {
-        let spot = Spot::at(at);
+        let (spot, kind) = (Position::at(at), kind(noun, number));
         if wire == START_GROUP {
             let after = self.group(number, at, body, end)?;
-            self.findings.fold(
-                &OP1016,
-                kind(shape, number),
-                spot,
-                format_args!("field {number}"),
-                "",
-            );
+            self.report_folded(&OP1016, kind, spot, format_args!("field {number}"), "");
             return Ok(after);
         }
         let after = self.pass(wire, number, at, body, end)?;
-        let rule = match (shape.noun, number) {
+        let rule = match (noun, number) {
             (Noun::KeyValue, 3) | (Noun::AnyValue, 8) => &OP5017,
             (Noun::Profile, 16..=18) if self.version == Version::Pprof => &PP1035,
             _ if self.version == Version::Pprof => &OP1019,
             (Noun::ResourceProfiles, 1000) | (_, 19000..=19999) => &OP1020,
             _ => &OP1019,
         };
-        let noun = if *rule == OP5017 { "" } else { "field " };
-        self.findings.fold(rule, kind(shape, number), spot, format_args!("{noun}{number}"), "");
+        let name = if *rule == OP5017 { "" } else { "field " };
+        self.report_folded(rule, kind, spot, format_args!("{name}{number}"), "");
         Ok(after)
     }
 
@@ -320,7 +289,7 @@ impl Cx<'_> {
         body: usize,
         end: usize,
     ) -> Result<usize, Broken> {
-        let spot = Spot::at(at);
+        let spot = Position::at(at);
         let bytes = match wire {
             VARINT => match varint(self.bytes, body, end) {
                 Ok((_, after)) => return Ok(after),
@@ -330,11 +299,11 @@ impl Cx<'_> {
             FIXED64 => 8,
             FIXED32 => 4,
             END_GROUP => {
-                self.findings.raise(&OP1014, spot, format_args!("group {number}"), "");
+                self.report(&OP1014, spot, format_args!("group {number}"), "");
                 return Err(Broken);
             }
             _ => {
-                self.findings.raise(&OP1007, spot, format_args!("wire type {wire}"), "");
+                self.report(&OP1007, spot, format_args!("wire type {wire}"), "");
                 return Err(Broken);
             }
         };
@@ -353,11 +322,11 @@ impl Cx<'_> {
         end: usize,
     ) -> Result<usize, Broken> {
         let (mut open, mut next) = (vec![number], body);
-        let spot = Spot::at(at);
+        let spot = Position::at(at);
         while let Some(&innermost) = open.last() {
             if next >= end {
                 let bound = format_args!("the end of group {innermost}").to_string();
-                self.findings.raise(&OP1015, spot, "the end of the message", bound);
+                self.report(&OP1015, spot, "the end of the message", bound);
                 return Err(Broken);
             }
             let (tag, body) = self.long_tag(next, end)?;
@@ -377,7 +346,7 @@ impl Cx<'_> {
                 END_GROUP => {
                     let found = format_args!("the end of group {}", tag >> 3).to_string();
                     let bound = format_args!("the end of group {innermost}").to_string();
-                    self.findings.raise(&OP1015, spot, found, bound);
+                    self.report(&OP1015, spot, found, bound);
                     return Err(Broken);
                 }
                 wire => next = self.pass(wire, tag >> 3, next, body, end)?,
@@ -388,8 +357,8 @@ impl Cx<'_> {
 
     /// Messages or groups lie in each other deeper than the limit says; what is inside is not walked.
     #[cold]
-    pub(crate) fn too_deep(&mut self, spot: Spot) {
+    pub(crate) fn too_deep(&mut self, spot: Position) {
         let most = self.limits.max_nesting;
-        self.findings.raise(&OP1017, spot, "", format_args!("at most {most} levels"));
+        self.report(&OP1017, spot, "", format_args!("at most {most} levels"));
     }
 }

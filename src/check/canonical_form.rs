@@ -1,7 +1,7 @@
 //! The one form that equal rows of a table have: bytes of protobuf with fields by number, each said once and in its
 //! shortest form, what is left out where it may be left out, references to the first of equal rows, sets in order.
 //!
-//! Nearly all rows are written so, as [`fast`](super::fast) finds out: their own bytes are their form, and nothing
+//! Nearly all rows are written so, as [`canonical`](super::canonical) finds out: their own bytes are their form, and nothing
 //! has to be made.
 //!
 //! Two locations that differ in nothing but which of two equal functions they name are equal, and so are two attributes
@@ -20,10 +20,10 @@
 //! It is also how duplicates are told apart cheaply: equality of what rows mean is equality of
 //! bytes.
 
-use super::cx::Cx;
+use super::context::CheckContext;
 use super::fields::{Body, Fields};
+use super::layout::{MessageLayout, Slot, Take};
 use super::record::Record;
-use super::shape::{Shape, Slot, Take};
 use super::tables::Tables;
 use crate::schema::{Noun, Table};
 use crate::wire::write::{field_bytes, field_message, varint};
@@ -34,7 +34,7 @@ pub(crate) struct Forms {
     /// The table whose rows these are; a row's number in it tells whether it is plain.
     table: Table,
     /// `None` of strings, which are their own form.
-    shape: Option<&'static Shape>,
+    shape: Option<&'static MessageLayout>,
     /// Whether something that its rows refer to has an equal.
     shared: bool,
     /// Whether values of its rows may have their texts by reference.
@@ -46,11 +46,11 @@ impl Forms {
     ///
     /// Looked up once for a table: as long as nothing that its rows refer to has an equal, plain
     /// rows stay as they are.
-    pub(crate) fn of(cx: &Cx<'_>, table: Table) -> Self {
+    pub(crate) fn of(cx: &CheckContext<'_>, table: Table) -> Self {
         let Some(shape) = cx.table_shape(table) else {
             return Self { table, shape: None, shared: false, refers: false };
         };
-        let refers = |shape: &Shape| {
+        let refers = |shape: &MessageLayout| {
             let mut tables = shape.slots.iter().filter_map(|slot| slot.table);
             tables.any(|(table, _)| !cx.tables.equal[table as usize].is_empty())
         };
@@ -71,7 +71,7 @@ impl Forms {
     /// Borrows from the payload or from `out`, so that nothing is copied for plain rows.
     pub(crate) fn form<'b, 'a: 'b>(
         &self,
-        cx: &Cx<'a>,
+        cx: &CheckContext<'a>,
         row: u32,
         (start, end): (u32, u32),
         out: &'b mut Vec<u8>,
@@ -89,7 +89,11 @@ impl Forms {
 }
 
 /// A fingerprint of the form of a message in place, a resource or a scope: what its texts are counts, not where they stand.
-pub(crate) fn in_place(cx: &mut Cx<'_>, shape: &'static Shape, body: Body) -> u128 {
+pub(crate) fn in_place(
+    cx: &mut CheckContext<'_>,
+    shape: &'static MessageLayout,
+    body: Body,
+) -> u128 {
     let mut form = std::mem::take(&mut cx.scratch);
     form.clear();
     make(cx, shape, body, &mut form, 0, true);
@@ -100,12 +104,12 @@ pub(crate) fn in_place(cx: &mut Cx<'_>, shape: &'static Shape, body: Body) -> u1
 
 /// Appends the form of a message.
 ///
-/// In the order of field numbers, from what [`peek`](Cx::peek) leaves: the last of a singular
+/// In the order of field numbers, from what [`peek`](CheckContext::peek) leaves: the last of a singular
 /// field, all of a repeated one. Unknown fields are left out: two rows that differ in nothing else
 /// are equal to every reader of this version.
 fn make(
-    cx: &Cx<'_>,
-    shape: &'static Shape,
+    cx: &CheckContext<'_>,
+    shape: &'static MessageLayout,
     (start, end): (usize, usize),
     out: &mut Vec<u8>,
     depth: u64,
@@ -114,7 +118,7 @@ fn make(
     let found = cx.peek(shape, start, end);
     let has_text = in_place && matches!(shape.noun, Noun::KeyValue | Noun::AnyValue);
     if has_text {
-        text(cx, shape, &found, out);
+        text(cx, &found, out);
     }
     for slot in shape.slots.iter().filter(|slot| !has_text || !is_text(slot)) {
         // What a row is called says nothing of what it is.
@@ -123,7 +127,7 @@ fn make(
         }
         let tag = slot.field.number << 3;
         match slot.take {
-            Take::Varint | Take::Fixed if slot.repeated => list(cx, shape, slot, &found, out),
+            Take::Varint | Take::Fixed if slot.repeated => list(cx, slot, &found, out),
             Take::Varint => {
                 let value = cx.first_equal(slot, found.number(slot.cell));
                 if value != 0 || !slot.plain {
@@ -151,7 +155,7 @@ fn make(
 
 /// Appends the messages of a field, or the texts of a list, each in its form.
 fn several(
-    cx: &Cx<'_>,
+    cx: &CheckContext<'_>,
     slot: &'static Slot,
     (start, end): Body,
     out: &mut Vec<u8>,
@@ -182,8 +186,8 @@ fn is_text(slot: &Slot) -> bool {
 
 /// Appends the text of a pair's key or of a value, in place or by reference: as a fingerprint, since any number of them may
 /// refer to a long one.
-fn text(cx: &Cx<'_>, shape: &'static Shape, found: &Record, out: &mut Vec<u8>) {
-    for slot in shape.slots.iter().filter(|slot| is_text(slot) && found.has(slot.cell)) {
+fn text(cx: &CheckContext<'_>, found: &Record, out: &mut Vec<u8>) {
+    for slot in found.shape.slots.iter().filter(|slot| is_text(slot) && found.has(slot.cell)) {
         let text = match slot.take {
             Take::Text => cx.body(found, slot.cell),
             _ => cx.string(found.number(slot.cell)).unwrap_or_default(),
@@ -198,14 +202,8 @@ fn text(cx: &Cx<'_>, shape: &'static Shape, found: &Record, out: &mut Vec<u8>) {
 ///
 /// Sets are sorted, lists keep their order: the frames of a stack are a sequence, its attributes
 /// are not.
-fn list(
-    cx: &Cx<'_>,
-    shape: &'static Shape,
-    slot: &'static Slot,
-    found: &Record,
-    out: &mut Vec<u8>,
-) {
-    let mut numbers = cx.numbers(shape, found, slot.cell).map(|row| cx.first_equal(slot, row));
+fn list(cx: &CheckContext<'_>, slot: &'static Slot, found: &Record, out: &mut Vec<u8>) {
+    let mut numbers = cx.numbers(found, slot.cell).map(|row| cx.first_equal(slot, row));
     let Some(first) = numbers.next() else { return };
     let numbers = std::iter::once(first).chain(numbers);
     field_message(out, slot.field.number, |out| match slot.take {

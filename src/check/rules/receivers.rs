@@ -5,54 +5,43 @@
 //!
 //! Asked only if [`Options::receiver`](crate::check::Options::receiver) names one and the payload
 //! is of 1.10, which is the generation that all of them read (`OP9201` tells of others). Then
-//! nothing is proved by [`fast`](crate::check::fast), as each message has to be seen.
+//! nothing is proved by [`canonical`](crate::check::canonical), as each message has to be seen.
 //!
 //! Demands that the specification has too are not repeated here:
 //! The [`catalogue`](crate::check::catalogue) makes errors of the rules that a receiver enforces.
 
-use super::value_types;
-use crate::check::catalogue::{
-    OP5005, OP9202, OP9203, OP9204, OP9205, OP9206, OP9207, OP9208, OP9209, OP9210,
-};
-use crate::check::cx::Cx;
-use crate::check::findings::{Counted, Shown, Spot};
-use crate::check::lists;
-use crate::check::record::Record;
-use crate::check::shape::Shape;
-use crate::error::Severity;
-use crate::format::Receiver;
-use crate::schema::{
-    ANY_VALUE, ARRAY_VALUE, KEY_VALUE, KEY_VALUE_AND_UNIT, LINE, LOCATION, Noun, PROFILE,
-    RESOURCE_PROFILES, SAMPLE, SCOPE_PROFILES, STACK, Table,
-};
+use super::*;
 
 /// What a message holds that the receiver does not take.
 ///
 /// Called for each message after its own rules. What a writer does in all messages of a kind or in
 /// none is folded into one finding; what may be right in one and wrong in the next is raised each
 /// time.
-pub(crate) fn message(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, of: Receiver) {
-    match shape.noun {
+pub(crate) fn message(cx: &mut CheckContext<'_>, record: &Record, of: Receiver) {
+    match record.shape.noun {
         Noun::ProfilesData => {
-            most(cx, Spot::nowhere(), record.end - record.start, PAYLOAD, "bytes");
+            most(cx, Position::nowhere(), record.end - record.start, PAYLOAD, "bytes");
         }
-        Noun::ResourceProfiles => left_out(cx, shape, record, RESOURCE),
-        Noun::ScopeProfiles => left_out(cx, shape, record, SCOPE),
-        Noun::Profile => profile(cx, shape, record),
-        Noun::Sample => sample(cx, shape, record, of),
+        Noun::ResourceProfiles => left_out(cx, record, RESOURCE),
+        Noun::ScopeProfiles => left_out(cx, record, SCOPE),
+        Noun::Profile => profile(cx, record),
+        Noun::Sample => sample(cx, record, of),
         Noun::Stack => stack(cx, record),
         Noun::Location if record.count(LOCATION_ATTRIBUTES) > 0 => {
-            let spot = Spot::at(record.at(LOCATION_ATTRIBUTES)).field("attribute_indices");
-            cx.findings.fold(&OP9205, 0, spot, "", "");
+            cx.report_folded(&OP9205, 0, record.field(LOCATION_ATTRIBUTES), "", "");
         }
         Noun::Line if record.number(COLUMN) > 0 => {
-            let spot = Spot::at(record.at(COLUMN)).field("column");
-            cx.findings.fold(&OP9207, 0, spot, record.number(COLUMN), "");
+            cx.report_folded(&OP9207, 0, record.field(COLUMN), record.number(COLUMN), "");
         }
         Noun::KeyValue => key(cx, record),
         Noun::AnyValue if record.has(TEXT_STRINDEX) => {
-            let spot = Spot::at(record.at(TEXT_STRINDEX)).field("string_value_strindex");
-            cx.findings.fold(&OP9202, 1, spot, record.number(TEXT_STRINDEX), "a text in place");
+            cx.report_folded(
+                &OP9202,
+                1,
+                record.field(TEXT_STRINDEX),
+                record.number(TEXT_STRINDEX),
+                "a text in place",
+            );
         }
         _ => {}
     }
@@ -70,9 +59,9 @@ const FRAMES: usize = 1_000;
 /// Tells of more of something than the receiver takes.
 ///
 /// `of` is the unit in the finding: bytes, samples.
-fn most(cx: &mut Cx<'_>, spot: Spot, found: usize, most: usize, of: &str) {
+fn most(cx: &mut CheckContext<'_>, spot: Position, found: usize, most: usize, of: &str) {
     if found > most {
-        cx.findings.raise(&OP9210, spot, format_args!("{found} {of}"), most);
+        cx.report(&OP9210, spot, format_args!("{found} {of}"), most);
     }
 }
 
@@ -81,10 +70,10 @@ const RESOURCE: usize = RESOURCE_PROFILES.cell("resource");
 const SCOPE: usize = SCOPE_PROFILES.cell("scope");
 
 /// Tells of a message that is left out, though it may be: Parca reads it without asking whether it is there.
-fn left_out(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, cell: usize) {
+fn left_out(cx: &mut CheckContext<'_>, record: &Record, cell: usize) {
     if !record.has(cell) {
-        let spot = Spot::at(record.start).field(shape.name_of(cell));
-        cx.findings.raise(&OP9209, spot, "", "at least an empty message");
+        let spot = Position::at(record.start).field(record.shape.name_of(cell));
+        cx.report(&OP9209, spot, "", "at least an empty message");
     }
 }
 
@@ -99,11 +88,10 @@ const PERIOD_TYPE: usize = PROFILE.cell("period_type");
 /// Pyroscope refuses several in a profile with a period, but for the one type whose values it adds up.
 ///
 /// What it finds out about values is kept in the state of the profile, for [`sample`].
-fn profile(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record) {
-    left_out(cx, shape, record, SAMPLE_TYPE);
-    left_out(cx, shape, record, PERIOD_TYPE);
-    let spot = Spot::at(record.at(PROFILE_SAMPLES)).field(shape.name_of(PROFILE_SAMPLES));
-    most(cx, spot, record.count(PROFILE_SAMPLES), SAMPLES, "samples");
+fn profile(cx: &mut CheckContext<'_>, record: &Record) {
+    left_out(cx, record, SAMPLE_TYPE);
+    left_out(cx, record, PERIOD_TYPE);
+    most(cx, record.field(PROFILE_SAMPLES), record.count(PROFILE_SAMPLES), SAMPLES, "samples");
     let body = record.body(SAMPLE_TYPE);
     let names = value_types::named(cx, (body.start, body.end));
     let adds = names == Some((b"off_cpu", b"nanoseconds"));
@@ -118,17 +106,15 @@ const ATTRIBUTES: usize = SAMPLE.cell("attribute_indices");
 /// A sample: values and times past what is read, and attributes that do not become labels.
 ///
 /// Times and attributes are counted, the latter by key, as a profile has them in every sample or in none.
-fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, of: Receiver) {
+fn sample(cx: &mut CheckContext<'_>, record: &Record, of: Receiver) {
     let values = record.count(VALUES);
     if values > 1 && cx.profile.one_value {
-        let spot = Spot::at(record.at(VALUES)).field("values");
-        cx.findings.raise(&OP9208, spot, Counted(values, "value"), "1 value");
+        cx.report(&OP9208, record.field(VALUES), Counted(values, "value"), "1 value");
     }
     if record.count(TIMES) > 0 {
-        let spot = Spot::at(record.at(TIMES)).field("timestamps_unix_nano");
-        cx.findings.fold(&OP9206, 0, spot, "", "");
+        cx.report_folded(&OP9206, 0, record.field(TIMES), "", "");
     }
-    for (position, row) in cx.numbers(shape, record, ATTRIBUTES).enumerate() {
+    for (position, row) in cx.numbers(record, ATTRIBUTES).enumerate() {
         let Some(attribute) = usize::try_from(row).ok().and_then(|row| cx.attributes.get(row))
         else {
             continue;
@@ -141,11 +127,11 @@ fn sample(cx: &mut Cx<'_>, shape: &'static Shape, record: &Record, of: Receiver)
         if !kept {
             // Of one that is counted with another nobody asks where it is.
             let spot = match cx.findings.folds(&OP9204, key) {
-                true => Spot::nowhere(),
-                false => cx.element(&OP9204, shape, record, ATTRIBUTES, position),
+                true => Position::nowhere(),
+                false => cx.element(&OP9204, record, ATTRIBUTES, position),
             };
             let name = Shown(lists::key_of(cx, row)).to_string();
-            cx.findings.fold(&OP9204, key, spot, name, "a string");
+            cx.report_folded(&OP9204, key, spot, name, "a string");
         }
     }
 }
@@ -162,7 +148,7 @@ const ELEMENTS: usize = ARRAY_VALUE.cell("values");
 ///
 /// Unknown rows and broken ones pass for kept: other rules tell of them. Asked once for
 /// each row.
-fn is_kept(cx: &Cx<'_>, row: u64, of: Receiver) -> bool {
+fn is_kept(cx: &CheckContext<'_>, row: u64, of: Receiver) -> bool {
     let shapes = (cx.table_shape(Table::Attribute), cx.shapes.find(Noun::AnyValue));
     let (Some(entry), Some(any)) = shapes else { return true };
     let Some((start, end)) = cx.tables.row(Table::Attribute, row) else { return true };
@@ -182,7 +168,7 @@ fn is_kept(cx: &Cx<'_>, row: u64, of: Receiver) -> bool {
 /// How much it matters that the pair that is walked, or whose value is, has no value, if not as much as elsewhere.
 ///
 /// Parca asks attributes of resources alone, not those of scopes nor pairs inside a value.
-pub(super) fn of_value(cx: &Cx<'_>) -> Option<Severity> {
+pub(super) fn of_value(cx: &CheckContext<'_>) -> Option<Severity> {
     let mut path =
         cx.findings.path.iter().rev().map(|step| step.name).skip_while(|name| *name == "value");
     let asked = path.next() == Some("attributes") && path.next() == Some("resource");
@@ -196,12 +182,11 @@ const COLUMN: usize = LINE.cell("column");
 const LOCATIONS: usize = STACK.cell("location_indices");
 
 /// Frames past the limit are cut, not refused: a warning.
-fn stack(cx: &mut Cx<'_>, record: &Record) {
+fn stack(cx: &mut CheckContext<'_>, record: &Record) {
     let frames = record.count(LOCATIONS);
     if frames > FRAMES {
-        let spot = Spot::at(record.at(LOCATIONS)).field("location_indices");
         let found = format_args!("{frames} frames").to_string();
-        cx.findings.raise_as(&OP9210, Some(Severity::Warning), spot, found, FRAMES);
+        cx.report_as(&OP9210, Some(Severity::Warning), record.field(LOCATIONS), found, FRAMES);
     }
 }
 
@@ -213,14 +198,18 @@ const KEY_STRINDEX: usize = KEY_VALUE.cell("key_strindex");
 /// written out where there is a string table.
 ///
 /// The two rules contradict each other on purpose; only the one that the receiver demands is asked.
-fn key(cx: &mut Cx<'_>, record: &Record) {
+fn key(cx: &mut CheckContext<'_>, record: &Record) {
     if record.number(KEY_STRINDEX) != 0 {
-        let spot = Spot::at(record.at(KEY_STRINDEX)).field("key_strindex");
-        cx.findings.fold(&OP9202, 0, spot, record.number(KEY_STRINDEX), "a key in place");
+        cx.report_folded(
+            &OP9202,
+            0,
+            record.field(KEY_STRINDEX),
+            record.number(KEY_STRINDEX),
+            "a key in place",
+        );
     }
     let text = cx.body(record, KEY);
     if !text.is_empty() && cx.tables.len(Table::String) > 0 {
-        let spot = Spot::at(record.at(KEY)).field("key");
-        cx.findings.fold(&OP9203, 0, spot, Shown(text), "a reference");
+        cx.report_folded(&OP9203, 0, record.field(KEY), Shown(text), "a reference");
     }
 }

@@ -8,10 +8,10 @@
 //! 08 05  12 01 03  18 02  2a 08 …   { stack_index, attribute_indices, link_index, timestamps }      others: `any`
 //! ```
 
-use super::message::{Few, Message, Window};
+use super::message::{Message, ShortList, Window};
 use crate::check::catalogue::OP4019;
-use crate::check::cx::Cx;
-use crate::check::findings::Spot;
+use crate::check::context::CheckContext;
+use crate::check::findings::Position;
 use crate::check::rules::samples;
 use crate::check::rules::times;
 use crate::schema::{SAMPLE, Table};
@@ -56,7 +56,7 @@ struct Parts<'a> {
 ///
 /// Most have a stack, perhaps attributes, and one value: what is known not to be there costs those nothing.
 #[inline(always)]
-pub(super) fn sample(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
+pub(super) fn sample(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
     let mut fields = message.short(cx)?;
     let tags = &message.shape.tags;
     let stack = fields.shortest(tags[STACK])?;
@@ -82,7 +82,7 @@ pub(super) fn sample(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
 ///
 /// 1.8 and 1.9 have other numbers for these fields, thus another order.
 #[inline(never)]
-fn any(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
+fn any(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
     let (mut fields, tags) = (message.short(cx)?, &message.shape.tags);
     let stack = fields.exact(tags[STACK]);
     let (mut attributes, mut link) = (fields.part(tags[ATTRIBUTES]), fields.exact(tags[LINK]));
@@ -111,7 +111,7 @@ fn any(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
 /// profile; counts that do not fit; rows that are not there; a sum of its own past 64 bits; a sample
 /// of the same.
 #[inline(always)]
-fn prove(cx: &mut Cx<'_>, message: &Message, parts: Parts<'_>) -> Option<()> {
+fn prove(cx: &mut CheckContext<'_>, message: &Message, parts: Parts<'_>) -> Option<()> {
     let Parts { stack, link, attributes, values, times } = parts;
     if stack == 0 || cx.profile.shape != Some((values.is_some(), times.is_some())) {
         return None;
@@ -124,7 +124,7 @@ fn prove(cx: &mut Cx<'_>, message: &Message, parts: Parts<'_>) -> Option<()> {
     if values.count != 1 && times == 0 || times > 0 && values.count > 0 && values.count != times {
         return None;
     }
-    let attributes = Few::of(cx, attributes)?;
+    let attributes = ShortList::of(cx, attributes)?;
     cx.has(Table::Stack, stack)?;
     if link > 0 {
         cx.has(Table::Link, link)?;
@@ -138,7 +138,7 @@ fn prove(cx: &mut Cx<'_>, message: &Message, parts: Parts<'_>) -> Option<()> {
     if let (Some(sum), true) = (cx.profile.sums.first_mut(), values.count > 0) {
         *sum += i128::from(values.sum);
         cx.profile.ones &= values.not_one == 0 && times > 0;
-        if values.bits == 0 && cx.zeros {
+        if values.bits == 0 && cx.check_zero_values {
             zeros(cx, *message, values.at);
         }
     }
@@ -152,14 +152,19 @@ fn prove(cx: &mut Cx<'_>, message: &Message, parts: Parts<'_>) -> Option<()> {
 
 /// Tells of values that are all 0.
 #[cold]
-fn zeros(cx: &mut Cx<'_>, message: Message, at: usize) {
-    let spot = Spot::at(message.start + at).field("values");
+fn zeros(cx: &mut CheckContext<'_>, message: Message, at: usize) {
+    let spot = Position::at(message.start + at).field("values");
     cx.tell(&OP4019, &[message.step], spot, "", "");
 }
 
 /// Whether no sample of these was met; it is now.
 #[inline(always)]
-fn is_new(cx: &mut Cx<'_>, row: usize, refers: (u64, u64), attributes: Few<'_>) -> bool {
+fn is_new(
+    cx: &mut CheckContext<'_>,
+    row: usize,
+    refers: (u64, u64),
+    attributes: ShortList<'_>,
+) -> bool {
     let rows = attributes.rows();
     samples::same_before(cx, row as u32, refers, rows.len(), rows).is_none()
 }
@@ -185,7 +190,7 @@ fn of_values(at: usize, mut body: Window<'_>) -> Option<Values> {
 ///
 /// Ascending, and within the range that is usual for the profile.
 #[inline(always)]
-fn timestamps(cx: &Cx<'_>, mut body: Window<'_>) -> Option<usize> {
+fn timestamps(cx: &CheckContext<'_>, mut body: Window<'_>) -> Option<usize> {
     let (mut count, mut last) = (0, 0);
     let usual = times::usual_times(cx);
     while let Some(time) = body.fixed64() {

@@ -5,18 +5,22 @@
 //!
 //! There is one for each walk. What belongs to the profile or the payload and to no message is in
 //! [`state`](super::state); where rows are is in [`tables`](super::tables); what was found is in
-//! [`findings`](super::findings). The methods that take bytes apart are on `Cx` as well, in `take`,
-//! `packed` and `odd`.
+//! [`findings`](super::findings). The methods that decode bytes are on `CheckContext` as well, in `decode`,
+//! `packed` and `anomalies`.
+
+use std::fmt::Display;
 
 use super::fields::Fields;
-use super::findings::{Findings, Spot};
+use super::findings::{Findings, Position};
+use super::layout::{Layouts, MessageLayout, Slot, Take};
 use super::memo::Memo;
+use super::numbers::Numbers;
 use super::record::{Lent, Pool, Record};
 use super::rule::Rule;
-use super::shape::{Shape, Shapes, Slot, Take};
 use super::state::{Attribute, Line, PayloadState, ProfileState};
 use super::tables::Tables;
 use super::varint::Packed;
+use crate::error::Severity;
 use crate::format::Receiver;
 use crate::limits::Limits;
 use crate::schema::{Noun, Role, Table, Version};
@@ -29,17 +33,17 @@ pub(crate) const LONG: usize = 65_535;
 
 /// Lists up to this long are compared one by one.
 ///
-/// A comparison of eight numbers costs less than a hash of one. [`fast`](super::fast) proves no
+/// A comparison of eight numbers costs less than a hash of one. [`canonical`](super::canonical) proves no
 /// longer lists.
 pub(super) const FEW: usize = 8;
 
 /// The state of one walk.
-pub(crate) struct Cx<'a> {
+pub(crate) struct CheckContext<'a> {
     /// The payload, inflated. Every place is an offset in it, of 32 bits.
     pub(crate) bytes: &'a [u8],
     pub(crate) version: Version,
     /// The messages of the version.
-    pub(crate) shapes: &'static Shapes,
+    pub(crate) shapes: &'static Layouts,
     pub(crate) limits: Limits,
     /// With the path to the message that is walked.
     pub(crate) findings: Findings,
@@ -53,18 +57,18 @@ pub(crate) struct Cx<'a> {
     /// Texts and bytes longer than this have something to be said of.
     pub(super) long: usize,
     /// Whether a message has twice what it has once: rules ask what is [left](super::merged) of it then.
-    pub(crate) said_twice: bool,
+    pub(crate) has_repeated_singular: bool,
     /// Whether messages that are fine as a whole are shown to be so.
-    pub(crate) fast: bool,
+    pub(crate) canonical: bool,
     /// Whom the payload is for, if that is known and it is of the generation that receivers read.
     pub(crate) receiver: Option<Receiver>,
-    /// Looked up once, as [`fast`](super::fast) needs them for every row.
-    pub(crate) line_shape: Option<&'static Shape>,
-    pub(crate) value_shape: Option<&'static Shape>,
-    pub(crate) label_shape: Option<&'static Shape>,
+    /// Looked up once, as [`canonical`](super::canonical) needs them for every row.
+    pub(crate) line_shape: Option<&'static MessageLayout>,
+    pub(crate) value_shape: Option<&'static MessageLayout>,
+    pub(crate) label_shape: Option<&'static MessageLayout>,
     /// Whether it is asked how keys are written, and of samples whose values are all 0.
-    pub(crate) styled: bool,
-    pub(crate) zeros: bool,
+    pub(crate) check_key_style: bool,
+    pub(crate) check_zero_values: bool,
     /// Room for numbers, and for bytes, that are made and forgotten.
     pub(crate) set: Vec<u64>,
     pub(crate) scratch: Vec<u8>,
@@ -85,7 +89,7 @@ pub(crate) struct Cx<'a> {
 /// It carries nothing, so that the `Result` of the hottest functions fits into registers.
 pub(crate) struct Broken;
 
-impl<'a> Cx<'a> {
+impl<'a> CheckContext<'a> {
     /// The state before anything was walked: nothing is known of any table.
     ///
     /// The walk fills in the tables next: no reference can be asked before. Proving messages fine
@@ -97,7 +101,7 @@ impl<'a> Cx<'a> {
         limits: Limits,
         findings: Findings,
     ) -> Self {
-        let shapes = Shapes::of(version);
+        let shapes = Layouts::of(version);
         let long = LONG.min(usize::try_from(limits.max_string_bytes).unwrap_or(usize::MAX));
         let tables = Tables::default();
         let receiver = findings.receiver().filter(|_| version == Version::V1_10);
@@ -108,14 +112,14 @@ impl<'a> Cx<'a> {
         Self {
             pool: Pool::default(),
             memo: Memo::default(),
-            fast: receiver.is_none() && bounded,
+            canonical: receiver.is_none() && bounded,
             receiver,
             line_shape: shapes.find(Noun::Line),
             value_shape: shapes.find(Noun::AnyValue),
             label_shape: shapes.find(Noun::Label),
-            styled: false,
-            zeros: false,
-            said_twice: false,
+            check_key_style: false,
+            check_zero_values: false,
+            has_repeated_singular: false,
             set: Vec::new(),
             scratch: Vec::new(),
             lines: Vec::new(),
@@ -145,25 +149,25 @@ impl<'a> Cx<'a> {
     /// fixed    2a 08 …                    eight bytes each, borrowed
     /// others   20 01  20 02  22 01 03     one by one or in chunks, copied
     /// ```
-    pub(crate) fn numbers(&self, shape: &Shape, record: &Record, cell: usize) -> Numbers<'a> {
+    pub(crate) fn numbers(&self, record: &Record, cell: usize) -> Numbers<'a> {
         let Some(found) = record.get(cell) else {
             return Numbers::Packed(Packed::new(self.bytes, 0..0));
         };
         let body = found.start as usize..found.end as usize;
-        let fixed = shape.of_cell(cell).is_some_and(|slot| slot.take == Take::Fixed);
+        let fixed = record.shape.of_cell(cell).is_some_and(|slot| slot.take == Take::Fixed);
         match (found.times == 1 && found.end > 0, fixed) {
             (true, false) => Numbers::Packed(Packed::new(self.bytes, body)),
             (true, true) => Numbers::Fixed(self.bytes.get(body).unwrap_or_default()),
             // Rare: gathered once.
-            (false, _) => Numbers::Gathered(self.gather(shape, record, cell).into_iter()),
+            (false, _) => Numbers::Gathered(self.gather(record, cell).into_iter()),
         }
     }
 
     /// The numbers of a field that comes in several chunks, or one by one: legal, and no writer's way.
     #[cold]
-    fn gather(&self, shape: &Shape, record: &Record, cell: usize) -> Vec<u64> {
+    fn gather(&self, record: &Record, cell: usize) -> Vec<u64> {
         let mut out = Vec::new();
-        let Some(slot) = shape.of_cell(cell) else { return out };
+        let Some(slot) = record.shape.of_cell(cell) else { return out };
         let mut fields = Fields::new(self.bytes, record.start, record.end);
         while let Some((number, chunk)) = fields.next() {
             let chunk = chunk.map(|(start, end)| start..end);
@@ -180,21 +184,58 @@ impl<'a> Cx<'a> {
         out
     }
 
+    /// Reports a violation ([`Findings::report`]).
+    #[inline(always)]
+    pub(crate) fn report(
+        &mut self,
+        rule: &'static Rule,
+        spot: Position,
+        value: impl Display,
+        bound: impl Display,
+    ) {
+        self.findings.report(rule, spot, value, bound);
+    }
+
+    /// Reports a violation with a severity of its own ([`Findings::report_as`]).
+    #[inline(always)]
+    pub(crate) fn report_as(
+        &mut self,
+        rule: &'static Rule,
+        severity: Option<Severity>,
+        spot: Position,
+        value: impl Display,
+        bound: impl Display,
+    ) {
+        self.findings.report_as(rule, severity, spot, value, bound);
+    }
+
+    /// Reports a violation that counts with equal ones ([`Findings::report_folded`]).
+    #[inline(always)]
+    pub(crate) fn report_folded(
+        &mut self,
+        rule: &'static Rule,
+        kind: u64,
+        spot: Position,
+        value: impl Display,
+        bound: impl Display,
+    ) {
+        self.findings.report_folded(rule, kind, spot, value, bound);
+    }
+
     /// A number of a list: its own byte, which is looked for only where a finding of the rule will be among the first that
     /// are listed; else that of the list.
     #[cold]
     pub(crate) fn element(
         &mut self,
         rule: &'static Rule,
-        shape: &Shape,
         record: &Record,
         cell: usize,
         row: usize,
-    ) -> Spot {
-        let list = Spot::at(record.at(cell)).field(shape.name_of(cell)).row(row);
-        let slot = shape.of_cell(cell).filter(|_| self.findings.lists(rule));
+    ) -> Position {
+        let list = record.field(cell).row(row);
+        let slot = record.shape.of_cell(cell).filter(|_| self.findings.lists(rule));
         let byte = slot.and_then(|slot| self.byte_of(slot, record, row));
-        byte.map_or(list, |byte| Spot { byte: Some(byte as u64), ..list })
+        byte.map_or(list, |byte| Position { byte: Some(byte as u64), ..list })
     }
 
     /// Where an element of a list of numbers begins, however the list is written.
@@ -230,9 +271,9 @@ impl<'a> Cx<'a> {
 
     /// Takes a message apart again, without a word.
     ///
-    /// Unlike [`take`](Self::take) it raises nothing, counts no reference and stops where the bytes
+    /// Unlike [`decode`](Self::decode) it raises nothing, counts no reference and stops where the bytes
     /// cannot be followed. Costs the bytes of the message, but not those of the messages in it.
-    pub(crate) fn peek(&self, shape: &'static Shape, start: usize, end: usize) -> Lent {
+    pub(crate) fn peek(&self, shape: &'static MessageLayout, start: usize, end: usize) -> Lent {
         let mut record = self.pool.lend();
         self.peek_into(shape, start, end, &mut record);
         record
@@ -243,12 +284,12 @@ impl<'a> Cx<'a> {
     /// For loops over rows, which then borrow from the pool once.
     pub(crate) fn peek_into(
         &self,
-        shape: &'static Shape,
+        shape: &'static MessageLayout,
         start: usize,
         end: usize,
         record: &mut Record,
     ) {
-        record.begin(start, end);
+        record.begin(shape, start, end);
         let mut fields = Fields::new(self.bytes, start, end);
         loop {
             let at = fields.at();
@@ -275,7 +316,7 @@ impl<'a> Cx<'a> {
     /// The message that the rows of a table are.
     ///
     /// `None` for strings, which are no messages, and for tables that the version has not.
-    pub(crate) fn table_shape(&self, table: Table) -> Option<&'static Shape> {
+    pub(crate) fn table_shape(&self, table: Table) -> Option<&'static MessageLayout> {
         let holder = self.tables_holder();
         let slots = &self.shapes.find(holder)?.slots;
         let row = slots.iter().find(|slot| slot.field.role == Role::Row(table))?;
@@ -322,10 +363,10 @@ impl<'a> Cx<'a> {
     }
 
     /// The place of a row of a table, seen from the message that holds the tables.
-    pub(crate) fn of_row(&self, table: Table, row: usize) -> Spot {
-        let spot = Spot::nowhere().field(self.table_name(table)).row(row);
+    pub(crate) fn of_row(&self, table: Table, row: usize) -> Position {
+        let spot = Position::nowhere().field(self.table_name(table)).row(row);
         let byte = self.tables.row(table, row as u64).map(|(start, _)| start as u64);
-        Spot { byte, ..spot }
+        Position { byte, ..spot }
     }
 
     /// The row of the list that the message is in.
@@ -347,42 +388,6 @@ impl<'a> Cx<'a> {
     pub(crate) fn body(&self, record: &Record, cell: usize) -> &'a [u8] {
         self.bytes.get(record.body(cell)).unwrap_or_default()
     }
-}
-
-/// The numbers of a repeated field.
-///
-/// An enum and not a boxed iterator: nearly all are packed, and the branch on that is predicted.
-pub(crate) enum Numbers<'a> {
-    /// Varints in one chunk.
-    Packed(Packed<'a>),
-    /// What is left of one chunk of words; a rest of fewer than eight bytes ends it.
-    Fixed(&'a [u8]),
-    /// Numbers that were copied from several places.
-    Gathered(std::vec::IntoIter<u64>),
-}
-
-impl Iterator for Numbers<'_> {
-    type Item = u64;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<u64> {
-        match self {
-            Self::Packed(packed) => packed.next(),
-            Self::Fixed(bytes) => {
-                let (word, rest) = bytes.split_first_chunk()?;
-                *bytes = rest;
-                Some(u64::from_le_bytes(*word))
-            }
-            Self::Gathered(numbers) => numbers.next(),
-        }
-    }
-}
-
-/// A field of a message, to count findings by.
-///
-/// Two fields of one number in two messages are two kinds.
-pub(crate) fn kind(shape: &Shape, number: u32) -> u64 {
-    (shape.noun as u64) << 32 | u64::from(number)
 }
 
 /// Whether a field is what the payload was made from, which may be long.

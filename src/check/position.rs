@@ -14,13 +14,13 @@ pub(crate) struct Step {
 
 /// Where in the message whose path is known a finding is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Spot {
+pub(crate) struct Position {
     pub(crate) field: Option<&'static str>,
     pub(crate) row: Option<usize>,
     pub(crate) byte: Option<u64>,
 }
 
-impl Spot {
+impl Position {
     /// The message itself.
     pub(crate) fn at(byte: usize) -> Self {
         Self { field: None, row: None, byte: Some(byte as u64) }

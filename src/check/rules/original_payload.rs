@@ -5,12 +5,7 @@
 //! are never decoded: a check of one format should not depend on parsers of others, and the first
 //! bytes are enough to see that two fields were mixed up.
 
-use crate::check::catalogue::{OP2022, OP2023, OP2024, OP2025, OP2026, OP2027};
-use crate::check::cx::Cx;
-use crate::check::fields::Fields;
-use crate::check::findings::{Counted, Shown, Spot};
-use crate::check::record::Record;
-use crate::schema::{PROFILE, PROFILE_CONTAINER};
+use super::*;
 
 /// The fields about what a profile was made from, wherever they are.
 ///
@@ -39,24 +34,24 @@ pub(super) const OF_CONTAINER: Original = Original {
 /// Neither field is the usual case and asks nothing. One without the other breaks the pair; both
 /// are held against each other by the magic of the format. `samples` is how many the profile has:
 /// an original must not stand instead of them.
-pub(super) fn original(cx: &mut Cx<'_>, record: &Record, of: &Original, samples: usize) {
+pub(super) fn original(cx: &mut CheckContext<'_>, record: &Record, of: &Original, samples: usize) {
     let (format, payload) = (cx.body(record, of.format), cx.body(record, of.payload));
-    let in_format = Spot::at(record.at(of.format)).field("original_payload_format");
-    let in_payload = Spot::at(record.at(of.payload)).field("original_payload");
+    let in_format = record.field(of.format);
+    let in_payload = record.field(of.payload);
     if format.is_empty() && payload.is_empty() {
         return;
     }
     if format.is_empty() {
-        cx.findings.raise(&OP2022, in_format, "", "");
+        cx.report(&OP2022, in_format, "", "");
     }
     if payload.is_empty() {
-        cx.findings.raise(&OP2023, in_payload, Shown(format), "");
+        cx.report(&OP2023, in_payload, Shown(format), "");
     }
     if format == b"pprof" {
-        cx.findings.raise(&OP2024, in_format, Shown(format), "");
+        cx.report(&OP2024, in_format, Shown(format), "");
     }
     if !format.is_empty() && !matches!(format, b"pprof" | b"jfr" | b"linux_perf") {
-        cx.findings.raise(&OP2025, in_format, Shown(format), "pprof, jfr or linux_perf");
+        cx.report(&OP2025, in_format, Shown(format), "pprof, jfr or linux_perf");
     }
     if payload.is_empty() {
         return;
@@ -69,10 +64,10 @@ pub(super) fn original(cx: &mut Cx<'_>, record: &Record, of: &Original, samples:
     };
     if !fits {
         let head = payload.get(..payload.len().min(16)).unwrap_or_default();
-        cx.findings.raise(&OP2026, in_payload, Shown(head), Shown(format));
+        cx.report(&OP2026, in_payload, Shown(head), Shown(format));
     }
     if samples == 0 {
-        cx.findings.raise(&OP2027, in_payload, Counted(payload.len(), "byte"), "");
+        cx.report(&OP2027, in_payload, Counted(payload.len(), "byte"), "");
     }
 }
 

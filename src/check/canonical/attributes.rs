@@ -11,10 +11,10 @@
 
 use super::message::{Message, Window};
 use crate::check::catalogue::OP5013;
-use crate::check::cx::Cx;
-use crate::check::findings::{Shown, Spot};
+use crate::check::context::CheckContext;
+use crate::check::findings::{Position, Shown};
+use crate::check::layout::MessageLayout;
 use crate::check::rules::ucum;
-use crate::check::shape::Shape;
 use crate::check::state::{Attribute, Class, KeyState};
 use crate::check::text;
 use crate::schema::{ANY_VALUE, KEY_VALUE_AND_UNIT, Noun, Table};
@@ -33,7 +33,7 @@ const INT: usize = ANY_VALUE.cell("int_value");
 /// A unit that is none of UCUM is told here and is no reason to walk the row: a profiler that
 /// writes one writes it in every row.
 #[inline(always)]
-pub(super) fn entry(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
+pub(super) fn entry(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
     let mut fields = message.short(cx)?;
     let tags = &message.shape.tags;
     let key = fields.exact(tags[KEY]);
@@ -44,7 +44,7 @@ pub(super) fn entry(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     let kind = kind_of(cx.value_shape?, value).filter(|_| bytes <= cx.long)?;
     let attribute = *cx.attributes.get(message.row())?;
     let plain = attribute.class == Class::Other && attribute.key != Attribute::NO_KEY;
-    if !fields.is_done() || message.row() == 0 || key == 0 || !plain || cx.styled {
+    if !fields.is_done() || message.row() == 0 || key == 0 || !plain || cx.check_key_style {
         return None;
     }
     cx.has(Table::String, key)?;
@@ -71,9 +71,9 @@ pub(super) fn entry(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
 /// As a bit of the member's cell, which is how [`KeyState`] holds types. The integer 0 is walked: a
 /// oneof may say it, and nobody has to know here.
 #[inline(always)]
-fn kind_of(shape: &'static Shape, mut value: Window<'_>) -> Option<u64> {
+fn kind_of(shape: &'static MessageLayout, mut value: Window<'_>) -> Option<u64> {
     if let Some(text) = value.part(shape.tags[TEXT]) {
-        return (value.is_done() && !text::is_odd(text.rest()?)).then_some(1 << TEXT);
+        return (value.is_done() && !text::needs_check(text.rest()?)).then_some(1 << TEXT);
     }
     (value.exact(shape.tags[INT]) != 0 && value.is_done()).then_some(1 << INT)
 }
@@ -82,16 +82,16 @@ fn kind_of(shape: &'static Shape, mut value: Window<'_>) -> Option<u64> {
 ///
 /// One unit is remembered, with the answer; it is asked again where another comes between.
 #[inline(always)]
-fn is_usual(cx: &mut Cx<'_>, message: &Message, unit: u64, at: usize) {
+fn is_usual(cx: &mut CheckContext<'_>, message: &Message, unit: u64, at: usize) {
     if cx.unit != (unit, true) {
         let text = cx.string(unit).unwrap_or_default();
         if cx.unit.0 != unit {
             cx.unit = (unit, cx.memo.is(text, ucum::is_ucum));
         }
         if !cx.unit.1 {
-            let spot = Spot::at(message.start + at).field("unit_strindex");
+            let spot = Position::at(message.start + at).field("unit_strindex");
             cx.findings.path.push(message.step);
-            cx.findings.raise(&OP5013, spot, Shown(text), "");
+            cx.report(&OP5013, spot, Shown(text), "");
             cx.findings.path.pop();
         }
     }

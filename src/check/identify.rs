@@ -10,17 +10,20 @@
 use std::rc::Rc;
 
 use super::catalogue::{OP1018, OP1019, OP9008};
-use super::cx::Cx;
+use super::context::CheckContext;
 use super::findings::Findings;
+use super::layout::{Layouts, ROOT, Take};
 use super::options::Options;
 use super::rule::{Fact, Rule};
-use super::shape::{ROOT, Shapes, Take};
 use super::varint::varint;
 use super::walk;
 use crate::error::{Error, Severity};
 use crate::format::detect::{
     Certainty, Depth, Detected, detect_payload, is_legacy_cpu, is_legacy_java_cpu,
 };
+use crate::format::intake::{Intake, Policy};
+use crate::format::losses::Losses;
+use crate::format::options::WriteOptions;
 use crate::format::{Encoding, Format};
 use crate::limits::Limits;
 use crate::schema::Version;
@@ -126,7 +129,7 @@ pub(super) fn answer(payload: &[u8]) -> Option<(Option<i64>, &[u8])> {
 ///
 /// A walk for each format whose first field fits, with the rules about bytes alone: at most as many
 /// walks as there are generations, of a payload that would otherwise only be called unknown.
-pub(super) fn broken_as(payload: &[u8], limits: Limits) -> Option<Format> {
+pub(super) fn closest_format(payload: &[u8], limits: Limits) -> Option<Format> {
     // The rules that show that a message is not read as it was meant.
     let shows = |rule: &&Rule| rule.is(Fact::Breaking) || [&OP1018, &OP1019].contains(rule);
     let rules = Rule::all().filter(shows).collect();
@@ -139,8 +142,12 @@ pub(super) fn broken_as(payload: &[u8], limits: Limits) -> Option<Format> {
         if !begins(payload, version) {
             continue;
         }
-        let mut cx =
-            Cx::new(payload, version, limits, Findings::new(Rc::clone(&options), Some(version)));
+        let mut cx = CheckContext::new(
+            payload,
+            version,
+            limits,
+            Findings::new(Rc::clone(&options), Some(version)),
+        );
         walk::walk(&mut cx);
         let furthest = cx.findings.first(|rule| rule.is(Fact::Breaking));
         let found = cx.findings.finish();
@@ -159,7 +166,7 @@ pub(super) fn broken_as(payload: &[u8], limits: Limits) -> Option<Format> {
 pub(super) fn broken(payload: &[u8], format: Format, limits: Limits) -> Vec<(&'static Rule, u64)> {
     let version = version_of(format);
     let options = Rc::new(Options::default().max_findings(0));
-    let mut cx = Cx::new(payload, version, limits, Findings::new(options, Some(version)));
+    let mut cx = CheckContext::new(payload, version, limits, Findings::new(options, Some(version)));
     walk::walk(&mut cx);
     let found = cx.findings.finish();
     let breaks =
@@ -180,10 +187,22 @@ pub(super) fn is_more(first: &[(&'static Rule, u64)], second: &[(&'static Rule, 
 fn begins(payload: &[u8], version: Version) -> bool {
     let Ok((tag, _)) = varint(payload, 0, payload.len()) else { return false };
     let Ok(tag) = u32::try_from(tag) else { return false };
-    let slot = Shapes::of(version).get(ROOT).slot(tag >> 3);
+    let slot = Layouts::of(version).get(ROOT).slot(tag >> 3);
     slot.is_some_and(|slot| match slot.take {
         Take::Varint => tag & 7 == 0 || (slot.repeated && tag & 7 == 2),
         Take::Fixed => tag & 7 == 1,
         _ => tag & 7 == 2,
     })
+}
+
+/// How many bytes a payload takes in the newest generation, if it can be read.
+///
+/// Defects are repaired on the way, as only the size matters.
+pub(super) fn length_as_newest(payload: &[u8], format: Format, limits: &Limits) -> Option<usize> {
+    let mut intake = Intake::new(*limits, Policy::Repair, payload.len());
+    let profiles = format.read(payload, &mut intake).ok()?;
+    let options = WriteOptions::default().max_output_bytes(limits.max_output_bytes);
+    let payloads =
+        Format::OTLP.write(&profiles, &options, &mut Losses::default(), Vec::new()).ok()?;
+    Some(payloads.iter().map(Vec::len).sum())
 }

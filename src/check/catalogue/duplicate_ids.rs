@@ -2,7 +2,7 @@
 //!
 //! Tables of older generations have names for their rows: ids in OTEP 0239, keys in the table of
 //! units up to 1.7. A name that comes twice leads to two rows.
-//! [`rules::repeats`](crate::check::rules::repeats) asks them, once per table.
+//! [`rules::duplicate_ids`](crate::check::rules::duplicate_ids) asks them, once per table.
 
 use crate::check::rule::rules;
 

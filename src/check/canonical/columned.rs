@@ -13,11 +13,11 @@
 
 use std::ops::Range;
 
-use super::message::{Few, Message, Window};
+use super::message::{Message, ShortList, Window};
 use crate::check::catalogue::OP4019;
-use crate::check::cx::Cx;
+use crate::check::context::CheckContext;
 use crate::check::fields::Fields;
-use crate::check::findings::Spot;
+use crate::check::findings::Position;
 use crate::check::rules::pprof_samples::{RESERVED, identity_of};
 use crate::schema::{LABEL, Noun, SAMPLE, Table, Version};
 use crate::wire::read::Reader;
@@ -49,7 +49,7 @@ impl Values {
     ///
     /// `None` for one that is longer than it has to be, which is a finding of its own.
     #[inline(always)]
-    fn of(cx: &Cx<'_>, body: Range<usize>) -> Option<Self> {
+    fn of(cx: &CheckContext<'_>, body: Range<usize>) -> Option<Self> {
         let mut found = Self::default();
         let mut rest = Reader::within(cx.bytes, body.start, body.end);
         while rest.left() > 0 {
@@ -68,7 +68,7 @@ impl Values {
     /// `None` as well before the first sample of a profile, which has no sums yet: it is walked and
     /// makes them.
     #[inline(always)]
-    fn fitting(self, cx: &Cx<'_>) -> Option<Self> {
+    fn fitting(self, cx: &CheckContext<'_>) -> Option<Self> {
         let profile = &cx.profile;
         let fits = self.count == profile.types && self.count == profile.sums.len();
         (fits && self.count > 0).then_some(self)
@@ -77,7 +77,7 @@ impl Values {
     /// Adds them to the sums of their columns, now that the sample is known to be fine.
     ///
     /// Infallible, and last.
-    fn add_up(&self, cx: &mut Cx<'_>) {
+    fn add_up(&self, cx: &mut CheckContext<'_>) {
         let sums = cx.profile.sums.iter_mut().zip(self.values);
         sums.for_each(|(sum, value)| *sum += i128::from(value));
     }
@@ -89,7 +89,7 @@ impl Values {
 /// timestamps are walked. In 1.3 link 0 cannot be told from none and is never written by writers
 /// that leave defaults out; from 1.4 on presence counts.
 #[inline(always)]
-pub(super) fn sliced(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
+pub(super) fn sliced(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
     let mut fields = message.short(cx)?;
     let (tags, optional) = (&message.shape.tags, cx.version > Version::V1_3);
     let (mut start, mut length) =
@@ -109,7 +109,7 @@ pub(super) fn sliced(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     if values.values.iter().any(|value| *value < 0) {
         return None;
     }
-    let attributes = Few::of(cx, attributes)?;
+    let attributes = ShortList::of(cx, attributes)?;
     let fits = start.checked_add(length).is_some_and(|end| end <= cx.profile.slice);
     if length == 0 || length > cx.limits.max_stack_depth || !fits {
         return None;
@@ -121,7 +121,7 @@ pub(super) fn sliced(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
     values.add_up(cx);
     cx.profile.ones = false;
     if values.values == [0; Values::MOST] {
-        let spot = Spot::at(message.start + values_at);
+        let spot = Position::at(message.start + values_at);
         let spot = spot.field(message.shape.name_of(VALUES));
         cx.tell(&OP4019, &[message.step], spot, "", "");
     }
@@ -145,9 +145,9 @@ type Label = (u64, u64, u64);
 ///
 /// The only messages of any length that are proved besides stacks: a deep stack makes a long
 /// sample. Labels are in an array on the stack; the largest cost is the list of ids, which is
-/// proved as a whole ([`Cx::plain`](crate::check::cx::Cx)).
+/// proved as a whole ([`CheckContext::plain`](crate::check::context::CheckContext)).
 #[inline(always)]
-pub(super) fn of_pprof(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
+pub(super) fn of_pprof(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
     let mut fields = Fields::new(cx.bytes, message.start, message.end);
     let mut next = |cell: usize| fields.again(message.shape.tags[cell]);
     let (locations, values) = (next(LOCATIONS)?, next(VALUES)?);
@@ -182,7 +182,7 @@ pub(super) fn of_pprof(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
 /// As [`identity_of`] of the rules sees it, from the same bytes.
 #[inline(always)]
 fn is_new(
-    cx: &mut Cx<'_>,
+    cx: &mut CheckContext<'_>,
     message: &Message,
     (start, end): (usize, usize),
     labels: &[(usize, usize)],
@@ -206,7 +206,7 @@ const UNIT: usize = LABEL.cell("num_unit_strindex");
 /// Keys are compared as rows first and as texts where rows differ. A unit is usual if it is the one
 /// that its key had before; the first label of a key that has a unit is walked and sets it.
 #[inline(always)]
-fn read(cx: &Cx<'_>, bodies: &[(usize, usize)], labels: &mut [Label]) -> Option<()> {
+fn read(cx: &CheckContext<'_>, bodies: &[(usize, usize)], labels: &mut [Label]) -> Option<()> {
     let shape = cx.label_shape?;
     for (row, (start, end)) in bodies.iter().enumerate() {
         let mut fields = Window::within(cx.bytes, *start, *end)?;

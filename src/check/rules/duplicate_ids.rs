@@ -4,13 +4,7 @@
 //! units of attributes are rows of `attribute_units`, found by their key. Nothing refers to either
 //! by number, so both are looked through when the tables are complete, without a walk of their own.
 
-use crate::check::catalogue::{OP3401, OP3501, OP3502};
-use crate::check::cx::Cx;
-use crate::check::findings::{Shown, Spot, Step};
-use crate::check::lists;
-use crate::check::state::{Map, Set};
-use crate::error::Severity;
-use crate::schema::{ATTRIBUTE_UNIT, FUNCTION, LOCATION, MAPPING, Noun, Table, Version};
+use super::*;
 
 /// The rows that have an id, each with its cell.
 const IDS: [(Table, usize); 3] = [
@@ -23,7 +17,7 @@ const IDS: [(Table, usize); 3] = [
 ///
 /// Only 1.3 has them. 0 is "no id", which any number of rows may have. Where a finding is raised
 /// the row is taken apart once more for its place.
-pub(crate) fn ids(cx: &mut Cx<'_>) {
+pub(crate) fn ids(cx: &mut CheckContext<'_>) {
     if cx.version != Version::V1_3 {
         return;
     }
@@ -40,8 +34,8 @@ pub(crate) fn ids(cx: &mut Cx<'_>) {
             if let Some(first) = seen.get(&id) {
                 let record = cx.peek(shape, start, end);
                 cx.findings.path.push(Step { name, row: Some(row as u32) });
-                let (spot, first) = (Spot::at(record.at(cell)).field("id"), *first);
-                cx.findings.raise(&OP3401, spot, id, first);
+                let (spot, first) = (record.field(cell), *first);
+                cx.report(&OP3401, spot, id, first);
                 cx.findings.path.pop();
             } else {
                 seen.insert(id, row);
@@ -58,7 +52,7 @@ const UNIT: usize = ATTRIBUTE_UNIT.cell("unit_strindex");
 ///
 /// Keys are compared by text, against those of all attributes. The first unit of a key counts; an
 /// equal second one is an info, another one a warning.
-pub(crate) fn units(cx: &mut Cx<'_>) {
+pub(crate) fn units(cx: &mut CheckContext<'_>) {
     let rows = cx.tables.rows[Table::AttributeUnit as usize].clone();
     let Some(shape) = cx.shapes.find(Noun::AttributeUnit).filter(|_| !rows.is_empty()) else {
         return;
@@ -76,10 +70,10 @@ pub(crate) fn units(cx: &mut Cx<'_>) {
         else {
             continue;
         };
-        let spot = Spot::at(*start as usize).field(name).row(row);
+        let spot = Position::at(*start as usize).field(name).row(row);
         let print = cx.memo.fingerprint(key);
         if !keys.contains(&print) {
-            cx.findings.raise(&OP3502, spot, Shown(key), "");
+            cx.report(&OP3502, spot, Shown(key), "");
         }
         match seen.get(&print) {
             None => drop(seen.insert(print, (row, unit))),
@@ -87,7 +81,7 @@ pub(crate) fn units(cx: &mut Cx<'_>) {
                 let same = cx.memo.same(other, unit).then_some(Severity::Info);
                 let found = format!("{} for {}", Shown(unit), Shown(key));
                 let bound = format!("{} in entry {first}", Shown(other));
-                cx.findings.raise_as(&OP3501, same, spot, found, bound);
+                cx.report_as(&OP3501, same, spot, found, bound);
             }
         }
     }

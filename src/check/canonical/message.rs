@@ -1,18 +1,18 @@
 //! What proving a message fine takes: where it is, what is known of tables, and short lists of attributes.
 //!
 //! Two kinds of things: [`Message`], the place of a message with the path to it, and small
-//! questions to the state ([`Cx`]) that end a proof with `None`. `Option<()>` instead of `bool`, so
+//! questions to the state ([`CheckContext`]) that end a proof with `None`. `Option<()>` instead of `bool`, so
 //! that a proof is a sequence of `?`.
 
 use std::fmt::Display;
 use std::ops::Range;
 
-use crate::check::cx::{Cx, FEW};
+use crate::check::context::{CheckContext, FEW};
 use crate::check::fields::Fields;
-use crate::check::findings::{Spot, Step};
+use crate::check::findings::{Position, Step};
+use crate::check::layout::MessageLayout;
 use crate::check::rule::Rule;
 use crate::check::rules::limits;
-use crate::check::shape::Shape;
 use crate::schema::{Noun, Table};
 use crate::wire::short::Short;
 
@@ -23,7 +23,7 @@ pub(super) type Window<'a> = Short<'a, 264>;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Message {
     /// Its version's layout: the tags of its fields by cell.
-    pub(crate) shape: &'static Shape,
+    pub(crate) shape: &'static MessageLayout,
     /// Where it is in the message around it.
     pub(crate) step: Step,
     /// Its body in the payload.
@@ -36,7 +36,7 @@ impl Message {
     ///
     /// `None` also near the end of a payload, where the window does not fit.
     #[inline(always)]
-    pub(super) fn short<'a>(&self, cx: &Cx<'a>) -> Option<Window<'a>> {
+    pub(super) fn short<'a>(&self, cx: &CheckContext<'a>) -> Option<Window<'a>> {
         Window::within(cx.bytes, self.start, self.end)
     }
 
@@ -73,7 +73,7 @@ impl Message {
     }
 }
 
-impl Cx<'_> {
+impl CheckContext<'_> {
     /// Whether a row is there.
     ///
     /// For use with `?`.
@@ -90,7 +90,7 @@ impl Cx<'_> {
         &mut self,
         rule: &'static Rule,
         steps: &[Step],
-        spot: Spot,
+        spot: Position,
         found: impl Display,
         bound: impl Display,
     ) {
@@ -99,7 +99,7 @@ impl Cx<'_> {
         }
         let before = self.findings.path.len();
         self.findings.path.extend_from_slice(steps);
-        self.findings.raise(rule, spot, found, bound);
+        self.report(rule, spot, found, bound);
         self.findings.path.truncate(before);
     }
 
@@ -135,20 +135,20 @@ impl Cx<'_> {
 /// Borrowed from the payload: the list is read once for the proof and once more by those who need
 /// its rows.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Few<'a> {
+pub(super) struct ShortList<'a> {
     /// At its first number.
     body: Option<Window<'a>>,
     /// At most [`FEW`].
     len: usize,
 }
 
-impl<'a> Few<'a> {
+impl<'a> ShortList<'a> {
     /// The list in the body of a field, if there is nothing to say of it.
     ///
     /// `None` for the null attribute (since 1.8), a row that is not there or has no key, a key that
     /// came before or shares its bit with one, and more than eight.
     #[inline(always)]
-    pub(super) fn of(cx: &Cx<'_>, body: Option<Window<'a>>) -> Option<Self> {
+    pub(super) fn of(cx: &CheckContext<'_>, body: Option<Window<'a>>) -> Option<Self> {
         let Some(mut rest) = body else { return Some(Self::default()) };
         let (mut keys, mut len) = (0, 0);
         while !rest.is_over() {
@@ -175,7 +175,7 @@ impl<'a> Few<'a> {
     ///
     /// Last of a proof, as all noting is.
     #[inline(always)]
-    pub(super) fn mark(self, cx: &mut Cx<'_>) {
+    pub(super) fn mark(self, cx: &mut CheckContext<'_>) {
         if !cx.tables.unmarked {
             self.rows().for_each(|row| cx.tables.mark(Table::Attribute, row));
         }

@@ -8,11 +8,11 @@
 //! ```
 
 use super::message::Message;
-use crate::check::cx::Cx;
+use crate::check::context::CheckContext;
 use crate::check::fields::{Body, Fields};
 use crate::check::findings::Step;
+use crate::check::layout::{MessageLayout, Slot};
 use crate::check::rules::limits;
-use crate::check::shape::{Shape, Slot};
 
 /// The messages of a field and the one of them that is next.
 pub(crate) struct Run<'f, 'a> {
@@ -29,7 +29,7 @@ impl<'f, 'a> Run<'f, 'a> {
     ///
     /// A field that is no list makes a run of one.
     pub(crate) fn new(
-        shape: &'static Shape,
+        shape: &'static MessageLayout,
         slot: &Slot,
         (tag, row): (u16, u32),
         (start, end): Body,
@@ -64,8 +64,8 @@ impl<'f, 'a> Run<'f, 'a> {
     #[inline(never)]
     pub(super) fn pass(
         &mut self,
-        cx: &mut Cx<'_>,
-        fine: impl Fn(&mut Cx<'_>, &Message) -> Option<()>,
+        cx: &mut CheckContext<'_>,
+        fine: impl Fn(&mut CheckContext<'_>, &Message) -> Option<()>,
     ) -> bool {
         // Copies that nothing points to stay in registers.
         let (mut message, mut fields, tag) = (self.message, *self.fields, self.tag);

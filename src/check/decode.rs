@@ -1,44 +1,43 @@
-//! A message taken apart, field by field: what nearly all fields are is decided here, the rest in `odd`.
+//! Decodes a message of any bytes into a record, field by field. [`anomalies`](super::anomalies) has the rare cases.
 //!
 //! ```text
 //! tag ─► slot of the number ─► wire type as the schema says? ─► value, length or body ─► cell of the record
-//!          │ none                  │ no                             │ odd
+//!          │ none                  │ no                             │ anomaly
 //!          ▼                       ▼                                ▼
-//!       unknown: passed over    mismatch: the message ends       told, kept where it can be
+//!       unknown: skipped        mismatch: the message ends       reported, kept where possible
 //! ```
 //!
-//! Every byte of a payload that is not proved fine by [`fast`](super::fast) comes through here
+//! Every byte of a payload that is not proved fine by [`canonical`](super::canonical) comes through here
 //! once. So the usual is inlined and branches to nothing but `#[cold]` functions; what they find is
 //! about bytes and references. What a value means is asked later, of the record.
 
 use std::ops::Range;
 
 use super::catalogue::{OP1023, OP1024, OP9102};
-use super::cx::{Broken, Cx};
+use super::context::{Broken, CheckContext};
 use super::fields::Fields;
-use super::findings::Spot;
+use super::findings::Position;
+use super::layout::{MessageLayout, Slot, Take};
 use super::record::Record;
-use super::rule::Rule;
-use super::shape::{Shape, Slot, Take};
 use super::text;
 use super::varint::varint;
-use crate::schema::{Noun, Table};
+use crate::schema::Noun;
 use crate::wire::write::varint_len;
 use crate::wire::{FIXED64, LEN, VARINT};
 
-impl Cx<'_> {
+impl CheckContext<'_> {
     /// Takes a message apart, and finds what is wrong with its bytes and its references.
     ///
     /// What was taken before the message broke stays in the record, and is not looked at. Of a
     /// `oneof` each member has a cell: more than one bit is more than one member.
-    pub(crate) fn take(
+    pub(crate) fn decode(
         &mut self,
-        shape: &'static Shape,
+        shape: &'static MessageLayout,
         start: usize,
         end: usize,
         record: &mut Record,
     ) -> Result<(), Broken> {
-        record.begin(start, end);
+        record.begin(shape, start, end);
         let mut at = start;
         while at < end {
             let before = at;
@@ -49,8 +48,8 @@ impl Cx<'_> {
         }
         if shape.noun == Noun::AnyValue && record.seen.count_ones() > 1 {
             let members = record.seen.count_ones();
-            self.said_twice = true;
-            self.findings.raise(&OP1023, Spot::at(start), format_args!("{members} members"), "1");
+            self.has_repeated_singular = true;
+            self.report(&OP1023, Position::at(start), format_args!("{members} members"), "1");
         }
         Ok(())
     }
@@ -65,7 +64,7 @@ impl Cx<'_> {
     #[inline(never)]
     fn run(
         &mut self,
-        shape: &'static Shape,
+        shape: &'static MessageLayout,
         before: usize,
         mut at: usize,
         end: usize,
@@ -82,7 +81,7 @@ impl Cx<'_> {
         let (long, is_text) = (self.long, slot.take == Take::Text);
         let fine = |from, to| {
             let text = self.bytes.get(from..to).unwrap_or_default();
-            !is_text || (text.len() <= long && !text::is_odd(text))
+            !is_text || (text.len() <= long && !text::needs_check(text))
         };
         let known = self.tables.behind(before);
         let usual = match is_text {
@@ -115,7 +114,7 @@ impl Cx<'_> {
     #[inline(always)]
     pub(super) fn field(
         &mut self,
-        shape: &'static Shape,
+        shape: &'static MessageLayout,
         at: usize,
         end: usize,
         record: &mut Record,
@@ -127,39 +126,39 @@ impl Cx<'_> {
         let (number, wire) = (tag >> 3, tag & 7);
         let Some(slot) = shape.slot(number) else {
             record.unknown = true;
-            return self.unknown(shape, number, wire, at, body, end);
+            return self.unknown(shape.noun, (number, wire), (at, body, end));
         };
         match (wire, slot.take) {
-            (VARINT, Take::Varint) => self.number(shape, slot, at, body, end, record),
+            (VARINT, Take::Varint) => self.number(slot, at, body, end, record),
             (LEN, Take::Message) => {
                 let body = self.length(Some(slot), record, at, body, end)?;
                 let cell = record.cell_mut(slot.cell);
                 cell.add_body(at, 1, &body);
                 if cell.times > 1 && !slot.repeated {
-                    self.twice(shape, slot, body.start);
+                    self.twice(slot, body.start);
                 }
                 Ok(body.end)
             }
             (LEN, Take::Text | Take::Bytes) => {
                 let body = self.length(Some(slot), record, at, body, end)?;
-                self.text(shape, slot, at, body.clone(), record);
+                self.text(slot, at, body.clone(), record);
                 Ok(body.end)
             }
             (LEN, Take::Varint | Take::Fixed) if slot.repeated => {
                 let body = self.length(Some(slot), record, at, body, end)?;
-                self.packed(shape, slot, at, body.clone(), record)?;
+                self.packed(slot, at, body.clone(), record)?;
                 Ok(body.end)
             }
-            (FIXED64, Take::Fixed) => self.fixed(shape, slot, at, body, end, record),
-            _ => self.mismatch(shape, slot, wire, (at, body, end)),
+            (FIXED64, Take::Fixed) => self.fixed(slot, at, body, end, record),
+            _ => self.mismatch(slot, wire, (at, body, end)),
         }
     }
 
     /// Where a finding about a field is.
     ///
     /// Of a list at the row that comes next: call it before the element is counted.
-    pub(super) fn spot(slot: &Slot, record: &Record, at: usize) -> Spot {
-        let spot = Spot::at(at).field(slot.field.name);
+    pub(super) fn spot(slot: &Slot, record: &Record, at: usize) -> Position {
+        let spot = Position::at(at).field(slot.field.name);
         match slot.repeated {
             true => spot.row(record.count(slot.cell)),
             false => spot,
@@ -175,7 +174,6 @@ impl Cx<'_> {
     #[inline(always)]
     pub(super) fn number(
         &mut self,
-        shape: &'static Shape,
         slot: &'static Slot,
         at: usize,
         body: usize,
@@ -189,22 +187,19 @@ impl Cx<'_> {
         let length = after - body;
         let overlong = length > 1 && length > varint_len(value);
         if value > slot.most || (value == 0 && slot.plain) || overlong {
-            value = self.odd(shape, slot, value, after - body, Self::spot(slot, record, at));
+            value = self.anomaly(slot, value, after - body, Self::spot(slot, record, at));
         }
         let row = record.count(slot.cell);
         let cell = record.cell_mut(slot.cell);
         cell.add(at, 1);
         cell.value = value;
         let (times, chunk) = (cell.times, cell.end > 0);
-        if let Some((table, rule)) = slot.table {
-            let row = slot.repeated.then_some(row);
-            self.refer(shape, slot, table, rule, value, at, row);
-        }
+        self.refer(slot, value, at, slot.repeated.then_some(row));
         if times > 1 && !slot.repeated {
-            self.twice(shape, slot, at);
+            self.twice(slot, at);
         }
         if slot.repeated {
-            self.unpacked(shape, slot, at, chunk);
+            self.unpacked(slot, at, chunk);
         }
         Ok(after)
     }
@@ -215,7 +210,6 @@ impl Cx<'_> {
     #[inline(always)]
     pub(super) fn fixed(
         &mut self,
-        shape: &'static Shape,
         slot: &'static Slot,
         at: usize,
         body: usize,
@@ -232,19 +226,19 @@ impl Cx<'_> {
         cell.value = value;
         let (times, chunk) = (cell.times, cell.end > 0);
         if times > 1 && !slot.repeated {
-            self.twice(shape, slot, at);
+            self.twice(slot, at);
         }
         if slot.repeated {
-            self.unpacked(shape, slot, at, chunk);
+            self.unpacked(slot, at, chunk);
         } else if value == 0 && slot.plain {
-            self.written_default(shape, slot, at);
+            self.written_default(slot, at);
         }
         Ok(body + 8)
     }
 
     /// The body of a field with a length, which has to be within its message.
     ///
-    /// The usual is decided by two comparisons; all other lengths are `odd_length`'s, which knows
+    /// The usual is decided by two comparisons; all other lengths are `unusual_length`'s, which knows
     /// what to say.
     #[inline(always)]
     pub(super) fn length(
@@ -263,7 +257,7 @@ impl Cx<'_> {
             {
                 Ok(start..start + length as usize)
             }
-            other => self.odd_length(slot, record, at, body, end, other),
+            other => self.unusual_length(slot, record, at, body, end, other),
         }
     }
 
@@ -274,14 +268,13 @@ impl Cx<'_> {
     #[inline(always)]
     pub(super) fn text(
         &mut self,
-        shape: &'static Shape,
         slot: &'static Slot,
         at: usize,
         body: Range<usize>,
         record: &mut Record,
     ) {
         let odd = match slot.take {
-            Take::Text => text::is_odd(self.bytes.get(body.clone()).unwrap_or_default()),
+            Take::Text => text::needs_check(self.bytes.get(body.clone()).unwrap_or_default()),
             _ => false,
         };
         if odd || body.len() > self.long || (body.is_empty() && slot.plain) {
@@ -289,36 +282,27 @@ impl Cx<'_> {
             let spot = Self::spot(slot, record, if slot.repeated { body.start } else { at });
             text::check(self, slot, spot, body.clone());
             if body.is_empty() && slot.plain {
-                self.written_default(shape, slot, at);
+                self.written_default(slot, at);
             }
         }
         let cell = record.cell_mut(slot.cell);
         cell.add_body(at, 1, &body);
         if cell.times > 1 && !slot.repeated {
-            self.twice(shape, slot, at);
+            self.twice(slot, at);
         }
     }
 
-    /// A reference: whether the row is there, and that something refers to it, which orphans are told by.
+    /// A reference, if the field is one: whether the row is there, and that something refers to it, which orphans are
+    /// told by.
     ///
     /// Negative indices come as numbers past any table. Tables of 1.3 to 1.5 are those of the
     /// profile that is walked.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "it is inlined into the hottest loop")]
-    pub(super) fn refer(
-        &mut self,
-        shape: &'static Shape,
-        slot: &'static Slot,
-        table: Table,
-        rule: &'static Rule,
-        value: u64,
-        at: usize,
-        row: Option<usize>,
-    ) {
-        if value < self.tables.len(table) {
-            self.tables.mark(table, value);
-        } else {
-            self.dangling(shape, slot, table, rule, value, at, row);
+    pub(super) fn refer(&mut self, slot: &'static Slot, value: u64, at: usize, row: Option<usize>) {
+        match slot.table {
+            Some((table, _)) if value < self.tables.len(table) => self.tables.mark(table, value),
+            Some((table, rule)) => self.dangling(slot, (table, rule), value, at, row),
+            None => {}
         }
     }
 
@@ -327,17 +311,8 @@ impl Cx<'_> {
     /// `chunk` says whether a packed chunk came before: a mix is legal, and decoders are known to
     /// lose half of it.
     #[inline(always)]
-    pub(super) fn unpacked(
-        &mut self,
-        shape: &'static Shape,
-        slot: &'static Slot,
-        at: usize,
-        chunk: bool,
-    ) {
-        if chunk {
-            self.note_unpacked(&OP1024, shape, slot, at);
-        } else {
-            self.note_unpacked(&OP9102, shape, slot, at);
-        }
+    pub(super) fn unpacked(&mut self, slot: &'static Slot, at: usize, chunk: bool) {
+        let rule = if chunk { &OP1024 } else { &OP9102 };
+        self.note_unpacked(rule, slot, at);
     }
 }

@@ -23,7 +23,7 @@
 //! | attribute | key and unit are there, one text or integer as value, one type and unit for its key | a key that the conventions know, before 1.8 |
 //!
 //! Messages of more than 256 bytes are walked, but for stacks and pprof's samples. A row of which nothing but its id says
-//! what it is called, and whose sets are in order, is noted as [plain](super::plain): then its bytes are its form.
+//! what it is called, and whose sets are in order, is noted as [plain](super::canonical_form): then its bytes are its form.
 //!
 //! Three rules for who changes this room. A proof notes nothing before it can no longer fail. What
 //! it notes is what the walk would have noted, to the last count. And a finding that is told here
@@ -37,7 +37,7 @@ mod run;
 mod samples;
 mod stacks;
 
-use super::cx::Cx;
+use super::context::CheckContext;
 use crate::schema::{Noun, Version};
 
 pub(crate) use frames::start_lines;
@@ -46,12 +46,12 @@ pub(crate) use run::Run;
 
 /// Passes over the messages of a run of which there is nothing to say, which is all to be done with them: whether those
 /// are all that are left. Otherwise it stands at the next one that has to be walked.
-pub(crate) fn pass(cx: &mut Cx<'_>, run: &mut Run<'_, '_>) -> bool {
+pub(crate) fn pass(cx: &mut CheckContext<'_>, run: &mut Run<'_, '_>) -> bool {
     let of_pprof = cx.version == Version::Pprof;
     // A row holds messages that hold messages, and the walk counts how deep.
     let deep = cx.depth + 2 > cx.limits.max_nesting;
     match run.message.shape.noun {
-        _ if !cx.fast || deep => false,
+        _ if !cx.canonical || deep => false,
         Noun::Sample if of_pprof => run.pass(cx, columned::of_pprof),
         Noun::Sample if cx.version < Version::V1_8 => run.pass(cx, columned::sliced),
         Noun::Sample => run.pass(cx, samples::sample),

@@ -7,11 +7,11 @@
 //! `PPROF` is a constant of the functions, so the differences between ids and rows cost no branch:
 //! a row has an `id` there, references are ids, and row 0 is a row like any other.
 
-use super::message::{Few, Message, Window};
+use super::message::{Message, ShortList, Window};
 use crate::check::catalogue::{OP7011, OP7014};
-use crate::check::cx::Cx;
-use crate::check::findings::{Spot, Step};
-use crate::check::shape::Shape;
+use crate::check::context::CheckContext;
+use crate::check::findings::{Position, Step};
+use crate::check::layout::MessageLayout;
 use crate::check::state::Line;
 use crate::check::text;
 use crate::schema::{FUNCTION, LINE, LOCATION, Noun, Table, Version};
@@ -43,7 +43,10 @@ struct Place<'a> {
 ///
 /// Most have one line and nothing behind it: what is known not to be there costs those nothing.
 #[inline(always)]
-pub(super) fn location<const PPROF: bool>(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
+pub(super) fn location<const PPROF: bool>(
+    cx: &mut CheckContext<'_>,
+    message: &Message,
+) -> Option<()> {
     let (mut fields, tags) = (message.short(cx)?, &message.shape.tags);
     let (id, mapping) = (fields.exact(tags[ID]), fields.shortest(tags[MAPPING]));
     let address_at = fields.at();
@@ -69,7 +72,7 @@ pub(super) fn location<const PPROF: bool>(cx: &mut Cx<'_>, message: &Message) ->
 /// not, the next location makes a new one: rare, and no leak.
 #[inline(never)]
 fn any<const PPROF: bool>(
-    cx: &mut Cx<'_>,
+    cx: &mut CheckContext<'_>,
     message: &Message,
     place: Place<'_>,
     behind: Window<'_>,
@@ -96,7 +99,7 @@ fn any<const PPROF: bool>(
 /// notes the same, and nothing may be counted twice.
 #[inline(always)]
 fn prove<const PPROF: bool>(
-    cx: &mut Cx<'_>,
+    cx: &mut CheckContext<'_>,
     message: &Message,
     place: Place<'_>,
     lines: &[Line],
@@ -113,7 +116,7 @@ fn prove<const PPROF: bool>(
     if (1..lines.len()).any(same) {
         return None;
     }
-    let attributes = Few::of(cx, place.attributes)?;
+    let attributes = ShortList::of(cx, place.attributes)?;
     mapped::<PPROF>(cx, message, place, (!lines.is_empty(), attributes.rows().len() > 0))?;
     note_lines(cx, message, lines);
     if place.id == 0 && attributes.rows().is_sorted() {
@@ -129,7 +132,7 @@ fn prove<const PPROF: bool>(
 /// is told without a walk, as JITs have many.
 #[inline(always)]
 fn mapped<const PPROF: bool>(
-    cx: &mut Cx<'_>,
+    cx: &mut CheckContext<'_>,
     message: &Message,
     place: Place<'_>,
     (has_lines, has_attributes): (bool, bool),
@@ -143,8 +146,7 @@ fn mapped<const PPROF: bool>(
     };
     if let Some(row) = row {
         let fact = cx.payload.mappings.get_mut(row as usize)?;
-        let ranged = fact.limit > fact.start && address > 0;
-        if ranged && (address < fact.start || address > fact.limit) {
+        if fact.excludes(address) {
             return None;
         }
         if PPROF && address == 0 && !has_lines {
@@ -158,7 +160,7 @@ fn mapped<const PPROF: bool>(
     } else if address == 0 && !has_lines && (PPROF || !has_attributes) {
         return None;
     } else if address > 0 && !PPROF {
-        let spot = Spot::at(message.start + place.address_at).field("address");
+        let spot = Position::at(message.start + place.address_at).field("address");
         cx.tell(&OP7011, &[message.step], spot, format_args!("{address:#x}"), "");
     }
     Some(())
@@ -169,7 +171,7 @@ fn mapped<const PPROF: bool>(
 /// A line before its function is told here: it is a hint, and profilers that have one have
 /// thousands.
 #[inline(always)]
-fn note_lines(cx: &mut Cx<'_>, message: &Message, lines: &[Line]) {
+fn note_lines(cx: &mut CheckContext<'_>, message: &Message, lines: &[Line]) {
     for (row, line) in lines.iter().enumerate() {
         cx.tables.mark(Table::Function, line.function);
         cx.owns(Noun::Line, line.length as usize);
@@ -177,7 +179,7 @@ fn note_lines(cx: &mut Cx<'_>, message: &Message, lines: &[Line]) {
         if line.line != 0 && start > line.line as i64 {
             let name = message.shape.name_of(LINES);
             let steps = [message.step, Step { name, row: Some(row as u32) }];
-            let spot = Spot::at(message.start + line.at as usize).field("line");
+            let spot = Position::at(message.start + line.at as usize).field("line");
             cx.tell(&OP7014, &steps, spot, line.line, format_args!("{start} or more"));
         }
     }
@@ -193,8 +195,8 @@ const COLUMN: usize = LINE.cell("column");
 /// Numbers past 32 bits are walked: negative ones look so, and no source has as many lines.
 #[inline(always)]
 fn line<const PPROF: bool>(
-    cx: &Cx<'_>,
-    shape: &'static Shape,
+    cx: &CheckContext<'_>,
+    shape: &'static MessageLayout,
     mut fields: Window<'_>,
 ) -> Option<Line> {
     let length = fields.left() as u32;
@@ -221,7 +223,10 @@ const FUNCTION_ID: usize = FUNCTION.cell("id");
 ///
 /// Any one of the three names will do, if its string is not empty.
 #[inline(always)]
-pub(super) fn function<const PPROF: bool>(cx: &mut Cx<'_>, message: &Message) -> Option<()> {
+pub(super) fn function<const PPROF: bool>(
+    cx: &mut CheckContext<'_>,
+    message: &Message,
+) -> Option<()> {
     let mut fields = message.short(cx)?;
     let tags = &message.shape.tags;
     let id = fields.exact(tags[FUNCTION_ID]);
@@ -250,7 +255,7 @@ pub(super) fn function<const PPROF: bool>(cx: &mut Cx<'_>, message: &Message) ->
 ///
 /// A search for one byte decides for nearly all rows; where it is found by chance the row is taken
 /// apart. Not gathered unless `OP7014` is asked.
-pub(crate) fn start_lines(cx: &mut Cx<'_>) -> Vec<i64> {
+pub(crate) fn start_lines(cx: &mut CheckContext<'_>) -> Vec<i64> {
     let Some(shape) = cx.shapes.find(Noun::Function).filter(|_| cx.findings.asks(&OP7014)) else {
         return Vec::new();
     };

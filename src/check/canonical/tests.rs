@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use crate::check::cx::Cx;
+use crate::check::context::CheckContext;
 use crate::check::findings::{Finding, Findings, RuleCount};
 use crate::check::options::Options;
 use crate::check::walk;
@@ -22,12 +22,12 @@ fn walked(
     bytes: &[u8],
     version: Version,
     options: &Rc<Options>,
-    fast: bool,
+    canonical: bool,
 ) -> (Vec<Finding>, Vec<RuleCount>, u64) {
     let findings = Findings::new(Rc::clone(options), Some(version));
-    let mut cx = Cx::new(bytes, version, options.limits, findings);
-    assert!(cx.fast, "{version:?} is known here");
-    cx.fast = fast;
+    let mut cx = CheckContext::new(bytes, version, options.limits, findings);
+    assert!(cx.canonical, "{version:?} is known here");
+    cx.canonical = canonical;
     walk::walk(&mut cx);
     let owned = cx.payload.owned;
     let report = cx.findings.finish();
