@@ -102,24 +102,24 @@ fn a_module_imports_only_from_its_own_folder_and_lower_layers() {
     assert!(seen["format"] > 100 && seen["reader"] > 3, "{seen:?}");
 }
 
-/// The lines of a file, without its tests, that are still read at one go.
-const LONGEST: usize = 400;
+/// The most lines of a file without its tests: of all files, and of 95 % of them.
+const LONGEST: usize = 800;
+const LONG: usize = 450;
 
 #[test]
-fn no_file_is_too_long_to_be_read_at_one_go() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+fn few_files_are_long_and_none_is_too_long() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    sources(&root, &mut files);
-    let mut wrong = Vec::new();
-    for path in &files {
-        let name = path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
+    sources(&root.join("src"), &mut files);
+    sources(&root.join("cli/src"), &mut files);
+    let lines = |path: &std::path::PathBuf| {
         let text = std::fs::read_to_string(path).unwrap();
-        let lines = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default().lines().count();
-        if lines > LONGEST {
-            wrong.push(format!("{name}: {lines} lines, more than {LONGEST}"));
-        }
-    }
-    assert!(wrong.is_empty() && files.len() > 200, "\n{}", wrong.join("\n"));
+        text.split("#[cfg(test)]\nmod ").next().unwrap_or_default().lines().count()
+    };
+    let mut long: Vec<_> = files.iter().map(|path| (lines(path), path)).collect();
+    long.retain(|(lines, _)| *lines > LONG);
+    assert!(long.iter().all(|(lines, _)| *lines <= LONGEST), "{long:?}");
+    assert!(long.len() * 20 <= files.len() && files.len() > 200, "{long:?}");
 }
 
 #[test]
