@@ -15,6 +15,7 @@ mod origin;
 mod pieces;
 mod release;
 mod sizes;
+mod tasks;
 mod top;
 mod validate;
 mod verbs;

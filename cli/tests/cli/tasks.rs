@@ -1,0 +1,52 @@
+//! docs/TASKS.md shows what its commands print.
+
+use crate::*;
+
+/// The console blocks of the page, with the output that their commands have.
+fn ran(page: &str, room: &Path) -> String {
+    let mut text = String::new();
+    let mut in_block = false;
+    for line in page.lines() {
+        match line {
+            "```console" => in_block = true,
+            "```" => in_block = false,
+            _ => {}
+        }
+        let Some(arguments) = line.strip_prefix("$ otlp-profiles ").filter(|_| in_block) else {
+            if !in_block || line == "```console" {
+                text.extend([line, "\n"]);
+            }
+            continue;
+        };
+        let output = command(arguments).current_dir(room).output().unwrap();
+        text.extend([line, "\n", &stdout(&output), &stderr(&output)]);
+        if !output.status.success() {
+            text += &format!("(exit status {})\n", output.status.code().unwrap());
+        }
+    }
+    text
+}
+
+#[test]
+fn commands_print_what_the_page_shows() {
+    let room = room("tasks");
+    fs::create_dir(room.join("night")).unwrap();
+    copy("go-cpu-labels.pb.gz", &room.join("cpu.pb.gz"));
+    copy("go-heap.pb.gz", &room.join("night/1.pb.gz"));
+    copy("go-allocs.pb.gz", &room.join("night/2.pb.gz"));
+    for (name, text) in [
+        ("before.folded", "main;parse 600\nmain;render 300\nmain;log 100\n"),
+        ("after.folded", "main;parse 1500\nmain;render 300\nmain;compress 200\n"),
+    ] {
+        fs::write(room.join(name), text).unwrap();
+    }
+    let path = Path::new(ROOT).join("docs/TASKS.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let ran = ran(&page, &room);
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, &ran).unwrap();
+    } else {
+        assert!(ran == page, "docs/TASKS.md is out of date: run with BLESS=1\n{ran}");
+    }
+    assert!(ran.matches("\n$ ").count() > 8 && ran.contains("(exit status 7)"), "{ran}");
+}
