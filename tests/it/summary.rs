@@ -273,9 +273,9 @@ fn ids_that_a_reader_refuses_are_refused_in_every_table() {
     let whole = pprof::Profile::decode(&inflate(&file, &Limits::file()).unwrap()[..]).unwrap();
     type Edit = fn(&mut pprof::Profile);
     let refused: [Edit; 6] = [
-        |p| p.function.push(p.function[3].clone()),
+        |p| p.function.push(p.function[3]),
         |p| p.location.insert(0, p.location[5].clone()),
-        |p| p.mapping.push(p.mapping[0].clone()),
+        |p| p.mapping.push(p.mapping[0]),
         |p| p.function[7].id = 9,
         |p| p.location[7].id = 0,
         |p| p.mapping[0].id = 0,

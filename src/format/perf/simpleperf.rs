@@ -28,9 +28,8 @@ const RECORDS: [&str; 4] = [SAMPLE, "context_switch:", "lost_situation:", "meta_
 pub(in crate::format) fn begins(text: &str) -> bool {
     let mut lines = text.lines();
     let is_record = lines.next().is_some_and(|line| RECORDS.contains(&line.trim_end()));
-    is_record && text.contains("\n  event_type: ")
-        || is_record
-            && lines.next().is_some_and(|line| line.starts_with("  ") && line.contains(": "))
+    let has_field = |line: &str| line.starts_with("  ") && line.contains(": ");
+    is_record && (text.contains("\n  event_type: ") || lines.next().is_some_and(has_field))
 }
 
 /// A record: its heading and the indented lines below.
