@@ -263,7 +263,7 @@ fn findings_are_sentences() {
         "OP6006 the trace_id of the link is all zeros",
         "OP7003 the mapping starts at 0x1fff, before 0x2000, the end of mapping 0",
         "PP1005 the mapping id is 1, expected a unique id",
-        "PP1029 the time is 9223372036854775807 ns + 1000000000 ns, expected a sum of 64 bits",
+        "PP1029 found 9223372036854775807 ns + 1000000000 ns, expected a sum of 64 bits",
     ];
     let mut missing: BTreeSet<&str> = exact.into();
     for Case { generations, bent, .. } in cases() {

@@ -26,7 +26,7 @@ rules! { Pprof:
         fix "declare the type and unit of the values";
     /// A missing value shifts the meaning of the values after it.
     PP1003 "pprof-values-count" ["E" "P"] "Sample.value"
-        "a sample has too many or too few values" finding "the sample has {v} for {b} sample types"
+        "a sample has too many or too few values" finding "the sample has {v}, the number of sample types is {b}"
         source "google/pprof CheckValid"
         example "3 values, 2 types" => "2 values, 2 types"
         fix "write one value per sample type";
@@ -169,7 +169,7 @@ rules! { Pprof:
         fix "set period and period_type";
     /// The three mistakes of `OP6012` to `OP6014` in one, as pprof has two plain `int64` here.
     PP1029 "pprof-time" ["W" "P"] "time_nanos, duration_nanos"
-        "a time or duration is not in nanoseconds" finding "the time is {v}, expected {b}"
+        "a time or duration is not in nanoseconds" finding "found {v}, expected {b}"
         source "pprof's profile.proto: time_nanos is nanoseconds since 1970"
         example "time_nanos: 1700000000" => "time_nanos: 1700000000000000000"
         fix "write times in nanoseconds since 1970";

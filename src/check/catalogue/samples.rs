@@ -42,7 +42,7 @@ rules! { Samples:
         fix "write all samples of a profile in one shape";
     /// As `PP1003`: values are positional.
     OP4005 "values-count" ["E" "1-4"] "Sample.value"
-        "a sample has too many or too few values" finding "the sample has {v} for {b} sample types"
+        "a sample has too many or too few values" finding "the sample has {v}, the number of sample types is {b}"
         source "OTEP 0239: \"All samples must have the same number of values\"; google/pprof CheckValid"
         example "2 sample types, 1 value" => "2 sample types, 2 values"
         fix "write one value per sample type";
