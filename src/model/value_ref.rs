@@ -15,7 +15,7 @@ use crate::model::value::{KeyValue, Value};
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
-/// use otlp_profiles::{Builder, build};
+/// use otlp_profiles::{Builder, builder};
 ///
 /// let mut builder = Builder::new();
 /// builder.resource().attr("service.name", "checkout");
