@@ -96,7 +96,7 @@ impl<'a> ValueRef<'a> {
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
-    /// use otlp_profiles::{Builder, build, builder::NewValue};
+    /// use otlp_profiles::{Builder, builder, builder::NewValue};
     ///
     /// let mut builder = Builder::new();
     /// builder.resource().attr("process.command_args", NewValue::Array(vec!["serve".into(), "--fast".into()]));
@@ -120,7 +120,7 @@ impl<'a> ValueRef<'a> {
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
-    /// use otlp_profiles::{Builder, build, builder::NewValue};
+    /// use otlp_profiles::{Builder, builder, builder::NewValue};
     ///
     /// let mut builder = Builder::new();
     /// builder.resource().attr("k8s.labels", NewValue::key_values([("tier", "web"), ("zone", "a")]));
