@@ -23,7 +23,8 @@ use crate::session::{Session, Turn};
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, next_help_heading = "Merge")]
 pub(crate) struct Args {
-    /// Combine snapshots of one process, such as heap profiles, by sum, last, mean or max
+    /// Combine snapshots of one process, such as heap profiles, by sum, last, mean or max; kind: the last of
+    /// totals and the mean of states
     #[arg(long, value_enum, default_value_t, hide_possible_values = true, value_name = "HOW")]
     combine: CombineArg,
     /// Add up profiles whose resources differ in this attribute, such as k8s.pod.name; repeatable
@@ -74,6 +75,7 @@ enum CombineArg {
     Last,
     Mean,
     Max,
+    Kind,
 }
 
 const AFTER_HELP: &str = "\
@@ -90,6 +92,7 @@ impl Args {
             CombineArg::Last => Combine::Last,
             CombineArg::Mean => Combine::Mean,
             CombineArg::Max => Combine::Max,
+            CombineArg::Kind => Combine::ByKind,
         };
         let resources = match (&self.only_resource[..], &self.ignore_resource[..]) {
             ([], []) => ResourceKeys::All,

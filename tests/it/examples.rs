@@ -12,6 +12,9 @@ mod filter_service;
 #[path = "../../examples/fold.rs"]
 #[allow(dead_code, reason = "its main is for people")]
 mod fold;
+#[path = "../../examples/merge_top.rs"]
+#[allow(dead_code, reason = "its main is for people")]
+mod merge_top;
 #[path = "../../examples/rename_functions.rs"]
 #[allow(dead_code, reason = "its main is for people")]
 mod rename_functions;
@@ -64,4 +67,12 @@ fn a_service_is_kept() {
     let services =
         profiles.entries().map(|entry| entry.resource_attributes().get_str("service.name"));
     assert_eq!(services.collect::<Vec<_>>(), [Some("checkout")]);
+}
+
+#[test]
+fn merged_profiles_are_reported() {
+    let heap = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+    let report = merge_top::merge_top([&heap, &heap]).unwrap();
+    assert_eq!(report.lines().filter(|line| line.contains("main.leak")).count(), 1, "{report}");
+    assert!(!report.contains(" runtime."), "{report}");
 }
