@@ -31,7 +31,7 @@ pub struct DiffOptions<'a> {
     pub mode: DiffMode,
     /// The sample type; by default the default type of the new profiles.
     pub sample_type: Option<&'a str>,
-    /// Renames functions before they are compared: see [`strip_hash`].
+    /// Renames functions before they are compared: see [`strip_hash`](crate::transform::strip_hash).
     pub rename: Option<Rename<'a>>,
 }
 
