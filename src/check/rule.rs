@@ -11,6 +11,7 @@
 
 use std::fmt;
 
+use crate::check::levels::GENERATIONS;
 use crate::error::Severity;
 use crate::format::Receiver;
 use crate::schema::Version;
@@ -109,7 +110,7 @@ pub(crate) enum Fact {
 ///     fix "…" fixed "…" for Parca Error, Pyroscope Warning;           advice, what --fix does, receivers
 /// ```
 ///
-/// The compiler rejects unknown severities and generations ([`levels`](super::levels::levels) panics while it is evaluated), two rules of one
+/// The compiler rejects unknown severities and generations ([`levels`](crate::check::levels::levels) panics while it is evaluated), two rules of one
 /// id in a file, and a row without a source.
 macro_rules! rules {
     ($family:ident: $($(#[doc = $why:literal])* $id:ident $name:literal [$severity:literal $generations:literal] $($fact:ident)* $place:literal
@@ -150,12 +151,6 @@ macro_rules! rules {
     (@or $default:tt $given:tt) => { $given };
 }
 pub(crate) use rules;
-
-/// pprof, then the generations 1 to 7 of OTLP.
-///
-/// The catalogue counts schemas, not releases: 1.4 and 1.5 differ in so little that they share
-/// their rules.
-pub(crate) const GENERATIONS: usize = 8;
 
 /// The first release of OTLP and the last that are of each; pprof is none.
 const RELEASES: [(&str, &str); GENERATIONS] = [
