@@ -51,8 +51,9 @@ fn splitting(criterion: &mut Criterion) {
     let size = write(&merged, Format::OTLP, &WriteOptions::default()).unwrap().payload.len();
     let mut group = criterion.benchmark_group("merged heap profiles");
     group.sample_size(10).throughput(Throughput::Bytes(size as u64));
-    let limit = MaxBytes::new(size as u64 / 4);
-    group.bench_function("split into a quarter of the bytes", |bencher| {
+    // One sample with its functions takes a quarter: their names are long.
+    let limit = MaxBytes::new(size as u64 / 2);
+    group.bench_function("split into half of the bytes", |bencher| {
         bencher.iter(|| split_max(black_box(&merged), &limit).unwrap())
     });
     group.finish();

@@ -7,13 +7,12 @@
 
 mod page;
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 use otlp_profiles::transform::{
     DiffBy, DiffMode, DiffOptions, DiffProfile, Gate, GateKind, GateRule, MergeOptions, Merged,
-    Merger, diff, diff_profile, judge, strip_hash,
+    diff, diff_profile, judge, strip_hash,
 };
 use otlp_profiles::{Error, Format, Profiles};
 use regex::Regex;
@@ -26,17 +25,18 @@ use crate::convert::plan::{Job, Outputs, Plan};
 use crate::convert::run::Run;
 use crate::diff::page::{Form, Page};
 use crate::exit::{Exit, Failure};
-use crate::input::{Input, Inputs};
+use crate::input::Inputs;
 use crate::output;
-use crate::session::{Session, Turn};
+use crate::session::Session;
+use crate::sum::Sum;
 
 /// What to compare, and how.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, next_help_heading = "Comparison")]
 pub(crate) struct Args {
     /// Compare by function, file, line, mapping, stack, total or attribute:KEY
-    #[arg(long, value_name = "KIND", value_parser = parse_key, default_value = "function")]
-    by: Key,
+    #[arg(long, value_name = "KIND", value_parser = parse_by, default_value = "function")]
+    by: DiffBy,
     /// Scale the new values to the total of the base
     #[arg(long, group = "mode")]
     normalize: bool,
@@ -90,8 +90,7 @@ pub(crate) struct Args {
     new: Vec<PathBuf>,
 }
 
-/// The work, in messages.
-const WHAT: &str = "Comparison";
+const DIFF: Verb = Verb { name: "diff", noun: "Comparison", past: "compared" };
 
 const GATE: &str = "Gate";
 
@@ -107,15 +106,8 @@ enum Repeats {
     Separate,
 }
 
-/// `DiffBy` with a key of its own.
-#[derive(Clone, Debug)]
-enum Key {
-    Plain(DiffBy<'static>),
-    Attribute(String),
-}
-
-fn parse_key(text: &str) -> Result<Key, String> {
-    Ok(Key::Plain(match text {
+fn parse_by(text: &str) -> Result<DiffBy, String> {
+    Ok(match text {
         "function" => DiffBy::Function,
         "file" => DiffBy::File,
         "line" => DiffBy::Line,
@@ -123,17 +115,13 @@ fn parse_key(text: &str) -> Result<Key, String> {
         "stack" => DiffBy::Stack,
         "total" => DiffBy::Total,
         _ => match text.split_once(':') {
-            Some(("attribute", key)) if !key.is_empty() => {
-                return Ok(Key::Attribute(key.to_owned()));
-            }
+            Some(("attribute", key)) if !key.is_empty() => DiffBy::Attribute(key.to_owned()),
             _ => {
-                return Err(
-                    "expected function, file, line, mapping, stack, total or attribute:KEY"
-                        .to_owned(),
-                );
+                let kinds = "function, file, line, mapping, stack, total or attribute:KEY";
+                return Err(format!("expected {kinds}"));
             }
         },
-    }))
+    })
 }
 
 /// A limit of a gate.
@@ -188,12 +176,8 @@ impl Args {
         }
     }
 
-    fn by(&self) -> DiffBy<'_> {
-        match &self.by {
-            _ if self.form == Form::Folded => DiffBy::Stack,
-            Key::Plain(by) => *by,
-            Key::Attribute(key) => DiffBy::Attribute(key),
-        }
+    fn by(&self) -> DiffBy {
+        if self.form == Form::Folded { DiffBy::Stack } else { self.by.clone() }
     }
 
     /// The new name of a function, if it gets one.
@@ -218,7 +202,7 @@ impl Args {
 
 /// One side of the comparison.
 struct Side {
-    merger: Merger,
+    sum: Sum,
     /// Each file by itself, if repeats are tested.
     files: Vec<Profiles>,
 }
@@ -234,13 +218,12 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
         Ok(plan) => plan,
         Err(message) => return wrong(message),
     };
-    let none = |_, _: &mut Converted, _: &Conversion<'_>| Ok(Vec::new());
-    let verb = Verb { name: "diff", noun: WHAT, past: "compared", in_order: false, apply: &none };
     let to = plan.as_ref().map_or(Format::OTLP, |plan| plan.format);
-    let conversion = Conversion::new(&convert, &verb, to);
+    let conversion = Conversion::new(&convert, &DIFF, to);
     let mut session = Session::new("diff", console);
     let mut outcome = Outcome::default();
-    let Some([base, new]) = read(args, &conversion, base, &mut outcome, &mut session) else {
+    let Some([base, new]) = read(args, &conversion, base, &mut outcome.converted, &mut session)
+    else {
         return session.finish();
     };
     let mut run = Run::new(&conversion, console);
@@ -251,7 +234,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
         (Ok(Some(blobs)), Some(job)) => {
             run.job(&mut session, "the difference", job, (outcome, Ok(blobs)));
         }
-        (Err(failure), _) => session.failed(WHAT, None, &failure),
+        (Err(failure), _) => session.failed(DIFF.noun, None, &failure),
         _ => {}
     }
     run.finish(session)
@@ -274,52 +257,28 @@ fn read(
     args: &Args,
     conversion: &Conversion<'_>,
     base: usize,
-    outcome: &mut Outcome,
+    outcome: &mut Converted,
     session: &mut Session<'_>,
 ) -> Option<[Side; 2]> {
     let paths = &conversion.args.inputs;
     let options = MergeOptions::default().limits(conversion.limits());
-    let work = |input: &Input, console: &Console| {
-        let (outcome, merger) = conversion.merger(&options, input, console);
-        let merger = merger.and_then(|merger| {
-            let file = args.repeats.map(|_| finished(merger.clone())).transpose()?;
-            Ok((merger, file))
-        });
-        (outcome, merger)
-    };
-    let mut failed = false;
+    let mut has_failed = false;
     let mut sides = Vec::new();
     for paths in [paths.get(..base)?, paths.get(base..)?] {
-        let inputs = Inputs::of(paths);
-        let mut side = Side { merger: Merger::new(options.clone()), files: Vec::new() };
-        session.for_each(&inputs, &inputs.all, work, |session, turn| {
-            let failure = match turn {
-                Turn::Missing(name, failure) => Some((name.to_owned(), failure.clone())),
-                Turn::Done(input, (one, Ok((merger, file)))) => {
-                    outcome.converted.add(one.converted);
-                    session.notices.merge(one.notices);
-                    side.files.extend(file);
-                    let appended = side.merger.append(&merger);
-                    appended.err().map(|error| (input.name(), Failure::of(&error, Exit::Input)))
-                }
-                Turn::Done(input, (_, Err(failure))) => {
-                    (!session.skip(input, &failure)).then(|| (input.name(), failure))
-                }
-            };
-            if let Some((name, failure)) = failure {
-                failed = true;
-                session.failed(WHAT, Some(&name), &failure);
-            }
-            ControlFlow::Continue(())
-        });
-        failed |= session.is_empty();
-        sides.push(side);
+        let mut files = Vec::new();
+        let see = |sum: &Sum| {
+            files.extend(args.repeats.map(|_| sum.clone().finish()).transpose()?);
+            Ok(())
+        };
+        let failed = |session: &mut Session<'_>, name: &str, failure: &Failure| {
+            has_failed = true;
+            session.failed(DIFF.noun, Some(name), failure);
+        };
+        let sum = conversion.sum(session, &Inputs::of(paths), &options, outcome, see, failed);
+        let files = files.into_iter().map(|file| file.profiles).collect();
+        sides.extend(sum.map(|sum| Side { sum, files }));
     }
-    sides.try_into().ok().filter(|_| !failed)
-}
-
-fn finished(merger: Merger) -> Result<Profiles, Failure> {
-    merger.finish().map(|merged| merged.profiles).map_err(|error| Failure::writing(&error))
+    sides.try_into().ok().filter(|_| !has_failed)
 }
 
 /// Judges and, if no profile is written, prints the comparison; returns the merged sides.
@@ -331,7 +290,7 @@ fn report(
     session: &mut Session<'_>,
 ) -> Result<[Profiles; 2], Failure> {
     let files = [base.files, new.files];
-    let merged = [finished(base.merger)?, finished(new.merger)?];
+    let merged = [base.sum.finish()?.profiles, new.sum.finish()?.profiles];
     let rename = |name: &str| args.renamed(name);
     let sample_type = args.convert.sample_type();
     let failure = |error: Error| Failure::of(&error, Exit::Input);

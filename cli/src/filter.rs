@@ -66,19 +66,14 @@ fn parse_range(text: &str) -> Result<Range<u64>, String> {
     if start < end { Ok(start..end) } else { Err("START must be before END".to_owned()) }
 }
 
+const FILTER: Verb = Verb { name: "filter", noun: "Filtering", past: "filtered" };
+
 /// Filters every input.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let apply = |profiles, converted: &mut Converted, conversion: &Conversion<'_>| {
         apply(args, profiles, converted, conversion)
     };
-    let verb = Verb {
-        name: "filter",
-        noun: "Filtering",
-        past: "filtered",
-        in_order: false,
-        apply: &apply,
-    };
-    each(&args.convert, &verb, console)
+    each(&args.convert, &FILTER, false, &apply, console)
 }
 
 fn apply(

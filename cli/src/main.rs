@@ -37,6 +37,7 @@ mod session;
 mod source;
 mod split;
 mod style;
+mod sum;
 mod text;
 mod time;
 mod top;

@@ -3,21 +3,18 @@
 //! Each thread merges the messages of a file; the results are appended in the order of the files. Memory is that of the
 //! merged profiles and of the files in work.
 
-use std::ops::ControlFlow;
-
 use clap::ValueEnum;
-use otlp_profiles::transform::{Columns, Combine, MergeOptions, Merged, Merger, ResourceKeys};
+use otlp_profiles::transform::{Columns, Combine, MergeOptions, Merged, ResourceKeys};
 
 use crate::console::Console;
 use crate::convert;
 use crate::convert::conversion::{Conversion, Outcome, Verb};
-use crate::convert::encode::Converted;
 use crate::convert::plan::{Outputs, Plan};
 use crate::convert::run::Run;
 use crate::exit::{Exit, Failure};
-use crate::input::Input;
-use crate::numbers::{counted, grouped};
-use crate::session::{Session, Turn};
+use crate::numbers::counted;
+use crate::session::Session;
+use crate::sum::{Sum, warn_of_snapshots};
 
 /// What to merge, and how.
 #[derive(Clone, Debug, clap::Args)]
@@ -120,70 +117,40 @@ impl Args {
     }
 }
 
+const MERGE: Verb = Verb { name: "merge", noun: "Merge", past: "merged" };
+
 /// Merges every input into one output; an input that cannot be read fails the run, and nothing is written.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
-    let none = |_, _: &mut Converted, _: &Conversion<'_>| Ok(Vec::new());
-    let verb = Verb { name: "merge", noun: "Merge", past: "merged", in_order: false, apply: &none };
     let plan = match Plan::of(&args.convert, Outputs::One) {
         Ok(plan) => plan,
         Err(message) => return crate::wrong_usage("merge", args.convert.json(), message),
     };
-    let conversion = Conversion::new(&args.convert, &verb, plan.format);
+    let conversion = Conversion::new(&args.convert, &MERGE, plan.format);
     let mut session = Session::new("merge", console);
     let mut run = Run::new(&conversion, console);
-    let options = args.options(&conversion);
-    let mut merger = Merger::new(options.clone());
-    let (mut merged, mut failed) = (Outcome::default(), false);
-    let work = |input: &Input, console: &Console| conversion.merger(&options, input, console);
-    session.for_each(&plan.inputs, &plan.inputs.all, work, |session, turn| {
-        let result = match turn {
-            Turn::Missing(name, failure) => Err((name.to_owned(), failure.clone())),
-            Turn::Done(input, (outcome, Ok(one))) => {
-                merged.converted.add(outcome.converted);
-                session.notices.merge(outcome.notices);
-                let appended =
-                    merger.append(&one).map_err(|error| Failure::of(&error, Exit::Input));
-                appended.map_err(|failure| (input.name(), failure))
-            }
-            Turn::Done(input, (_, Err(failure))) if session.skip(input, &failure) => Ok(()),
-            Turn::Done(input, (_, Err(failure))) => Err((input.name(), failure)),
-        };
-        if let Err((name, failure)) = result {
-            failed = true;
-            run.failed(session, &name, &failure, None);
-        }
-        ControlFlow::Continue(())
-    });
-    if failed && !args.skip_unreadable || session.is_empty() {
-        return run.finish(session);
+    let (mut merged, mut has_failed) = (Outcome::default(), false);
+    let failed = |session: &mut Session<'_>, name: &str, failure: &Failure| {
+        has_failed = true;
+        run.failed(session, name, failure, None);
+    };
+    let (inputs, options) = (&plan.inputs, args.options(&conversion));
+    let see = |_: &Sum| Ok(());
+    let sum = conversion.sum(&mut session, inputs, &options, &mut merged.converted, see, failed);
+    let sum = sum.filter(|_| !has_failed || args.skip_unreadable);
+    if let (Some(sum), Some(job)) = (sum, plan.jobs.first()) {
+        let blobs = encode(&conversion, sum, &mut merged)
+            .and_then(|()| conversion.pack(&mut merged.converted, job, console));
+        let name = counted(plan.inputs.all.len() as u64, "input");
+        run.job(&mut session, &name, job, (merged, blobs));
     }
-    let Some(job) = plan.jobs.first() else { return run.finish(session) };
-    let blobs = finish(&conversion, merger, &mut merged, &mut session)
-        .and_then(|()| conversion.pack(&mut merged.converted, job, console));
-    let name = counted(plan.inputs.all.len() as u64, "input");
-    run.job(&mut session, &name, job, (merged, blobs));
     run.finish(session)
 }
 
-/// Encodes what the inputs became, and warns about sums of snapshots.
-fn finish(
-    conversion: &Conversion<'_>,
-    merger: Merger,
-    outcome: &mut Outcome,
-    session: &mut Session<'_>,
-) -> Result<(), Failure> {
-    let Merged { mut profiles, losses, snapshots, .. } =
-        merger.finish().map_err(|error| Failure::writing(&error))?;
-    if losses.get("merge.snapshots_summed").is_some() {
-        for kind in snapshots {
-            let (name, unit, count) = (&kind.sample_type, &kind.unit, kind.count);
-            let (sum, last) = (grouped(kind.sum), grouped(kind.last));
-            let message = format!(
-                "{name}: {count} snapshots of one process were added up to {sum} {unit}; the last ones are {last} {unit} (--combine last keeps those)"
-            );
-            session.notices.warn(&format!("snapshots {name}"), "", || message);
-        }
-    }
+/// Encodes the merged profiles.
+fn encode(conversion: &Conversion<'_>, sum: Sum, outcome: &mut Outcome) -> Result<(), Failure> {
+    let merged = sum.finish()?;
+    warn_of_snapshots(&merged, "--combine last keeps those", &mut outcome.notices);
+    let Merged { mut profiles, losses, .. } = merged;
     outcome.converted.losses.merge(&losses);
     conversion.set_origin(&mut profiles)?;
     conversion.encode(&mut outcome.converted, (String::new(), profiles))

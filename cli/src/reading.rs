@@ -22,7 +22,8 @@ use otlp_profiles::detect::Endpoint;
 use otlp_profiles::framing::Framing;
 use otlp_profiles::stream::MessageReader;
 use otlp_profiles::{
-    Ambiguity, Detected, ErrorKind, Format, Limits, Policy, Profiles, ReadOptions, Reading,
+    Ambiguity, Certainty, Detected, ErrorKind, Format, Limits, Policy, Profiles, ReadOptions,
+    Reading,
 };
 
 use crate::console::{Console, Level, Line, Progress};
@@ -30,6 +31,7 @@ use crate::exit::{Exit, Failure};
 use crate::formats::FormatParser;
 use crate::input::{Input, unreadable};
 use crate::limits::ReadLimits;
+use crate::notices::Notices;
 use crate::source::SourceArgs;
 use crate::trace;
 
@@ -363,6 +365,36 @@ impl<T: Known> Message<'_, T> {
         let guesses = if self.is_guess() { others } else { &[] };
         let read = |other: &Format| T::read(&self.payload, &self.options.clone().format(*other));
         guesses.iter().filter_map(|other| read(other).ok()).collect()
+    }
+}
+
+impl Message<'_> {
+    /// Notes what a user should know of how a message was read: a deprecated format, a guess, unused options.
+    ///
+    /// # Errors
+    ///
+    /// Another reading is as likely and has other sums: the user must choose.
+    pub(crate) fn check_certainty(&self, name: &str, notices: &mut Notices) -> Result<(), Failure> {
+        let Reading { detected, findings, .. } = &self.reading;
+        notices.deprecated_read(name, detected.format);
+        if let Some(unused) = findings.iter().find(|f| f.code == "timestamps.label_unused") {
+            notices.warn(unused.code, name, || {
+                format!("{name} has no such times: {}", unused.message)
+            });
+        }
+        if !self.is_guess() {
+            return Ok(());
+        }
+        if let Certainty::Ambiguous(_) = detected.certainty {
+            return Err(ambiguous(detected));
+        }
+        let (format, others) = (detected.format, names(detected.certainty.others()));
+        notices.warn(&format!("{format} or {others}"), name, || {
+            format!(
+                "{name} was read as {format}, which is a guess: {others} fit as well and read something else; say which it is with --from"
+            )
+        });
+        Ok(())
     }
 }
 

@@ -33,6 +33,8 @@ Examples:
   otlp-profiles redact cpu.pb.gz -o report.pb.gz
   otlp-profiles redact cpu.pb.gz --keep '^(runtime|net/http)\\.' -o report.pb.gz";
 
+const REDACT: Verb = Verb { name: "redact", noun: "Redaction", past: "redacted" };
+
 /// Redacts every input, one after the other, so that pseudonyms do not depend on threads.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let keep = |text: &str| args.keep.iter().any(|pattern| pattern.matches(text));
@@ -42,7 +44,5 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
         converted.losses.merge(&redactor.redact(&mut profiles));
         Ok(vec![(String::new(), profiles)])
     };
-    let verb =
-        Verb { name: "redact", noun: "Redaction", past: "redacted", in_order: true, apply: &apply };
-    each(&args.convert, &verb, console)
+    each(&args.convert, &REDACT, true, &apply, console)
 }

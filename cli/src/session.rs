@@ -28,7 +28,6 @@ pub(crate) struct Session<'a> {
     exit: Exit,
     /// How many files of directories hold no profile.
     skipped: usize,
-    is_empty: bool,
     /// Whether inputs are taken up one after the other.
     pub(crate) in_order: bool,
 }
@@ -49,26 +48,27 @@ impl<'a> Session<'a> {
             notices: Notices::default(),
             exit: Exit::Done,
             skipped: 0,
-            is_empty: false,
             in_order: false,
         }
     }
 
     /// Runs `work` for each job on all cores, and passes the results to `take` in order until it breaks.
     ///
-    /// Arguments that name nothing come first. If every file was [skipped](Self::skip), the run fails.
+    /// Arguments that name nothing come first. If every file was [skipped](Self::skip), the run fails, and the result is
+    /// `false`.
     pub(crate) fn for_each<J: Borrow<Input> + Sync, R: Send>(
         &mut self,
         inputs: &Inputs,
         jobs: &[J],
         work: impl Fn(&J, &Console) -> R + Sync,
         mut take: impl FnMut(&mut Self, Turn<'_, J, R>) -> ControlFlow<()>,
-    ) {
+    ) -> bool {
         for (name, failure) in &inputs.missing {
             if take(self, Turn::Missing(name, failure)).is_break() {
-                return;
+                return true;
             }
         }
+        let skipped = self.skipped;
         for (name, failure) in &inputs.passed_over {
             self.note_skipped(name, failure);
         }
@@ -85,18 +85,15 @@ impl<'a> Session<'a> {
             flow
         });
         progress.finish();
-        if flow.is_continue() && self.skipped > 0 && self.skipped == jobs.len() {
+        let skipped = self.skipped - skipped;
+        let all_skipped = flow.is_continue() && skipped > 0 && skipped == jobs.len();
+        if all_skipped {
             // Without it, a run over the wrong directory would succeed silently.
             let message = "No profile was found: every file was skipped";
             console.log(&Line::new(Level::Error, self.name, message));
             self.ended(Exit::Input);
-            self.is_empty = true;
         }
-    }
-
-    /// Whether every file was skipped.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.is_empty
+        !all_skipped
     }
 
     /// Skips an input that a directory holds and that is not a profile; returns whether `failure` means that.

@@ -22,7 +22,7 @@ pub(crate) struct Args {
     max_bytes: Option<u64>,
     /// One output for each resource, scope, type, thread, attribute:KEY, or time:DURATION such as time:10s
     #[arg(long, value_name = "KIND", value_parser = parse_kind, group = "property")]
-    by: Option<Kind>,
+    by: Option<SplitBy>,
     /// Write a sample that exceeds --max-bytes alone, instead of failing
     #[arg(long, requires = "max_bytes")]
     keep_oversize: bool,
@@ -38,37 +38,29 @@ Examples:
   otlp-profiles split all.otlp --by resource -o service.otlp
   otlp-profiles split cpu.pb.gz --by attribute:endpoint -o endpoint.pb.gz";
 
-/// `SplitBy` with a key of its own.
-#[derive(Clone, Debug)]
-enum Kind {
-    Plain(SplitBy<'static>),
-    Attribute(String),
-}
-
-fn parse_kind(text: &str) -> Result<Kind, String> {
-    Ok(Kind::Plain(match (text, text.split_once(':')) {
+fn parse_kind(text: &str) -> Result<SplitBy, String> {
+    Ok(match (text, text.split_once(':')) {
         ("resource", _) => SplitBy::Resource,
         ("scope", _) => SplitBy::Scope,
         ("type", _) => SplitBy::SampleType,
         ("thread", _) => SplitBy::Thread,
         (_, Some(("time", window))) => SplitBy::Window(parse_duration(window)?),
-        (_, Some(("attribute", key))) if !key.is_empty() => {
-            return Ok(Kind::Attribute(key.to_owned()));
-        }
+        (_, Some(("attribute", key))) if !key.is_empty() => SplitBy::Attribute(key.to_owned()),
         _ => {
             let kinds = "resource, scope, type, thread, attribute:KEY or time:DURATION";
             return Err(format!("expected {kinds}"));
         }
-    }))
+    })
 }
+
+const SPLIT: Verb = Verb { name: "split", noun: "Split", past: "split" };
 
 /// Splits every input.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let apply = |profiles: Profiles, converted: &mut Converted, conversion: &Conversion<'_>| {
         parts(args, &profiles, converted, conversion)
     };
-    let verb = Verb { name: "split", noun: "Split", past: "split", in_order: false, apply: &apply };
-    each(&args.convert, &verb, console)
+    each(&args.convert, &SPLIT, false, &apply, console)
 }
 
 /// The parts of a message, with their names.
@@ -88,13 +80,8 @@ fn parts(
         let named = |(row, part)| (format!("{:04}", first + row + 1), part);
         return Ok(parts.into_iter().enumerate().map(named).collect());
     }
-    let by = match &args.by {
-        Some(Kind::Attribute(key)) => SplitBy::Attribute(key),
-        Some(Kind::Plain(by)) => *by,
-        // clap requires the one or the other.
-        None => SplitBy::Resource,
-    };
-    let (parts, losses) = split(profiles, by);
+    // clap requires the one or the other.
+    let (parts, losses) = split(profiles, args.by.as_ref().unwrap_or(&SplitBy::Resource));
     converted.losses.merge(&losses);
     Ok(parts.into_iter().map(|part| (part.name, part.profiles)).collect())
 }

@@ -10,16 +10,18 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use otlp_profiles::look::{self, By, Header, Options, Pattern, Top, Traces, Tree};
-use otlp_profiles::transform::{MergeOptions, Merged, Merger, Snapshots};
-use otlp_profiles::{Format, Limits, Profiles, ReadOptions, Reading};
+use otlp_profiles::transform::MergeOptions;
+use otlp_profiles::{Profiles, ReadOptions, Reading};
 
 use crate::console::{Console, Level, Line};
 use crate::exit::{Exit, Failure};
 use crate::filters::{FilterArgs, compile};
 use crate::input::{Input, Inputs};
+use crate::notices::Notices;
 use crate::output;
 use crate::reading::{Content, ReadArgs};
 use crate::session::{Session, Turn};
+use crate::sum::Sum;
 use crate::text::shown;
 
 /// The arguments of `top`.
@@ -115,30 +117,36 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     }
     let options = args.read.options();
     let mut session = Session::new("top", console);
-    let mut all = Sum::new(options.limits);
-    let work = |input: &Input, console: &Console| read(input, &options, console);
+    let merge = MergeOptions::default().limits(options.limits);
+    let mut all = Sum::new(&merge);
+    let work = |input: &Input, console: &Console| {
+        let mut sum = Sum::new(&merge);
+        (read(input, &options, &mut sum, console), sum)
+    };
     session.for_each(&inputs, &inputs.all, work, |session, turn| {
-        let (input, mut read) = match turn {
-            Turn::Done(input, read) => (input, read),
+        let (input, Read { notices, mut failures }, sum) = match turn {
+            Turn::Done(input, (read, sum)) => (input, read, sum),
             Turn::Missing(name, failure) => {
                 session.failed(WHAT, Some(name), failure);
                 return ControlFlow::Continue(());
             }
         };
-        if let [failure] = &read.failures[..]
+        if let [failure] = &failures[..]
             && session.skip(input, failure)
         {
             return ControlFlow::Continue(());
         }
-        let name = input.name();
-        read.failures.extend(all.append(read.sum).err());
-        read.failures.iter().for_each(|failure| session.failed(WHAT, Some(&name), failure));
-        if let Some(format) = read.format {
-            session.notices.deprecated_read(&name, format);
-        }
+        // The failures of messages are known already.
+        let again = |all: &mut Sum| {
+            read(input, &options, all, console);
+            Ok(())
+        };
+        failures.extend(all.append(sum, input, again).err());
+        failures.iter().for_each(|failure| session.failed(WHAT, Some(&input.name()), failure));
+        session.notices.merge(notices);
         ControlFlow::Continue(())
     });
-    let sum = all.finish(&mut session);
+    let sum = all.into_profiles(&mut session.notices);
     let printed = sum.and_then(|sum| sum.map_or(Ok(()), |sum| report(args, &sum, console)));
     if let Err(failure) = printed {
         session.failed(WHAT, None, &failure);
@@ -146,23 +154,26 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     session.finish()
 }
 
-/// An input: the sum of its messages, and what could not be read.
+/// How an input was read.
+#[derive(Default)]
 struct Read {
-    sum: Sum,
-    format: Option<Format>,
+    notices: Notices,
+    /// Messages that could not be read; the others count.
     failures: Vec<Failure>,
 }
 
-fn read(input: &Input, options: &ReadOptions, console: &Console) -> Read {
-    let mut read = Read { sum: Sum::new(options.limits), format: None, failures: Vec::new() };
+/// Adds the messages of an input to a sum.
+fn read(input: &Input, options: &ReadOptions, sum: &mut Sum, console: &Console) -> Read {
+    let (mut read, name) = (Read::default(), input.name());
     let result = Content::open(input, &options.limits, console).and_then(|mut content| {
         content.types_may_choose = true;
         content.each::<Reading>(options, console, |message| {
-            match message {
-                Ok(message) => {
-                    read.format = Some(message.reading.detected.format);
-                    read.sum.add(message.reading.profiles)?;
-                }
+            let checked = message.and_then(|message| {
+                message.check_certainty(&name, &mut read.notices)?;
+                Ok(message.reading.profiles)
+            });
+            match checked {
+                Ok(profiles) => sum.add(profiles)?,
                 Err(failure) => read.failures.push(failure),
             }
             Ok(())
@@ -170,64 +181,6 @@ fn read(input: &Input, options: &ReadOptions, console: &Console) -> Read {
     });
     read.failures.extend(result.err());
     read
-}
-
-/// The sum of profiles. One message stays as it is, so that reports show its samples and not sums of them.
-struct Sum {
-    limits: Limits,
-    only: Option<Profiles>,
-    merger: Option<Merger>,
-}
-
-impl Sum {
-    fn new(limits: Limits) -> Self {
-        Self { limits, only: None, merger: None }
-    }
-
-    /// Adds a message.
-    fn add(&mut self, profiles: Profiles) -> Result<(), Failure> {
-        if self.only.is_none() && self.merger.is_none() {
-            self.only = Some(profiles);
-            return Ok(());
-        }
-        self.merger()?.add(&profiles).map_err(|error| Failure::of(&error, Exit::Input))
-    }
-
-    /// Adds the sum of a later input.
-    fn append(&mut self, later: Self) -> Result<(), Failure> {
-        if let Some(merger) = later.merger {
-            self.merger()?.append(&merger).map_err(|error| Failure::of(&error, Exit::Input))?;
-        }
-        later.only.map_or(Ok(()), |only| self.add(only))
-    }
-
-    /// The merger, with the only message so far.
-    fn merger(&mut self) -> Result<&mut Merger, Failure> {
-        let new = || Merger::new(MergeOptions::default().limits(self.limits));
-        let merger = self.merger.get_or_insert_with(new);
-        if let Some(only) = self.only.take() {
-            merger.add(&only).map_err(|error| Failure::of(&error, Exit::Input))?;
-        }
-        Ok(merger)
-    }
-
-    /// The profiles, if there are any. Warns about sums of snapshots.
-    fn finish(self, session: &mut Session<'_>) -> Result<Option<Profiles>, Failure> {
-        let Some(merger) = self.merger else { return Ok(self.only) };
-        let merged = merger.finish().map_err(|error| Failure::of(&error, Exit::Input))?;
-        let Merged { profiles, losses, snapshots, .. } = merged;
-        if losses.get("merge.snapshots_summed").is_some() {
-            for Snapshots { sample_type, count, .. } in snapshots {
-                let message = || {
-                    format!(
-                        "{sample_type}: {count} snapshots of one process were added up; \"otlp-profiles merge --combine last\" keeps the last ones"
-                    )
-                };
-                session.notices.warn(&format!("snapshots {sample_type}"), "", message);
-            }
-        }
-        Ok(Some(profiles))
-    }
 }
 
 impl Args {

@@ -134,6 +134,12 @@ impl Strings {
         self.end()
     }
 
+    /// Returns the string equal to `text`, which is appended if there is none. Searches all strings.
+    pub(crate) fn find_or_push(&mut self, text: &str) -> StringId {
+        let row = self.iter().position(|known| known == text);
+        row.map_or_else(|| self.push(text), |row| StringId(row as u32))
+    }
+
     /// Appends what need not be UTF-8; what is not is kept aside.
     pub(crate) fn push_bytes(&mut self, bytes: &[u8]) -> StringId {
         match std::str::from_utf8(bytes) {

@@ -15,6 +15,7 @@
 mod arithmetic;
 mod binaries;
 mod canonical;
+mod columns;
 mod diff;
 mod filter;
 mod kind;

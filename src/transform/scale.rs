@@ -97,9 +97,7 @@ fn scale(
             };
             let known = units.iter().find(|(known, _)| *known == unit).map(|(_, id)| *id);
             let id = known.unwrap_or_else(|| {
-                let row = dictionary.strings.iter().position(|text| text == unit);
-                let id =
-                    row.map_or_else(|| dictionary.strings.push(&unit), |row| StringId(row as u32));
+                let id = dictionary.strings.find_or_push(&unit);
                 units.push((unit, id));
                 id
             });

@@ -233,7 +233,7 @@ fn sample_types_that_not_all_inputs_have() {
     assert_eq!(error.kind(), ErrorKind::Unrepresentable);
     // One heap with all types in one profile, and one with a profile each.
     let whole = of(&[objects, inuse], &[1, 2]);
-    let divided = split(&whole, SplitBy::SampleType).0.remove(0).profiles;
+    let divided = split(&whole, &SplitBy::SampleType).0.remove(0).profiles;
     let both = merged(&[whole, divided], &defaults());
     expect(&both, &[("alloc count f", 2), ("inuse bytes f", 2)], &[]);
 }
@@ -426,7 +426,7 @@ proptest! {
     #[test]
     fn merged_parts_are_the_merged_whole(whole in random(), by in 0usize..6) {
         let options = defaults().canonical(true).add_repeats(true);
-        let by = [SplitBy::Resource, SplitBy::Scope, SplitBy::SampleType, SplitBy::Thread, SplitBy::Attribute("k"), SplitBy::Window(7)][by];
+        let by = &[SplitBy::Resource, SplitBy::Scope, SplitBy::SampleType, SplitBy::Thread, SplitBy::Attribute("k".into()), SplitBy::Window(7)][by];
         let parts: Vec<_> = split(&whole, by).0.into_iter().map(|part| part.profiles).collect();
         // Windows without a timestamp have no part, so the parts may cover less time than the whole.
         if matches!(by, SplitBy::Window(_)) && whole.iter().any(|of| of.duration_nanos() > 0) {
@@ -536,7 +536,7 @@ fn the_worked_difference() {
     ];
     for (mode, expected) in cases {
         for by in [DiffBy::Function, DiffBy::Stack] {
-            let got = rows(by, mode);
+            let got = rows(by.clone(), mode);
             let got: Vec<_> = got.iter().map(|(name, value)| (&name[..], *value)).collect();
             assert_eq!(got, expected, "{mode:?} {by:?}");
         }
@@ -810,7 +810,7 @@ fn an_order_of_sample_types_survives_splitting_and_merging() {
     assert_eq!((order(&back.profiles), codes(&back.losses)), (order(&first), vec![]));
     let both = merged(&[first.clone(), second], &defaults());
     assert_eq!((order(&both.profiles), both.profiles.len()), (order(&first), 3));
-    let (types, losses) = split(&first, SplitBy::SampleType);
+    let (types, losses) = split(&first, &SplitBy::SampleType);
     assert_eq!((types.len(), codes(&losses)), (3, vec!["scope.bad_sample_type_order"]));
     assert!(types.iter().all(|part| order(&part.profiles).is_none()));
 }

@@ -4,9 +4,11 @@
 //! each_message: read, choose types ─► the verb ─► encode ─► pack: refuse losses, frame, compress
 //! ```
 
+use std::ops::ControlFlow;
+
 use otlp_profiles::framing::Framing;
-use otlp_profiles::transform::{MergeOptions, Merger};
-use otlp_profiles::{Certainty, Format, Limits, Profiles, ReadOptions, WriteOptions};
+use otlp_profiles::transform::MergeOptions;
+use otlp_profiles::{Format, Limits, Profiles, ReadOptions, WriteOptions};
 
 use crate::console::Console;
 use crate::convert::Args;
@@ -14,32 +16,32 @@ use crate::convert::encode::{Converted, Part};
 use crate::convert::plan::Job;
 use crate::convert::types;
 use crate::exit::{Exit, Failure};
-use crate::input::Input;
+use crate::input::{Input, Inputs};
 use crate::notices::Notices;
-use crate::reading::{Content, Message, ambiguous, names};
+use crate::reading::{Content, Message};
+use crate::session::{Session, Turn};
 use crate::source::is_all;
+use crate::sum::Sum;
 
 /// The options of a run. The same input gives the same bytes wherever it stands among the arguments.
 pub(crate) struct Conversion<'a> {
     pub(crate) args: &'a Args,
-    pub(crate) verb: &'a Verb<'a>,
+    pub(crate) verb: &'static Verb,
     read: ReadOptions,
     write: WriteOptions,
     pub(crate) to: Format,
 }
 
-/// A subcommand that reads profiles and writes profiles.
-pub(crate) struct Verb<'a> {
+/// A subcommand that reads profiles and writes profiles, as messages name it.
+pub(crate) struct Verb {
     pub(crate) name: &'static str,
-    /// For messages, such as `Conversion failed` and `Profile converted`.
+    /// As in `Conversion failed`.
     pub(crate) noun: &'static str,
+    /// As in `Profile converted`.
     pub(crate) past: &'static str,
-    /// Whether the result of an input depends on the inputs before it.
-    pub(crate) in_order: bool,
-    /// Turns the profiles of a message into those to write.
-    pub(crate) apply: &'a Apply<'a>,
 }
 
+/// Turns the profiles of a message into those to write.
 pub(crate) type Apply<'a> =
     dyn Fn(Profiles, &mut Converted, &Conversion<'_>) -> Result<Vec<Part>, Failure> + Sync + 'a;
 
@@ -55,7 +57,7 @@ pub(crate) struct Outcome {
 pub(crate) type Blobs = Vec<(String, Vec<u8>)>;
 
 impl<'a> Conversion<'a> {
-    pub(crate) fn new(args: &'a Args, verb: &'a Verb<'a>, to: Format) -> Self {
+    pub(crate) fn new(args: &'a Args, verb: &'static Verb, to: Format) -> Self {
         Self { args, verb, read: args.read_options(), write: args.write_options(), to }
     }
 
@@ -69,23 +71,33 @@ impl<'a> Conversion<'a> {
     }
 
     /// Converts one input and compresses the result. If it fails, the outcome has what was found until then.
-    pub(crate) fn job(&self, job: &Job, console: &Console) -> (Outcome, Result<Blobs, Failure>) {
+    pub(crate) fn job(
+        &self,
+        job: &Job,
+        apply: &Apply<'_>,
+        console: &Console,
+    ) -> (Outcome, Result<Blobs, Failure>) {
         let mut outcome = Outcome::default();
         let name = job.input.name();
         let result = self
             .each_message(&job.input, &mut outcome, console, |converted, message| {
                 let _step = console.step(self.verb.name, "encode", &name);
-                self.add(converted, message)
+                self.add(converted, message, apply)
             })
             .and_then(|()| self.pack(&mut outcome.converted, job, console));
         (outcome, result)
     }
 
-    /// Applies the verb to a message, and writes what it becomes.
-    fn add(&self, converted: &mut Converted, message: Message) -> Result<(), Failure> {
+    /// Applies the verb to a message, and encodes the result.
+    fn add(
+        &self,
+        converted: &mut Converted,
+        message: Message,
+        apply: &Apply<'_>,
+    ) -> Result<(), Failure> {
         let mut profiles = converted.note(message);
         self.set_origin(&mut profiles)?;
-        let parts = (self.verb.apply)(profiles, converted, self)?;
+        let parts = apply(profiles, converted, self)?;
         parts.into_iter().try_for_each(|part| self.encode(converted, part))
     }
 
@@ -118,20 +130,60 @@ impl<'a> Conversion<'a> {
         converted.blobs(self.to, job.packing, self.args.level())
     }
 
-    /// Merges the messages of one input.
-    pub(crate) fn merger(
+    /// Adds up inputs on all cores. `see` gets the sum of each input, and `failed` the inputs that cannot be read.
+    ///
+    /// Returns `None` if every input was skipped.
+    pub(crate) fn sum(
         &self,
+        session: &mut Session<'_>,
+        inputs: &Inputs,
         options: &MergeOptions,
-        input: &Input,
-        console: &Console,
-    ) -> (Outcome, Result<Merger, Failure>) {
-        let mut outcome = Outcome::default();
-        let mut merger = Merger::new(options.clone());
-        let result = self.each_message(input, &mut outcome, console, |converted, message| {
-            let profiles = converted.note(message);
-            merger.add(&profiles).map_err(|error| Failure::of(&error, Exit::Input))
+        outcome: &mut Converted,
+        mut see: impl FnMut(&Sum) -> Result<(), Failure>,
+        mut failed: impl FnMut(&mut Session<'_>, &str, &Failure),
+    ) -> Option<Sum> {
+        let console = session.console;
+        let mut all = Sum::new(options);
+        let work = |input: &Input, console: &Console| {
+            let (mut outcome, mut sum) = (Outcome::default(), Sum::new(options));
+            let read = self.add_messages(input, &mut outcome, &mut sum, console);
+            (outcome, read.and_then(|()| sum.merge()))
+        };
+        let found = session.for_each(inputs, &inputs.all, work, |session, turn| {
+            match turn {
+                Turn::Missing(name, failure) => failed(session, name, failure),
+                Turn::Done(input, (one, sum)) => {
+                    let added = sum.and_then(|sum| {
+                        outcome.add(one.converted);
+                        session.notices.merge(one.notices);
+                        see(&sum)?;
+                        all.append(sum, input, |all| {
+                            self.add_messages(input, &mut Outcome::default(), all, console)
+                        })
+                    });
+                    match added {
+                        Err(failure) if !session.skip(input, &failure) => {
+                            failed(session, &input.name(), &failure);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            ControlFlow::Continue(())
         });
-        (outcome, result.map(|()| merger))
+        found.then_some(all)
+    }
+
+    fn add_messages(
+        &self,
+        input: &Input,
+        outcome: &mut Outcome,
+        sum: &mut Sum,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        self.each_message(input, outcome, console, |converted, message| {
+            sum.add(converted.note(message))
+        })
     }
 
     /// Reads an input message by message, and passes each to `add` with the sample types that were chosen.
@@ -164,7 +216,7 @@ impl<'a> Conversion<'a> {
                 }
                 message => message?,
             };
-            met(notices, &name, &message)?;
+            message.check_certainty(&name, notices)?;
             let from = message.reading.detected.format;
             taken(args, from, *to)?;
             // Of such a format the types say what its values are.
@@ -183,33 +235,6 @@ impl<'a> Conversion<'a> {
         converted.stored = content.stored();
         Ok(())
     }
-}
-
-/// Notes what is to be said of how a message was read; what may as well be another is refused.
-///
-/// # Errors
-///
-/// A reading as likely as another with other sums: that is for the caller to decide.
-fn met(notices: &mut Notices, name: &str, message: &Message) -> Result<(), Failure> {
-    let detected = &message.reading.detected;
-    notices.deprecated_read(name, detected.format);
-    let findings = &message.reading.findings;
-    if let Some(unused) = findings.iter().find(|f| f.code == "timestamps.label_unused") {
-        notices.warn(unused.code, name, || format!("{name} has no such times: {}", unused.message));
-    }
-    if !message.is_guess() {
-        return Ok(());
-    }
-    if let Certainty::Ambiguous(_) = detected.certainty {
-        return Err(ambiguous(detected));
-    }
-    let (format, others) = (detected.format, names(detected.certainty.others()));
-    notices.warn(&format!("{format} or {others}"), name, || {
-        format!(
-            "{name} was read as {format}, which is a guess: {others} fit as well and read something else; say which it is with --from"
-        )
-    });
-    Ok(())
 }
 
 /// `Ok` when a format that is read or written takes the options that are for labels of pprof.

@@ -17,7 +17,7 @@ use otlp_profiles::Format;
 
 use crate::console::{Console, Level, Line};
 use crate::convert::Args;
-use crate::convert::conversion::{Blobs, Conversion, Outcome, Verb};
+use crate::convert::conversion::{Apply, Blobs, Conversion, Outcome, Verb};
 use crate::convert::encode::Converted;
 use crate::convert::plan::{Job, Outputs, Plan, Target};
 use crate::convert::report::{Form, Report};
@@ -28,25 +28,24 @@ use crate::numbers::counted;
 use crate::output::{self, Sync};
 use crate::session::{Session, Turn};
 
+const CONVERT: Verb = Verb { name: "convert", noun: "Conversion", past: "converted" };
+
 /// Converts every input.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
-    let apply =
-        |profiles, _: &mut Converted, _: &Conversion<'_>| Ok(vec![(String::new(), profiles)]);
-    let verb = Verb {
-        name: "convert",
-        noun: "Conversion",
-        past: "converted",
-        in_order: false,
-        apply: &apply,
-    };
-    each(args, &verb, console)
+    each(args, &CONVERT, false, &|profiles, _, _| Ok(vec![(String::new(), profiles)]), console)
 }
 
 /// Applies a verb to every input, also when another one failed.
 ///
 /// Arguments that name nothing are reported first, then each input in order. Notices about many inputs and the tally
-/// come last.
-pub(crate) fn each(args: &Args, verb: &Verb<'_>, console: &Console) -> Exit {
+/// come last. Inputs are taken up `in_order` if the result of one depends on those before it.
+pub(crate) fn each(
+    args: &Args,
+    verb: &'static Verb,
+    in_order: bool,
+    apply: &Apply<'_>,
+    console: &Console,
+) -> Exit {
     let plan = match Plan::of(args, Outputs::Each) {
         Ok(plan) => plan,
         Err(message) => return crate::wrong_usage(verb.name, args.json(), message),
@@ -57,8 +56,8 @@ pub(crate) fn each(args: &Args, verb: &Verb<'_>, console: &Console) -> Exit {
     if let Some(misnamed) = &plan.misnamed {
         console.log(&Line::new(Level::Warning, verb.name, misnamed));
     }
-    session.in_order = verb.in_order;
-    let work = |job: &Job, console: &Console| conversion.job(job, console);
+    session.in_order = in_order;
+    let work = |job: &Job, console: &Console| conversion.job(job, apply, console);
     session.for_each(&plan.inputs, &plan.jobs, work, |session, turn| {
         match turn {
             Turn::Missing(name, failure) => run.failed(session, name, failure, None),
@@ -75,7 +74,7 @@ const MOST_LISTED: usize = 10;
 /// One run over all inputs: outputs are written and told of in the order of the inputs.
 pub(crate) struct Run<'a> {
     args: &'a Args,
-    verb: &'a Verb<'a>,
+    verb: &'static Verb,
     console: &'a Console,
     to: Format,
     /// How each input's losses are reported; else the log has those of the run.

@@ -140,7 +140,7 @@ fn what_is_built_without_zstd_refuses_it() {
     assert_eq!(files(&room), ["in.pb.gz"]);
     run(&room, "convert in.pb.gz -o a.otlp.zst --no-gzip", 0);
     fs::write(room.join("b.zst"), b"\x28\xb5\x2f\xfd\x04").unwrap();
-    says(&run(&room, "info b.zst", 3), "only a build with the feature zstd reads");
+    says(&run(&room, "info b.zst", 3), "this build lacks the feature `zstd`");
 }
 
 #[test]

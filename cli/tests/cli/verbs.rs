@@ -210,3 +210,54 @@ fn redacted_profiles_hold_no_name_of_the_original() {
     run(&room, "redact go-cpu-labels.pb.gz --keep ^runtime -o kept.pb.gz", 0);
     assert!(stdout(&run(&room, "top kept.pb.gz", 0)).contains("runtime.mallocgc"));
 }
+
+/// A profile counts once by its id, in files of one message or of several, whichever thread reads them.
+#[test]
+fn repeated_profiles_are_added_once() {
+    let room = copied("verbs_repeats", &["otlp-1.11-timestamped-cpu.binpb"]);
+    let id = "--profile-id 00112233445566778899aabbccddeeff";
+    run(&room, &format!("convert otlp-1.11-timestamped-cpu.binpb {id} -o a.otlp.json"), 0);
+    fs::copy(room.join("a.otlp.json"), room.join("b.otlp.json")).unwrap();
+    let one = fs::read(room.join("a.otlp.json")).unwrap();
+    let wanted = sums(&room, "a.otlp.json");
+    let output = run(&room, "merge -v a.otlp.json b.otlp.json -o ab.otlp", 0);
+    says(&output, "profile.repeated");
+    assert_eq!(sums(&room, "ab.otlp"), wanted);
+    run(&room, "diff a.otlp.json b.otlp.json -- a.otlp.json b.otlp.json", 0);
+
+    // Two messages, of which the second repeats.
+    run(&room, "convert otlp-1.11-timestamped-cpu.binpb -o other.otlp.json", 0);
+    let other = fs::read(room.join("other.otlp.json")).unwrap();
+    fs::write(room.join("two.json"), [&other[..], &one].concat()).unwrap();
+    run(&room, "merge a.otlp.json two.json -o all.otlp", 0);
+    let doubled: Vec<_> = wanted.iter().map(|(name, unit, sum)| (name, unit, 2 * sum)).collect();
+    let got = totals(&room, &["all.otlp".to_owned()]);
+    let doubled: Vec<_> =
+        doubled.into_iter().map(|(name, unit, sum)| (format!("{name}:{unit}"), sum)).collect();
+    assert_eq!(got, doubled);
+    let two = [&other[..], &one].concat();
+    let output = run_with_stdin(&room, "merge a.otlp.json - -o no.otlp", &two, 3);
+    says(&output, "stdin cannot be read again");
+}
+
+#[test]
+fn a_guess_is_reported_by_every_subcommand() {
+    let room = copied("verbs_guess", &["ambiguous-1.10-or-1.9.otlp"]);
+    for arguments in
+        ["top", "merge -o m.otlp", "diff ambiguous-1.10-or-1.9.otlp", "redact -o r.otlp"]
+    {
+        let output = run(&room, &format!("{arguments} ambiguous-1.10-or-1.9.otlp"), 0);
+        says(&output, "which is a guess: otlp-1.9");
+    }
+}
+
+/// The files skipped on one side do not count on the other.
+#[test]
+fn sides_may_be_directories_with_other_files() {
+    let room = copied("verbs_sides", &["go-cpu-labels.pb.gz"]);
+    fs::create_dir(room.join("base")).unwrap();
+    copy("go-cpu-labels.pb.gz", &room.join("base/cpu.pb.gz"));
+    fs::write(room.join("base/README"), "Profiles of the base.\n").unwrap();
+    let output = run(&room, "diff base -- go-cpu-labels.pb.gz", 0);
+    says(&output, "base/README holds no profile and was skipped");
+}

@@ -9,7 +9,7 @@ use crate::model::profile::{Profile, ValueType};
 use crate::model::samples::SampleRef;
 use crate::model::{Profiles, ScopeProfiles};
 use crate::transform::arithmetic::expression::Expression;
-use crate::transform::split::{column_blocks, forget_unique};
+use crate::transform::columns::{column_blocks, forget_unique};
 
 /// Adds a sample type to every profile that has all sample types of an expression, such as the mean size of an
 /// allocation. The columns of a pprof count as one profile, whether they are one profile or several.
@@ -41,7 +41,7 @@ pub fn derive(
 ) -> Result<Losses> {
     let (mut losses, mut count) = (Losses::default(), 0);
     let mut dictionary = profiles.dictionary.clone();
-    let [name, unit] = [name, unit].map(|text| intern(&mut dictionary, text));
+    let [name, unit] = [name, unit].map(|text| dictionary.strings.find_or_push(text));
     let mut resources = profiles.resources.clone();
     for scope in resources.iter_mut().flat_map(|resource| &mut resource.scopes) {
         count += derive_in(scope, [name, unit], expression, &dictionary, &mut losses)?;
@@ -53,12 +53,6 @@ pub fn derive(
     }
     (profiles.dictionary, profiles.resources) = (dictionary, resources);
     Ok(losses)
-}
-
-/// The row of a text, new or not.
-fn intern(dictionary: &mut Dictionary, text: &str) -> StringId {
-    let row = dictionary.strings.iter().position(|known| known == text);
-    row.map_or_else(|| dictionary.strings.push(text), |row| StringId(row as u32))
 }
 
 /// Adds a sample type to the profiles of a scope. Returns how many profiles it added.

@@ -22,11 +22,11 @@ pub enum DiffMode {
 }
 
 /// Options of [`diff`].
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct DiffOptions<'a> {
     /// The meaning of a row.
-    pub by: DiffBy<'a>,
+    pub by: DiffBy,
     /// How values are compared.
     pub mode: DiffMode,
     /// The sample type; by default the default type of the new profiles.
@@ -36,7 +36,7 @@ pub struct DiffOptions<'a> {
 }
 
 setters! { DiffOptions<'a> {
-    by: DiffBy<'a>,
+    by: DiffBy,
     mode: DiffMode,
     sample_type: Option<&'a str>,
     rename: Option<Rename<'a>>,
@@ -100,7 +100,7 @@ pub struct DiffRow {
 /// ```
 pub fn diff(base: &Profiles, new: &Profiles, options: &DiffOptions<'_>) -> Result<Diff> {
     let kind = common_kind(&[base], &[new], options.sample_type)?;
-    let [a, b] = [base, new].map(|side| Table::of(side, &kind, options.by, options.rename));
+    let [a, b] = [base, new].map(|side| Table::of(side, &kind, &options.by, options.rename));
     let compare = Compare::new(&a, &b, options)?;
     let keys = a.rows.keys().chain(b.rows.keys().filter(|key| !a.rows.contains_key(*key)));
     let mut rows: Vec<DiffRow> = keys

@@ -259,7 +259,7 @@ impl Sides {
             GateKind::Total => DiffBy::Total,
         };
         let tables = |side: &[&Profiles]| -> Vec<Table> {
-            side.iter().map(|profiles| Table::of(profiles, kind, by, rename)).collect()
+            side.iter().map(|profiles| Table::of(profiles, kind, &by, rename)).collect()
         };
         let each = sides.map(tables);
         let sum = |tables: &Vec<Table>| {

@@ -14,8 +14,8 @@ use crate::model::{Entry, Profiles};
 use crate::transform::units::family;
 
 /// The meaning of a row of a diff.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum DiffBy<'a> {
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DiffBy {
     /// A function: its name and file.
     #[default]
     Function,
@@ -28,7 +28,7 @@ pub enum DiffBy<'a> {
     /// A stack: the names of its functions, since addresses and lines change between builds.
     Stack,
     /// A value of an attribute of samples.
-    Attribute(&'a str),
+    Attribute(String),
     /// The whole profile.
     Total,
 }
@@ -124,7 +124,7 @@ impl Table {
     pub(super) fn of(
         profiles: &Profiles,
         kind: &Kind,
-        by: DiffBy<'_>,
+        by: &DiffBy,
         rename: Option<Rename<'_>>,
     ) -> Self {
         let mut table = Self::default();
@@ -188,7 +188,7 @@ fn count(profile: &Profile, column: usize, total: i128, dictionary: &Dictionary)
 /// The keys of the samples of one payload.
 struct Keys<'a> {
     dictionary: &'a Dictionary,
-    by: DiffBy<'a>,
+    by: &'a DiffBy,
     rename: Option<Rename<'a>>,
     rows: Vec<(Key, i128)>,
     index: BTreeMap<Key, usize>,
@@ -201,7 +201,7 @@ struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    fn new(dictionary: &'a Dictionary, by: DiffBy<'a>, rename: Option<Rename<'a>>) -> Self {
+    fn new(dictionary: &'a Dictionary, by: &'a DiffBy, rename: Option<Rename<'a>>) -> Self {
         let locations = vec![None; dictionary.locations().len()];
         let stacks = vec![None; dictionary.stacks().len()];
         let (rows, index, seen) = Default::default();

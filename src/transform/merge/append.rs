@@ -1,7 +1,5 @@
 //! Adds one merger to another.
 
-use std::collections::BTreeSet;
-
 use crate::builder::merge::{Remap, absorb};
 use crate::builder::samples::Identity;
 use crate::error::{Error, ErrorKind, Result};
@@ -43,8 +41,13 @@ impl Merger {
         binaries.append(&later.binaries, &remap, dictionary);
         let seed = &interner.seed;
         let rows = places.append(&later.places, &remap, seed, &options.resources, dictionary);
-        let ids = later.ids.iter().map(|&(place, id, content)| (rows[place as usize], id, content));
-        if let Some((_, id, _)) = ids.clone().filter(|id| self.ids.contains(id)).min() {
+        let ids = later.ids.iter().flat_map(|(key, places)| {
+            places.iter().map(|place| (*key, rows[*place as usize])).collect::<Vec<_>>()
+        });
+        let is_repeated = |(key, place): &(_, u32)| {
+            self.ids.get(key).is_some_and(|places| places.contains(place))
+        };
+        if let Some(((id, _), _)) = ids.clone().filter(is_repeated).min() {
             return Err(Error::new(
                 ErrorKind::Unrepresentable,
                 format!(
@@ -52,7 +55,9 @@ impl Merger {
                 ),
             ));
         }
-        self.ids.extend(ids);
+        for (key, place) in ids {
+            self.ids.entry(key).or_default().insert(place);
+        }
         self.losses.merge(&later.losses);
         let mains = std::iter::once(&later.main).chain(&later.mains);
         mains.for_each(|main| self.put_main(remap.id(*main)));
@@ -73,10 +78,7 @@ impl Merger {
     /// inputs cannot be [appended](Self::append); add them one by one.
     pub fn shares_a_profile(&self, later: &Self) -> bool {
         // Rows of places differ between mergers, so ids and contents alone are compared.
-        let contents = |merger: &Self| -> BTreeSet<_> {
-            merger.ids.iter().map(|(_, id, content)| (*id, *content)).collect()
-        };
-        !contents(self).is_disjoint(&contents(later))
+        later.ids.keys().any(|key| self.ids.contains_key(key))
     }
 
     fn append_group(&mut self, later: &Group, remap: &Remap, places: &[u32]) -> Result<usize> {

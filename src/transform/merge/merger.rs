@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use foldhash::fast::RandomState;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
 use crate::builder::interner::Interner;
 use crate::builder::merge::{Remap, absorb_relocated};
@@ -61,8 +61,8 @@ pub struct Merger {
     pub(super) places: Places,
     pub(super) groups: Vec<Group>,
     index: HashMap<Key, usize, RandomState>,
-    /// Place, id and contents of profiles with an id.
-    pub(super) ids: HashSet<(u32, ProfileId, ProfileId), RandomState>,
+    /// The places of profiles with an id, by id and contents.
+    pub(super) ids: HashMap<(ProfileId, ProfileId), BTreeSet<u32>, RandomState>,
     pub(super) losses: Losses,
     /// The first mapping of the first input that has one, and those of all inputs.
     pub(super) main: MappingId,
@@ -122,7 +122,7 @@ impl Merger {
             places: Places::default(),
             groups: Vec::new(),
             index: HashMap::default(),
-            ids: HashSet::default(),
+            ids: HashMap::default(),
             losses: Losses::default(),
             main: MappingId::NONE,
             mains: BTreeSet::new(),
@@ -220,7 +220,8 @@ impl Merger {
 
     fn is_new(&mut self, place: u32, profile: &Profile, content: Option<ProfileId>) -> bool {
         let id = profile.profile_id;
-        let is_new = content.is_none_or(|content| self.ids.insert((place, id, content)));
+        let is_new =
+            content.is_none_or(|content| self.ids.entry((id, content)).or_default().insert(place));
         if !is_new {
             self.losses.add(losses::PROFILE_REPEATED, || id.to_string());
         }

@@ -10,11 +10,12 @@ use crate::format::losses::{self, Losses};
 use crate::model::profile::Profile;
 use crate::model::samples::SampleRef;
 use crate::model::{Entry, Profiles};
-use crate::transform::split::piece::{Cutter, Piece, Rows, SampleRanges, forget_unique, places};
+use crate::transform::columns::forget_unique;
+use crate::transform::split::piece::{Cutter, Piece, Rows, SampleRanges, places};
 
 /// The property that [`split`] divides by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SplitBy<'a> {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SplitBy {
     /// A part for each resource.
     Resource,
     /// A part for each scope of each resource.
@@ -24,7 +25,7 @@ pub enum SplitBy<'a> {
     /// A part for each value of the attribute `thread.id`, or `thread.name` of samples without an id.
     Thread,
     /// A part for each value of an attribute of the sample, its profile, its scope or its resource, in this order.
-    Attribute(&'a str),
+    Attribute(String),
     /// A part for each window of so many nanoseconds since 1970. A window includes its start and excludes its end.
     ///
     /// Timestamped samples are divided by time. Totals are not: they go to the window in which their profile starts,
@@ -52,7 +53,7 @@ pub struct Part {
 /// # let file = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
 ///
 /// let profiles = otlp_profiles::read(&file, &Default::default())?.profiles;
-/// let (parts, losses) = split(&profiles, SplitBy::Attribute("endpoint"));
+/// let (parts, losses) = split(&profiles, &SplitBy::Attribute("endpoint".into()));
 /// assert!(losses.is_empty());
 /// for part in &parts {
 ///     println!("{}: {} profiles", part.name, part.profiles.len());
@@ -60,7 +61,7 @@ pub struct Part {
 /// assert!(parts.iter().any(|part| part.name.starts_with("_v1_sort-")));
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
-pub fn split(profiles: &Profiles, by: SplitBy<'_>) -> (Vec<Part>, Losses) {
+pub fn split(profiles: &Profiles, by: &SplitBy) -> (Vec<Part>, Losses) {
     let divided;
     let profiles = match by {
         SplitBy::SampleType => {
@@ -89,7 +90,7 @@ pub fn split(profiles: &Profiles, by: SplitBy<'_>) -> (Vec<Part>, Losses) {
 
 /// The parts on their way.
 struct Parts<'a> {
-    by: SplitBy<'a>,
+    by: &'a SplitBy,
     /// The row of a part by its value.
     names: HashMap<String, usize, RandomState>,
     /// The name and the pieces of each part, and which of them begin their profile.
@@ -132,7 +133,7 @@ impl Parts<'_> {
             SplitBy::Attribute(key) => {
                 self.by_sample(at, entry, |sample| value_of(entry, sample, key));
             }
-            SplitBy::Window(width) => self.by_time(at, entry.profile(), width.max(1), losses),
+            SplitBy::Window(width) => self.by_time(at, entry.profile(), (*width).max(1), losses),
         }
     }
 

@@ -12,5 +12,4 @@ mod piece;
 mod size;
 
 pub use by::{Part, SplitBy, split};
-pub(in crate::transform) use piece::{column_blocks, forget_unique};
 pub use size::{MaxBytes, split_max};

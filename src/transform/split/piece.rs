@@ -4,14 +4,13 @@ use std::ops::Range;
 
 use crate::builder::reach::Reach;
 use crate::format::losses::{self, Losses};
-use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::order::{columns, ranks, sample_type_order, set_sample_type_order};
-use crate::model::profile::{Profile, ProfileId};
+use crate::model::profile::Profile;
 use crate::model::samples::{SampleRef, Samples};
-use crate::model::thin::Thin;
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
 use crate::semconv::PPROF_SCOPE_SAMPLE_TYPE_ORDER;
+use crate::transform::columns::{column_blocks, forget_unique};
 
 /// A profile, or some of its samples.
 #[derive(Clone, Debug)]
@@ -55,30 +54,6 @@ pub(super) fn units(profiles: &Profiles) -> Vec<Range<usize>> {
         first += scope.profiles.len();
     }
     units
-}
-
-/// The ranges of profiles in a scope that are the columns of one pprof: with the same samples.
-pub(in crate::transform) fn column_blocks(
-    scope: &ScopeProfiles,
-    dictionary: &Dictionary,
-) -> Vec<Range<usize>> {
-    let order = sample_type_order(scope, dictionary).and_then(Result::ok);
-    let columns = columns(&order.unwrap_or_else(|| (0..scope.profiles.len()).collect()));
-    let mut blocks = Vec::new();
-    for block in columns.chunk_by(|a, b| a.0 == b.0) {
-        let rows = block[0].0..block[0].0 + block.len();
-        let of = &scope.profiles[rows.clone()];
-        let same = |profile: &Profile| {
-            let (samples, first) = (&profile.samples, &of[0].samples);
-            samples.stacks == first.stacks && samples.timestamps == first.timestamps
-        };
-        if of.iter().all(same) {
-            blocks.push(rows);
-        } else {
-            blocks.extend(rows.map(|row| row..row + 1));
-        }
-    }
-    blocks
 }
 
 /// Takes parts out of a payload. Their total cost is linear in what they contain.
@@ -250,14 +225,6 @@ fn piece(from: &Profile, rows: &Rows, time: Option<(i128, i128)>, begins: bool) 
         forget_unique(&mut to);
     }
     to
-}
-
-/// Clears the fields that one part of a profile has.
-pub(in crate::transform) fn forget_unique(profile: &mut Profile) {
-    profile.profile_id = ProfileId::NONE;
-    profile.original_payload_format = StringId::NONE;
-    profile.original_payload = Thin::NONE;
-    profile.dropped_attributes_count = 0;
 }
 
 /// A profile without samples.
