@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::losses;
-use crate::schema::{MessageType, Version, is_equal};
+use crate::schema::{MessageType, Version};
 use crate::wire::read::Reader;
 
 /// The number of a field by its [key](crate::schema::Field::key), a constant; 0 if the version has no such field.
@@ -76,54 +76,68 @@ pub(crate) use fields;
 /// order of the version's numbers, and drops those that the version lacks; each has its number as a constant.
 ///
 /// ```text
-/// emit!(SAMPLE in G::VERSION; {
+/// emit!(SAMPLE in G; {
 ///     "stack_index" => |number| fields.index(number, stack),       1.8: 1, 1.10: 1
 ///     "values" => |number| fields.varints(number, values),         1.8: 2, 1.10: 4
 ///     "link_index" => |number| fields.index(number, link),         1.8: 4, 1.10: 3
 /// });
 /// ```
+///
+/// The arms are repeated for each turn, and all but one are dropped before code is generated.
 macro_rules! emit {
-    ($message:ident in $version:expr; { $($key:literal => |$number:tt| $then:expr,)* }) => {
-        $crate::format::fields::emit!(
-            @turns $message $version, [$($key,)*] [$($key)*] { $($key => |$number| $then,)* }
-        )
+    ($message:ident in $generation:ident; { $($arms:tt)* }) => {
+        $crate::format::fields::emit!(@count $message $generation, (0) [] $($arms)*)
     };
-    (@turns $message:ident $version:expr, $keys:tt [$($turn:literal)*] $arms:tt) => {{
-        $($crate::format::fields::emit!(@turn $message $version, $keys $turn $arms);)*
+    // Gives each arm its place.
+    (@count $message:ident $generation:ident, $place:tt [$($arms:tt)*]
+        $key:literal => |$number:tt| $then:expr, $($rest:tt)*
+    ) => {
+        $crate::format::fields::emit!(@count $message $generation, ($place + 1)
+            [$($arms)* { $place $key |$number| ($then) }] $($rest)*)
+    };
+    (@count $message:ident $generation:ident, $count:tt [$({ $place:tt $key:literal $($arm:tt)* })*]) => {{
+        /// Evaluated once for each generation, not once for each arm and turn.
+        struct Order<G>(std::marker::PhantomData<G>);
+        impl<G: $crate::schema::Generation> Order<G> {
+            const TURNS: [(usize, u32); $count] =
+                $crate::format::fields::turns(&$crate::schema::$message, G::VERSION, [$($key),*]);
+        }
+        $crate::format::fields::emit!(@turns $generation, [$($place)*] [$({ $place $($arm)* })*]);
     }};
-    (@turn $message:ident $version:expr, $keys:tt $turn:literal {
-        $($key:literal => |$number:tt| $then:expr,)*
-    }) => {
-        $(if const {
-            $crate::format::fields::is_turn(&$crate::schema::$message, $version, &$keys, $turn, $key)
-        } {
-            let $number = $crate::format::fields::number!($message $key in $version);
+    (@turns $generation:ident, [$($turn:tt)*] $arms:tt) => {
+        $($crate::format::fields::emit!(@turn $generation, $turn $arms);)*
+    };
+    (@turn $generation:ident, $turn:tt [$({ $place:tt |$number:tt| ($then:expr) })*]) => {
+        $(if const { Order::<$generation>::TURNS[$turn].0 == $place } {
+            let $number = const { Order::<$generation>::TURNS[$turn].1 };
             $then;
         })*
     };
 }
 pub(crate) use emit;
 
-/// Whether the field of a key comes in the turn of another key, if there is a turn for each of `keys`, in this order,
-/// and fields come by number. A field that the version lacks never comes.
-pub(crate) const fn is_turn(
+/// The places of keys in ascending order of their numbers, with the number; `N` for each key that the version lacks.
+pub(crate) const fn turns<const N: usize>(
     message: &MessageType,
     version: Version,
-    keys: &[&str],
-    turn: &str,
-    key: &str,
-) -> bool {
-    let number = message.number(version, key);
-    let (mut before, mut place, mut at) = (0, 0, 0);
-    while at < keys.len() {
-        let other = message.number(version, keys[at]);
-        before += (other != 0 && other < number) as usize;
-        if is_equal(keys[at], turn) {
-            place = at;
+    keys: [&str; N],
+) -> [(usize, u32); N] {
+    let mut turns = [(N, 0); N];
+    let (mut place, mut len) = (0, 0);
+    while place < N {
+        let number = message.number(version, keys[place]);
+        if number != 0 {
+            let mut at = len;
+            while at > 0 && turns[at - 1].1 > number {
+                turns[at] = turns[at - 1];
+                at -= 1;
+            }
+            turns[at] = (place, number);
+            len += 1;
         }
-        at += 1;
+        place += 1;
     }
-    number != 0 && before == place
+    turns
 }
 
 /// A field that is not of the schema is skipped and noted; one that is, of another wire type, is an

@@ -22,4 +22,4 @@ macro_rules! generations {
     )*};
 }
 
-generations! { Pprof V1_3 V1_4 V1_5 V1_6 V1_7 V1_8 V1_9 V1_10 }
+generations! { Events Pprof V1_3 V1_4 V1_5 V1_6 V1_7 V1_8 V1_9 V1_10 }

@@ -18,7 +18,7 @@ use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::value::{KeyValue, Value};
 use crate::schema::EVENT_ANY_VALUE;
-use crate::schema::Version::{self, Events};
+use crate::schema::{Events, Generation, Version};
 use crate::wire::read::Reader;
 use crate::wire::record::field_varint;
 use crate::wire::write::{field_bytes, field_message, varint};
@@ -189,34 +189,44 @@ fn write_value(
     match value {
         Value::Empty => {}
         Value::String(text) => {
-            number(out, EVENT_ANY_VALUE.tag(Events, "string_index"), index(*text).into())
+            number(out, EVENT_ANY_VALUE.tag(Events::VERSION, "string_index"), index(*text).into())
         }
         Value::Bool(truth) => {
-            number(out, EVENT_ANY_VALUE.tag(Events, "bool_value"), u64::from(*truth))
+            number(out, EVENT_ANY_VALUE.tag(Events::VERSION, "bool_value"), u64::from(*truth))
         }
-        Value::Int(int) => number(out, EVENT_ANY_VALUE.tag(Events, "int_value"), *int as u64),
+        Value::Int(int) => {
+            number(out, EVENT_ANY_VALUE.tag(Events::VERSION, "int_value"), *int as u64)
+        }
         Value::Double(double) => {
-            varint(out, EVENT_ANY_VALUE.tag(Events, "double_value").into());
+            varint(out, EVENT_ANY_VALUE.tag(Events::VERSION, "double_value").into());
             out.extend_from_slice(&double.to_bits().to_le_bytes());
         }
         Value::Bytes(bytes) => {
-            field_bytes(out, number!(EVENT_ANY_VALUE "bytes_value" in Events), bytes)
+            field_bytes(out, number!(EVENT_ANY_VALUE "bytes_value" in Events::VERSION), bytes)
         }
         Value::Array(values) => {
-            field_message(out, number!(EVENT_ANY_VALUE "array_value" in Events), |out| {
+            field_message(out, number!(EVENT_ANY_VALUE "array_value" in Events::VERSION), |out| {
                 for value in values {
-                    field_message(out, number!(EVENT_ARRAY_VALUE "values" in Events), |out| {
-                        write_value(out, value, dictionary, index);
-                    });
+                    field_message(
+                        out,
+                        number!(EVENT_ARRAY_VALUE "values" in Events::VERSION),
+                        |out| {
+                            write_value(out, value, dictionary, index);
+                        },
+                    );
                 }
             })
         }
         Value::KeyValues(pairs) => {
-            field_message(out, number!(EVENT_ANY_VALUE "kvlist_value" in Events), |out| {
+            field_message(out, number!(EVENT_ANY_VALUE "kvlist_value" in Events::VERSION), |out| {
                 for pair in pairs {
-                    field_message(out, number!(EVENT_KEY_VALUE_LIST "values" in Events), |out| {
-                        write_pair(out, (pair.key, &pair.value), dictionary, index);
-                    });
+                    field_message(
+                        out,
+                        number!(EVENT_KEY_VALUE_LIST "values" in Events::VERSION),
+                        |out| {
+                            write_pair(out, (pair.key, &pair.value), dictionary, index);
+                        },
+                    );
                 }
             });
         }

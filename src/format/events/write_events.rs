@@ -17,7 +17,7 @@ use crate::format::fields::{emit, number};
 use crate::format::losses::{self, Losses};
 use crate::model::event_form::{EventClock, Worth};
 use crate::model::id::LinkId;
-use crate::schema::Version::Events;
+use crate::schema::{Events, Generation};
 use crate::wire::record::{Fields, field_varint, field_varints, records};
 use crate::wire::write::{field_fixed64, field_message, varint};
 use crate::wire::{VARINT, tag};
@@ -73,7 +73,7 @@ impl Clocks {
     /// Writes the clocks: attributes of clocks are nothing that a profile of other formats has.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         for clock in &self.clocks {
-            field_message(out, number!(EVENT_PROFILE "clocks" in Events), |out| {
+            field_message(out, number!(EVENT_PROFILE "clocks" in Events::VERSION), |out| {
                 emit!(CLOCK in Events; {
                     "frequency" => |number| field_varint(out, number, clock.frequency),
                     "time_unix_nano" => |number| field_fixed64(out, number, clock.time_unix_nano),
@@ -172,7 +172,7 @@ pub(super) fn events(
             let room = 12 * Fields::VARINT + Fields::values(attributes.len());
             let said = Said::of(of, event, at);
             let (time, duration) = times.unwrap_or_default();
-            out.record(number!(EVENT_PROFILE "events" in Events), room, |fields| {
+            out.record(number!(EVENT_PROFILE "events" in Events::VERSION), room, |fields| {
                 emit!(EVENT in Events; {
                     "event_type_index" => |field| fields.index(field, number as u32),
                     "stack_index" => |field| {
@@ -254,7 +254,7 @@ pub(super) fn event_type(
     series: &Series,
     attributes: &[u64],
 ) {
-    field_message(out, number!(EVENT_PROFILE "event_types" in Events), |out| {
+    field_message(out, number!(EVENT_PROFILE "event_types" in Events::VERSION), |out| {
         emit!(EVENT_TYPE in Events; {
             "name_string_index" => |number| field_varint(out, number, name.into()),
             "unit_string_index" => |number| field_varint(out, number, unit.into()),

@@ -15,7 +15,7 @@ use crate::format::known::{BuildId, Known};
 use crate::model::dictionary::{Line, Link};
 use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId, StringId};
 use crate::model::value::Value;
-use crate::schema::Version::Events;
+use crate::schema::{Events, Generation};
 use crate::wire::record::{field_varint, field_varints};
 use crate::wire::write::{field_bytes, field_message};
 
@@ -72,7 +72,7 @@ impl Selected<'_> {
 
     fn stack(&self, out: &mut Vec<u8>, locations: &[LocationId]) {
         let rows = locations.iter().map(|id| u64::from(index(self.locations.place(id.0))));
-        field_varints(out, number!(EVENT_STACK "location_index" in Events), rows);
+        field_varints(out, number!(EVENT_STACK "location_index" in Events::VERSION), rows);
     }
 
     fn link(&self, out: &mut Vec<u8>, link: &Link) {
@@ -209,7 +209,7 @@ impl Selected<'_> {
                 if let (Known::BuildId(kind), Value::String(text)) = (known, value) {
                     field_varint(out, number, self.string(*text).into());
                     let kind = u64::from(kind == BuildId::Htlhash);
-                    field_varint(out, number!(EVENT_MAPPING "build_id_kind" in Events), kind);
+                    field_varint(out, number!(EVENT_MAPPING "build_id_kind" in Events::VERSION), kind);
                 }
             },
             "attribute_indices" => |number| self.indices(out, number, attributes),

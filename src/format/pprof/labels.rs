@@ -23,7 +23,7 @@ use crate::model::id::StringId;
 use crate::model::row_index::RowIndex;
 use crate::model::strings::Strings;
 use crate::model::value::{KeyValue, Value};
-use crate::schema::Version::Pprof;
+use crate::schema::{Generation, Pprof};
 use crate::wire::record::field_varint;
 use crate::wire::write::field_message;
 
@@ -240,7 +240,7 @@ pub(crate) fn write_label(out: &mut Vec<u8>, key: u32, said: &Said, strings: &mu
 ///
 /// Zeros are left out, as in proto3: a label of the number 0 without a unit is its key alone.
 pub(crate) fn put_label(out: &mut Vec<u8>, key: u32, text: u32, number: i64, unit: u32) {
-    field_message(out, number!(SAMPLE "label" in Pprof), |out| {
+    field_message(out, number!(SAMPLE "label" in Pprof::VERSION), |out| {
         emit!(LABEL in Pprof; {
             "key_strindex" => |field| field_varint(out, field, key.into()),
             "str_strindex" => |field| field_varint(out, field, text.into()),

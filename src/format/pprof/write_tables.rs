@@ -23,7 +23,7 @@ use crate::model::dictionary::Line;
 use crate::model::id::{AttributeId, FunctionId, StringId};
 use crate::model::profile::ValueType;
 use crate::model::value::Value;
-use crate::schema::Version::Pprof;
+use crate::schema::{Generation, Pprof};
 use crate::wire::record::{Fields, field_varint, field_varints, records};
 use crate::wire::write::{field_bytes, field_message, field_text};
 
@@ -98,7 +98,7 @@ impl Writer<'_, '_> {
             );
             let text = |id: StringId| u64::from(self.strings.table.index(id));
             let flag = |bit: u32| u64::from(flags >> bit & 1);
-            field_message(out, number!(PROFILE "mapping_table" in Pprof), |out| {
+            field_message(out, number!(PROFILE "mapping_table" in Pprof::VERSION), |out| {
                 emit!(MAPPING in Pprof; {
                     "id" => |number| field_varint(out, number, at as u64 + 1),
                     "memory_start" => |number| field_varint(out, number, mapping.memory_start),
@@ -130,7 +130,7 @@ impl Writer<'_, '_> {
                 let mapping = locations.mappings[row].0;
                 let lines = locations.lines.row(row);
                 let room = Fields::INDEX + 3 * Fields::VARINT + LINE * lines.len();
-                out.record(number!(PROFILE "location_table" in Pprof), room, |fields| {
+                out.record(number!(PROFILE "location_table" in Pprof::VERSION), room, |fields| {
                     emit!(LOCATION in Pprof; {
                         "id" => |number| fields.code(number, self.locations.get(row)),
                         "mapping_index" => |number| fields.index(number, mapping),
@@ -144,8 +144,12 @@ impl Writer<'_, '_> {
             }
         });
         if self.rows.stacks.items(&self.dictionary.stacks).any(holds_none) {
-            field_message(out, number!(PROFILE "location_table" in Pprof), |out| {
-                field_varint(out, number!(LOCATION "id" in Pprof), self.no_location.into());
+            field_message(out, number!(PROFILE "location_table" in Pprof::VERSION), |out| {
+                field_varint(
+                    out,
+                    number!(LOCATION "id" in Pprof::VERSION),
+                    self.no_location.into(),
+                );
             });
         }
     }
@@ -197,7 +201,7 @@ impl Writer<'_, '_> {
         records(out, |out| {
             for row in self.rows.functions.rows() {
                 let function = &self.dictionary.functions[row];
-                let number = number!(PROFILE "function_table" in Pprof);
+                let number = number!(PROFILE "function_table" in Pprof::VERSION);
                 out.record(number, 4 * Fields::INDEX + Fields::VARINT, |fields| {
                     emit!(FUNCTION in Pprof; {
                         "id" => |number| fields.code(number, self.functions.get(row)),
@@ -219,8 +223,12 @@ impl Writer<'_, '_> {
             self.losses.add_many(losses::FUNCTION_SYNTHESIZED, without as u64, || {
                 "location.line.function_id".to_owned()
             });
-            field_message(out, number!(PROFILE "function_table" in Pprof), |out| {
-                field_varint(out, number!(FUNCTION "id" in Pprof), self.no_function.into());
+            field_message(out, number!(PROFILE "function_table" in Pprof::VERSION), |out| {
+                field_varint(
+                    out,
+                    number!(FUNCTION "id" in Pprof::VERSION),
+                    self.no_function.into(),
+                );
             });
         }
     }
@@ -231,7 +239,7 @@ impl Writer<'_, '_> {
     #[inline(never)]
     pub(super) fn string_table(&self, out: &mut Vec<u8>) {
         let strings = &self.dictionary.strings;
-        let number = number!(PROFILE "string_table" in Pprof);
+        let number = number!(PROFILE "string_table" in Pprof::VERSION);
         let arena = strings.arena().as_bytes();
         let utf8 = strings.not_utf8().len() == 0;
         for &id in self.strings.table.ids() {

@@ -31,7 +31,7 @@ impl<G: Generation> TableWriter<'_, G> {
         if !G::CAPABILITIES.attribute_units {
             return self.attribute_in_place(out, AttributeId(row as u32), attribute);
         }
-        emit!(KEY_VALUE_AND_UNIT in G::VERSION; {
+        emit!(KEY_VALUE_AND_UNIT in G; {
             "key_strindex" => |number| {
                 field_varint(out, number, self.string(attribute.key).into());
             },

@@ -105,7 +105,7 @@ pub(crate) fn key_value<G: Generation>(
 ) {
     let index = refs.index(pair.key);
     let key = if index == 0 { strings.get(pair.key).as_bytes() } else { &[] };
-    emit!(KEY_VALUE in G::VERSION; {
+    emit!(KEY_VALUE in G; {
         "key" => |number| field_bytes_nonempty(out, number, key),
         "value" => |number| if pair.value != Value::Empty {
             field_message(out, number, |out| any_value::<G>(out, &pair.value, strings, refs));
@@ -125,7 +125,7 @@ pub(crate) fn resource<G: Generation>(
     refs: &TextRefs,
     most: u64,
 ) {
-    emit!(RESOURCE in G::VERSION; {
+    emit!(RESOURCE in G; {
         "attributes" => |number| for pair in &resource.attributes {
             if out.len() as u64 > most {
                 break;
@@ -144,7 +144,7 @@ pub(crate) fn resource<G: Generation>(
 /// Its texts are in place in every generation that has it.
 fn entity_ref<G: Generation>(out: &mut Vec<u8>, entity: &EntityRef, strings: &Strings) {
     let text = |id: StringId| strings.get(id).as_bytes();
-    emit!(ENTITY_REF in G::VERSION; {
+    emit!(ENTITY_REF in G; {
         "schema_url" => |number| field_bytes_nonempty(out, number, text(entity.schema_url)),
         "type" => |number| field_bytes_nonempty(out, number, text(entity.entity_type)),
         "id_keys" => |number| for key in &entity.id_keys {
@@ -207,7 +207,7 @@ pub(crate) fn scope<G: Generation>(
         (PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, said.default.map(Value::String)),
         (PPROF_SCOPE_SAMPLE_TYPE_ORDER, said.order.map(ints)),
     ];
-    emit!(INSTRUMENTATION_SCOPE in G::VERSION; {
+    emit!(INSTRUMENTATION_SCOPE in G; {
         "name" => |number| {
             field_bytes_nonempty(out, number, strings.get(said.scope.name).as_bytes());
         },
@@ -247,7 +247,7 @@ fn added_pair<G: Generation>(
 ) {
     let index = refs.key(key);
     let key = if index == 0 { key.as_bytes() } else { &[] };
-    emit!(KEY_VALUE in G::VERSION; {
+    emit!(KEY_VALUE in G; {
         "key" => |number| field_bytes_nonempty(out, number, key),
         "value" => |number| {
             field_message(out, number, |out| any_value::<G>(out, value, strings, refs));

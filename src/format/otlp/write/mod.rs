@@ -268,7 +268,7 @@ impl<G: Generation> Writer<'_, G> {
         let WriteOptions { empty_messages: required, max_output_bytes: most, .. } = *self.options;
         let strings = &self.dictionary.strings;
         let url = strings.get(resource.schema_url).as_bytes();
-        emit!(RESOURCE_PROFILES in G::VERSION; {
+        emit!(RESOURCE_PROFILES in G; {
             "resource" => |number| if required || !resource.resource.is_empty() {
                 let (resource, refs) = (&resource.resource, self.refs());
                 let write = |out: &mut _| common::resource::<G>(out, resource, strings, refs, most);
@@ -303,7 +303,7 @@ impl<G: Generation> Writer<'_, G> {
         };
         let WriteOptions { empty_messages: required, max_output_bytes: most, .. } = *self.options;
         let url = dictionary.text(parts.scope.schema_url).as_bytes();
-        emit!(SCOPE_PROFILES in G::VERSION; {
+        emit!(SCOPE_PROFILES in G; {
             "scope" => |number| if required || !added.is_empty(dictionary) {
                 let (added, refs) = (&added, self.refs());
                 let write = |out: &mut _| common::scope::<G>(out, added, dictionary, refs, most);

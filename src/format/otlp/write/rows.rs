@@ -98,7 +98,7 @@ impl<G: Generation> TableWriter<'_, G> {
     }
 
     fn attribute_unit(&self, out: &mut Vec<u8>, key: StringId, unit: StringId) {
-        emit!(ATTRIBUTE_UNIT in G::VERSION; {
+        emit!(ATTRIBUTE_UNIT in G; {
             "attribute_key_strindex" => |number| field_varint(out, number, self.string(key).into()),
             "unit_strindex" => |number| field_varint(out, number, self.string(unit).into()),
         });
@@ -208,7 +208,7 @@ impl<G: Generation> TableWriter<'_, G> {
     /// Inlined: writing a location is one loop without calls.
     #[inline(always)]
     fn line(&self, fields: &mut Fields, line: &Line) {
-        emit!(LINE in G::VERSION; {
+        emit!(LINE in G; {
             "function_index" => |number| {
                 fields.code(number, self.functions.get(line.function.row()));
             },
@@ -231,7 +231,7 @@ impl<G: Generation> TableWriter<'_, G> {
             + Fields::MESSAGE
             + Fields::INDEX * attributes.len();
         record(out, const { G::VERSION.table(Table::Location) }, room, |fields| {
-            emit!(LOCATION in G::VERSION; {
+            emit!(LOCATION in G; {
                 "mapping_index" => |number| {
                     self.reference(fields, number, mapping, self.mapping_row_0);
                 },
@@ -252,7 +252,7 @@ impl<G: Generation> TableWriter<'_, G> {
     /// attribute there.
     fn said_of_location(&self, fields: &mut Fields, row: usize) {
         let attributes: Vec<AttributeId> = self.lower.location_attributes(row).collect();
-        emit!(LOCATION in G::VERSION; {
+        emit!(LOCATION in G; {
             "is_folded" => |number| fields.varint(number, self.lower.folded(row).into()),
             "type_index" => |number| match self.lower.frame_type(row) {
                 Some((_, FrameType::Text(text))) => fields.code(number, self.strings.code(text)),
@@ -275,7 +275,7 @@ impl<G: Generation> TableWriter<'_, G> {
         let strings = &self.strings;
         let number = const { G::VERSION.table(Table::Function) };
         record(out, number, 3 * Fields::INDEX + Fields::VARINT, |fields| {
-            emit!(FUNCTION in G::VERSION; {
+            emit!(FUNCTION in G; {
                 "name_strindex" => |number| fields.code(number, strings.code(function.name)),
                 "system_name_strindex" => |number| {
                     fields.code(number, strings.code(function.system_name));
@@ -297,7 +297,7 @@ impl<G: Generation> TableWriter<'_, G> {
         let build_id = self.lower.build_id(row);
         let room = 10 * Fields::VARINT + Fields::MESSAGE + Fields::INDEX * attributes.len();
         record(out, const { G::VERSION.table(Table::Mapping) }, room, |fields| {
-            emit!(MAPPING in G::VERSION; {
+            emit!(MAPPING in G; {
                 "memory_start" => |number| fields.varint(number, mapping.memory_start),
                 "memory_limit" => |number| fields.varint(number, mapping.memory_limit),
                 "file_offset" => |number| fields.varint(number, mapping.file_offset),
@@ -327,7 +327,7 @@ impl<G: Generation> TableWriter<'_, G> {
     fn link_row(&self, out: &mut Vec<u8>, row: usize) {
         let link = &self.dictionary.links[row];
         if *link != Default::default() || G::CAPABILITIES.rows != Rows::NullFirst {
-            emit!(LINK in G::VERSION; {
+            emit!(LINK in G; {
                 "trace_id" => |number| field_bytes(out, number, &link.trace_id),
                 "span_id" => |number| field_bytes(out, number, &link.span_id),
             });
@@ -339,7 +339,7 @@ impl<G: Generation> TableWriter<'_, G> {
     /// A temporality of the model that the generation lacks is left out; the caller counts it.
     pub(crate) fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {
         let temporality = value_type.temporality.map_or(0, |temporality| temporality.0);
-        emit!(VALUE_TYPE in G::VERSION; {
+        emit!(VALUE_TYPE in G; {
             "type_strindex" => |number| {
                 field_varint(out, number, self.string(value_type.name).into());
             },

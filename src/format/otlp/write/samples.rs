@@ -138,7 +138,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
                 true => 0,
                 false => tables.dictionary.stack(sample.stack).len(),
             };
-            emit!(SAMPLE in G::VERSION; {
+            emit!(SAMPLE in G; {
                 "stack_index" => |number| fields.index(number, tables.stack(sample.stack)),
                 "locations_start_index" => |number| if length != 0 {
                     fields.index(number, slices.start(sample.stack));
@@ -198,7 +198,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
                 _ => continue,
             };
             fields.message(number, |fields| {
-                emit!(LABEL in G::VERSION; {
+                emit!(LABEL in G; {
                     "key_strindex" => |number| {
                         fields.code(number, tables.strings.code(attribute.key));
                     },
