@@ -1,4 +1,4 @@
-//! What can go wrong, and where.
+//! Errors and their places in a payload.
 
 mod finding;
 mod gzip;
@@ -58,43 +58,43 @@ impl fmt::Debug for Error {
     }
 }
 
-/// Behind a box, so that a `Result` costs one word where all is well.
+/// The parts of an error, boxed so that a successful `Result` is small.
 #[derive(Debug, thiserror::Error)]
 struct Inner {
     kind: ErrorKind,
     message: String,
-    /// From the inside out: steps are pushed while the error travels up.
+    /// Steps from the innermost to the outermost: each level appends one while it returns the error.
     place: Vec<Step>,
-    /// The address where the offending bytes lie, until [`Error::located`] makes it an offset.
+    /// Address of the offending bytes, until [`Error::located`] converts it to an offset.
     address: Option<usize>,
     byte: Option<u64>,
-    /// The error of another library that this one rests on.
+    /// The error of another library that caused this one.
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
     detail: Detail,
 }
 
-/// What callers may act on without reading the sentence.
+/// Machine-readable details of an error, so that callers need not parse the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
     None,
     /// The limit that was reached, if it can be raised.
     Limit(&'static str),
-    /// What [`Policy::Repair`](crate::Policy) does about it: `drops the sample`.
+    /// How [`Policy::Repair`](crate::Policy) repairs the fault: `drops the sample`.
     Repair(&'static str),
-    /// The bytes are plainly something else than a profile.
+    /// The bytes are clearly not a profile.
     NoProfile,
-    /// The bytes are another signal of OTLP, or profiles of no release.
+    /// The bytes are another OTLP signal, or profiles of no released generation.
     Signal,
-    /// What is wrong with a compressed file.
+    /// The fault of a compressed file.
     Gzip(GzipFault),
 }
 
-/// One step of a place: a field by its name in the schema, or a row of a list.
+/// A step of a place: a field by its name in the schema, or a row of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Field(&'static str),
     Row(usize),
-    /// A line of a text, from 1.
+    /// A line of a text, counted from 1.
     Line(usize),
 }
 
@@ -103,6 +103,7 @@ pub(crate) enum Step {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
+    /// Creates an error without a place.
     #[cold]
     #[inline(never)]
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
@@ -117,7 +118,7 @@ impl Error {
         }))
     }
 
-    /// The error of a limit that was reached; `name` is that of the option.
+    /// Creates the error of a limit that was reached; `name` is the name of the option.
     #[cold]
     pub(crate) fn limit_reached(name: &'static str, message: String) -> Self {
         let mut error = Self::new(ErrorKind::Limit, message);
@@ -125,21 +126,21 @@ impl Error {
         error
     }
 
-    /// A reader that repairs does `what` instead.
+    /// Records how a reader repairs the fault under [`Policy::Repair`](crate::Policy).
     #[cold]
     pub(crate) fn repaired_by(mut self, what: &'static str) -> Self {
         self.0.detail = Detail::Repair(what);
         self
     }
 
-    /// Says what is wrong with a compressed file.
+    /// Records the fault of a compressed file.
     #[cold]
     pub(crate) fn gzip(mut self, fault: GzipFault) -> Self {
         self.0.detail = Detail::Gzip(fault);
         self
     }
 
-    /// What is wrong with a compressed file.
+    /// Returns the fault of a compressed file.
     pub(crate) fn gzip_fault(&self) -> Option<GzipFault> {
         match self.0.detail {
             Detail::Gzip(fault) => Some(fault),
@@ -147,32 +148,33 @@ impl Error {
         }
     }
 
-    /// The bytes are plainly no profile.
+    /// Marks bytes that are clearly not a profile.
     #[cold]
     pub(crate) fn no_profile(mut self) -> Self {
         self.0.detail = Detail::NoProfile;
         self
     }
 
-    /// The bytes are another signal of OTLP, or profiles of no release.
+    /// Marks bytes that are another OTLP signal, or profiles of no released generation.
     #[cold]
     pub(crate) fn signal(mut self) -> Self {
         self.0.detail = Detail::Signal;
         self
     }
 
-    /// Whether the bytes are another signal of OTLP, or profiles of no release: they look much like a profile.
+    /// Returns whether the bytes are another OTLP signal, or profiles of no released generation. Such bytes
+    /// resemble a profile.
     pub(crate) fn is_signal(&self) -> bool {
         self.0.detail == Detail::Signal
     }
 
-    /// An error of the operating system while doing `what`.
+    /// Creates the error of a failed operation of the operating system; `what` is the operation.
     #[cold]
     pub(crate) fn io(what: &str, error: std::io::Error) -> Self {
         Self::new(ErrorKind::Io, format!("{what}: {error}")).caused_by(error)
     }
 
-    /// Keeps the error that this one rests on, for [`source`](std::error::Error::source).
+    /// Keeps the error that caused this one, for [`source`](std::error::Error::source).
     #[cold]
     pub(crate) fn caused_by(
         mut self,
@@ -182,26 +184,27 @@ impl Error {
         self
     }
 
+    /// Creates an error of kind [`ErrorKind::Malformed`].
     #[cold]
     pub(crate) fn malformed(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Malformed, message)
     }
 
-    /// Names where the bytes begin that the error is about.
+    /// Records the address of the offending bytes, unless an inner function already has.
     #[cold]
     pub(crate) fn at(mut self, bytes: &[u8]) -> Self {
         self.0.address.get_or_insert(bytes.as_ptr().addr());
         self
     }
 
-    /// The error came from inside `field`.
+    /// Adds the field that contains the fault to the place.
     #[cold]
     pub(crate) fn within(mut self, field: &'static str) -> Self {
         self.0.place.push(Step::Field(field));
         self
     }
 
-    /// The error came from inside row `row` of a repeated `field`.
+    /// Adds the row of a repeated field that contains the fault to the place.
     #[cold]
     pub(crate) fn within_row(mut self, field: &'static str, row: usize) -> Self {
         self.0.place.push(Step::Row(row));
@@ -209,21 +212,21 @@ impl Error {
         self
     }
 
-    /// The error came from inside element `row` of the list whose name follows.
+    /// Adds an element of a list to the place. The caller adds the name of the list.
     #[cold]
     pub(crate) fn element(mut self, row: usize) -> Self {
         self.0.place.push(Step::Row(row));
         self
     }
 
-    /// The error is in this line of a text, from 1.
+    /// Adds a line of a text to the place, counted from 1.
     #[cold]
     pub(crate) fn in_line(mut self, number: usize) -> Self {
         self.0.place.push(Step::Line(number));
         self
     }
 
-    /// Turns the address of the offending bytes into their offset in `payload`.
+    /// Converts the address of the offending bytes to their offset in `payload`.
     #[cold]
     pub(crate) fn located(mut self, payload: &[u8]) -> Self {
         let address = self.0.address.take();
@@ -233,13 +236,13 @@ impl Error {
         self
     }
 
-    /// The same where so many bytes stand before the payload.
+    /// Shifts the offset by the `bytes` that precede the payload.
     pub(crate) fn behind(mut self, bytes: u64) -> Self {
         self.0.byte = Some(self.0.byte.unwrap_or(0) + bytes);
         self
     }
 
-    /// Adds to the sentence why it is so.
+    /// Appends an explanation to the message.
     #[cold]
     pub(crate) fn explained(mut self, why: &str) -> Self {
         self.0.message.push_str(why);
@@ -335,7 +338,7 @@ impl Error {
     }
 }
 
-/// `a[1].b` from its steps, outermost first.
+/// Formats a place such as `a[1].b` from its steps, outermost first.
 pub(crate) fn place(steps: impl Iterator<Item = Step>) -> String {
     let mut text = String::new();
     for step in steps {

@@ -1,4 +1,4 @@
-//! How much an input may cost: every budget is spent before memory is taken.
+//! Limits on input, and the budget of one read. The budget is charged before memory is allocated.
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -66,7 +66,7 @@ pub struct Limits {
     pub max_output_bytes: u64,
 }
 
-/// A setter for each field of an options type, so that types that may grow can be made in one
+/// Defines a setter for each field of an options type, so that callers can build a `#[non_exhaustive]` type in one
 /// expression: `Options::default().one(1).two(2)`.
 macro_rules! setters {
     ($type:ident $(<$life:lifetime>)? { $($field:ident: $value:ty,)* }) => {
@@ -187,12 +187,13 @@ impl Default for Limits {
     }
 }
 
-/// `Ok` when `wanted` is within `limit`, whose name is `name`.
+/// Returns an error if `wanted` exceeds `limit`; `name` is the name of the limit.
 #[inline]
 pub(crate) fn within(name: &'static str, limit: u64, wanted: u64) -> Result<()> {
     if wanted > limit { Err(past(name, limit, wanted)) } else { Ok(()) }
 }
 
+/// Returns the error of a limit that was exceeded.
 #[cold]
 #[inline(never)]
 pub(crate) fn past(name: &'static str, limit: u64, wanted: u64) -> Error {
@@ -213,7 +214,7 @@ pub(crate) fn past(name: &'static str, limit: u64, wanted: u64) -> Error {
         _ => "bytes of memory",
     };
     let message = match name {
-        // A writer stops there, and does not know how much more there would have been.
+        // Writers stop at the limit, so the size of the complete output is unknown.
         "max_output_bytes" => format!("this takes more than the limit of {limit} {what}"),
         _ => format!("{wanted} {what} exceed the limit of {limit}"),
     };
@@ -223,30 +224,30 @@ pub(crate) fn past(name: &'static str, limit: u64, wanted: u64) -> Error {
     Error::limit_reached(name, message)
 }
 
-/// What a payload may always take in memory, however small it is.
-/// 200,000 profiles of one sample, each in a resource of its own, take 90 MB.
+/// Bytes of memory that any payload may use, however small it is. 200,000 profiles of one sample, each in its own
+/// resource, use 90 MB.
 const ALWAYS: u64 = 128 * MIB;
 
-/// How many times as much as anything else the stacks may take that share their locations on the
-/// wire and not in the model: a slice of a few bytes may be a stack of hundreds of frames.
+/// Factor on the memory limit for stacks that share their locations on the wire but not in the model: a slice of a
+/// few bytes can encode a stack of hundreds of frames.
 const SHARED: u64 = 8;
 
-/// The limits of one reading and what it has spent of them.
+/// The limits of one read, and the memory charged so far.
 #[derive(Debug)]
 pub(crate) struct Budget {
     pub(crate) limits: Limits,
-    /// The bytes of the inflated payload.
+    /// Size of the inflated payload in bytes.
     payload: u64,
-    /// What the limits come to for it.
+    /// Maximum of `owned`, computed from the limits and the size of the payload.
     allowed: u64,
-    /// The bytes taken so far.
+    /// Bytes charged so far.
     owned: u64,
-    /// The bytes taken for locations that stacks share on the wire: a budget of its own.
+    /// Bytes charged for locations that stacks share on the wire. They have a separate budget.
     shared: u64,
 }
 
 impl Budget {
-    /// The budget of a payload of so many bytes.
+    /// Creates the budget for a payload of `payload` bytes.
     pub(crate) fn new(mut limits: Limits, payload: usize) -> Self {
         limits.max_nesting = limits.max_nesting.min(Limits::unlimited().max_nesting);
         let mut budget = Self { limits, payload: payload as u64, allowed: 0, owned: 0, shared: 0 };
@@ -254,13 +255,13 @@ impl Budget {
         budget
     }
 
-    /// The bytes allowed where each byte of the payload may take so many times as many.
+    /// Returns the bytes of memory allowed if the limit per payload byte is multiplied by `times`.
     fn allows(&self, times: u64) -> u64 {
         let per_byte = self.limits.max_owned_per_byte.saturating_mul(times);
         self.limits.max_owned_bytes.min(per_byte.saturating_mul(self.payload).max(ALWAYS))
     }
 
-    /// Of a payload that is read as it comes, so many bytes came so far.
+    /// Raises the budget of a streamed payload to match the `payload` bytes read so far.
     pub(crate) fn grow_with(&mut self, payload: u64) {
         if payload > self.payload {
             self.payload = payload;
@@ -268,20 +269,21 @@ impl Budget {
         }
     }
 
-    /// Spends the memory of `rows` rows of `T`.
+    /// Charges the memory of `rows` rows of `T`.
     #[inline]
     pub(crate) fn take<T>(&mut self, rows: usize) -> Result<()> {
         self.owned = self.owned.saturating_add((rows as u64).saturating_mul(size_of::<T>() as u64));
         if self.owned > self.allowed { Err(self.spent(self.owned, self.allowed)) } else { Ok(()) }
     }
 
-    /// `Ok` when so many bytes are within what is allowed, whatever else is spent.
+    /// Returns an error if a single allocation of `bytes` exceeds the whole budget. Ignores and changes no other
+    /// charges.
     pub(crate) fn holds(&self, bytes: usize) -> Result<()> {
         let bytes = bytes as u64;
         if bytes > self.allowed { Err(self.spent(bytes, self.allowed)) } else { Ok(()) }
     }
 
-    /// Appends to a list, and spends the memory that it grows by: to one of one element none beyond it.
+    /// Appends to a list, and charges for the memory it grows by. A list of one element gets no spare capacity.
     #[inline]
     pub(crate) fn push<T>(&mut self, list: &mut Vec<T>, element: T) -> Result<()> {
         if list.len() == list.capacity() {
@@ -291,7 +293,8 @@ impl Budget {
         Ok(())
     }
 
-    /// The same for a table, of which there is one: while it is small it grows fourfold, as its index does.
+    /// Appends a row to a table, and charges for its growth. Below 8192 rows the capacity quadruples, as that of
+    /// the table's index does: tables are few, unlike lists, so spare capacity costs little.
     #[inline]
     pub(crate) fn push_row<T>(&mut self, table: &mut Vec<T>, row: T) -> Result<()> {
         let rows = table.len();
@@ -302,7 +305,7 @@ impl Budget {
         Ok(())
     }
 
-    /// Makes a list twice as long, or `least` longer, and spends the memory for it.
+    /// Doubles the length of a list, or adds `least` rows if that is more, and charges for the memory.
     #[cold]
     pub(crate) fn grow<T>(&mut self, list: &mut Vec<T>, least: usize) -> Result<()> {
         let more = list.len().max(least);
@@ -311,7 +314,7 @@ impl Budget {
         Ok(())
     }
 
-    /// The same for locations that stacks share on the wire.
+    /// Charges the memory of locations that stacks share on the wire.
     pub(crate) fn take_shared<T>(&mut self, rows: usize) -> Result<()> {
         let bytes = (rows as u64).saturating_mul(size_of::<T>() as u64);
         self.shared = self.shared.saturating_add(bytes);
@@ -319,6 +322,7 @@ impl Budget {
         if self.shared > allowed { Err(self.spent(self.shared, allowed)) } else { Ok(()) }
     }
 
+    /// Returns the error of the tighter of the two memory limits.
     #[cold]
     fn spent(&self, wanted: u64, allowed: u64) -> Error {
         if allowed == self.limits.max_owned_bytes {
@@ -328,22 +332,22 @@ impl Budget {
         }
     }
 
-    /// The bytes of the inflated payload.
+    /// Returns the size of the inflated payload in bytes.
     pub(crate) fn payload(&self) -> usize {
         usize::try_from(self.payload).unwrap_or(usize::MAX)
     }
 
-    /// The bytes spent, to [give back](Self::give_back) what is spent from here on.
+    /// Returns the bytes charged so far, for a later [`give_back`](Self::give_back).
     pub(crate) fn mark(&self) -> u64 {
         self.owned
     }
 
-    /// Has no more spent than when `mark` was made.
+    /// Releases the charges made since `mark`.
     pub(crate) fn give_back(&mut self, mark: u64) {
         self.owned = self.owned.min(mark);
     }
 
-    /// The rows of `T` that could still be taken.
+    /// Returns the number of rows of `T` that still fit into the budget.
     pub(crate) fn left<T>(&self) -> usize {
         let bytes = self.allowed.saturating_sub(self.owned);
         usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<T>()

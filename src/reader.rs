@@ -1,4 +1,4 @@
-//! The front door, the way in: bytes of any known kind to profiles.
+//! Reads profiles from bytes of any format.
 
 mod options;
 
@@ -69,7 +69,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Reading> {
     of_one(bytes, &options.limits, |payload| read_payload(payload, options))
 }
 
-/// What `f` makes of the one payload of a file, inflated and taken out of its frame.
+/// Inflates and unframes a file, and calls `f` with its only payload.
 pub(crate) fn of_one<T>(
     bytes: &[u8],
     limits: &Limits,
@@ -106,10 +106,10 @@ pub(crate) fn of_one<T>(
 /// next message. After an error of the file itself it ends.
 #[derive(Debug)]
 pub struct Reader<R> {
-    /// Takes off compression and frames.
+    /// Removes compression and framing.
     payloads: MessageReader<R>,
     options: ReadOptions,
-    /// The number of the next message, for the place of an error.
+    /// Index of the next message, for the place of an error.
     row: usize,
 }
 
@@ -157,6 +157,7 @@ impl<R: Read> Reader<R> {
 }
 
 impl<R> Reader<R> {
+    /// Creates a reader over `payloads`.
     fn over(payloads: MessageReader<R>, options: &ReadOptions) -> Self {
         Self { payloads, options: options.clone(), row: 0 }
     }
@@ -219,7 +220,8 @@ pub fn read_text<R: Read>(
     Some(profiles.and_then(|profiles| profiles).map(|profiles| reading(profiles, detected, intake)))
 }
 
-/// Positions in the model are of 32 bits; no limit raises that.
+/// Returns an error if `bytes` cannot be addressed with 32 bits. The model stores positions in 32 bits, so no limit
+/// can raise this maximum.
 fn addressable(bytes: usize) -> Result<()> {
     let most = u32::MAX as usize - 16;
     if bytes <= most {
@@ -232,7 +234,7 @@ fn addressable(bytes: usize) -> Result<()> {
 /// Reads a payload that is neither compressed nor framed.
 fn read_payload(payload: &[u8], options: &ReadOptions) -> Result<Reading> {
     addressable(payload.len())?;
-    // A format that was named is no guess.
+    // A format that the caller named is not a guess.
     let refuse = options.ambiguity == Ambiguity::Refuse && options.format.is_none();
     let depth = if refuse { Depth::Whole } else { Depth::Bounded };
     let detected = detect_payload(payload, options.format, options.endpoint, depth)?;
@@ -250,10 +252,10 @@ fn read_payload(payload: &[u8], options: &ReadOptions) -> Result<Reading> {
     )
 }
 
-/// Whether all formats that fit a payload without samples make the same of it: an empty table has
-/// another name in each generation, and says nothing in any.
+/// Returns whether the payload has no samples and reads as the same profiles in all formats that fit. Empty tables
+/// have other field numbers in each generation but the same meaning.
 fn is_read_alike(payload: &[u8], detected: &Detected, options: &ReadOptions) -> bool {
-    // Only one reading is in memory at a time, and what it would be written as is small.
+    // Compares the written forms, which are small without samples, so that only one reading is in memory at a time.
     let canonical = |format: Format| -> Result<Option<Vec<u8>>> {
         let detected = Detected { format, ..detected.clone() };
         let mut profiles = read_detected(payload, detected, options)?.profiles;
@@ -267,7 +269,7 @@ fn is_read_alike(payload: &[u8], detected: &Detected, options: &ReadOptions) -> 
     let Ok(Some(ours)) = canonical(detected.format) else {
         return false;
     };
-    // What cannot be read is no other reading.
+    // A format that fails to read the payload does not count as another reading.
     let others = detected.certainty.others().iter();
     others.map(|&other| canonical(other)).all(|theirs| match theirs {
         Ok(theirs) => theirs.is_some_and(|theirs| theirs == ours),
@@ -275,6 +277,7 @@ fn is_read_alike(payload: &[u8], detected: &Detected, options: &ReadOptions) -> 
     })
 }
 
+/// Returns the error of a payload that reads differently in several formats.
 #[cold]
 fn ambiguous(detected: &Detected) -> Error {
     let (format, others) = (detected.format, names(detected.certainty.others()));
@@ -282,8 +285,7 @@ fn ambiguous(detected: &Detected) -> Error {
     Error::new(ErrorKind::Ambiguous, message)
 }
 
-/// Reads a payload whose format is known.
-/// Errors have their byte in `payload` from here on.
+/// Reads a payload whose format is known. Errors from here on contain an offset in `payload`.
 pub(crate) fn read_detected(
     payload: &[u8],
     detected: Detected,
@@ -295,7 +297,7 @@ pub(crate) fn read_detected(
     Ok(reading(profiles, detected, intake))
 }
 
-/// The intake of a payload of so many bytes.
+/// Creates the intake for a payload of `payload` bytes.
 fn intake(options: &ReadOptions, payload: usize) -> Intake {
     let mut intake = Intake::new(options.limits, options.policy, payload);
     intake.links = options.links;
@@ -304,7 +306,7 @@ fn intake(options: &ReadOptions, payload: usize) -> Intake {
     intake
 }
 
-/// What was read, and what was noticed.
+/// Assembles the result: profiles, findings and the evidence of detection.
 fn reading(profiles: Profiles, mut detected: Detected, mut intake: Intake) -> Reading {
     detected.evidence.append(&mut intake.evidence);
     Reading { profiles, findings: intake.findings, detected }

@@ -281,7 +281,8 @@ impl From<&Error> for Status {
 
 /// The HTTP status with which a receiver rejects a request that [`read()`](crate::read()) fails on.
 ///
-/// Senders retry after none of them. A receiver that is overloaded responds with 429 or 503 and a `Retry-After` header.
+/// Senders retry after no status returned here. An overloaded receiver responds with 429 or 503 and a `Retry-After`
+/// header.
 ///
 /// ```
 /// use otlp_profiles::{ErrorKind, response::http_status};
@@ -301,7 +302,7 @@ pub fn http_status(kind: ErrorKind) -> u16 {
 
 /// Whether a sender may send a request again after a response with this HTTP status: 429, 502, 503 or 504.
 ///
-/// The sender waits as long as the `Retry-After` header says, or else backs off exponentially.
+/// The sender waits for the time in the `Retry-After` header, or else backs off exponentially.
 pub fn is_retryable_http(status: u16) -> bool {
     matches!(status, 429 | 502..=504)
 }

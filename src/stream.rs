@@ -44,51 +44,51 @@ pub(crate) use self::unicode::{Decoder, Encoding, unpack};
 /// ```
 #[derive(Debug)]
 pub struct MessageReader<R> {
-    /// What is left.
+    /// The unread part of the input.
     source: Source<R>,
-    /// Of what the input is when it is inflated.
+    /// Framing of the inflated input.
     framing: Framing,
     gzip: bool,
     zstd: bool,
-    /// For each payload alone.
+    /// Limits of each payload.
     limits: Limits,
-    /// How many bytes the payloads had that were given.
+    /// Inflated bytes of the payloads returned so far.
     given: u64,
 }
 
-/// What is left to read.
+/// The unread part of an input.
 #[derive(Debug)]
 enum Source<R> {
-    /// A payload in memory, which no frame surrounds.
+    /// An unframed payload in memory.
     Whole(Vec<u8>),
-    /// A text that no frame surrounds, of which the beginning alone is in memory.
+    /// An unframed text of which only the beginning is in memory.
     Text(Box<Unread<R>>),
-    /// Frames on their way in.
+    /// A stream of frames.
     Frames(Box<BufReader<Inflater<Input<R>>>>),
     /// Gzip members that are messages.
     Members(Box<Inflater<Input<R>>>),
-    /// After the last, or after an error of the file itself.
+    /// The end, or an error of the file itself.
     End,
 }
 
-/// The bytes that were looked at to find out what this is, and those behind them.
+/// The bytes that were examined to find the framing, followed by the rest of the input.
 type Input<R> = Chain<Cursor<Vec<u8>>, R>;
 
-/// A file of which the beginning was looked at.
+/// A file whose beginning was examined.
 #[derive(Debug)]
 struct Unread<R> {
-    /// As it is stored.
+    /// Its first bytes, as stored.
     head: Vec<u8>,
-    /// Its content, if it is compressed or not in UTF-8.
+    /// The content of `head`, if it is compressed or not in UTF-8.
     inflated: Option<Vec<u8>>,
-    /// What is behind.
+    /// The input after `head`.
     input: R,
-    /// How many bytes it has, if that is known.
+    /// Size of the file in bytes; 0 if unknown.
     size: u64,
 }
 
 impl<R> Unread<R> {
-    /// What the payload begins with.
+    /// Returns the beginning of the content.
     fn start(&self) -> &[u8] {
         self.inflated.as_deref().unwrap_or(&self.head)
     }
@@ -112,7 +112,7 @@ impl MessageReader<File> {
     /// ```
     pub fn open(path: impl AsRef<Path>, limits: Limits) -> Result<Self> {
         let file = File::open(path).map_err(|error| Error::io("the file cannot be read", error))?;
-        // What is no regular file has no size; reading it says what is wrong with it.
+        // Only regular files have a size. Reading reports what is wrong with others, such as directories.
         let size = file.metadata().ok().filter(|metadata| metadata.is_file());
         let size = size.map_or(0, |metadata| metadata.len());
         Self::with_size(file, size, limits)
@@ -157,9 +157,9 @@ impl<R: Read> MessageReader<R> {
     /// # Ok::<(), otlp_profiles::Error>(())
     /// ```
     pub fn with_size(mut input: R, size: u64, limits: Limits) -> Result<Self> {
-        // One byte more than the file has, so that no read but the last finds nothing.
+        // Reserve one byte more than the file has, so that the last read can return 0 without growing the buffer.
         let mut head = Vec::with_capacity(size.min(WINDOW as u64) as usize + 1);
-        // More and more of the input is looked at, until it is known how it is framed.
+        // Examine a larger part of the input until the framing is known.
         let mut window = WINDOW;
         loop {
             let more = window.saturating_sub(head.len());
@@ -172,7 +172,7 @@ impl<R: Read> MessageReader<R> {
                 None => opening(&head, at_end),
             };
             let opening = match opening {
-                // Of a file in memory, inflating finds the members.
+                // For a smaller file, which is read whole, inflating finds the members.
                 Opening::Bare if packed == Some("gzip") && !at_end => members(&head, &limits),
                 opening => opening,
             };
@@ -191,7 +191,7 @@ impl<R: Read> MessageReader<R> {
         }
     }
 
-    /// A file whose beginning shows no frames: read whole, unless it is a long text.
+    /// Creates a reader for a file whose beginning shows no frames. Reads all of it unless it is a long text.
     fn bare(file: Unread<R>, limits: Limits) -> Result<Self> {
         within("max_input_bytes", limits.max_input_bytes, file.size)?;
         let packed = compression::magic(&file.head);
@@ -211,7 +211,7 @@ impl<R: Read> MessageReader<R> {
         let Unread { head: mut file, mut input, size, .. } = file;
         let most = limits.max_input_bytes;
         fill(&mut input, size, &mut file)?;
-        // One byte more than the limit is enough to see that it is too many.
+        // One byte more than the limit is enough to detect an oversized file.
         let more = most.saturating_add(1).saturating_sub(file.len() as u64);
         take(&mut input, more, &mut file)?;
         within("max_input_bytes", most, file.len() as u64)?;
@@ -229,7 +229,7 @@ impl<R: Read> MessageReader<R> {
             Cow::Owned(content) => content,
             Cow::Borrowed(_) => file,
         };
-        // What its first bytes left open, all of them decide.
+        // The whole payload decides if its first bytes did not.
         Ok(match opening(&payload, true) {
             Opening::Framed(framing) => {
                 (frames(Cursor::new(payload).chain(input), None, framing, limits)?, framing)
@@ -238,7 +238,7 @@ impl<R: Read> MessageReader<R> {
         })
     }
 
-    /// Gives the [text](Self::text) that is next to `read`, as it comes.
+    /// Passes the next payload to `read` as a stream, if it is a long [text](Self::text).
     pub(crate) fn take_text<T>(
         &mut self,
         read: impl FnOnce(&mut dyn Read) -> T,
@@ -355,7 +355,7 @@ impl<R: Read> Iterator for MessageReader<R> {
     }
 }
 
-/// The frames of an input, which begin behind its magic.
+/// Creates a source that reads frames, after the magic of a delimited file.
 fn frames<R: Read>(
     input: Input<R>,
     packed: Option<&str>,
@@ -373,7 +373,7 @@ fn frames<R: Read>(
     Ok(Source::Frames(Box::new(frames)))
 }
 
-/// The content of a frame, decompressed and decoded.
+/// Decompresses and decodes the content of a frame.
 fn unpacked(bytes: Vec<u8>, limits: &Limits) -> Result<Vec<u8>> {
     match unpack(&bytes, limits)?.bytes {
         Cow::Owned(content) => Ok(content),

@@ -1,4 +1,4 @@
-//! The front door, the way out: profiles to bytes of any known kind.
+//! Writes profiles as bytes of any format.
 
 use std::io;
 
@@ -60,7 +60,7 @@ pub fn write(profiles: &Profiles, format: Format, options: &WriteOptions) -> Res
     Ok(Written { payload, losses })
 }
 
-/// The one payload there is.
+/// Returns the only payload, or an error if there is not exactly one.
 fn only(mut payloads: Vec<Vec<u8>>, format: Format) -> Result<Vec<u8>> {
     let message = match (payloads.pop(), payloads.len()) {
         (Some(payload), 0) => return Ok(payload),
@@ -137,8 +137,8 @@ pub fn write_into(
 
 /// Writes profiles as one payload to a file, a socket or any other [`Write`](std::io::Write).
 ///
-/// The payload is built in memory first, because the length of a message precedes its content. On an error of
-/// encoding, nothing is written.
+/// The payload is built in memory first, because the length of a message precedes its content. If encoding
+/// fails, `output` stays untouched.
 ///
 /// # Errors
 ///
@@ -166,7 +166,7 @@ pub fn write_to(
     Ok(written.losses)
 }
 
-/// All payloads, the first in the memory of `spare`, within the limit of them together.
+/// Writes all payloads, the first into the memory of `spare`, and checks the limit on their total size.
 fn write_parts(
     profiles: &Profiles,
     format: Format,

@@ -1,4 +1,4 @@
-//! What readers report besides errors, and how much it matters.
+//! Findings of readers, and their severity.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum Severity {
-    /// Information: nothing is wrong.
+    /// Information about valid input.
     /// It does not change any data.
     Info,
     /// Irregular input, kept unchanged.
@@ -28,8 +28,8 @@ impl fmt::Display for Severity {
 
 /// An observation of the reader, with a stable code. Repeated codes are counted.
 ///
-/// [`Reading::findings`](crate::Reading::findings) lists them. The findings of the validator have a type of their
-/// own, [`check::Finding`](crate::check::Finding).
+/// [`Reading::findings`](crate::Reading::findings) lists them. The validator's findings have a separate type,
+/// [`check::Finding`](crate::check::Finding).
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {

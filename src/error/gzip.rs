@@ -1,6 +1,6 @@
-//! What can be wrong with a compressed file, for the rules that say it.
+//! Faults of compressed files.
 
-/// What is wrong with a compressed file.
+/// A fault of a compressed file. Rules of the validator report it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GzipFault {
     Header,
@@ -11,8 +11,8 @@ pub(crate) enum GzipFault {
     Size,
     Deflate,
     Garbage,
-    /// The bytes inside are compressed again.
+    /// The decompressed bytes are compressed again.
     Nested,
-    /// It is another compression.
+    /// The file uses another compression.
     Other,
 }

@@ -1,4 +1,4 @@
-//! What kinds of errors there are, for code that goes on differently after each.
+//! Kinds of errors, for code that handles them differently.
 
 use std::fmt;
 

@@ -1,8 +1,7 @@
-//! Text from strangers, as errors and findings show it.
+//! Formats untrusted text for errors and findings.
 //!
-//! A message goes to terminals, logs and pull requests, while its text was written by whoever made
-//! the payload. An escape sequence must not act upon the terminal of who reads the report, nor a
-//! gigabyte of name fill it.
+//! Messages are printed to terminals, logs and pull requests, and the payload may come from an attacker. An escape
+//! sequence must not control the reader's terminal, and a long name must not fill it.
 //!
 //! ```text
 //! 61 1b 5b 32 4a ff   ─►   "a\u{1b}[2J\xff"
@@ -10,15 +9,13 @@
 
 use std::fmt::{self, Display, Write};
 
-/// The most characters of a text that are shown.
-///
-/// In characters of the output, escapes included.
+/// Maximum characters of a text to print, including escapes.
 const SHOWN: usize = 120;
 
-/// Text from strangers: in quotes, escaped, and cut; with `{:#}` without the quotes.
+/// Untrusted text: quoted, escaped and truncated; `{:#}` omits the quotes.
 ///
-/// Bytes that are no UTF-8 are shown as `\xff`, so nothing is replaced that could be searched for.
-/// Costs at most 480 bytes of reading, whatever the length.
+/// Bytes that are not UTF-8 are printed as `\xff`, so that readers can search for them. Reads at most 480 bytes,
+/// whatever the length.
 pub(crate) struct Shown<'a>(pub(crate) &'a [u8]);
 
 impl Display for Shown<'_> {
@@ -48,9 +45,9 @@ impl Display for Shown<'_> {
     }
 }
 
-/// What a terminal would act upon is escaped: controls, and marks that turn the direction of writing.
+/// Escapes characters that terminals interpret: controls, and marks that change the writing direction.
 ///
-/// Quotes and backslashes are escaped too, so that what is shown can be read back without doubt.
+/// Quotes and backslashes are escaped too, so that the output is unambiguous.
 fn escape(char: char) -> impl Iterator<Item = char> {
     let acts =
         matches!(char, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

@@ -1,4 +1,4 @@
-//! How to read.
+//! Options of reading.
 
 use crate::format::Format;
 use crate::format::detect::Endpoint;

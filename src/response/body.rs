@@ -23,6 +23,7 @@ pub(super) struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
+    /// Parses all fields of a message.
     pub(super) fn of(body: &'a [u8]) -> Result<Self> {
         let mut message = Self::default();
         let mut reader = Reader::new(body);
@@ -36,19 +37,22 @@ impl<'a> Message<'a> {
         Ok(message)
     }
 
-    /// Of a field that comes several times, the last one counts.
+    /// Returns the value of a field, or 0 if it is absent. The last occurrence wins, as in protobuf.
     pub(super) fn int(&self, number: u32) -> i64 {
         self.ints.iter().rfind(|field| field.0 == number).map_or(0, |field| field.1 as i64)
     }
 
+    /// Returns the bytes of all occurrences of a field.
     pub(super) fn all(&self, number: u32) -> impl Iterator<Item = &'a [u8]> {
         self.bytes.iter().filter(move |field| field.0 == number).map(|field| field.1)
     }
 
+    /// Returns the bytes of a field, or an empty slice. The last occurrence wins.
     pub(super) fn bytes(&self, number: u32) -> &'a [u8] {
         self.all(number).last().unwrap_or_default()
     }
 
+    /// Returns the text of a field.
     pub(super) fn text(&self, number: u32) -> Result<String> {
         let text = String::from_utf8(self.bytes(number).to_vec());
         text.map_err(|error| Error::malformed("the message is not UTF-8").caused_by(error))
@@ -78,18 +82,21 @@ pub(super) fn seconds(text: &str) -> Option<Duration> {
     duration_of((secs.parse().ok()?, format!("{nanos:0<9.9}").parse().ok()?))
 }
 
+/// Writes a string field, unless it is empty.
 pub(super) fn field_text(out: &mut Vec<u8>, number: u32, text: &str) {
     if !text.is_empty() {
         field_bytes(out, number, text.as_bytes());
     }
 }
 
+/// Quotes a string for JSON.
 pub(super) fn quoted(text: &str) -> String {
     let mut out = Vec::new();
     write_string(&mut out, text);
     String::from_utf8_lossy(&out).into_owned()
 }
 
+/// Parses a body that is one JSON value.
 pub(super) fn json(body: &[u8]) -> Result<Json<'_>> {
     let mut text = Text::new(body)?;
     let mut intake = Intake::new(Limits::network(), Policy::Refuse, body.len());
@@ -115,6 +122,7 @@ pub(super) fn int(value: &Json) -> Option<i64> {
     }
 }
 
+/// Returns the string of a JSON value, or an empty string.
 pub(super) fn text(value: Option<&Json>) -> String {
     value.and_then(Json::text).map(|text| text.to_string()).unwrap_or_default()
 }

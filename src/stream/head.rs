@@ -8,13 +8,13 @@ use crate::compression::{self, Inflater};
 use crate::framing::{Opening, opening};
 use crate::limits::Limits;
 
-/// The part of a file that is examined first to find its framing.
+/// Bytes of a file to examine first to find its framing.
 pub(super) const WINDOW: usize = 64 << 10;
 
-/// The inflated bytes that usually show that a file is one message: more would inflate small files twice.
+/// Inflated bytes that usually show that a file is one message. More would inflate small files twice.
 const FEW: usize = 256;
 
-/// The inflated beginning of a file, and whether it is complete; `None` for a compression that is not read.
+/// Returns the inflated beginning of a file, and whether it is complete. `None` for an unsupported compression.
 pub(super) fn inflated(head: &[u8], packed: &str, limits: &Limits) -> Option<(Vec<u8>, bool)> {
     if packed != "gzip" && !(cfg!(feature = "zstd") && packed == "zstd") {
         return None;
@@ -25,7 +25,7 @@ pub(super) fn inflated(head: &[u8], packed: &str, limits: &Limits) -> Option<(Ve
         return Some((start, false));
     }
     start.clear();
-    // What is cut off or broken shows when all of it is read.
+    // Truncated or broken files are reported later, when the whole file is read.
     let most = WINDOW.max(16 * head.len());
     let mut inflater = Inflater::new(head, Some(packed), limits).ok()?.endless().take(most as u64);
     let few = inflater.by_ref().take(FEW as u64).read_to_end(&mut start);
@@ -37,9 +37,9 @@ pub(super) fn inflated(head: &[u8], packed: &str, limits: &Limits) -> Option<(Ve
     Some((start, is_whole))
 }
 
-/// Whether a gzip file that begins with these bytes has members that are messages.
+/// Returns whether the members of a gzip file are messages, judged by the beginning of the file.
 pub(super) fn members(head: &[u8], limits: &Limits) -> Opening {
-    // Inflating a member costs more than looking for the next one.
+    // Inflating a member takes longer than searching for the next one.
     let next = head.get(1..).unwrap_or_default();
     if !next.windows(3).any(|bytes| bytes == b"\x1f\x8b\x08") {
         return Opening::Bare;
@@ -54,7 +54,7 @@ pub(super) fn members(head: &[u8], limits: &Limits) -> Opening {
     second_member(&first, &second, is_whole)
 }
 
-/// Whether bytes begin neither frames nor a text, whatever follows.
+/// Returns whether bytes begin neither frames nor a text, whatever follows.
 fn is_bare_message(start: &[u8]) -> bool {
     let first = start.trim_ascii_start().first();
     first.is_some_and(|first| *first != b'{')
@@ -62,12 +62,12 @@ fn is_bare_message(start: &[u8]) -> bool {
         && opening(start, false) == Opening::Bare
 }
 
-/// Whether a payload begins with a text that is long enough to read line by line. JSON has no such lines.
+/// Returns whether a payload begins with a text that is long enough to read line by line. JSON has no such lines.
 pub(super) fn is_long_text(start: &[u8], decoded: Option<&[u8]>) -> bool {
     start.get(..WINDOW).is_some_and(|start| is_text(decoded.unwrap_or(start)))
 }
 
-/// Whether bytes may be the beginning of a text.
+/// Returns whether bytes may be the beginning of a text.
 fn is_text(start: &[u8]) -> bool {
     let is_odd = |byte: &u8| *byte < b' ' && !b"\t\n\r\x0c\x1b".contains(byte);
     match start {

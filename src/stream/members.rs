@@ -1,4 +1,4 @@
-//! Tells gzip members that are messages from those that are pieces of one payload.
+//! Distinguishes gzip members that are messages from those that are pieces of one payload.
 
 use crate::compression::Unpacked;
 use crate::error::{Error, Result};
@@ -8,7 +8,7 @@ use crate::schema::{PROFILE, PROFILES_DATA, PROFILES_DICTIONARY, Version};
 use crate::wire::LEN;
 use crate::wire::read::Reader;
 
-/// The whole messages of an inflated file, and the error of one that the file ends within.
+/// Returns the complete messages of an inflated file, and an error if the last one is truncated.
 ///
 /// # Errors
 ///
@@ -24,7 +24,7 @@ pub(crate) fn messages_of<'a>(
     Ok((messages, cut))
 }
 
-/// Whether the gzip members of a file are messages.
+/// Returns whether the gzip members of a file are messages.
 pub(crate) fn are_messages(file: &Unpacked<'_>) -> bool {
     if let [first, second, ..] = file.lengths[..]
         && let Some((first, rest)) = file.bytes.split_at_checked(first)
@@ -34,8 +34,8 @@ pub(crate) fn are_messages(file: &Unpacked<'_>) -> bool {
     false
 }
 
-/// The framing of a gzip file by its first two members that are not empty: each is a message if the first is a whole
-/// profile and the second begins another.
+/// Determines the framing of a gzip file from its first two members that are not empty: each member is a message if
+/// the first is a whole profile and the second begins another.
 ///
 /// `at_end` means that `second` is complete. Text is never split: members of logs and of parallel compressors end
 /// anywhere.
@@ -58,15 +58,15 @@ pub(crate) fn second_member(first: &[u8], second: &[u8], at_end: bool) -> Openin
     }
 }
 
-/// Whether a text is a JSON object, by its first and last character.
+/// Returns whether a text is a JSON object, judged by its first and last character.
 fn is_json_object(text: &[u8]) -> bool {
     matches!(text.trim_ascii(), [b'{', .., b'}'])
 }
 
-/// Where a message has its string table.
+/// The place of a message's string table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Table {
-    /// A field of the message: pprof, and OTLP 1.6.
+    /// A field of the message, as in pprof and OTLP 1.6.
     Outside,
     /// A field of the dictionary.
     Dictionary,
@@ -79,8 +79,8 @@ const DICTIONARY: u32 = PROFILES_DATA.tag(Version::V1_10, "dictionary");
 /// The tag of the string table in a dictionary.
 const DICTIONARY_STRING_TABLE: u32 = PROFILES_DICTIONARY.tag(Version::V1_10, "string_table");
 
-/// The string table that begins in a message with the empty string, and whether all bytes are fields; bytes
-/// that are not `at_end` may end within one.
+/// Looks for a string table that begins with the empty string. Returns its place, and whether all bytes are fields.
+/// If not `at_end`, the bytes may end within a field.
 fn string_table(message: &[u8], at_end: bool) -> (Option<Table>, bool) {
     let mut fields = Reader::new(message);
     let mut found = None;

@@ -1,4 +1,4 @@
-//! Text in UTF-16 and UTF-32 as UTF-8.
+//! Decodes text in UTF-16 and UTF-32 to UTF-8.
 //!
 //! PowerShell's `>` writes UTF-16 with a byte order mark. Input is decoded once, before its framing and format are
 //! detected, so all later stages read UTF-8.
@@ -18,9 +18,10 @@ pub(crate) struct Encoding {
 }
 
 impl Encoding {
-    /// The encoding that the byte order mark of a text declares, and the length of the mark. `None` for UTF-8.
+    /// Returns the encoding that the byte order mark of a text declares, and the length of the mark. `None` for
+    /// UTF-8.
     ///
-    /// No payload in frames begins with a mark of UTF-32: a message begins with a tag, which is at least 8.
+    /// A framed payload never begins with a mark of UTF-32: a message begins with a tag, which is at least 8.
     pub(crate) fn of(start: &[u8]) -> Option<(Self, usize)> {
         let (width, is_big) = match start {
             [0, 0, 0xfe, 0xff, 0, ..] => (4, true),
@@ -32,11 +33,10 @@ impl Encoding {
         Some((Self { width, is_big }, width))
     }
 
-    /// Appends the characters of `bytes` to `text` as UTF-8, and returns the bytes used: a character that `bytes` end
-    /// within is left unless it `is_last`.
+    /// Appends the characters of `bytes` to `text` as UTF-8, and returns the number of bytes used. A character that
+    /// is incomplete at the end of `bytes` is left, unless `is_last`.
     ///
-    /// Anything that is not a character becomes a byte that UTF-8 does not have, so readers treat it as
-    /// other invalid text.
+    /// Invalid units become a byte that UTF-8 does not use, so that readers treat them like other invalid text.
     pub(crate) fn decode(self, bytes: &[u8], is_last: bool, text: &mut Vec<u8>) -> usize {
         const INVALID: u8 = 0xff;
         let unit = |bytes: &[u8]| {
@@ -73,7 +73,7 @@ impl Encoding {
     }
 }
 
-/// The beginning of a text as UTF-8. `None` if it has no byte order mark of another encoding.
+/// Decodes the beginning of a text to UTF-8. `None` if no byte order mark declares another encoding.
 pub(super) fn beginning(start: &[u8]) -> Option<Vec<u8>> {
     let (encoding, mark) = Encoding::of(start)?;
     let mut text = Vec::new();
@@ -81,14 +81,14 @@ pub(super) fn beginning(start: &[u8]) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// A text as UTF-8; other payloads are returned unchanged.
+/// Decodes a text to UTF-8. Returns other payloads unchanged.
 ///
 /// # Errors
 ///
 /// `max_decompressed_bytes`.
 pub(crate) fn decoded<'a>(payload: Cow<'a, [u8]>, limits: &Limits) -> Result<Cow<'a, [u8]>> {
     let Some((encoding, mark)) = Encoding::of(&payload) else { return Ok(payload) };
-    // A unit of two bytes has at most three in UTF-8.
+    // A unit of two bytes takes at most three bytes in UTF-8.
     let most = payload.len() as u64 / 2 * 3;
     let mut text = Vec::with_capacity(most.min(limits.max_decompressed_bytes) as usize);
     encoding.decode(payload.get(mark..).unwrap_or_default(), true, &mut text);
@@ -109,23 +109,23 @@ pub(crate) fn unpack<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Unpacked<'a
     Ok(Unpacked { bytes, lengths, ..unpacked })
 }
 
-/// A text that is decoded as it is read.
+/// Decodes a text while it is read.
 pub(crate) struct Decoder<'a> {
     input: Box<dyn Read + 'a>,
     encoding: Encoding,
-    /// The bytes that were read and are not decoded.
+    /// Bytes that were read but not yet decoded.
     raw: Vec<u8>,
     text: Cursor<Vec<u8>>,
 }
 
 impl<'a> Decoder<'a> {
-    /// Decodes `input`, which begins behind the byte order mark.
+    /// Creates a decoder of `input`, which begins after the byte order mark.
     pub(crate) fn new(input: impl Read + 'a, encoding: Encoding) -> Self {
         Self { input: Box::new(input), encoding, raw: Vec::new(), text: Cursor::default() }
     }
 }
 
-/// The bytes to read at once.
+/// Bytes to read at once.
 const BLOCK: u64 = 64 << 10;
 
 impl Read for Decoder<'_> {
@@ -192,7 +192,7 @@ mod tests {
         let (encoding, _) = Encoding::of(b"\xff\xfe").unwrap();
         encoding.decode(b"a\0\x00\xd8b\0\x00\xdc", true, &mut lone);
         assert_eq!(lone, b"a\xffb\xff");
-        // A message of 65,279 bytes behind its length.
+        // A message of 65,279 bytes after its length.
         assert_eq!(Encoding::of(b"\0\0\xfe\xff\x0a\x05"), None);
         assert_eq!(Encoding::of(b"\xef\xbb\xbfa"), None);
     }
