@@ -1,10 +1,10 @@
-//! What a payload may be.
+//! The candidates of detection.
 //!
-//! Formats are candidates by being registered. Beside them are things that look like profiles and are none: they
-//! are tried too, so that the error names them rather than a format that fits by chance.
+//! Every registered format is a candidate. So are payloads that resemble profiles, such as traces: the error
+//! then names them, instead of a format that fits by chance.
 //!
-//! A candidate is a grammar with an answer. What a format is made of, the schema says; those of other signals are
-//! written down in [`signals`], as far as it takes to name them.
+//! A candidate is a grammar and an answer. The schema describes the formats; [`signals`] describes the other
+//! signals, as far as detection needs to name them.
 
 use std::sync::LazyLock;
 
@@ -16,35 +16,35 @@ use crate::schema::{
     PROFILE_CONTAINER, PROFILES_DATA, Version,
 };
 
-/// A grammar, and what it means when a payload fits it.
+/// A grammar, and the result if a payload fits it.
 #[derive(Debug)]
 pub(super) struct Candidate {
     pub(super) grammar: Grammar,
     pub(super) answer: Answer,
 }
 
-/// Both kinds are walked and ranked alike; only the end differs, a format or an error that names
-/// it.
+/// The result of detection for a candidate: a format, or an error that names the payload. Walks and ranking
+/// treat all answers alike.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Answer {
-    /// It is read as this.
+    /// A format that reads the payload.
     Format(Format),
-    /// It is recognised but no profile this crate reads: what it is (`an export request for traces`), and what to do
-    /// with it.
+    /// A recognised payload that this crate does not read: its name (`an export request for traces`), and
+    /// advice.
     ///
-    /// It is so little, or so rare, that a broken payload of another kind is likelier: only what fits it in all is
-    /// taken for it.
+    /// Such payloads are so short or so rare that a damaged payload of another kind is likelier. So this
+    /// answer requires that everything fits.
     Other(&'static str, &'static str),
-    /// So is it, and it looks like profiles until a record of it is seen: traces, metrics and logs share the envelope
-    /// with profiles, so without a record they fit as well.
+    /// The same for another signal. Traces, metrics and logs share their envelope with profiles, so they also
+    /// fit profiles until the walk reads a record.
     Signal(&'static str, &'static str),
 }
 use Answer::{Other, Signal};
 
-/// All candidates: the formats in the order of their registry, then what is only named.
+/// All candidates: the formats in the order of their registry, then payloads that are only named.
 pub(super) static CANDIDATES: LazyLock<Vec<Candidate>> = LazyLock::new(|| candidates(Format::ALL));
 
-/// The order decides between what fits equally well, so the newest generation comes first.
+/// Lists the candidates of some formats, newest generation first: between equal fits, the order decides.
 pub(super) fn candidates(formats: &[Format]) -> Vec<Candidate> {
     let mut all: Vec<_> = formats.iter().filter_map(|&format| readable(format)).collect();
     let versions = formats.iter().filter_map(|format| format.schema());
@@ -54,13 +54,14 @@ pub(super) fn candidates(formats: &[Format]) -> Vec<Candidate> {
     );
     let mut response =
         Grammar::new("response", &EXPORT_PROFILES_SERVICE_RESPONSE, signals::VERSION);
-    // It is a message or two of text.
+    // A response contains only short messages for people.
     response.texts = Texts::Prose;
     let mut contained = events(&signals::EVENTS);
-    // Of their resources and scopes nothing is known: without a profile they are those of any format.
+    // This grammar does not look into resources and scopes, so without a profile they fit every format.
     let around = [(Noun::ProfilesData, 1), (Noun::ResourceProfiles, 2), (Noun::ScopeProfiles, 2)];
     contained.needs.extend(around.map(|(message, number)| (message, 0, number)));
-    // A metric's two texts may have the lengths of a span's ids; ids are no texts.
+    // Metrics precede traces: the first two strings of a metric may be as long as the ids of a span. Those
+    // ids are not UTF-8.
     let named = [
         (signals::metrics(), METRICS),
         (signals::logs(), LOGS),
@@ -72,7 +73,7 @@ pub(super) fn candidates(formats: &[Format]) -> Vec<Candidate> {
     all
 }
 
-/// None for formats that are no protobuf: those are known by how they begin.
+/// Returns `None` for formats that are not protobuf: they are recognised by their beginning.
 fn readable(format: Format) -> Option<Candidate> {
     let grammar = match format.encoding() {
         Encoding::Otlp(version) => otlp(version, &PROFILES_DATA),
@@ -83,12 +84,12 @@ fn readable(format: Format) -> Option<Candidate> {
     Some(Candidate { grammar, answer: Answer::Format(format) })
 }
 
-/// What the payloads of a generation are made of, or one of its profiles: of OTEP 0239 without its container that is
-/// what it calls an extended pprof.
+/// Returns the grammar of a generation's payloads. With `PROFILE` as root, it is the grammar of a bare
+/// profile, which OTEP 0239 calls an extended pprof.
 fn otlp(version: Version, root: &'static MessageType) -> Grammar {
     let mut grammar = Grammar::new(version.name(), root, version);
     if version.capabilities().home == Home::Data {
-        // Tables alone say nothing, and a lone string table may be pprof's as well.
+        // Tables alone prove nothing: a lone string table may also be pprof's.
         grammar.needs.push((Noun::ProfilesData, 0, 1));
     }
     if version.capabilities().containers {
@@ -106,7 +107,7 @@ fn otlp(version: Version, root: &'static MessageType) -> Grammar {
     grammar
 }
 
-/// What a pprof profile is made of. Rows refer to each other by id, which detection does not follow.
+/// Returns the grammar of pprof. Its rows refer to each other by id, which detection does not follow.
 fn pprof() -> Grammar {
     let mut grammar = Grammar::new("pprof", &PROFILE, Version::Pprof);
     let texts = const { PROFILE.number(Version::Pprof, "string_table") };
@@ -114,8 +115,9 @@ fn pprof() -> Grammar {
     grammar
 }
 
-/// A profile of timestamped events, a proposal (opentelemetry-proto 594) that was never released: it
-/// has other fields than OTLP's, a type and the texts of its names, and stands alone.
+/// Returns the grammar of a profile of timestamped events, a proposal (opentelemetry-proto 594) that was
+/// never released. Such a profile differs from OTLP's: it has event types and its own strings, and needs no
+/// envelope.
 fn events(root: &'static MessageType) -> Grammar {
     let mut grammar = Grammar::new("events", root, Version::Events);
     let number = |key| EVENT_PROFILE.number(Version::Events, key);
@@ -123,7 +125,7 @@ fn events(root: &'static MessageType) -> Grammar {
     grammar
 }
 
-/// A pprof reader would take it for a pprof with odd fields.
+/// Without this candidate, detection would choose pprof with unusual fields.
 const BARE: Answer = Other(
     "an extended pprof profile of OTEP 0239 without its container",
     "wrap it in ProfileContainer.profile (field 8) inside a ProfilesData",

@@ -1,12 +1,11 @@
-//! Counting the tables of a payload before it is walked, because references may stand before what
-//! they refer to.
+//! Counts the rows of tables before the walk, because references may precede their targets.
 //!
-//! A reference past its table speaks against a generation, so the rows must be known before the
-//! first reference is met. Only the message that brings tables is counted: `ProfilesData` for its
-//! dictionary, each profile where profiles have tables of their own.
+//! A reference past the end of its table counts against a generation, so the walk needs the row counts before
+//! it reads the first reference. Only the message that contains the tables is counted: `ProfilesData` for its
+//! dictionary, or each profile in generations that store tables per profile.
 //!
-//! What was not counted to its end is [`Rows::UNKNOWN`], which no reference is past: a bound may
-//! hide a misfit and never makes one up.
+//! A table that was not counted completely has [`Rows::UNKNOWN`] rows, which no reference exceeds. So a bound
+//! may hide a misfit, but never causes one.
 
 use super::grammar::{inner, table};
 use super::rows::{Rows, is_null};
@@ -18,8 +17,7 @@ use crate::wire::read::Reader;
 use crate::wire::{LEN, VARINT};
 
 impl Walk<'_> {
-    /// Counts the tables that a message brings, before anything that refers to them: rows may stand behind
-    /// references.
+    /// Counts the tables in a message before the walk enters it, because rows may follow their references.
     pub(super) fn count_tables(&mut self, message: &'static MessageType, body: &[u8]) {
         let is_dictionary = message.noun == Noun::Dictionary;
         if !is_dictionary
@@ -30,15 +28,14 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether the tables of all profiles are in a message beside them, in this one.
+    /// Returns whether this message holds the tables of all profiles in a dictionary beside them.
     fn is_beside(&self, message: &MessageType) -> bool {
         message.noun == Noun::ProfilesData && self.grammar.dictionary().is_some()
     }
 
-    /// Counts the rows of the tables in a message, and in all parts of its dictionary, wherever they stand.
+    /// Counts the rows of the tables in a message, and in all occurrences of its dictionary.
     ///
-    /// `left` is how many fields may still be looked at; it is shared by the parts of one
-    /// dictionary.
+    /// `left` is the number of fields that may still be read; all occurrences of the dictionary share it.
     fn count(&mut self, message: &'static MessageType, body: &[u8], left: &mut u32) {
         let mut left_inside = *left;
         let mut reader = Reader::new(body);
@@ -69,10 +66,10 @@ impl Walk<'_> {
         }
     }
 
-    /// Counts one row. Row 0 is looked at, as generations differ in what it may be.
+    /// Counts one row, and checks row 0, because generations differ in what it may contain.
     fn row(&mut self, table: Table, row: &[u8]) {
         if table == Table::Slice {
-            // Counting takes time in proportion; it waits until the rest decides nothing.
+            // Counting takes time proportional to the length. Long rows wait for larger bounds.
             let count = if row.len() > self.bounds.fields as usize {
                 Rows::UNKNOWN
             } else {
@@ -91,14 +88,14 @@ impl Walk<'_> {
         self.rows.add(table, 1);
     }
 
-    /// Not all rows of a message's tables were counted here; those of the dictionary may have been
-    /// before.
+    /// Marks the tables of a message as incompletely counted. The dictionary keeps the counts of an earlier
+    /// look over the payload.
     fn unknown_rows(&mut self, message: &'static MessageType) {
         self.outcome.cut = true;
         let dictionary = self.grammar.dictionary().filter(|_| self.is_beside(message));
         let message = dictionary.map_or(message, |(_, dictionary)| dictionary);
         let counted = self.counted.filter(|_| message.noun == Noun::Dictionary);
-        // Encoders write sample types first.
+        // Encoders write sample types first, so their count is complete.
         let tables = self.grammar.tables(message).filter(|(_, table)| *table != Table::SampleType);
         for (number, table) in tables {
             self.rows.counts[table as usize] =
@@ -106,7 +103,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Of tables that every profile has its own of, those of the profile walked last say nothing of
+    /// Marks tables that are stored per profile as not counted: the counts of one profile do not apply to
     /// others.
     pub(super) fn rows_elsewhere(&mut self) {
         for (_, table) in self.grammar.tables(&PROFILE) {

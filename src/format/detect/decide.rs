@@ -1,17 +1,18 @@
-//! Which of the candidates a payload is.
+//! Decides which candidate a payload is.
 //!
-//! In this order: what contradicts the bytes is out; of the rest those count that have the fewest misfits of the
-//! heaviest kind; a caller's hint decides among those that fit, then an endpoint among those that fit equally well; then
-//! rules of likelihood. What still reads differently is said, not hidden.
+//! 1. Exclude candidates that the bytes contradict.
+//! 2. Of the rest, keep those with the fewest misfits of the heaviest kind.
+//! 3. Apply the caller's hint among those that fit, then the endpoint among those that fit equally well.
+//! 4. Apply rules of likelihood. The result names the formats that read the payload differently.
 //!
 //! ```text
-//! Trials ─► best, by rank ─► endpoint ─► hint fits? ─► winner ─► certainty ─► Detected
-//!                   none: was it broken? ─► TOLERANT walk, or None: the caller's word, text or an error
+//! Trials ─► best, by rank ─► endpoint ─► does the hint fit? ─► winner ─► certainty ─► Detected
+//!                   no candidate: damaged? ─► TOLERANT walk, or None: trust the hint, try text, or fail
 //! ```
 //!
-//! What is likely beyond counting decides between 1.8 or 1.9 and 1.10: `Sample` field 2 is values in those
-//! and attributes in this. If every sample has as many of these numbers as timestamps, either may be right;
-//! `is_either` names the case and `is_preferred` decides it.
+//! Counting misfits does not always separate 1.8 and 1.9 from 1.10: `Sample` field 2 holds values in the
+//! former and attributes in the latter. If every sample has as many of these numbers as timestamps, both
+//! readings are possible. `is_either` recognises this case and `is_preferred` decides it.
 
 use super::bounds::Bounds;
 use super::candidates::{Answer, Candidate};
@@ -25,13 +26,13 @@ use crate::format::Format;
 use crate::schema::{Noun, Role, SAMPLE, Table};
 use crate::wire::read::Reader;
 
-/// Which candidate `payload` is, if any is likely.
+/// Decides which candidate `payload` is.
 ///
-/// `Ok(None)`: nothing is likely, and the hint may be taken at its word.
+/// Returns `Ok(None)` if no candidate is likely; the caller may then trust the hint.
 ///
 /// # Errors
 ///
-/// What is named but not read, and a hint that the bytes contradict.
+/// The payload is recognised but not supported, or the bytes contradict the hint.
 pub(super) fn decide(
     candidates: &[Candidate],
     payload: &[u8],
@@ -52,7 +53,7 @@ pub(super) fn decide(
     };
     let format = match (winner.candidate.answer, hint) {
         (Answer::Format(format), _) if asked.is_some() || hint.is_none() => format,
-        // What was asked for and is not impossible goes before what it looks like.
+        // A requested format that is possible takes precedence over what the payload resembles.
         _ if hinted.is_some_and(Trial::is_possible) => return Ok(None),
         (Answer::Format(_), hint) => return Err(contradicted(hint, hinted, winner)),
         (Answer::Other(what, advice), _) => return Err(unrecognised(what, advice)),
@@ -78,15 +79,15 @@ pub(super) fn decide(
     Ok(Some(Detected { format, certainty, evidence }))
 }
 
-/// The error of what is recognised but not read.
+/// Returns the error for a payload that is recognised but not supported.
 pub(super) fn unrecognised(what: &str, advice: &str) -> Error {
     Error::new(ErrorKind::Unrecognised, format!("this is {what}, which is not supported: {advice}"))
 }
 
-/// The trials that fit best and equally well, in the order of the candidates.
+/// Returns the trials that fit best and equally well, in the order of the candidates.
 ///
-/// Empty where nothing is likely. A signal that is not profiles wins over formats that fit as well,
-/// as it is one only if a record of it was seen without a fault.
+/// The result is empty if no candidate is likely. Another signal wins over formats that fit as well, because
+/// it qualifies only if the walk read one of its records without a fault.
 fn best<'a, 'c>(trials: &'a [Trial<'c>]) -> Vec<&'a Trial<'c>> {
     let likely = || trials.iter().filter(|trial| trial.is_likely());
     let Some(least) = likely().map(|trial| trial.outcome.score).min() else {
@@ -111,10 +112,10 @@ fn best<'a, 'c>(trials: &'a [Trial<'c>]) -> Vec<&'a Trial<'c>> {
     ties
 }
 
-/// Puts those first that are sent to `endpoint`, if there are any, and drops the others but for those
-/// that read the payload alike.
+/// Moves the trials that `endpoint` accepts to the front, and drops the others except those that read the
+/// payload the same.
 ///
-/// `false`, and nothing is dropped, where none of those that fit is sent there.
+/// Returns `false` and drops no trial if `endpoint` accepts none of them.
 fn keep_sent_to(endpoint: Endpoint, ties: &mut Vec<&Trial>) -> bool {
     let is_taken = |trial: &&Trial| {
         let schema = trial.format().and_then(Format::schema);
@@ -128,8 +129,9 @@ fn keep_sent_to(endpoint: Endpoint, ties: &mut Vec<&Trial>) -> bool {
     true
 }
 
-/// Puts those first that leave the fewest attributes unused, and drops those that leave more:
-/// a misread value uses no attribute. Where one list may be either, orphans are only a hint.
+/// Keeps the trials with the fewest unused attributes, because a misread value uses no attribute. Also keeps
+/// trials that differ only in whether a list holds values or attributes: there, unused attributes are only a
+/// hint. Sorts by unused attributes.
 fn by_orphans(ties: &mut Vec<&Trial>) {
     ties.sort_by_key(|trial| trial.outcome.orphans);
     if let Some(&first) = ties.first() {
@@ -138,18 +140,18 @@ fn by_orphans(ties: &mut Vec<&Trial>) {
     }
 }
 
-/// Whether a reading is more likely than another that fits as well: the one that leaves fewer
-/// attributes unused; else, where one list may be either, the one that takes it for attributes.
-/// Profilers on CPU write timestamps and attributes; values of each time without any attribute
-/// nobody is known to write.
+/// Returns whether a reading is the same as another that fits as well, or likelier. If a list may hold values
+/// or attributes, the likelier reading leaves fewer attributes unused; on a tie, it is the one with
+/// attributes. CPU profilers write timestamps and attributes. No known profiler writes a value for each
+/// timestamp, but no attributes.
 fn is_preferred(trial: &Trial, other: &Trial) -> bool {
     let (ours, theirs) = (trial.outcome.orphans, other.outcome.orphans);
     let likelier = if ours == theirs { lists(trial) == Some(ATTRIBUTES) } else { ours < theirs };
     is_equivalent(trial, other) || is_either(trial, other) && likelier
 }
 
-/// Whether every sample has timestamps and as many numbers in one list, which one reading takes
-/// for attributes and the other for values.
+/// Returns whether every sample has timestamps and one list of as many numbers, which one reading takes for
+/// attributes and the other for values.
 fn is_either(one: &Trial, other: &Trial) -> bool {
     let timed =
         |trial: &Trial| trial.outcome.samples > 0 && trial.outcome.timed == trial.outcome.samples;
@@ -162,7 +164,7 @@ fn is_either(one: &Trial, other: &Trial) -> bool {
 
 const ATTRIBUTES: Role = Role::Ref(Table::Attribute);
 
-/// What all numbers of all samples are by a reading, if they are one thing.
+/// Returns the role of the numbers in all samples, if a reading gives them all the same one.
 fn lists(trial: &Trial) -> Option<Role> {
     let used = |role: Role| {
         let mut fields = trial.candidate.grammar.fields(&SAMPLE);
@@ -177,11 +179,11 @@ fn lists(trial: &Trial) -> Option<Role> {
     }
 }
 
-/// How sure a reading is beside the others that fit best. What is alike is equivalent only if it was looked at as a
-/// `whole`.
+/// Returns how certain a reading is, given the others that fit best. Readings that agree are `Equivalent`
+/// only if the `whole` payload was examined.
 ///
-/// If it was `asked` for, certain only where nothing fits as well; `Preferred` where others read it differently,
-/// as the caller decided and not the bytes.
+/// A reading that the caller `asked` for is certain only if no other fits as well. If others read the payload
+/// differently, it is `Preferred`, because the caller decided and not the bytes.
 fn certainty(winner: &Trial, ties: &[&Trial], whole: bool, asked: bool) -> Certainty {
     let tied = ties.iter().any(|trial| trial.is_named(winner));
     let others = ties.iter().copied().filter(|trial| !trial.is_named(winner));
@@ -200,7 +202,7 @@ fn certainty(winner: &Trial, ties: &[&Trial], whole: bool, asked: bool) -> Certa
     }
 }
 
-/// The error of a hint that cannot be true, with what speaks most against it.
+/// Returns the error for a hint that the bytes contradict, with the heaviest misfit.
 fn contradicted(hint: Option<Format>, hinted: Option<&Trial>, winner: &Trial) -> Error {
     let fault = hinted.map(|trial| format!(" ({})", words::fault(trial))).unwrap_or_default();
     let (hint, name) = (hint.map_or("", |hint| hint.name()), winner.name());
@@ -209,12 +211,13 @@ fn contradicted(hint: Option<Format>, hinted: Option<&Trial>, winner: &Trial) ->
     ))
 }
 
-/// What a payload was before it broke, if enough of it is left to tell. The reader then says where
-/// it is broken.
+/// Finds the format of a damaged payload, if enough of it is intact. The reader then reports the position of
+/// the damage.
 ///
-/// At least 32 known fields for each contradiction: less is chance. A payload whose fields are whole has those that a
-/// format always has, such as the string table of a pprof; one without is another message of protobuf.
-/// A text of which one letter is repeated is such fields, too: but a message has control characters at its beginning.
+/// Requires at least 32 known fields for each contradiction, because fewer match by chance. If the top-level
+/// fields are intact, they must include those that the format requires, such as the string table of pprof:
+/// otherwise it is another protobuf message. A text that repeats one letter also parses as fields, so text is
+/// excluded first; the beginning of a message contains control characters.
 fn broken(candidates: &[Candidate], payload: &[u8]) -> Option<Detected> {
     if payload.get(..1024).is_some_and(is_prose) {
         return None;
@@ -238,8 +241,8 @@ fn broken(candidates: &[Candidate], payload: &[u8]) -> Option<Detected> {
     Some(Detected { format: winner.format()?, certainty: Certainty::Nearest, evidence })
 }
 
-/// The numbers of the fields that a payload is made of, a bit for each up to 31; `None` where it is not fields to its
-/// end.
+/// Returns the numbers of the top-level fields of a payload, a bit for each up to 31, or `None` if the fields
+/// end early.
 pub(super) fn fields(payload: &[u8]) -> Option<u32> {
     let mut reader = Reader::new(payload);
     let mut seen = 0;

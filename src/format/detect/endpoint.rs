@@ -1,4 +1,4 @@
-//! What a payload was sent to, which says which generations it may be.
+//! The endpoint that received a payload, which narrows down its generation.
 
 use std::fmt;
 use std::str::FromStr;
@@ -36,7 +36,7 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
-    /// Whether a generation is sent there.
+    /// Returns whether this endpoint accepts a generation.
     pub(super) fn takes(self, version: Version) -> bool {
         version.capabilities().containers == (self == Self::V1Experimental)
     }

@@ -1,29 +1,30 @@
-//! A file of another tool: what it is called, how it is recognised, and what to do with it.
+//! Kinds of files that no grammar describes: their names, their signs, and advice for the user.
 
 use super::decide::unrecognised;
 use super::{Certainty, Detected};
 use crate::error::{Error, Result, Shown};
 use crate::format::Format;
 
-/// A kind of file that is told by how it begins.
+/// A kind of file that is recognised by its beginning.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Foreign {
-    /// `a perf.data file`.
+    /// Its name with an article: `a perf.data file`.
     pub(super) what: &'static str,
-    /// The command that makes something of `FILE` that is read here, in backquotes, or why there is
-    /// none; of what is read, how it is known.
+    /// A command in backquotes that converts `FILE` to a readable format, or the reason why there is no such
+    /// command. For a readable kind, how it was recognised.
     pub(super) hint: &'static str,
-    /// The format that reads it.
+    /// The format that reads it, if any.
     pub(super) format: Option<Format>,
-    /// Whether it holds a profile, though one that is not read.
+    /// Whether the file holds a profile, readable or not.
     pub(super) is_profile: bool,
     pub(super) sign: Sign,
 }
 
 impl Foreign {
-    /// The format that reads it, unless another was asked for, or the error that names it.
+    /// Returns the format that reads this kind, or the error that names it. A hint of another format is an
+    /// error as well.
     ///
-    /// Of text that is not a profile, the error quotes a line of `payload`.
+    /// If the payload is text without a profile, the error quotes a line of it.
     pub(super) fn answer(self, hint: Option<Format>, payload: &[u8]) -> Result<Detected> {
         let what = match self.sign {
             Compression => format!("compressed with {}", self.what),
@@ -49,7 +50,7 @@ impl Foreign {
     }
 }
 
-/// The first line with more than a bracket, cut: what a server wrote tells what went wrong.
+/// Quotes the first line longer than a bracket, truncated: the message of a server explains what failed.
 fn quote(payload: &[u8]) -> String {
     let start = payload.get(..1024).unwrap_or(payload);
     let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
@@ -59,30 +60,30 @@ fn quote(payload: &[u8]) -> String {
     if is_text { format!("; it begins with {}", Shown(cut)) } else { String::new() }
 }
 
-/// What a kind is known by.
+/// How a kind is recognised.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sign {
-    /// What a [compression](crate::compression) begins with.
+    /// The magic bytes of a [compression](crate::compression).
     Compression,
-    /// One of these first bytes, which no message of profiles begins with.
+    /// One of these first bytes, which never begin a message of profiles.
     Magic(&'static [&'static [u8]]),
-    /// More than the first bytes, of what need not be text.
+    /// A check of the bytes, which need not be text.
     Bytes(fn(&[u8]) -> bool),
-    /// JSON that has all of these in its first kilobytes.
+    /// JSON whose first kilobytes contain all of these strings.
     Json(&'static [&'static str]),
-    /// Text whose first line begins with one of these.
+    /// Text whose first line begins with one of these strings.
     Line(&'static [&'static str]),
-    /// Text by more than its beginning.
+    /// A check of the beginning of a text.
     Text(fn(&str) -> bool),
 }
 use Sign::Compression;
 
-/// A profile that is not read; the hint says what makes one of it that is.
+/// Declares a profile that this crate does not read. The hint names a command that converts it.
 pub(super) const fn profile(what: &'static str, sign: Sign, hint: &'static str) -> Foreign {
     Foreign { what, hint, format: None, is_profile: true, sign }
 }
 
-/// What is read, and how it is known.
+/// Declares a kind that this crate reads. The hint states how it was recognised.
 pub(super) const fn read(
     format: Format,
     what: &'static str,
@@ -92,12 +93,12 @@ pub(super) const fn read(
     Foreign { what, hint, format: Some(format), is_profile: true, sign }
 }
 
-/// Nothing that profiles anything: a directory of profiles may hold it all the same.
+/// Declares a kind without a profile, which a directory of profiles may also contain.
 pub(super) const fn no_profile(what: &'static str, sign: Sign, hint: &'static str) -> Foreign {
     Foreign { what, hint, format: None, is_profile: false, sign }
 }
 
-/// A profile that pprof calls legacy, recognised by its first line.
+/// Declares a profile that pprof calls legacy, recognised by its first line.
 #[cfg(feature = "formats")]
 pub(super) const fn legacy(what: &'static str, sign: Sign) -> Foreign {
     read(Format::PPROF_LEGACY, what, sign, "its first line names the type")

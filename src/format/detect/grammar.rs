@@ -1,73 +1,73 @@
-//! What a format says of the fields of its messages: what detection walks a payload with.
+//! The fields that the messages of a format have. Detection walks a payload with them.
 //!
-//! A grammar copies nothing: it is a version of the schema, and the message that a payload is. Added by hand is only
-//! what no field says: which fields are always there, and which come in pairs.
+//! A grammar copies no data: it refers to a version of the schema and to the message type of the payload. It
+//! adds only constraints that no field declares: which fields are always present, and which occur in pairs.
 
 use crate::schema::{Field, Kind, MessageType, NUMBERS, Noun, Role, Rows, Table, Version};
 
-/// What the payloads of a format are made of.
+/// The schema of a format's payloads.
 #[derive(Clone, Debug)]
 pub(super) struct Grammar {
     pub(super) name: &'static str,
-    /// What the payload is.
+    /// The message type of the payload.
     pub(super) root: &'static MessageType,
     pub(super) version: Version,
     pub(super) texts: Texts,
-    /// Fields that such a message has, if it has these: a bit for each.
+    /// Required fields as (message, mask, number): a message with all fields of the mask has field `number`.
     pub(super) needs: Vec<(Noun, u32, u32)>,
 }
 
-/// What the encoders of a format write as texts.
+/// How the encoders of a format write strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Texts {
-    /// Whatever they have. pprof's also need not pack numbers, and may add fields of their own.
+    /// Any bytes. pprof's encoders also need not pack numbers, and may add custom fields.
     Any,
     Utf8,
-    /// For people: without control characters.
+    /// Text for people: UTF-8 without control characters.
     Prose,
 }
 
 impl Grammar {
-    /// A version of a message, and all that it holds.
+    /// Creates the grammar of a message type and its nested messages, in one version of the schema.
     pub(super) fn new(name: &'static str, root: &'static MessageType, version: Version) -> Self {
         let texts = if version == Version::Pprof { Texts::Any } else { Texts::Utf8 };
         Self { name, root, version, texts, needs: Vec::new() }
     }
 
-    /// Whether its encoders do as protobuf says: they pack numbers, and their texts are UTF-8.
+    /// Returns whether encoders follow the rules of protobuf: they pack numbers, and strings are UTF-8.
     pub(super) fn is_strict(&self) -> bool {
         self.texts != Texts::Any
     }
 
-    /// What a reference of 0 means.
+    /// Returns the meaning of reference 0.
     pub(super) fn rows(&self) -> Rows {
         self.version.capabilities().rows
     }
 
-    /// Whether a profile has one sample type, and values and times are a series: since row 0 is none, as both came in
-    /// the same release.
+    /// Returns whether a profile has one sample type, and the values and times of a sample form a series. The
+    /// release that made row 0 the null row introduced this as well.
     pub(super) fn is_series(&self) -> bool {
         self.rows() == Rows::NullFirst
     }
 
-    /// None where the format has no field of this number.
+    /// Returns a field by its number, or `None` if the format lacks it.
     #[inline]
     pub(super) fn field(&self, message: &MessageType, number: u32) -> Option<&'static Field> {
         message.numbered(number, self.version)
     }
 
-    /// The fields of a message, by number.
+    /// Iterates over the fields of a message, by number.
     pub(super) fn fields(&self, message: &MessageType) -> impl Iterator<Item = &'static Field> {
         (1..NUMBERS as u32).filter_map(|number| self.field(message, number))
     }
 
-    /// What a field is for, as far as bytes can tell.
+    /// Returns the role of a field, as far as the bytes allow to check it.
     #[inline]
     pub(super) fn role(&self, field: &Field) -> Role {
         match field.role {
-            // Neither leads to a row of that number.
+            // Neither refers to the row of that number.
             Role::RefById | Role::Ref(Table::SampleType) => Role::Plain,
-            // Where row 0 is a row like any other, encoders wrote pprof's ids here as well.
+            // Where row 0 is an ordinary row, encoders also wrote pprof's ids here.
             Role::Ref(Table::Mapping | Table::Function)
                 if self.rows() == Rows::FromZero && !field.is_repeated() =>
             {
@@ -77,19 +77,19 @@ impl Grammar {
         }
     }
 
-    /// The tables that a message brings, and other lists that are counted before it is walked: their numbers and what
-    /// they are.
+    /// Iterates over the tables of a message, and over other lists to count before walking it: the field
+    /// number and the table of each.
     pub(super) fn tables(&self, message: &MessageType) -> impl Iterator<Item = (u32, Table)> {
         self.fields(message).filter_map(|field| Some((field.number, table(field)?)))
     }
 
-    /// The field of the payload that is a dictionary of tables, and its message.
+    /// Returns the field of the payload that holds the dictionary, and its message type.
     pub(super) fn dictionary(&self) -> Option<(u32, &'static MessageType)> {
         let of = |field: &Field| Some((field.number, inner(field)?));
         self.fields(self.root).filter_map(of).find(|(_, inner)| inner.noun == Noun::Dictionary)
     }
 
-    /// A field that such a message has, and that is not among those `seen`.
+    /// Returns the number of a required field that is not among those `seen`.
     pub(super) fn missing(&self, message: &MessageType, seen: u32) -> Option<u32> {
         let is_missing = |&&(of, with, number): &&(Noun, u32, u32)| {
             of == message.noun && seen & with == with && seen & bit(number) == 0
@@ -97,18 +97,18 @@ impl Grammar {
         self.needs.iter().find(is_missing).map(|need| need.2)
     }
 
-    /// Whether a field that the format does not have is above all of a message.
+    /// Returns whether the number of an unknown field is above all known fields of the message.
     pub(super) fn is_beyond(&self, message: &MessageType, number: u32) -> bool {
         self.fields(message).all(|field| field.number < number)
     }
 
-    /// Whether such a field is one of later generations: then nothing of this one holds it.
+    /// Returns whether an unknown field exists in later generations: no encoder of this generation writes it.
     pub(super) fn is_later(&self, message: &MessageType, number: u32) -> bool {
         let is_it = |row: &Field| row.number == number && row.since > self.version;
         self.is_strict() && message.fields.iter().any(is_it)
     }
 
-    /// The message that the numbers of fields lead to.
+    /// Returns the message type that a path of field numbers leads to.
     pub(super) fn follow(
         &self,
         mut numbers: impl Iterator<Item = u32>,
@@ -116,7 +116,8 @@ impl Grammar {
         numbers.try_fold(self.root, |message, number| inner(self.field(message, number)?))
     }
 
-    /// Whether the field of a number is the same to another grammar, whatever its name; a list of one and one alone are.
+    /// Returns whether a field means the same in another grammar. A repeated message and a single one count
+    /// as the same.
     pub(super) fn is_same(&self, message: &MessageType, number: u32, other: &Self) -> bool {
         let (ours, theirs) = match (self.field(message, number), other.field(message, number)) {
             (Some(ours), Some(theirs)) => (ours, theirs),
@@ -134,7 +135,8 @@ impl Grammar {
     }
 }
 
-/// The message that a field holds; none for lists and maps of values, which nest without end.
+/// Returns the message type that a field holds, or `None` for lists and maps of values, which nest without
+/// limit.
 #[inline]
 pub(super) fn inner(field: &Field) -> Option<&'static MessageType> {
     match field.kind {
@@ -145,7 +147,7 @@ pub(super) fn inner(field: &Field) -> Option<&'static MessageType> {
     }
 }
 
-/// The list that an occurrence of the field makes longer by one.
+/// Returns the table to which each occurrence of the field adds a row.
 pub(super) fn table(field: &Field) -> Option<Table> {
     match field.role {
         Role::Row(table) => Some(table),
@@ -154,7 +156,7 @@ pub(super) fn table(field: &Field) -> Option<Table> {
     }
 }
 
-/// The bit of a field number in a set of them; numbers past the last have none.
+/// Returns the bit of a field number in a bit set, or 0 for numbers above 31.
 #[inline]
 pub(super) fn bit(number: u32) -> u32 {
     1u32.checked_shl(number).unwrap_or(0)

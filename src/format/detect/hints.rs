@@ -1,6 +1,6 @@
 //! Hints that several kinds of files share.
 
-/// The commands that make a pprof of the output of a stackcollapse script.
+/// Shows the command that converts the output of a stackcollapse script to pprof.
 macro_rules! folded_by {
     ($command:literal) => {
         concat!("`", $command, " | otlp-profiles convert - -o profile.pb.gz` makes a pprof of it")

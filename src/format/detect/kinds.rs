@@ -1,4 +1,5 @@
-//! The files of other tools, and those without a profile: one row for each, with the command that helps.
+//! The registry of files of other tools and files without a profile: one row for each, with a command that
+//! helps.
 
 use super::foreign::Sign::{Bytes, Json, Line, Magic, Text};
 #[cfg(feature = "formats")]
@@ -9,16 +10,16 @@ use super::signs;
 use crate::format::Format;
 use crate::framing::ONE_DOCUMENT;
 
-/// A message of OTLP with nothing in it is one as well, see `magic::json`.
+/// OTLP/JSON. `magic::json` also returns it for `{}`, an empty message.
 pub(super) const OTLP: Foreign =
     read(Format::OTLP_JSON, "OTLP profiles as JSON", Json(&["\"resourceProfiles\""]), "");
 
 const JSON_ERROR: Foreign =
     no_profile("JSON with a message of an error", Json(&["\"error\""]), ASK_SERVER);
 
-/// Every kind that is named. The first whose sign is there is it.
+/// Every recognised kind. The first one whose sign matches wins.
 pub(super) static FOREIGN: &[Foreign] = &[
-    // By their bytes.
+    // Recognised by bytes.
     profile(
         "a Java Flight Recorder file",
         Magic(&[b"FLR\0"]),
@@ -89,7 +90,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
     ),
     profile(
         "a stackprof dump of Ruby",
-        // A hash, marshalled.
+        // A marshalled hash.
         Magic(&[b"\x04\x08{", b"\x04\x08}"]),
         "`stackprof --stackcollapse FILE | otlp-profiles convert - -o profile.pb.gz` makes a pprof of it if it was recorded with `raw: true`",
     ),
@@ -148,13 +149,13 @@ pub(super) static FOREIGN: &[Foreign] = &[
         Magic(&[b"\x1e{", b"\x1e\n{", b"\x1e ["]),
         "`tr -d '\\036' < FILE | jq -c . > profiles.json` writes one message a line, which is read",
     ),
-    // JSON, by the names in it.
+    // JSON, recognised by its member names.
     OTLP,
     Foreign { sign: Json(&["\"resource_profiles\""]), ..OTLP },
     no_profile("OTLP traces as JSON", Json(&["\"resourceSpans\""]), OTHER_SIGNAL),
     no_profile("OTLP metrics as JSON", Json(&["\"resourceMetrics\""]), OTHER_SIGNAL),
     no_profile("OTLP logs as JSON", Json(&["\"resourceLogs\""]), OTHER_SIGNAL),
-    // Names of other signals may follow later; profiles have their tables first then.
+    // Profiles whose dictionary precedes the resources, so that `resourceProfiles` may be out of sight.
     Foreign { sign: Json(&["\"dictionary\"", "Table\""]), ..OTLP },
     #[cfg(feature = "formats")]
     read(
@@ -223,7 +224,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
         Json(&["\"ph\"", "\"ts\"", "\"pid\""]),
         "no converter is known for a bare list of events: `py-spy record --format raw -o profile.folded -- python APP.py` records what `otlp-profiles convert profile.folded -o profile.pb.gz` makes a pprof of",
     ),
-    // JSON in a string of JSON, which the reader says how to extract.
+    // JSON in a JSON string. The error of the reader explains how to extract it.
     Foreign { sign: Json(&["\\\"resourceProfiles\\\""]), ..OTLP },
     Foreign { sign: Json(&["\\\"resource_profiles\\\""]), ..OTLP },
     JSON_ERROR,
@@ -235,7 +236,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
         Json(&[]),
         "OTLP/JSON of profiles has \"resourceProfiles\" or \"dictionary\" at its beginning; if this is some, name its format",
     ),
-    // Text, by its first line or its shape.
+    // Text, recognised by its first line or its structure.
     #[cfg(feature = "formats")]
     read(
         Format::PPROF_LEGACY,
