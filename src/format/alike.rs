@@ -1,10 +1,11 @@
-//! Rows of a table that are equal become the first of them.
+//! Deduplication of table rows: equal rows are replaced by the first of them.
 //!
-//! Nearly no payload has any, so rows are looked at by a key first, which equal rows have in common and most others do
-//! not. Those that share it are compared by a hash of the whole row, so that time stays linear whatever the keys are.
+//! Few payloads contain duplicates, so rows are first compared by a cheap 64-bit key that equal rows share
+//! and most others do not. Only rows that share a key are compared by a hash of the whole row. Time is
+//! therefore linear whatever the keys are.
 //!
 //! ```text
-//! key of each row ─► met before? ─► those alone: hashed and compared
+//! key of each row ─► seen before? ─► only these rows: hash and compare
 //! ```
 
 use std::hash::{BuildHasher, Hash};
@@ -16,18 +17,20 @@ use crate::format::intake::Intake;
 use crate::model::ragged::Ragged;
 use crate::model::row_index::RowIndex;
 
-/// Where each row of a table is, once equal rows are one.
-/// Made once for a table, and then asked for every reference to it.
+/// The new index of each row of a table after deduplication.
+///
+/// Computed once for a table, then looked up for every reference to it.
 #[derive(Debug)]
 pub(crate) struct Places {
-    /// By row: its new row.
+    /// The new row, by old row.
     new: Vec<u32>,
-    /// By row: whether it is the first of its equals.
+    /// Whether a row is the first of its duplicates, by old row.
     kept: Vec<bool>,
 }
 
 impl Places {
-    /// Compares the rows `alike` of a table of `rows`; `None` where no two are equal.
+    /// Compares the rows `alike` of a table of `rows` rows. Returns `None` if all of them differ.
+    ///
     /// The table keeps the first of equal rows, so rows keep their order.
     fn among<T: Hash + Eq>(alike: &[u32], rows: usize, row: impl Fn(usize) -> T) -> Option<Self> {
         if alike.is_empty() {
@@ -63,24 +66,25 @@ impl Places {
         Some(Self { new, kept })
     }
 
-    /// The new row of an old one.
+    /// Returns the new row of an old one.
     pub(crate) fn of(&self, row: u32) -> u32 {
         self.new.get(row as usize).copied().unwrap_or(0)
     }
 
-    /// The rows that are equal to an earlier one.
+    /// Iterates over the rows that duplicate an earlier row.
     pub(crate) fn dropped(&self) -> impl Iterator<Item = usize> {
         let rows = self.kept.iter().enumerate();
         rows.filter(|(_, kept)| !**kept).map(|(row, _)| row)
     }
 
-    /// Keeps the rows of a column that are the first of their equals.
+    /// Removes the duplicates from a column.
     pub(crate) fn retain<T>(&self, rows: &mut Vec<T>) {
         let mut kept = self.kept.iter();
         rows.retain(|_| kept.next().copied().unwrap_or(true));
     }
 
-    /// The same for rows of unequal length, in place; rows behind the last that was set are empty anyway.
+    /// Removes the duplicates from rows of variable length, in place. The column may be shorter than the
+    /// table: missing rows at its end are empty.
     pub(crate) fn retain_rows<T: Copy>(&self, rows: &mut Ragged<T>) {
         let Ragged { items, ends } = rows;
         let (mut start, mut filled) = (0, 0);
@@ -101,10 +105,10 @@ impl Places {
     }
 }
 
-/// Where rows are once equal ones, which have equal keys, are one; `None` where no two are equal.
+/// Deduplicates the rows of a table. Returns `None` if all rows differ.
 ///
-/// `key` is cheap and of 64 bits; `row` is asked for those rows alone whose keys agree with another's. It takes
-/// linear time whatever the keys are.
+/// `key` is a cheap 64-bit key that equal rows share. `row` is called only for rows whose key another row
+/// shares. Takes linear time whatever the keys are.
 pub(crate) fn equal_rows<T: Hash + Eq>(
     rows: usize,
     intake: &mut Intake,
@@ -118,10 +122,10 @@ pub(crate) fn equal_rows<T: Hash + Eq>(
     Ok(places)
 }
 
-/// The rows, row 0 not among them, whose key another row has too.
+/// Returns the rows, except row 0, whose key another row shares.
 ///
-/// Keys that rise from row to row differ all: functions of a writer that numbers names as it meets
-/// them.
+/// If keys ascend from row to row, all differ. This holds for functions of a writer that numbers names in the
+/// order of first occurrence.
 fn alike(rows: usize, intake: &mut Intake, key: impl Fn(usize) -> u64) -> Result<Vec<u32>> {
     if (2..rows).all(|row| key(row - 1) < key(row)) {
         return Ok(Vec::new());
@@ -140,7 +144,7 @@ fn alike(rows: usize, intake: &mut Intake, key: impl Fn(usize) -> u64) -> Result
     }
     alike.sort_unstable();
     alike.dedup();
-    // To compare them, and where all rows are then.
+    // Charge for the index that compares these rows, and for the map of new rows.
     intake.budget.take::<[u32; 10]>(alike.len())?;
     intake.budget.take::<(u32, bool)>(if alike.is_empty() { 0 } else { rows })?;
     Ok(alike)

@@ -1,8 +1,8 @@
-//! Profiles put together row by row, for the readers of formats without tables.
+//! Assembly of profiles row by row, for readers of formats without tables.
 //!
-//! A reader of text or JSON asks for a row of each thing it meets and gets the id of an equal one
-//! if there is any. Ids are right from the start, so nothing is proved afterwards, unlike in
-//! formats whose tables refer to each other by index.
+//! A reader of text or JSON interns each row that it parses and gets the id of an equal row if the table
+//! already has one. Ids are valid from the start. Formats whose tables refer to each other by index need a
+//! validation pass afterwards; these do not.
 //!
 //! ```text
 //! line of text ─► Named ─► Line ─► LocationId ─► StackId ┐
@@ -26,33 +26,34 @@ use crate::model::value::{KeyValue, Value};
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
 use crate::semconv::PROFILE_FRAME_TYPE;
 
-/// A dictionary that holds every row once, and what the budget was told of its size.
+/// A dictionary under construction that holds every row once. It tracks how much of its size the budget was
+/// charged.
 pub(crate) struct Assembly {
     pub(crate) interner: Interner,
-    /// Of the interner's bytes, those that the budget was told of.
+    /// The bytes of the interner that the budget was charged for.
     spent: u64,
-    /// Of all profiles: the limit is on the payload.
+    /// The samples of all profiles: the limit applies to the whole payload.
     samples: usize,
 }
 
-/// A function at a place, as texts have it.
+/// A function at a source position, as text formats name it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Named<'a> {
     pub(crate) name: &'a [u8],
     pub(crate) file: &'a [u8],
-    /// From 1; 0 is unknown, and so of the column.
+    /// The line, counted from 1; 0 if unknown. The column is the same.
     pub(crate) line: i64,
     pub(crate) column: i64,
 }
 
 impl Assembly {
     pub(crate) fn new(intake: &Intake) -> Self {
-        // What it takes is spent by `settle`.
+        // `settle` charges the budget, so the interner itself has no limit.
         let limits = Limits { max_owned_bytes: u64::MAX, ..*intake.limits() };
         Self { interner: Interner::new(limits), spent: 0, samples: 0 }
     }
 
-    /// Spends what the tables grew by.
+    /// Charges the budget for the growth of the tables since the last call.
     pub(crate) fn settle(&mut self, intake: &mut Intake) -> Result<()> {
         let spent = self.interner.room.spent();
         let grown = usize::try_from(spent - self.spent).unwrap_or(usize::MAX);
@@ -60,15 +61,15 @@ impl Assembly {
         if grown == 0 { Ok(()) } else { intake.budget.take::<u8>(grown) }
     }
 
-    /// A text, which need not be UTF-8.
+    /// Interns a string that may not be UTF-8.
     pub(crate) fn text(&mut self, bytes: &[u8]) -> Result<StringId> {
         Ok(self.interner.string(bytes)?)
     }
 
-    /// A line of a function; none of one without a name.
+    /// Builds a line of a function. A function without a name is row 0.
     pub(crate) fn line(&mut self, named: &Named) -> Result<Line> {
         let name = self.text(named.name)?;
-        // What addr2line and its like print where they know neither file nor line.
+        // addr2line and similar tools print these if file and line are unknown.
         let is_unknown = matches!(named.file, b"??" | b"?");
         let named =
             if is_unknown { &Named { name: named.name, ..Named::default() } } else { named };
@@ -78,7 +79,8 @@ impl Assembly {
         Ok(Line { function, line: named.line, column: named.column })
     }
 
-    /// A location of these lines, innermost first, of code of this type.
+    /// Interns a location with the given lines, innermost first, and the given frame type; empty means no
+    /// frame type.
     pub(crate) fn location(
         &mut self,
         place: (MappingId, u64),
@@ -94,12 +96,12 @@ impl Assembly {
         Ok(self.interner.intern(spot)?)
     }
 
-    /// A mapping without attributes.
+    /// Interns a mapping without attributes.
     pub(crate) fn mapping(&mut self, mapping: Mapping) -> Result<MappingId> {
         Ok(self.interner.intern((mapping, &[][..]))?)
     }
 
-    /// A stack, leaf first.
+    /// Interns a stack, leaf first.
     pub(crate) fn stack(&mut self, locations: &[LocationId]) -> Result<StackId> {
         Ok(self.interner.intern(locations)?)
     }
@@ -113,30 +115,32 @@ impl Assembly {
         Ok(self.interner.attribute(Attribute { key, value, unit: StringId::NONE })?)
     }
 
-    /// An attribute that is a text.
+    /// Interns an attribute with a string value.
     pub(crate) fn text_attribute(&mut self, key: &str, value: &str) -> Result<AttributeId> {
         let value = Value::String(self.text(value.as_bytes())?);
         self.attribute(key.as_bytes(), value)
     }
 
-    /// An attribute of a resource.
+    /// Builds a resource attribute.
     pub(crate) fn pair(&mut self, key: &str, value: Value) -> Result<KeyValue> {
         Ok(KeyValue { key: self.text(key.as_bytes())?, value })
     }
 
-    /// What is measured, and its unit.
+    /// Builds a value type from its name and unit.
     pub(crate) fn value_type(&mut self, (name, unit): (&str, &str)) -> Result<ValueType> {
         let [name, unit] = [self.text(name.as_bytes())?, self.text(unit.as_bytes())?];
         Ok(ValueType { name, unit, temporality: None })
     }
 
-    /// Adds a sample to others. Of `sums`, one that is there already gets the values added.
+    /// Adds a sample. If the profile already has an equal sample, and samples of this profile are added up,
+    /// adds the values to it.
     ///
-    /// A sample with timestamps is never added to another: [`gathered`] joins those.
+    /// Samples with timestamps are never added up here: [`gathered`] merges those.
     ///
     /// # Errors
     ///
-    /// [`Limit`](crate::ErrorKind::Limit) past `max_samples` or the budget; a sum past 64 bits.
+    /// [`Limit`](crate::ErrorKind::Limit) if `max_samples` or the budget is exceeded; an error if a sum
+    /// overflows 64 bits.
     pub(crate) fn sample(
         &mut self,
         rows: &mut Rows,
@@ -158,9 +162,9 @@ impl Assembly {
         Ok(())
     }
 
-    /// The profiles of these resources, without the resources that have none.
+    /// Returns the profiles of the given resources. Resources without profiles are dropped.
     ///
-    /// Samples stay in the order of the text: who reads such a file finds his lines again.
+    /// Samples keep the order of the text, so that users find their lines again.
     pub(crate) fn finish(self, groups: Vec<Group>) -> Profiles {
         let mut resources: Vec<ResourceProfiles> = Vec::new();
         for group in groups {
@@ -179,9 +183,10 @@ impl Assembly {
     }
 }
 
-/// The same samples, of which those that are equal but for their times and values became one.
+/// Merges the samples that differ only in timestamps and values.
 ///
-/// In the order of the first of each; values and times are appended in the order of the samples.
+/// Merged samples are in the order of their first occurrence. Values and timestamps are appended in the order
+/// of the samples.
 pub(crate) fn gathered(samples: &Samples) -> Samples {
     let mut met = Met::default();
     let number = |row: usize| {
@@ -209,35 +214,35 @@ pub(crate) fn gathered(samples: &Samples) -> Samples {
     gathered
 }
 
-/// What is known of a resource, and its profiles.
+/// The attributes of a resource, and its profiles.
 #[derive(Default)]
 pub(crate) struct Group {
     pub(crate) resource: Vec<KeyValue>,
     pub(crate) profiles: Vec<Profile>,
 }
 
-/// The samples of a profile.
+/// The samples of a profile under construction.
 #[derive(Default)]
 pub(crate) struct Rows {
     pub(crate) samples: Samples,
-    /// Of samples that may be added up.
+    /// Finds samples that may be added up.
     index: RowIndex,
-    /// Whether every sample stays one of its own.
+    /// Whether equal samples stay separate.
     apart: bool,
 }
 
 impl Rows {
-    /// Samples that stay apart though they are of the same.
+    /// Creates samples that stay separate even if they are equal.
     pub(crate) fn apart() -> Self {
         Self { apart: true, ..Self::default() }
     }
 
-    /// From now on samples stay apart.
+    /// Keeps samples separate from now on.
     pub(crate) fn set_apart(&mut self) {
         self.apart = true;
     }
 
-    /// Samples with timestamps are never found: they are joined at the end, if at all.
+    /// Finds an equal sample. Skips samples with timestamps, because [`gathered`] merges those at the end.
     fn find(&self, hash: u64, identity: Identity<'_>) -> Option<u32> {
         let same = |row: u32| {
             let (samples, row) = (&self.samples, row as usize);
@@ -271,19 +276,19 @@ impl Rows {
     }
 }
 
-/// Numbers in the order in which keys were met first.
+/// Numbers for keys, in the order of first occurrence.
 #[derive(Default)]
 pub(crate) struct Met<K>(HashMap<K, usize, foldhash::fast::RandomState>);
 
 impl<K: std::hash::Hash + Eq> Met<K> {
-    /// The number of a key, and whether it is new.
+    /// Returns the number of a key, and whether the key is new.
     pub(crate) fn number(&mut self, key: K) -> (usize, bool) {
         let next = self.0.len();
         let number = *self.0.entry(key).or_insert(next);
         (number, number == next)
     }
 
-    /// The number of a key that was met.
+    /// Returns the number of a key if the key was numbered before.
     pub(crate) fn get<Q: std::hash::Hash + hashbrown::Equivalent<K> + ?Sized>(
         &self,
         key: &Q,
@@ -291,7 +296,7 @@ impl<K: std::hash::Hash + Eq> Met<K> {
         self.0.get(key).copied()
     }
 
-    /// The keys, by their numbers.
+    /// Returns the keys in the order of their numbers.
     pub(crate) fn in_order(self) -> Vec<K> {
         let mut keys: Vec<(K, usize)> = self.0.into_iter().collect();
         keys.sort_unstable_by_key(|(_, number)| *number);

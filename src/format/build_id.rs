@@ -1,11 +1,11 @@
-//! Which of the conventions' build ids a pprof build id is.
+//! The semantic convention that a pprof build id belongs to.
 
 use crate::semconv::{BUILD_ID_GNU, BUILD_ID_GO};
 
-/// The attribute key for a build id of the linker, and whether the text has a form that says so.
+/// Returns the attribute key for a build id, and whether the form of the id proves that key.
 ///
-/// Go's is four groups of base64url joined by slashes; GNU's 16 to 40 hex digits. Anything else is
-/// kept as a GNU one, as all converters do.
+/// A Go build id is four groups of base64url joined by slashes; a GNU build id is 16 to 40 hex digits. Any
+/// other form is stored as a GNU build id, as all converters do.
 pub(crate) fn key_of(text: &[u8]) -> (&'static str, bool) {
     let groups = text.split(|&byte| byte == b'/');
     let base64url = |group: &[u8]| {

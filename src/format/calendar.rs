@@ -1,6 +1,6 @@
-//! Times as other tools write them: UTC, unless they say otherwise.
+//! Parsing of timestamps that other tools write. UTC unless the timestamp has an offset.
 
-/// The nanoseconds since 1970 of `2026-01-02T03:04:05.000000`.
+/// Parses `2026-01-02T03:04:05.000000` to nanoseconds since 1970.
 pub(crate) fn unix_nanos(text: &str) -> Option<i64> {
     let (date, rest) = text.split_at_checked(10)?;
     let rest = rest.strip_prefix(['T', ' '])?;
@@ -17,7 +17,7 @@ pub(crate) fn unix_nanos(text: &str) -> Option<i64> {
     (seconds(date, clock)? - offset).checked_mul(1_000_000_000)?.checked_add(nanos)
 }
 
-/// The nanoseconds since 1970 of `Fri Nov 20 10:25:30 2026`, as C's `ctime` writes it.
+/// Parses `Fri Nov 20 10:25:30 2026`, the format of C's `ctime`, to nanoseconds since 1970.
 pub(crate) fn of_ctime(text: &str) -> Option<i64> {
     const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
     let mut words = text.split_ascii_whitespace().skip(1);
@@ -27,7 +27,7 @@ pub(crate) fn of_ctime(text: &str) -> Option<i64> {
     seconds(date, clock)?.checked_mul(1_000_000_000)
 }
 
-/// The seconds since 1970 of a year, a month and a day, and a time `03:04:05` of it.
+/// Returns the seconds from 1970 to a date and a time of day such as `03:04:05`.
 fn seconds([year, month, day]: [i64; 3], clock: &str) -> Option<i64> {
     let mut clock = clock.splitn(3, ':').map(digits);
     let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
@@ -39,7 +39,8 @@ fn seconds([year, month, day]: [i64; 3], clock: &str) -> Option<i64> {
     is_valid.then(|| (days(year, month, day) * 24 + hour) * 3600 + minute * 60 + second)
 }
 
-/// What is before the time zone, and the seconds that it is ahead.
+/// Splits off the time zone. Returns the text before it, and its offset from UTC in seconds, positive east of
+/// Greenwich.
 fn zone(text: &str) -> Option<(&str, i64)> {
     if let Some(text) = text.strip_suffix('Z') {
         return Some((text, 0));
@@ -56,9 +57,9 @@ fn digits(text: &str) -> Option<i64> {
     text.parse().ok().filter(|_| is_number && text.len() <= 9)
 }
 
-/// The days from 1970-01-01 to a day of the Gregorian calendar.
+/// Returns the days from 1970-01-01 to a date of the Gregorian calendar.
 fn days(year: i64, month: i64, day: i64) -> i64 {
-    // A year of this count begins with March, so that its leap day is its last.
+    // Count years from March, so that the leap day is the last day of a year.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let era = year.div_euclid(400);
     let of_era = year.rem_euclid(400);

@@ -1,4 +1,4 @@
-//! What a format is made of.
+//! The static description of a format.
 
 use crate::error::Result;
 use crate::format::intake::Intake;
@@ -8,53 +8,54 @@ use crate::format::text::Text;
 use crate::model::Profiles;
 use crate::schema::Version;
 
-/// What stands behind a [`Format`](crate::Format): its names and its two arrows, one `static` each.
+/// The entry of a [`Format`](crate::Format): its names, and its functions for reading and writing. Each
+/// format has one `static`.
 pub(crate) struct Codec {
     pub(crate) name: &'static str,
     pub(crate) aliases: &'static [&'static str],
     pub(crate) about: &'static str,
     pub(crate) extensions: &'static [&'static str],
-    /// As pprof's, whose readers take both.
+    /// Whether files are gzipped by convention, like those of pprof. Readers of such files accept both forms.
     pub(crate) gzip_on_disk: bool,
     pub(crate) deprecated: Option<&'static str>,
     pub(crate) encoding: Encoding,
-    /// Reads one payload, neither compressed nor framed. None: the format is only written.
+    /// Reads one payload, neither compressed nor framed. `None` if the format is write-only.
     pub(crate) read: Option<Read>,
-    /// Writes the profiles: one payload, or several where one cannot hold them all. The first is
-    /// written into the last argument, which is empty, for its memory. None: the format is only read.
+    /// Writes the profiles as one payload, or as several if one cannot hold them all. The last argument is an
+    /// empty buffer that the first payload reuses. `None` if the format is read-only.
     pub(crate) write: Option<Write>,
-    /// The [`SourceOptions`](crate::format::SourceOptions) that its reader takes, and the options of its own that its writer
-    /// takes.
+    /// The names of the [`SourceOptions`](crate::format::SourceOptions) that the reader supports, and of the
+    /// options that the writer supports.
     pub(crate) options: &'static [&'static str],
 }
 
-/// The arrow into the model.
+/// The function that converts a payload to the model.
 pub(crate) enum Read {
-    /// From all of a payload.
+    /// Reads a whole payload.
     Bytes(fn(&[u8], &mut Intake) -> Result<Profiles>),
-    /// From lines, one after the other, so that not all of them need be in memory.
+    /// Reads line by line, so that the whole text need not be in memory.
     Lines(ReadLines),
 }
 
 pub(crate) type ReadLines = fn(&mut Text<'_>, &mut Intake) -> Result<Profiles>;
 
-/// The arrow out of the model.
+/// The function that converts the model to payloads.
 pub(crate) type Write = fn(&Profiles, &WriteOptions, &mut Losses, Vec<u8>) -> Result<Vec<Vec<u8>>>;
 
-/// How the payloads of a format are encoded.
+/// The encoding of a format's payloads.
 #[derive(Clone, Copy)]
 pub(crate) enum Encoding {
-    /// As protobuf messages of a generation of OTLP.
+    /// Protobuf messages of a generation of OTLP.
     Otlp(Version),
-    /// As the JSON of such messages.
+    /// The JSON form of these messages.
     OtlpJson,
-    /// As pprof's protobuf message.
+    /// The protobuf message of pprof.
     Pprof,
-    /// As the protobuf message of timestamped events.
+    /// The protobuf message of timestamped events.
     Events,
-    /// In a form of its own, which is known by how it begins.
+    /// The encoding of another tool, recognised by its beginning.
     Own {
-        /// Whether that is JSON.
+        /// Whether this encoding is JSON.
         json: bool,
     },
 }

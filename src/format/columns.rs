@@ -1,12 +1,12 @@
-//! Several sample types a profile, or one: joining profiles that are columns of one, and the order
-//! of columns where one becomes several.
+//! Conversion between profiles with one sample type and profiles with several. It joins profiles that are
+//! columns of one profile, and restores the order of the columns.
 //!
-//! | source | target | what happens |
+//! | source | target | conversion |
 //! |---|---|---|
-//! | one profile of several types | one type a profile (OTLP since 1.8) | each column becomes a profile; the scope says their order |
-//! | several profiles that say an order | several types a profile (OTLP up to 1.7) | joined in that order |
-//! | several profiles of the same samples | pprof | joined, in the order said, else in theirs until a type comes again |
-//! | others | either | stay apart |
+//! | one profile with several types | one type per profile (OTLP since 1.8) | each column becomes a profile; a scope attribute stores their order |
+//! | several profiles with a stored order | several types per profile (OTLP up to 1.7) | joined in that order |
+//! | several profiles of the same samples | pprof | joined in the stored order, else in their own until a type repeats |
+//! | others | either | not joined |
 //!
 //! ```text
 //! scope.attributes  pprof.scope.sample_type_order = [1, 0]
@@ -31,26 +31,25 @@ use crate::semconv::{
     PPROF_SCOPE_SAMPLE_TYPE_ORDER,
 };
 
-/// Profiles that are the columns of one: the same samples, measured in several ways.
+/// Profiles that are columns of one profile: the same samples with different sample types.
 #[derive(Debug)]
 pub(crate) struct Joined<'a> {
-    /// In the order of the columns; a profile may have several.
+    /// The profiles in the order of their columns. A profile may have several columns.
     pub(crate) profiles: Vec<&'a Profile>,
-    /// The order said by the scope was followed, or none was needed.
+    /// Whether the columns are in the order that the scope stores, or need no order.
     ///
-    /// If not, a writer of pprof names the default sample type, as readers would show the last
-    /// column.
+    /// If not, a writer of pprof names the default sample type, because readers would show the last column.
     pub(crate) ordered: bool,
-    /// The rows of their samples in the order in which they are written, where that is another one than theirs.
+    /// The rows of the samples in the order of writing, if it differs from the stored order.
     pub(crate) order: Option<Vec<u32>>,
 }
 
-/// When profiles of one scope are joined.
+/// The condition for joining the profiles of a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Join {
-    /// Whenever they can be: pprof's way.
+    /// Join all compatible profiles, as pprof does.
     Compatible,
-    /// Only where the scope says in which order they were one: OTLP's way.
+    /// Join only if the scope stores the order of the columns, as OTLP does.
     Ordered,
 }
 
@@ -59,12 +58,12 @@ impl<'a> Joined<'a> {
         self.profiles[0]
     }
 
-    /// All sample types, in the order of the columns.
+    /// Iterates over all sample types in the order of the columns.
     pub(crate) fn sample_types(&self) -> impl Iterator<Item = ValueType> + Clone + '_ {
         self.profiles.iter().flat_map(|profile| profile.sample_types.iter().copied())
     }
 
-    /// The same, as they are written: values of no sample type measure something that has no name.
+    /// Returns the sample types to write. Values without a sample type get one without a name.
     pub(crate) fn written_types(&self) -> Vec<ValueType> {
         let mut types: Vec<ValueType> = self.sample_types().collect();
         if types.is_empty() && !self.first().samples.values.items.is_empty() {
@@ -74,7 +73,7 @@ impl<'a> Joined<'a> {
     }
 }
 
-/// What a scope says is the default sample type of its profiles.
+/// Returns the default sample type that the scope stores for its profiles.
 pub(crate) fn scope_default<'a>(
     scope: &'a ScopeProfiles,
     dictionary: &Dictionary,
@@ -82,7 +81,7 @@ pub(crate) fn scope_default<'a>(
     scope_attribute(scope, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, dictionary)
 }
 
-/// The default sample type of a profile: its own, or that of its scope.
+/// Returns the default sample type of a profile, or else that of its scope.
 pub(crate) fn default_of(
     profile: &Profile,
     of_scope: Option<&Value>,
@@ -102,7 +101,7 @@ pub(crate) fn default_of(
     own.or_else(|| of_scope.and_then(name)).unwrap_or(StringId::NONE)
 }
 
-/// An attribute of a scope.
+/// Returns the value of a scope attribute.
 fn scope_attribute<'a>(
     scope: &'a ScopeProfiles,
     key: &str,
@@ -116,7 +115,8 @@ fn scope_attribute<'a>(
         .map(|pair| &pair.value)
 }
 
-/// Whether an attribute of a scope says what fields can: a default sample type is a name.
+/// Returns whether pprof's fields can represent a scope attribute. A default sample type must be a non-empty
+/// string.
 pub(crate) fn is_in_fields(pair: &KeyValue, dictionary: &Dictionary) -> bool {
     match dictionary.text(pair.key) {
         PPROF_SCOPE_DEFAULT_SAMPLE_TYPE => {
@@ -126,13 +126,14 @@ pub(crate) fn is_in_fields(pair: &KeyValue, dictionary: &Dictionary) -> bool {
     }
 }
 
-/// Whether the scope says anything of pprof: then the source could say all that pprof can.
+/// Returns whether the scope has an attribute of pprof. If so, the source could represent everything that
+/// pprof can.
 pub(crate) fn says_pprof(scope: &ScopeProfiles, dictionary: &Dictionary) -> bool {
     scope.scope.attributes.iter().any(|pair| dictionary.text(pair.key).starts_with("pprof."))
 }
 
-/// Finds the attributes whose default sample type a column's number says too, in every one of some
-/// profiles, with their defaults, that has them: any column but the last, which stands for none.
+/// Marks the default sample type attributes that the number of a column represents in every profile that has
+/// them. This is any column but the last, whose number means that no default is set.
 pub(crate) fn mark_default_columns<'a>(
     dictionary: &Dictionary,
     joined: impl Iterator<Item = (&'a Joined<'a>, StringId)>,
@@ -158,18 +159,18 @@ pub(crate) fn mark_default_columns<'a>(
     });
 }
 
-/// How a default sample type is said where profiles have one sample type each.
+/// The place of the default sample type if each profile has one sample type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DefaultSaid {
-    /// There is none, or the scope says it already.
+    /// Written nowhere: it is unset, or the scope already stores it.
     Nowhere,
-    /// By the scope: all profiles agree.
+    /// Written in the scope: all profiles agree.
     Scope(StringId),
-    /// By each profile: they do not.
+    /// Written in each profile: they differ.
     Profiles,
 }
 
-/// Whether the profiles of a scope agree on their default sample type.
+/// Returns where to write the default sample type of the profiles of a scope.
 pub(crate) fn default_said(scope: &ScopeProfiles, dictionary: &Dictionary) -> DefaultSaid {
     let mut said = None;
     for profile in &scope.profiles {
@@ -194,8 +195,8 @@ pub(crate) fn default_said(scope: &ScopeProfiles, dictionary: &Dictionary) -> De
 
 /// Joins the profiles of a scope.
 ///
-/// In time linear in the profiles: a run of profiles that can be columns is found once, and an order is asked which
-/// part of it stays within the run.
+/// Takes time linear in the number of profiles. Each run of compatible profiles is found once, and so is the
+/// part of the order that stays within the run.
 pub(crate) fn join<'a>(
     scope: &'a ScopeProfiles,
     dictionary: &Dictionary,
@@ -220,7 +221,7 @@ pub(crate) fn join<'a>(
             _ if part.is_some() => end - row,
             _ => distinct(&scope.profiles[row..end]),
         };
-        // OTLP keeps the scope's attribute; pprof has none.
+        // OTLP keeps the order as an attribute of the scope; pprof has no such attribute.
         bad |= rule == Join::Compatible && part.is_none() && moves(order, row, length);
         joined.push(joined_by(&scope.profiles[row..row + length], part));
         row += length;
@@ -229,7 +230,7 @@ pub(crate) fn join<'a>(
     joined
 }
 
-/// Puts profiles into the order of their columns, where it is known.
+/// Puts profiles into the order of their columns, if the order is known.
 fn joined_by(profiles: &[Profile], part: Option<Vec<usize>>) -> Joined<'_> {
     let mut columns: Vec<&Profile> = profiles.iter().collect();
     for (profile, &column) in profiles.iter().zip(part.iter().flatten()) {
@@ -238,13 +239,14 @@ fn joined_by(profiles: &[Profile], part: Option<Vec<usize>>) -> Joined<'_> {
     Joined { profiles: columns, ordered: part.is_some() || profiles.len() == 1, order: None }
 }
 
-/// Whether an order has any of some rows elsewhere.
+/// Returns whether the order moves any of the given rows.
 fn moves(order: Option<&[usize]>, row: usize, length: usize) -> bool {
     let columns = order.iter().flat_map(|order| order.iter().skip(row).take(length));
     columns.zip(row..).any(|(column, at)| *column != at)
 }
 
-/// The first row from which on, up to `end`, an order stays within those rows; `end` if from none.
+/// Returns the first row from which the order maps rows up to `end` only to rows of the same range. Returns
+/// `end` if there is no such row.
 fn first_part(order: &[usize], row: usize, end: usize) -> usize {
     let (mut least, mut most, mut first) = (usize::MAX, 0, end);
     for at in (row..end).rev() {
@@ -257,18 +259,18 @@ fn first_part(order: &[usize], row: usize, end: usize) -> usize {
     first
 }
 
-/// The part of an order that rows `row..row + length` are, counted from 0; `None` when they are
-/// not one part.
+/// Returns the order of rows `row..row + length`, counted from 0. Returns `None` if the order is not a
+/// permutation of these rows.
 fn part_of(order: &[usize], row: usize, length: usize) -> Option<Vec<usize>> {
     let part: Option<Vec<usize>> =
         order.get(row..row + length)?.iter().map(|column| column.checked_sub(row)).collect();
     part.filter(|part| is_permutation(part, length))
 }
 
-/// How many profiles from the first on are columns of one.
-/// All are compared with the first: being the same is transitive.
+/// Returns how many profiles, from the first, are columns of one profile. Comparing each with the first is
+/// enough, because compatibility is transitive.
 ///
-/// A profile that cannot be a column is a run of its own.
+/// A profile that cannot be a column is a run of length 1.
 fn run(profiles: &[Profile], rule: Join) -> usize {
     let Some(first) = profiles.first() else {
         return 0;
@@ -282,18 +284,21 @@ fn run(profiles: &[Profile], rule: Join) -> usize {
         .count()
 }
 
-/// How many profiles from the first on are of different sample types: of two columns that are called alike tools show
-/// the first, so those that an order does not name as columns of one are profiles of their own.
+/// Returns how many profiles, from the first, have different sample types. Tools show the first of two
+/// columns with the same name, so profiles with a repeated type stay separate unless the scope stores their
+/// order.
 fn distinct(profiles: &[Profile]) -> usize {
     let mut met = HashSet::with_capacity_and_hasher(profiles.len().min(8), RandomState::default());
     let types = profiles.iter().map(|profile| profile.sample_types.first());
     types.take_while(|of| met.insert(of.map(|of| (of.name, of.unit)))).count().max(1)
 }
 
-/// Whether a profile can be a column: one sample type, and values that can stand beside others'.
+/// Returns whether a profile can be a column: it has one sample type, and its values fit beside those of
+/// others.
 ///
-/// A column of totals takes what a total was divided into, and nothing else; one of samples apart
-/// takes a value for each timestamp.
+/// A sample fits with a single value, or with timestamps only. With a value for each timestamp, it fits under
+/// [`Join::Compatible`]; under [`Join::Ordered`] it fits only if the values are the shares of a divided
+/// total.
 fn is_column(profile: &Profile, rule: Join) -> bool {
     let samples = &profile.samples;
     if profile.sample_types.len() != 1 {
@@ -311,7 +316,7 @@ fn is_column(profile: &Profile, rule: Join) -> bool {
     })
 }
 
-/// Whether some values are what a total becomes when it is divided among timestamps.
+/// Returns whether the values are the shares of a total that was divided among timestamps.
 fn was_divided(values: &[i64]) -> bool {
     let Some(total) = values.iter().try_fold(0i64, |sum, value| sum.checked_add(*value)) else {
         return false;
@@ -319,8 +324,8 @@ fn was_divided(values: &[i64]) -> bool {
     values.iter().enumerate().all(|(at, value)| *value == share(total, values.len(), at))
 }
 
-/// Whether two profiles are columns of one: the same samples at the same time.
-/// Everything but their sample type and values is equal, the order of samples included.
+/// Returns whether two profiles have the same samples at the same time. They may differ in sample type and
+/// values only; the order of the samples counts.
 fn compatible(a: &Profile, b: &Profile) -> bool {
     a.time_unix_nano == b.time_unix_nano
         && a.duration_nanos == b.duration_nanos
@@ -337,7 +342,7 @@ fn compatible(a: &Profile, b: &Profile) -> bool {
         && a.samples.stacktrace_ids == b.samples.stacktrace_ids
 }
 
-/// Whether two lists have the same attributes, in whichever order.
+/// Returns whether two lists have the same attributes in any order.
 fn same_set(a: &[AttributeId], b: &[AttributeId]) -> bool {
     let sorted = |ids: &[AttributeId]| {
         let mut ids = ids.to_vec();
@@ -347,7 +352,7 @@ fn same_set(a: &[AttributeId], b: &[AttributeId]) -> bool {
     a == b || a.len() == b.len() && sorted(a) == sorted(b)
 }
 
-/// The column shown first: the first whose name is the default's, else the last, as pprof has it.
+/// Returns the column to show first: the first with the name of the default, else the last, as in pprof.
 pub(crate) fn default_column(
     types: &[ValueType],
     default: StringId,
@@ -361,7 +366,7 @@ pub(crate) fn default_column(
     types.iter().position(|t| dictionary.text(t.name) == wanted).unwrap_or(last)
 }
 
-/// The columns of a profile in the order in which they become profiles: the default first.
+/// Returns the order in which the columns of a profile become profiles: the default first.
 pub(crate) fn split_order(columns: usize, default: usize) -> Vec<usize> {
     std::iter::once(default).chain((0..columns).filter(|&column| column != default)).collect()
 }

@@ -1,21 +1,21 @@
-//! Decimal numbers that become whole ones of 64 bits: no digit is lost on the way through a double, so whether
-//! a number was rounded is known.
+//! Decimal numbers that are rounded to 64-bit integers. Parsing through a double would lose digits and hide
+//! that a number was rounded.
 
-/// A decimal number: its digits, and the power of ten they are times of.
+/// A decimal number: digits times a power of ten.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Decimal {
     digits: i128,
     exponent: i32,
-    /// Whether it has digits past those that are kept.
+    /// Whether nonzero digits were cut off.
     is_cut: bool,
 }
 
-/// As many digits as tell any whole number of 64 bits.
-/// Those of two numbers multiplied are within 128 bits.
+/// The number of digits kept: enough for any 64-bit integer. The product of two such numbers fits into 128
+/// bits.
 const DIGITS: u32 = 20;
 
 impl Decimal {
-    /// The number that is written so: `-12.5`, `1e-3`.
+    /// Parses a number such as `-12.5` or `1e-3`.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let (sign, number) = text.strip_prefix('-').map_or((1, text), |number| (-1, number));
         let (number, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
@@ -46,9 +46,10 @@ impl Decimal {
         Some(this)
     }
 
-    /// The number times another, rounded, halves away from 0, and whether that changed it.
+    /// Multiplies two numbers and rounds the product, halves away from 0. Also returns whether rounding
+    /// changed it.
     ///
-    /// `None` where 64 bits do not hold it.
+    /// Returns `None` if the result overflows 64 bits.
     pub(crate) fn times(self, other: Self) -> Option<(i64, bool)> {
         let is_cut = self.is_cut || other.is_cut;
         let product = self.digits.checked_mul(other.digits)?;
@@ -57,7 +58,7 @@ impl Decimal {
         }
         let exponent = self.exponent.saturating_add(other.exponent);
         let Some(power) = 10i128.checked_pow(exponent.unsigned_abs()) else {
-            // Of more zeros than the product has digits, nothing is left of it.
+            // The power exceeds any product: the quotient rounds to 0, and the product would overflow.
             return (exponent < 0).then_some((0, true));
         };
         if exponent >= 0 {

@@ -1,4 +1,4 @@
-//! The fields of a message, as readers go through them.
+//! Macros that read and write the fields of a message by key.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -6,7 +6,8 @@ use crate::format::losses;
 use crate::schema::{MessageType, Version};
 use crate::wire::read::Reader;
 
-/// The number of a field by its [key](crate::schema::Field::key), a constant; 0 if the version has no such field.
+/// Looks up the number of a field by its [key](crate::schema::Field::key) at compile time; 0 if the version
+/// lacks the field.
 macro_rules! number {
     ($message:ident $key:literal in $version:expr) => {
         const { $crate::schema::$message.number($version, $key) }
@@ -14,10 +15,11 @@ macro_rules! number {
 }
 pub(crate) use number;
 
-/// Whether a tag is that of a field by its key. A list of numbers has two: that of one value, and that of `packed`
-/// ones.
+/// Tests whether a tag is that of a field, by its key. A list of numbers has two tags: one for a single
+/// value, and one for `packed` values.
 ///
-/// `false` if the version has no such field, also for 0: kernels look at bytes that nothing has checked yet.
+/// `false` if the version lacks the field, even if the tag is 0: kernels test bytes that are not validated
+/// yet.
 macro_rules! is {
     ($tag:ident, $message:ident $key:literal in $version:expr) => {
         $crate::format::fields::is!(@ $tag, $crate::schema::$message.tag($version, $key))
@@ -31,11 +33,11 @@ macro_rules! is {
 }
 pub(crate) use is;
 
-/// Reads the fields of a message: an arm for each that is taken, by its [key](crate::schema::Field::key),
-/// from which the compiler finds number and wire type. What is none of them is unknown, or an error if the
-/// schema knows it by another wire type.
+/// Reads the fields of a message, with an arm for each field by its [key](crate::schema::Field::key). The
+/// compiler looks up the number and the wire type. A field without an arm is reported as unknown. It is an
+/// error if the schema has the field with another wire type.
 ///
-/// A list of numbers is packed or not: its arm takes both, and names the tag by which it tells.
+/// A list of numbers may be packed or not. Its arm accepts both tags and binds the tag to a name.
 ///
 /// ```text
 /// fields!(reader, CLOCK in version, intake; {
@@ -44,7 +46,8 @@ pub(crate) use is;
 /// });
 /// ```
 ///
-/// With `tag of` before the reader it reads the one field of that tag, for loops that ask for other fields first.
+/// With `tag of` before the reader, it reads only the field of that tag. Loops that test other fields first
+/// use this.
 macro_rules! fields {
     (@is $tag:ident $message:ident $version:expr, $key:literal) => {
         $tag == const { $crate::schema::$message.tag($version, $key) }
@@ -72,8 +75,9 @@ macro_rules! fields {
 }
 pub(crate) use fields;
 
-/// Writes the fields of a message: an arm for each, by its key, in any order. The compiler puts them in ascending
-/// order of the version's numbers, and drops those that the version lacks; each has its number as a constant.
+/// Writes the fields of a message, with an arm for each field by its key, in any order. The compiler puts
+/// fields in ascending order of the version's numbers and drops those that the version lacks. Each arm gets
+/// the field's number as a constant.
 ///
 /// ```text
 /// emit!(SAMPLE in G; {
@@ -83,12 +87,12 @@ pub(crate) use fields;
 /// });
 /// ```
 ///
-/// The arms are repeated for each turn, and all but one are dropped before code is generated.
+/// The macro repeats all arms for each position in the output; the compiler keeps one of them.
 macro_rules! emit {
     ($message:ident in $generation:ident; { $($arms:tt)* }) => {
         $crate::format::fields::emit!(@count $message $generation, (0) [] $($arms)*)
     };
-    // Gives each arm its place.
+    // Numbers the arms.
     (@count $message:ident $generation:ident, $place:tt [$($arms:tt)*]
         $key:literal => |$number:tt| $then:expr, $($rest:tt)*
     ) => {
@@ -96,7 +100,8 @@ macro_rules! emit {
             [$($arms)* { $place $key |$number| ($then) }] $($rest)*)
     };
     (@count $message:ident $generation:ident, $count:tt [$({ $place:tt $key:literal $($arm:tt)* })*]) => {{
-        /// Evaluated once for each generation, not once for each arm and turn.
+        /// The order of the arms, computed once for each generation instead of once for each arm and
+        /// position.
         struct Order<G>(std::marker::PhantomData<G>);
         impl<G: $crate::schema::Generation> Order<G> {
             const TURNS: [(usize, u32); $count] =
@@ -116,7 +121,8 @@ macro_rules! emit {
 }
 pub(crate) use emit;
 
-/// The places of keys in ascending order of their numbers, with the number; `N` for each key that the version lacks.
+/// Returns the index and the number of each key, in ascending order of numbers. The index is `N` for entries
+/// after the last key that the version has.
 pub(crate) const fn turns<const N: usize>(
     message: &MessageType,
     version: Version,
@@ -140,8 +146,8 @@ pub(crate) const fn turns<const N: usize>(
     turns
 }
 
-/// A field that is not of the schema is skipped and noted; one that is, of another wire type, is an
-/// error.
+/// Skips and reports a field that the schema lacks. Returns an error if the schema has the field with another
+/// wire type.
 #[inline(always)]
 pub(crate) fn unknown(
     reader: &mut Reader,
@@ -150,14 +156,16 @@ pub(crate) fn unknown(
     version: Version,
     intake: &mut Intake,
 ) -> Result<()> {
-    // By value, so that the reader of the loop around it can stay in registers.
+    // Pass the reader by value, so that the surrounding loop can keep its own in registers.
     *reader = past_unknown(*reader, tag, message, version, intake)?;
     Ok(())
 }
 
+/// Skips an unknown field and returns the reader after it.
+///
 /// # Errors
 ///
-/// A known field of another wire type: protobuf would skip it, and lose what it says.
+/// A known field with another wire type. Protobuf would skip it and lose its contents.
 #[cold]
 #[inline(never)]
 fn past_unknown<'a>(

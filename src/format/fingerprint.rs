@@ -1,11 +1,12 @@
-//! The id of a profile that has none: a hash of what it means.
+//! Ids for profiles that lack one: a hash of the contents.
 //!
-//! Requirements: equal profiles have one id in every generation that requires one, whatever stands
-//! beside them in the payload, however the rows of its dictionary are numbered and in whatever order
-//! its samples are; profiles that
-//! differ in anything but their resource and scope have different ids. No id, no work: the rows of
-//! the dictionary are hashed when the first is asked for, each once, and then a sample costs a few
-//! words.
+//! Requirements:
+//!
+//! * Equal profiles get equal ids in every generation that requires ids. The rest of the payload, the
+//!   numbering of dictionary rows and the order of samples have no influence.
+//! * Profiles that differ in anything but resource and scope get different ids.
+//! * Payloads that need no id cost nothing. The first id hashes each row of the dictionary once; after that,
+//!   a sample costs a few words.
 //!
 //! ```text
 //! id = [ header ┬ sum of h(sample)  ]    samples in any order: a sum
@@ -13,8 +14,8 @@
 //! sample = stack, set of attributes, link, stacktrace id, lengths, values, times
 //! ```
 //!
-//! Texts by XXH3-64, words by folded multiplication (decision 9, with what was slower). It is no
-//! cryptographic promise: two profiles that somebody builds on purpose may agree.
+//! Strings are hashed by XXH3-64, words by folded multiplication (decision 9 lists the slower alternatives).
+//! The hash is not cryptographic: an attacker can construct two profiles with equal ids.
 
 use std::convert::Infallible;
 
@@ -29,28 +30,28 @@ use crate::model::id::{AttributeId, Id, LocationId, MappingId, StringId};
 use crate::model::profile::{ProfileId, ProfileParts, ValueType};
 use crate::model::value::Value;
 
-/// Makes the ids of the profiles of a payload.
+/// Computes the ids of the profiles of a payload.
 pub(crate) struct Fingerprints<'a> {
     dictionary: &'a Dictionary,
     known: &'a KnownAttributes,
-    /// Of all rows of the dictionary, from the first id that is asked for to the last.
+    /// Hashes of all dictionary rows, kept from the first id to the last.
     rows: Option<RowHashes>,
-    /// So many more may be asked for.
+    /// The number of ids that are still needed.
     left: usize,
 }
 
 impl<'a> Fingerprints<'a> {
-    /// Of so many profiles at most. Costs nothing until an id is asked for.
+    /// Prepares for at most `ids` ids. Costs nothing until the first.
     pub(crate) fn of(dictionary: &'a Dictionary, known: &'a KnownAttributes, ids: usize) -> Self {
         Self { dictionary, known, rows: None, left: ids }
     }
 
-    /// The id of a profile, which may be in columns, with its default sample type.
+    /// Computes the id of a profile with its default sample type. The profile may consist of several columns.
     pub(crate) fn id(&mut self, joined: &Joined, default: StringId) -> ProfileId {
         let rows = self.rows.take();
         let rows = rows.unwrap_or_else(|| RowHashes::of(self.dictionary, self.known));
         let header = self.header(&rows, joined, default).0;
-        // Samples may come in any order.
+        // A sum, because samples may be in any order.
         let mut sums = [0u64; 2];
         let Ok(()) = spread::rows(joined, |row| {
             let lengths = (row.values.len() as u64) << 32 | row.times.len() as u64;
@@ -70,21 +71,21 @@ impl<'a> Fingerprints<'a> {
         self.rows = (self.left > 0).then_some(rows);
         let id = [Hash::new().word(header).word(sums[0]), Hash::new().word(!header).word(sums[1])];
         let [high, low] = id.map(|half| u128::from(half.0));
-        // Not all zero, which is no id.
+        // Bit 0 is always set, because an id of zeros is invalid.
         ProfileId((high << 64 | low | 1).to_be_bytes())
     }
 
-    /// What is said of the profile as a whole.
+    /// Hashes the fields of the profile that are outside its samples.
     ///
-    /// A default sample type that is the last column's is as good as none, as readers show that
-    /// one.
+    /// A default sample type that names the last column counts as unset, because readers show the last column
+    /// by default.
     fn header(&self, rows: &RowHashes, joined: &Joined, default: StringId) -> Hash {
-        // All fields are named, so that none is forgotten: what an id leaves out is said here.
+        // Destructure all fields, so that the compiler reports a new one. `_` marks fields that ids ignore.
         let ProfileParts {
             profile_id: _,
             time_unix_nano,
             duration_nanos,
-            // They are those of all columns, and samples come later.
+            // Handled below: types for all columns, samples later.
             sample_types: _,
             samples: _,
             default_sample_type: _,
@@ -94,7 +95,7 @@ impl<'a> Fingerprints<'a> {
             dropped_attributes_count,
             original_payload_format,
             original_payload,
-            // How it is written, not what it says.
+            // They affect how the profile is written, not its contents.
             in_order: _,
             event_form: _,
         } = &**joined.first();
@@ -105,7 +106,7 @@ impl<'a> Fingerprints<'a> {
             let value_type = ValueType { temporality: Some(said), ..*value_type };
             hash = hash.words(rows.value_type(value_type));
         }
-        // The last type is shown first where none is named.
+        // Readers show the last type if the default is unset.
         let last = types.last().map_or("", |last| self.dictionary.text(last.name));
         let named = Some(default).filter(|default| self.dictionary.text(*default) != last);
         hash.words(rows.value_type(*period_type))
@@ -120,13 +121,13 @@ impl<'a> Fingerprints<'a> {
     }
 }
 
-/// By row of each table: a hash of the row and of all it refers to. What is none is 0.
+/// Hashes of the rows of each table, by row. Empty rows have hash 0.
 ///
-/// By table and row. A hash is of what a row means, never of its number: references count by the hash of the row
-/// they lead to, and none by 0.
+/// A hash covers the contents of a row and never its number. A reference contributes the hash of its row, or
+/// 0 if unset.
 #[derive(Debug, Default)]
 struct RowHashes {
-    /// 0 for the empty text.
+    /// 0 for the empty string.
     strings: Vec<u64>,
     attributes: Vec<u64>,
     mappings: Vec<u64>,
@@ -136,14 +137,14 @@ struct RowHashes {
     links: Vec<u64>,
 }
 
-/// The hash of a row.
+/// Returns the hash of a row.
 #[inline]
 fn of(hashes: &[u64], id: impl Id) -> u64 {
     hashes.get(id.number() as usize).copied().unwrap_or(0)
 }
 
 impl RowHashes {
-    /// What refers to a table is hashed after it.
+    /// Hashes all tables. Each table is hashed before those that refer to it.
     fn of(dictionary: &Dictionary, known: &KnownAttributes) -> Self {
         let mut rows = Self::default();
         let text = |text: &str| if text.is_empty() { 0 } else { xxh3_64(text.as_bytes()) };
@@ -170,7 +171,8 @@ impl RowHashes {
         rows
     }
 
-    /// A stack: a sum of its locations, each times the weight of its place, none of which waits for the one before.
+    /// Hashes a stack as the sum of its locations, each multiplied by the weight of its position. The
+    /// products are independent, so the processor computes them in parallel.
     #[inline]
     fn stack(&self, stack: &[LocationId], weights: &[u64]) -> u64 {
         let frame = |(location, weight): (&LocationId, &u64)| {
@@ -179,21 +181,20 @@ impl RowHashes {
         stack.iter().zip(weights).map(frame).fold(0, u64::wrapping_add)
     }
 
-    /// The words of a type, a unit and a temporality.
+    /// Returns the words of a type, a unit and a temporality.
     fn value_type(&self, value_type: ValueType) -> [u64; 3] {
         let temporality = value_type.temporality.unwrap_or_default();
         let [name, unit] = [value_type.name, value_type.unit].map(|id| of(&self.strings, id));
         [name, unit, temporality.0 as u64]
     }
 
-    /// Attributes in any order.
+    /// Hashes attributes in any order.
     #[inline]
     fn set(&self, ids: &[AttributeId]) -> u64 {
         ids.iter().fold(0, |sum: u64, id| sum.wrapping_add(of(&self.attributes, *id)))
     }
 
-    /// An attribute. A flag that is not set says no more than one that is not there, and a default
-    /// sample type is part of the header.
+    /// Hashes an attribute. A flag that is false counts as absent. The header covers the default sample type.
     fn attribute(&self, known: Known, attribute: &Attribute) -> u64 {
         match (known, &attribute.value) {
             (Known::MappingFlag(_) | Known::Folded, Value::Bool(false)) => return 0,
@@ -204,7 +205,7 @@ impl RowHashes {
         self.value(Hash::new().words(names), &attribute.value).0
     }
 
-    /// A value: its kind, and its content with its length.
+    /// Hashes the kind of a value, its length and its contents.
     fn value(&self, hash: Hash, value: &Value) -> Hash {
         match value {
             Value::Empty => hash.word(0),
@@ -226,7 +227,7 @@ impl RowHashes {
         }
     }
 
-    /// A mapping with its attributes in any order.
+    /// Hashes a mapping with its attributes in any order.
     fn mapping(&self, dictionary: &Dictionary, id: MappingId) -> u64 {
         let mapping = dictionary.mappings.get(id);
         Hash::new()
@@ -260,12 +261,12 @@ impl RowHashes {
     }
 }
 
-/// A hash of words in their order, each folded in by a multiplication of 64 by 64 bits whose halves
-/// are combined, as wyhash does.
+/// A hash of a sequence of words. Each word is folded in by a 64 by 64 bit multiplication whose halves are
+/// combined, as in wyhash.
 #[derive(Clone, Copy)]
 struct Hash(u64);
 
-/// Where hashes begin: an odd number without a pattern.
+/// The initial state: an odd number without a pattern.
 const FIRST: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Hash {
@@ -277,7 +278,7 @@ impl Hash {
     #[inline]
     fn word(self, word: u64) -> Self {
         let product = u128::from(self.0 ^ word) * 0xe703_7ed1_a0b4_28db;
-        // The state itself stays in, so that a word equal to it does not make the rest the same.
+        // Keep the old state: if it equals the word, the product is 0 and all previous words would be lost.
         Self((product >> 64) as u64 ^ product as u64 ^ self.0.rotate_left(23))
     }
 
@@ -286,7 +287,7 @@ impl Hash {
         words.into_iter().fold(self, Self::word)
     }
 
-    /// The same for times, which are of 128 bits.
+    /// Folds in a time, which has 128 bits.
     fn wide(self, word: u128) -> Self {
         self.word(word as u64).word((word >> 64) as u64)
     }

@@ -1,4 +1,4 @@
-//! The door: what a reader is allowed, and what it noticed.
+//! The state of one read: limits, policy and findings.
 
 use crate::error::{Error, ReadFinding, Result, Severity};
 use crate::format::losses::{LossCode, LossKind};
@@ -33,28 +33,29 @@ pub enum Policy {
 }
 
 #[doc(hidden)]
-/// One reading: its budget, its policy, what it noticed.
+/// The state of one read: its budget, its policy and its findings.
 #[derive(Debug)]
 pub struct Intake {
-    /// What is left of the limits.
+    /// The rest of the limits.
     pub(crate) budget: Budget,
     pub(crate) policy: Policy,
-    /// Options of [`ReadOptions`](crate::ReadOptions) that some readers take.
+    /// Whether to read links. This and the next fields are options of [`ReadOptions`](crate::ReadOptions)
+    /// that some readers support.
     pub(crate) links: bool,
     pub(crate) timestamp_label: Option<String>,
     pub(crate) source: SourceOptions,
-    /// One a code.
+    /// The findings, one for each code.
     pub(crate) findings: Vec<ReadFinding>,
-    /// The rows that the reader is inside of, from the outside in.
+    /// The rows that the reader is in, outermost first.
     inside: Vec<(&'static str, usize)>,
-    /// What the reader found out about the format.
+    /// The facts about the format that the reader detected.
     pub(crate) evidence: Vec<String>,
     /// The samples of the profiles counted so far.
     samples: u64,
 }
 
 impl Intake {
-    /// The intake of a payload of so many bytes.
+    /// Creates the intake for a payload of `payload` bytes.
     pub(crate) fn new(limits: Limits, policy: Policy, payload: usize) -> Self {
         Self {
             budget: Budget::new(limits, payload),
@@ -73,13 +74,13 @@ impl Intake {
         &self.budget.limits
     }
 
-    /// Asks for the attributes of one thing.
+    /// Charges for the attributes of one item.
     #[inline]
     pub(crate) fn take_attributes(&mut self, attributes: usize) -> Result<()> {
         self.take_more_attributes(0, attributes)
     }
 
-    /// Asks for more attributes of a thing that has some.
+    /// Charges for more attributes of an item that already has `held`.
     #[inline]
     pub(crate) fn take_more_attributes(&mut self, held: usize, more: usize) -> Result<()> {
         let most = self.limits().max_attributes_per_item;
@@ -87,28 +88,28 @@ impl Intake {
         self.budget.take::<u32>(more)
     }
 
-    /// Asks for the samples of one more profile: the limit is of all profiles together.
+    /// Checks the limit for the samples of one more profile. The limit applies to all profiles together.
     pub(crate) fn take_samples(&mut self, samples: usize) -> Result<()> {
         self.samples = self.samples.saturating_add(samples as u64);
         within("max_samples", self.limits().max_samples, self.samples)
     }
 
-    /// Whether a table may have so many rows; the error names the table.
+    /// Checks the number of rows of a table. The error names the table.
     #[inline]
     pub(crate) fn check_rows(&self, table: Table, rows: u64) -> Result<()> {
         within("max_table_entries", self.limits().max_table_entries, rows)
             .map_err(|e| e.within(table.name()))
     }
 
-    /// Whether a stack may be of so many locations.
+    /// Checks the depth of a stack.
     #[inline]
     pub(crate) fn check_depth(&self, locations: usize) -> Result<()> {
         let most = self.limits().max_stack_depth;
         within("max_stack_depth", most, locations as u64)
     }
 
-    /// Does what is inside of some rows, from the outside in: what goes wrong there has them in its
-    /// place, as an error and as a finding.
+    /// Runs `f` inside the given rows, outermost first. Errors and findings of `f` include these rows in
+    /// their place.
     pub(crate) fn inside<T>(
         &mut self,
         rows: &[(&'static str, usize)],
@@ -121,7 +122,7 @@ impl Intake {
         result.map_err(|error| placed(error, rows))
     }
 
-    /// Something noticed that needs no repair.
+    /// Reports a finding that needs no repair.
     #[cold]
     pub(crate) fn note(
         &mut self,
@@ -146,8 +147,8 @@ impl Intake {
         }
     }
 
-    /// Something broken: an error, or a finding when repairing was asked for.
-    /// Every reader asks it before it mends anything, so that the policy is decided in one place.
+    /// Returns the error, or reports it as a finding if the policy is to repair. Readers call this before
+    /// every repair, so that one place decides by the policy.
     #[cold]
     pub(crate) fn repair(&mut self, code: LossCode, error: Error) -> Result<()> {
         match self.policy {
@@ -161,7 +162,7 @@ impl Intake {
     }
 }
 
-/// An error from inside of some rows.
+/// Adds the rows that enclose an error to its place.
 #[cold]
 pub(crate) fn placed(error: Error, rows: &[(&'static str, usize)]) -> Error {
     rows.iter().rev().fold(error, |error, (field, row)| error.within_row(field, *row))

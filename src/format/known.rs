@@ -1,59 +1,60 @@
-//! Which attributes the conventions name for what pprof and older generations have fields for.
+//! Attributes of the semantic conventions that represent fields of pprof and of older generations.
 //!
-//! The same attribute means different things to a writer: to 1.10 a row like any other, to pprof a field. Each is
-//! looked at once, by its key and its value; a value that the field cannot hold makes it an attribute like others.
+//! Writers treat these attributes differently: for 1.10 they are ordinary rows, for pprof they are fields.
+//! Each attribute is classified once by key and value. If the field cannot hold the value, the attribute is
+//! an ordinary one.
 
 use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::{AttributeId, StringId};
 use crate::model::value::Value;
 use crate::semconv;
 
-/// What an attribute is to formats that have a field for it.
+/// The field that an attribute represents in formats that have such a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
-    /// Nothing special: an attribute.
+    /// An ordinary attribute, without a field.
     Other,
-    /// One of pprof's four mapping flags, by the order of their fields.
-    /// 0 is `has_functions`.
+    /// One of pprof's four mapping flags, numbered in the order of the fields. 0 is `has_functions`.
     MappingFlag(u8),
-    /// A text on a mapping whose key is of the conventions.
+    /// A string with a build id key of the conventions, on a mapping.
     BuildId(BuildId),
     Folded,
     FrameType,
-    /// One text. A field for comments would make a list of it.
+    /// A single string. The field for comments would turn it into a list.
     Comment,
-    /// A list of texts.
+    /// A list of strings.
     Comments,
     DropFrames,
     KeepFrames,
     DocUrl,
-    /// A default sample type where the profiles of a scope have several.
+    /// A default sample type, for profiles that share a scope with others.
     DefaultSampleType,
-    /// The same, where the number of a column says it too.
+    /// The same, if the number of a column represents it too.
     DefaultColumn,
 }
 
-/// The kinds of build id, in the order in which one of several is chosen.
+/// The kinds of build id, in order of preference if a mapping has several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum BuildId {
-    /// Of the linker, as most tools want it.
+    /// Written by the linker; most tools expect this kind.
     Gnu,
     Go,
-    /// Made of the file, where a linker wrote none.
+    /// A hash of the file, used if the linker wrote no id.
     Htlhash,
     Other,
 }
 
-/// What every attribute of a dictionary is, by row.
+/// The classification of all attributes of a dictionary.
 pub(crate) struct KnownAttributes {
     /// By row of the attribute table.
     kinds: Vec<Known>,
-    /// Whether any attribute is of pprof's namespace: the source can say all pprof can.
+    /// Whether any attribute is in pprof's namespace. If so, the source could represent everything that pprof
+    /// can.
     pub(crate) from_pprof: bool,
 }
 
 impl KnownAttributes {
-    /// Looks at all attributes, once for a payload.
+    /// Classifies all attributes, once for a payload.
     pub(crate) fn of(dictionary: &Dictionary) -> Self {
         let kinds: Vec<Known> =
             dictionary.attributes().iter().map(|attribute| known(dictionary, attribute)).collect();
@@ -62,13 +63,13 @@ impl KnownAttributes {
         Self { kinds, from_pprof }
     }
 
-    /// [`Known::Other`] past the table.
+    /// Returns the classification of an attribute; [`Known::Other`] if the id is past the table.
     #[inline]
     pub(crate) fn get(&self, id: AttributeId) -> Known {
         self.kinds.get(id.row()).copied().unwrap_or(Known::Other)
     }
 
-    /// Changes what the attributes of one kind are, where `changed` says so.
+    /// Reclassifies the attributes of kind `from` that `changed` selects.
     pub(crate) fn change(&mut self, from: Known, to: Known, changed: impl Fn(AttributeId) -> bool) {
         for (row, kind) in self.kinds.iter_mut().enumerate() {
             if *kind == from && changed(AttributeId(row as u32)) {
@@ -78,7 +79,7 @@ impl KnownAttributes {
     }
 }
 
-/// Whether an attribute is of pprof's namespace.
+/// Returns whether an attribute is in pprof's namespace.
 pub(crate) fn is_pprof(dictionary: &Dictionary, row: usize) -> bool {
     let attribute = dictionary.attributes().get(row);
     attribute.is_some_and(|attribute| dictionary.text(attribute.key).starts_with("pprof."))
@@ -87,7 +88,7 @@ pub(crate) fn is_pprof(dictionary: &Dictionary, row: usize) -> bool {
 fn known(dictionary: &Dictionary, attribute: &Attribute) -> Known {
     let key = dictionary.text(attribute.key);
     let known = match &attribute.value {
-        // A location that is not folded says so by nothing, and an empty text is none.
+        // A location without the flag is not folded, and an empty string equals an unset field.
         Value::Bool(false) if key == semconv::PPROF_LOCATION_IS_FOLDED => Known::Other,
         Value::String(text)
             if dictionary.text(*text).is_empty() && key != semconv::PPROF_PROFILE_COMMENT =>
@@ -123,11 +124,11 @@ fn known(dictionary: &Dictionary, attribute: &Attribute) -> Known {
         }
         _ => Known::Other,
     };
-    // A field has no room for a unit.
+    // Fields have no unit.
     if attribute.unit.some().is_some() { Known::Other } else { known }
 }
 
-/// The texts of an attribute that is a text or a list of them.
+/// Iterates over the strings of an attribute that holds a string or a list of strings.
 pub(crate) fn texts(value: &Value) -> impl Iterator<Item = StringId> {
     let (one, many) = match value {
         Value::String(text) => (Some(*text), &[][..]),

@@ -1,9 +1,10 @@
-//! pprof's labels as attributes: one attribute a key, whatever the labels of that key are.
+//! Conversion of pprof's labels to attributes: one attribute for each key.
 //!
-//! A label is a key and either a text or a number with a unit
-//! ([`Label`](https://github.com/google/pprof/blob/main/proto/profile.proto)), and a sample may have several of one key. OTLP's
-//! attributes are unique by key. So several become a list, in their order; and where a list of plain values would
-//! not come back as the same labels, a list of pairs.
+//! A label has a key and either a string or a number with a unit
+//! ([`Label`](https://github.com/google/pprof/blob/main/proto/profile.proto)). A sample may have several
+//! labels with one key, but OTLP's attributes are unique by key. So labels with the same key become a list,
+//! in their order: a list of plain values if these convert back to the same labels, and a list of pairs
+//! otherwise.
 
 use crate::error::Result;
 use crate::format::fields::fields;
@@ -16,19 +17,19 @@ use crate::model::value::{KeyValue, Value};
 use crate::schema::Version;
 use crate::wire::read::Reader;
 
-/// A label as it is on the wire: texts are indices into the string table.
-/// 0 is none in all of them, a number that is 0 as well: pprof cannot tell.
+/// A label as encoded. Strings are indices into the string table. 0 means unset for all fields, the number
+/// included: pprof does not distinguish an unset number from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Label {
     pub(crate) key: u32,
     pub(crate) text: u32,
-    /// In the unit that follows; not asked for where there is a text.
+    /// The number, in the unit below. Ignored if the label has a string.
     pub(crate) number: i64,
     pub(crate) unit: u32,
 }
 
 impl Label {
-    /// The fields may come in any order; what is not of the schema is noted.
+    /// Decodes a label. Fields may be in any order; unknown fields are reported.
     pub(crate) fn read(body: &[u8], intake: &mut Intake) -> Result<Self> {
         let mut reader = Reader::new(body);
         let mut label = Self::default();
@@ -41,7 +42,7 @@ impl Label {
         Ok(label)
     }
 
-    /// Notes what is odd about it.
+    /// Reports a label without a value, or with both a string and a number.
     ///
     /// Neither is an error.
     pub(crate) fn note(self, intake: &mut Intake) {
@@ -57,8 +58,8 @@ impl Label {
         }
     }
 
-    /// The attribute the label is when it is the only one of its key; `text` is asked for the texts
-    /// of its fields. Where there is a text, pprof's own reader does not ask for a number either.
+    /// Builds the attribute for the only label of a key. `text` resolves string indices. If the label has a
+    /// string, the number is ignored, as in pprof's own reader.
     pub(crate) fn attribute(
         self,
         mut text: impl FnMut(u32, &'static str) -> Result<StringId>,
@@ -72,8 +73,8 @@ impl Label {
     }
 }
 
-/// The attributes of a sample from those of its single labels: those of one key become one, where
-/// the first of them was.
+/// Merges the attributes of a sample that have the same key. The merged attribute takes the place of the
+/// first.
 pub(crate) fn group(
     singles: &[Attribute],
     out: &mut Vec<u32>,
@@ -82,7 +83,7 @@ pub(crate) fn group(
     intake: &mut Intake,
 ) -> Result<()> {
     let mut rows: Vec<usize> = (0..singles.len()).collect();
-    // A stable sort: rows of one key stay in their order.
+    // The sort is stable, so rows with the same key keep their order.
     rows.sort_by_key(|&row| singles[row].key);
     let mut keys: Vec<&[usize]> =
         rows.chunk_by(|&row, &next| singles[row].key == singles[next].key).collect();
@@ -100,8 +101,8 @@ pub(crate) fn group(
     Ok(())
 }
 
-/// One attribute from several of one key.
-/// Plain values where all are of one kind and unit, and pairs otherwise.
+/// Merges attributes with the same key into one. It holds plain values if all have the same type and unit,
+/// and pairs otherwise.
 fn list(same: &[&Attribute], texts: &mut Texts, intake: &mut Intake) -> Result<Attribute> {
     let Attribute { key, unit, .. } = *same[0];
     let alike = same.iter().all(|other| {
@@ -119,15 +120,15 @@ fn list(same: &[&Attribute], texts: &mut Texts, intake: &mut Intake) -> Result<A
     Ok(Attribute { key, value: Value::Array(pairs?.into()), unit: StringId::NONE })
 }
 
-/// The names of the pairs a label is said by, where a list of plain values cannot say it.
+/// The key of the string in a pair, for labels that plain values cannot represent.
 pub(crate) const PAIR_TEXT: &str = "str";
-/// The name of a number.
+/// The key of a number.
 pub(crate) const PAIR_NUMBER: &str = "num";
-/// The name of a number's unit.
+/// The key of a number's unit.
 pub(crate) const PAIR_UNIT: &str = "unit";
 
-/// `{"str": s}` or `{"num": n, "unit": u}`.
-/// What a list of pairs has for one label; writing pprof makes the label of it again.
+/// Builds `{"str": s}` or `{"num": n, "unit": u}`: one label in a list of pairs. The writer of pprof converts
+/// it back.
 pub(crate) fn pair(attribute: &Attribute, texts: &mut Texts, intake: &mut Intake) -> Result<Value> {
     let mut pairs = Vec::with_capacity(2);
     let name = if matches!(attribute.value, Value::String(_)) { PAIR_TEXT } else { PAIR_NUMBER };

@@ -1,7 +1,7 @@
-//! Text as lines, with numbers, and the numbers in them.
+//! Splitting of text into numbered lines, and parsing of the numbers in them.
 //!
-//! Nothing is copied: lines are slices of the text. A line that is broken is an error with its number, or under
-//! [`Policy::Repair`](crate::Policy) a finding, and the rest is read.
+//! Lines are slices of the text, without a copy. A malformed line is an error with its line number. Under
+//! [`Policy::Repair`](crate::Policy), it is a finding, and the reader continues with the next line.
 
 use crate::compression;
 use crate::error::{Error, ErrorKind, Result};
@@ -10,8 +10,7 @@ use crate::format::intake::Intake;
 use crate::format::losses::{BAD_LINE, VALUE_ROUNDED};
 use crate::framing::{self, Opening};
 
-/// Whether a text would be taken for something else at the beginning of a file: for UTF-16, for
-/// compressed bytes or for messages in frames.
+/// Returns whether detection would mistake the text for UTF-16, compressed bytes or framed messages.
 pub(crate) fn is_disguised(text: &[u8]) -> bool {
     const MARKS: [&[u8]; 3] = [&[0xef, 0xbb, 0xbf], &[0xff, 0xfe], &[0xfe, 0xff]];
     MARKS.iter().any(|mark| text.starts_with(mark))
@@ -19,19 +18,19 @@ pub(crate) fn is_disguised(text: &[u8]) -> bool {
         || matches!(framing::opening(text, true), Opening::Framed(_))
 }
 
-/// The lines of a text, with their numbers from 1, without `\r` and `\n`.
+/// Iterates over the lines of a text, numbered from 1, without `\r` and `\n`.
 pub(crate) fn lines(text: &[u8]) -> Lines<'_> {
     Lines { rest: text, number: 1, is_last: true }
 }
 
-/// Lines, with their numbers.
+/// An iterator over numbered lines.
 #[derive(Clone)]
 pub(crate) struct Lines<'t> {
-    /// What was not taken yet.
+    /// The rest of the text.
     pub(crate) rest: &'t [u8],
-    /// Of the next line.
+    /// The number of the next line.
     pub(crate) number: usize,
-    /// Whether the text ends with them.
+    /// Whether the text ends with these lines.
     pub(crate) is_last: bool,
 }
 
@@ -47,7 +46,7 @@ impl<'t> Iterator for Lines<'t> {
     }
 }
 
-/// The first line of a text, without `\r` and `\n`, and what follows it; none of nothing.
+/// Splits off the first line, without `\r` and `\n`. Returns `None` if the text is empty.
 #[inline]
 pub(crate) fn first_line(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = text.get(..find(b'\n', text).unwrap_or(text.len()))?;
@@ -55,9 +54,9 @@ pub(crate) fn first_line(text: &[u8]) -> Option<(&[u8], &[u8])> {
     (!text.is_empty()).then_some((line.strip_suffix(b"\r").unwrap_or(line), after))
 }
 
-/// Where a byte is first.
+/// Returns the position of the first occurrence of a byte.
 ///
-/// Whole blocks without it are passed over: the compiler compares all of a block at once.
+/// Skips whole blocks without it: the compiler compares all bytes of a block at once.
 #[inline]
 pub(crate) fn find(byte: u8, text: &[u8]) -> Option<usize> {
     const BLOCK: usize = 32;
@@ -67,11 +66,11 @@ pub(crate) fn find(byte: u8, text: &[u8]) -> Option<usize> {
     text.get(start..)?.iter().position(|other| *other == byte).map(|at| start + at)
 }
 
-/// What was made of line `number`; nothing if it is broken and is passed over.
+/// Returns the result for line `number`, or `None` if the line is malformed and skipped.
 ///
 /// # Errors
 ///
-/// Limits, and whatever is broken unless repairs were asked for.
+/// Limits, and malformed lines unless the policy is to repair.
 pub(crate) fn kept<T>(made: Result<T>, number: usize, intake: &mut Intake) -> Result<Option<T>> {
     let error = match made {
         Ok(made) => return Ok(Some(made)),
@@ -83,7 +82,7 @@ pub(crate) fn kept<T>(made: Result<T>, number: usize, intake: &mut Intake) -> Re
     }
 }
 
-/// The beginning of a line, to be shown.
+/// Quotes the beginning of a line for an error message.
 pub(crate) fn shown(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line.get(..240).unwrap_or(line));
     let mut short: String = text.chars().take(60).collect();
@@ -93,7 +92,7 @@ pub(crate) fn shown(line: &[u8]) -> String {
     format!("{short:?}")
 }
 
-/// A whole number that 64 bits hold.
+/// Parses a 64-bit integer.
 pub(crate) fn int(word: &[u8]) -> Result<i64> {
     let text = std::str::from_utf8(word).unwrap_or_default();
     let is_int = is_int(word);
@@ -103,16 +102,16 @@ pub(crate) fn int(word: &[u8]) -> Result<i64> {
     })
 }
 
-/// Digits, with or without a minus sign.
+/// Returns whether the word is an integer: digits with an optional minus sign.
 pub(crate) fn is_int(word: &[u8]) -> bool {
     let digits = word.strip_prefix(b"-").unwrap_or(word);
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// What stands before the parenthesis that is open at the end of a text, and behind it; it begins the
-/// text, or stands behind a blank, as those of C++ do not.
+/// Splits a text at the parenthesis that is still open at its end. The parenthesis must begin the text or
+/// follow a blank, which excludes those of C++ signatures.
 ///
-/// Counts parentheses from the end: names of files may have pairs of them.
+/// Counts parentheses from the end, because file names may contain pairs of them.
 pub(crate) fn open_parenthesis(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut closed = 0_usize;
     let parenthesis = |byte: &u8| match byte {
@@ -131,13 +130,14 @@ pub(crate) fn open_parenthesis(text: &[u8]) -> Option<(&[u8], &[u8])> {
     (before.is_empty() || before.ends_with(b" ")).then_some((before, behind))
 }
 
-/// A number in hex digits, and nothing else.
+/// Parses a number of hex digits only.
 pub(crate) fn hex(digits: &[u8]) -> Option<u64> {
     let is_hex = digits.iter().all(u8::is_ascii_hexdigit);
     u64::from_str_radix(std::str::from_utf8(digits).ok().filter(|_| is_hex)?, 16).ok()
 }
 
-/// A number times `scale`, rounded, halves away from 0; where that changes it, it is noted.
+/// Parses a number, multiplies it by `scale` and rounds it, halves away from 0. Reports a finding if rounding
+/// changed it.
 pub(crate) fn scaled(word: &[u8], scale: Decimal, intake: &mut Intake) -> Result<i64> {
     let Some(number) = std::str::from_utf8(word).ok().and_then(Decimal::of) else {
         return Err(Error::malformed(format!("the value {} is not a number", shown(word))));
@@ -153,7 +153,7 @@ pub(crate) fn scaled(word: &[u8], scale: Decimal, intake: &mut Intake) -> Result
     Ok(value)
 }
 
-/// A number rounded to a whole one, halves away from 0, if 64 bits hold it.
+/// Rounds a number to a 64-bit integer, halves away from 0. Returns `None` if it overflows.
 pub(crate) fn whole(number: f64) -> Option<i64> {
     const END: f64 = 9_223_372_036_854_775_808.0;
     let rounded = number.round();

@@ -1,4 +1,5 @@
-//! What a conversion could not say, or had to decide: one entry a code, with a count.
+//! Losses of a conversion: the data that a format cannot represent, and the decisions made for it. One entry
+//! for each code, with a count.
 
 mod codes;
 
@@ -68,7 +69,7 @@ pub struct Loss {
     pub first: Vec<String>,
 }
 
-/// With the `kind` and the `meaning` of its code.
+/// Serializes the `kind` and the `meaning` of the code as well.
 #[cfg(feature = "serde")]
 impl serde::Serialize for Loss {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -92,7 +93,7 @@ impl fmt::Display for Loss {
     }
 }
 
-/// The losses of a conversion. Nothing is dropped, guessed or changed without an entry here.
+/// The losses of a conversion. Every value that was dropped, guessed or changed has an entry here.
 ///
 /// Its size depends on the number of codes, not on the number of occurrences.
 ///
@@ -134,14 +135,12 @@ impl Losses {
         self.entries.len()
     }
 
-    /// Returns whether nothing was lost.
-    /// If so, the [verdict](Self::verdict) is [`Verdict::Exact`].
+    /// Returns whether there are no losses. If so, the [verdict](Self::verdict) is [`Verdict::Exact`].
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Returns how faithful the conversion was.
-    /// The worst entry determines it.
+    /// Returns how faithful the conversion was. The worst entry determines it.
     pub fn verdict(&self) -> Verdict {
         match self.entries.first() {
             None => Verdict::Exact,
@@ -165,7 +164,7 @@ impl Losses {
         self.entries.iter().find(|loss| loss.code.as_str() == code)
     }
 
-    /// Notes one loss of `code` at `place`.
+    /// Adds one loss of `code` at `place`.
     pub(crate) fn add(&mut self, code: LossCode, place: impl FnOnce() -> String) {
         self.add_many(code, 1, place);
     }
@@ -223,10 +222,10 @@ impl Losses {
     }
 }
 
-/// The most characters of a place that are kept.
+/// The maximum length of a place in characters.
 const PLACE: usize = 1_000;
 
-/// A place may hold a name of the payload, which may be long.
+/// Shortens a place, which may contain a long name from the payload.
 fn cut(mut place: String) -> String {
     if let Some((end, _)) = place.char_indices().nth(PLACE) {
         place.truncate(end);

@@ -124,10 +124,10 @@ static CODECS: &[&Codec] = &[
 ];
 
 impl Format {
-    /// The newest generation of OTLP profiles. A release of this crate that adds a generation changes it.
+    /// The newest generation of OTLP profiles. It changes when a release of this crate adds a generation.
     ///
-    /// Name the generation, such as [`OTLP_1_10`](Self::OTLP_1_10), if you store payloads or send them to a receiver
-    /// that you do not update together with this crate.
+    /// Name the generation, such as [`OTLP_1_10`](Self::OTLP_1_10), if you store payloads or send them to a
+    /// receiver that you do not update together with this crate.
     pub const OTLP: Self = Self::OTLP_1_10;
     /// OTLP 1.10 and 1.11.
     /// Current receivers read this generation.
@@ -214,8 +214,7 @@ impl Format {
         self.codec().aliases
     }
 
-    /// Returns a one-line description.
-    /// The command's help shows it.
+    /// Returns a one-line description, as the command's help shows it.
     pub fn about(self) -> &'static str {
         self.codec().about
     }
@@ -238,17 +237,17 @@ impl Format {
         self.codec().deprecated
     }
 
-    /// Returns whether it is a generation of OTLP or OTLP/JSON.
+    /// Returns whether the format is a generation of OTLP or OTLP/JSON.
     pub fn is_otlp(self) -> bool {
         matches!(self.codec().encoding, Encoding::Otlp(_) | Encoding::OtlpJson)
     }
 
-    /// Returns whether its payloads are JSON.
+    /// Returns whether payloads of the format are JSON.
     pub fn is_json(self) -> bool {
         matches!(self.codec().encoding, Encoding::OtlpJson | Encoding::Own { json: true })
     }
 
-    /// Returns whether the crate reads it.
+    /// Returns whether the crate reads the format.
     ///
     /// ```
     /// use otlp_profiles::Format;
@@ -259,13 +258,13 @@ impl Format {
         self.codec().read.is_some()
     }
 
-    /// Returns whether the crate writes it.
+    /// Returns whether the crate writes the format.
     pub fn can_write(self) -> bool {
         self.codec().write.is_some()
     }
 
-    /// Returns whether a pprof survives a round trip through it unchanged, and so does most of OTLP. The other
-    /// formats are those of other tools. They represent less, and the [`Losses`] list the
+    /// Returns whether the format represents all of a pprof, and most of OTLP, so that a round trip changes
+    /// no pprof. The other formats are those of other tools. They represent less, and [`Losses`] lists the
     /// rest.
     ///
     /// ```
@@ -278,8 +277,8 @@ impl Format {
         !matches!(self.codec().encoding, Encoding::Own { .. } | Encoding::Events)
     }
 
-    /// Returns the names of the options that apply to this format only: of
-    /// [`SourceOptions`], of [`ReadOptions`](crate::ReadOptions) and of the options for writing.
+    /// Returns the names of the options that apply to this format only: options of [`SourceOptions`], of
+    /// [`ReadOptions`](crate::ReadOptions) and of the options for writing.
     ///
     /// ```
     /// use otlp_profiles::Format;
@@ -299,7 +298,7 @@ impl Format {
         self.codec().encoding
     }
 
-    /// The version of the schema, where the format is a generation of OTLP.
+    /// Returns the version of the schema if the format is a generation of OTLP.
     pub(crate) fn schema(self) -> Option<Version> {
         match self.codec().encoding {
             Encoding::Otlp(version) => Some(version),
@@ -318,7 +317,7 @@ impl Format {
         }
     }
 
-    /// How it is read from lines, where it is.
+    /// Returns the function that reads the format from lines, if it has one.
     pub(crate) fn lines(self) -> Option<ReadLines> {
         match self.codec().read {
             Some(Read::Lines(read)) => Some(read),
@@ -346,7 +345,7 @@ impl Format {
         }
     }
 
-    /// Whether one profile of it may have several sample types.
+    /// Returns whether a profile of this format may have several sample types.
     fn has_columns(self) -> bool {
         match self.encoding() {
             Encoding::Otlp(version) => version.capabilities().several_sample_types,
@@ -355,7 +354,7 @@ impl Format {
         }
     }
 
-    /// Whether it says how timestamped events were counted.
+    /// Returns whether the format stores how timestamped events were counted.
     fn has_event_form(self) -> bool {
         match self.encoding() {
             Encoding::Events => true,
@@ -365,8 +364,8 @@ impl Format {
         }
     }
 
-    /// `Ok` when the format takes all the options that were given to what `can` says of formats: to be
-    /// read, or to be written.
+    /// Returns an error if the format does not support one of the given options. `can` selects the formats
+    /// that the error suggests: those that can be read, or those that can be written.
     pub(crate) fn check_taken(
         self,
         mut given: impl Iterator<Item = &'static str>,
@@ -389,8 +388,7 @@ impl Format {
 }
 
 impl Receiver {
-    /// The format it takes.
-    /// All of today's take the same.
+    /// Returns the format that the receiver accepts. All current receivers accept the same one.
     pub fn format(self) -> Format {
         match self {
             Self::Collector | Self::Parca | Self::Pyroscope => Format::OTLP_1_10,

@@ -1,4 +1,4 @@
-//! What a format is called, and how its name is understood.
+//! Names of formats, and the lookup of formats by name and by file extension.
 
 use std::fmt;
 use std::path::Path;
@@ -8,8 +8,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
 
 impl Format {
-    /// The format that a file's name means by its extension, `.gz` and `.zst` aside: of the generations of
-    /// OTLP the newest. A longer extension says more: `x.otlp.json` is JSON.
+    /// Returns the format of a file by its extension, ignoring `.gz` and `.zst`. For OTLP it is the newest
+    /// generation. The longest matching extension wins: `x.otlp.json` is JSON.
     ///
     /// ```
     /// use otlp_profiles::Format;
@@ -36,7 +36,7 @@ impl Format {
     }
 }
 
-/// Whether something is left of `name` before `.extension`.
+/// Returns whether `name` has a stem before `.extension`.
 fn has_extension(name: &str, extension: &str) -> bool {
     let stem = name.strip_suffix(extension).and_then(|name| name.strip_suffix('.'));
     stem.is_some_and(|stem| !stem.is_empty())
@@ -61,7 +61,7 @@ impl serde::Serialize for Format {
     }
 }
 
-/// By name or alias; a generation of OTLP also by its number alone.
+/// Parses a name or an alias; for a generation of OTLP, also its number alone.
 impl FromStr for Format {
     type Err = Error;
 

@@ -1,27 +1,27 @@
-//! A value as it is read: what is said of it several times.
+//! A `oneof` value under construction, which a message may set several times.
 //!
-//! Protobuf reads messages that are said again as one message with the fields of all. Of several cases of a
-//! `oneof` the last counts, but for a list that follows the same kind of list: that adds to it.
+//! Protobuf merges repeated occurrences of a message into one with the fields of all. The last case of a
+//! `oneof` wins, except that a list after a list of the same kind extends it.
 
 use crate::model::value::{KeyValue, Value};
 
-/// What was said of a value so far.
+/// The value set so far.
 #[derive(Default)]
 pub(crate) struct Oneof {
     value: Value,
-    // The elements of a list, until it is known that it is not said again.
+    // The elements of a list, kept growable because a later occurrence may extend it.
     values: Vec<Value>,
     pairs: Vec<KeyValue>,
 }
 
 impl Oneof {
-    /// What counts unless another case follows.
+    /// Sets the value, which holds unless another case follows.
     #[inline(always)]
     pub(crate) fn set(&mut self, value: Value) {
         self.value = value;
     }
 
-    /// The elements of an array, to which more are added.
+    /// Returns the elements of the array, to be extended.
     pub(crate) fn array(&mut self) -> &mut Vec<Value> {
         if !matches!(self.value, Value::Array(_)) {
             self.values.clear();
@@ -30,7 +30,7 @@ impl Oneof {
         &mut self.values
     }
 
-    /// The pairs of a list, to which more are added.
+    /// Returns the pairs of the list, to be extended.
     pub(crate) fn pairs(&mut self) -> &mut Vec<KeyValue> {
         if !matches!(self.value, Value::KeyValues(_)) {
             self.pairs.clear();
@@ -39,7 +39,7 @@ impl Oneof {
         &mut self.pairs
     }
 
-    /// The value, of which nothing more is said.
+    /// Returns the final value.
     #[inline(always)]
     pub(crate) fn value(self) -> Value {
         match self.value {

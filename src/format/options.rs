@@ -1,4 +1,4 @@
-//! How to write where a format leaves a choice.
+//! Options of writing, for the choices that a format leaves open.
 
 use crate::limits::Limits;
 use crate::model::profile::ProfileId;

@@ -1,7 +1,7 @@
-//! Rows that nothing refers to, where a writer leaves them out.
+//! Counting of unreferenced rows that a writer drops.
 //!
-//! A payload may have rows that nothing refers to, and they mean nothing. A writer whose format has the tables keeps
-//! them as they are; one that makes tables anew writes only what is used, and this counts the difference.
+//! A payload may contain unreferenced rows, which have no meaning. A writer whose format has the tables keeps
+//! them. A writer that builds new tables writes only referenced rows, and this module counts the others.
 
 use crate::builder::reach::Reach;
 use crate::format::losses::{self, Losses};
@@ -9,20 +9,20 @@ use crate::model::Profiles;
 use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId};
 use crate::model::profile::Profile;
 
-/// Which tables are written with all their rows, whether or not anything refers to them.
+/// The tables that are written with all their rows, unreferenced ones included.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kept {
     /// Mappings, locations and functions.
     pub(crate) tables: bool,
-    /// A table of links: pprof has none.
+    /// The table of links, which pprof lacks.
     pub(crate) links: bool,
     pub(crate) attributes: bool,
-    /// A table of stacks: generations before 1.8 and pprof have none.
+    /// The table of stacks, which pprof and generations before 1.8 lack.
     pub(crate) stacks: bool,
 }
 
-/// Counts the rows that nothing refers to and that are not kept. `reach` is what the profiles
-/// reach; it is needed where the tables are not kept.
+/// Counts unreferenced rows in tables that are not kept. `reach` holds the rows that the profiles reach; it
+/// is required if `kept.tables` is false.
 pub(crate) fn note(profiles: &Profiles, reach: Option<&Reach>, kept: Kept, losses: &mut Losses) {
     let dictionary = &profiles.dictionary;
     let mut add = |orphans: usize, table: &'static str| {
@@ -48,7 +48,7 @@ pub(crate) fn note(profiles: &Profiles, reach: Option<&Reach>, kept: Kept, losse
     }
 }
 
-/// A column of all profiles, end to end.
+/// Iterates over a column of all profiles.
 fn samples<'p, T: 'p>(
     profiles: &'p Profiles,
     column: impl Fn(&'p Profile) -> &'p [T],
@@ -56,7 +56,8 @@ fn samples<'p, T: 'p>(
     profiles.iter().flat_map(column)
 }
 
-/// What a mapping or location that is written has is used.
+/// Counts unreferenced attributes. Attributes of a mapping or location count as referenced if that row is
+/// written.
 fn unused_attributes(profiles: &Profiles, reach: Option<&Reach>) -> usize {
     let dictionary = &profiles.dictionary;
     if let Some(reach) = reach {
@@ -73,13 +74,13 @@ fn unused_attributes(profiles: &Profiles, reach: Option<&Reach>) -> usize {
     unused(dictionary.attributes.len(), used.map(|id| id.row()))
 }
 
-/// How many rows of a table, row 0 not among them, are not `used`.
+/// Counts the rows, except row 0, that are not in `used`.
 fn unused(rows: usize, used: impl Iterator<Item = usize>) -> usize {
     if rows < 2 {
         return 0;
     }
     let mut marks = vec![false; rows];
-    // `for_each`, because a `for` over chained iterators asks at each step which one is next.
+    // `for_each`, because a `for` loop over chained iterators checks at each step which of them is next.
     used.for_each(|row| {
         if let Some(mark) = marks.get_mut(row) {
             *mark = true;

@@ -1,4 +1,4 @@
-//! What known receivers of OTLP profiles take.
+//! Known receivers of OTLP profiles, and the forms that they support.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,20 +6,20 @@ use std::str::FromStr;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::options::{StringEncoding, WriteOptions};
 
-/// A receiver of OTLP profiles, and what its released versions take, as of 20 November 2026.
+/// A receiver of OTLP profiles, and the forms that its released versions support, as of 20 November 2026.
 ///
-/// All of them read OTLP 1.10, where a text may stand in place or be a reference into the
-/// dictionary, and all of them understand texts in place when they come by OTLP:
+/// All of them read OTLP 1.10, in which a string is either inline or a reference into the dictionary. All of
+/// them support inline strings in OTLP requests:
 ///
-/// | receiver | texts [in place](StringEncoding::Inline) | [by reference](StringEncoding::Dictionary) |
+/// | receiver | strings [inline](StringEncoding::Inline) | [by reference](StringEncoding::Dictionary) |
 /// |---|---|---|
-/// | [`Collector`](Self::Collector) 0.148 – 0.160 | by OTLP; read from files, keys are erased ([#15793]) | from files; by OTLP, processors see empty keys |
+/// | [`Collector`](Self::Collector) 0.148 – 0.160 | in OTLP requests; erases keys when it reads files ([#15793]) | in files; processors see empty keys in OTLP requests |
 /// | [`Collector`](Self::Collector) 0.161 and later | yes | yes |
-/// | [`Parca`](Self::Parca) 0.27, 0.28 | yes | refused |
-/// | [`Pyroscope`](Self::Pyroscope) 1.20 – 2.2 | yes | labels are lost without a word |
+/// | [`Parca`](Self::Parca) 0.27, 0.28 | yes | rejected |
+/// | [`Pyroscope`](Self::Pyroscope) 1.20 – 2.2 | yes | drops labels silently |
 ///
-/// So only what a Collector before 0.161 reads from a file has to be written by reference. Earlier
-/// releases read older generations: `docs/GENERATIONS.md` says which, and how it is known.
+/// So only files for a Collector before 0.161 need strings by reference. Earlier releases of these receivers
+/// read older generations: `docs/GENERATIONS.md` lists them with sources.
 ///
 /// ```
 /// use otlp_profiles::builder::root_first;
@@ -42,21 +42,19 @@ use crate::format::options::{StringEncoding, WriteOptions};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Receiver {
-    /// The OpenTelemetry Collector, from 0.148 on.
+    /// The OpenTelemetry Collector, 0.148 and later.
     Collector,
-    /// Parca, from 0.27 on.
+    /// Parca, 0.27 and later.
     Parca,
-    /// Grafana Pyroscope, from 1.20 on.
+    /// Grafana Pyroscope, 1.20 and later.
     Pyroscope,
 }
 
 impl Receiver {
-    /// All of them.
-    /// In no order that means anything.
+    /// All receivers, in no particular order.
     pub const ALL: &'static [Self] = &[Self::Collector, Self::Parca, Self::Pyroscope];
 
-    /// The name it is asked for by: `collector`.
-    /// It parses: `"collector".parse::<Receiver>()`.
+    /// Returns the name, such as `collector`. It parses: `"collector".parse::<Receiver>()`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Collector => "collector",
@@ -65,8 +63,8 @@ impl Receiver {
         }
     }
 
-    /// How it takes them from files: a Collector before 0.161 erases keys in place there.
-    /// By OTLP it is [`string_encoding`](Self::string_encoding).
+    /// Returns the string encoding for files. A Collector before 0.161 erases inline keys in files. For OTLP
+    /// requests, use [`string_encoding`](Self::string_encoding).
     ///
     /// ```
     /// use otlp_profiles::format::{Receiver, StringEncoding};
@@ -81,14 +79,13 @@ impl Receiver {
         }
     }
 
-    /// Whether it fails at a `resource`, `scope` or `period_type` that is left out because it is
-    /// empty, as Parca does.
-    /// [`WriteOptions::empty_messages`] writes them.
+    /// Returns whether the receiver fails if an empty `resource`, `scope` or `period_type` is omitted, as
+    /// Parca does. [`WriteOptions::empty_messages`] writes them.
     pub fn needs_empty_messages(self) -> bool {
         matches!(self, Self::Parca)
     }
 
-    /// How it takes the texts of resources, scopes and values when they come by OTLP.
+    /// Returns the encoding of strings of resources, scopes and values in OTLP requests.
     pub fn string_encoding(self) -> StringEncoding {
         match self {
             Self::Collector | Self::Parca | Self::Pyroscope => StringEncoding::Inline,
@@ -97,7 +94,7 @@ impl Receiver {
 }
 
 impl WriteOptions {
-    /// The options to write with what a receiver takes, in [its format](Receiver::format).
+    /// Returns the options for writing payloads that a receiver accepts, in [its format](Receiver::format).
     ///
     /// ```
     /// use otlp_profiles::WriteOptions;

@@ -1,25 +1,25 @@
-//! Which rows of a table are written, and the index each gets.
+//! Selection of the table rows to write, and their new indices.
 //!
-//! References of what is written count the rows that are written, so a row's index is its place among them. Indices are
-//! made into bytes once ([`Codes`]), before anything refers to them.
+//! The index of a row is its position among the written rows. Indices are encoded once ([`Codes`]), before
+//! the writer emits references.
 
 use crate::model::id::{LocationId, StringId};
 use crate::model::ragged::Ragged;
 use crate::wire::codes::{Code, Codes};
 
-/// The rows of a table that are written, in order. Row 0 is never among them.
+/// The rows of a table to write, in order. Row 0 is never among them.
 #[derive(Debug)]
 pub(crate) enum Select {
-    /// All of them: `rows` with row 0.
+    /// All rows of a table with this many rows, row 0 included in the count.
     All(usize),
-    /// Some; `place[row]` is 1 + the position among them, 0 for rows left out.
+    /// Some rows; `place[row]` is 1 + the position among them, or 0 for dropped rows.
     Some { rows: Vec<u32>, place: Vec<u32> },
 }
 
 impl Select {
     pub(crate) const NONE: Self = Self::Some { rows: Vec::new(), place: Vec::new() };
 
-    /// The rows that are marked; where all are, no list is kept.
+    /// Selects the marked rows. If all are marked, stores no list.
     pub(crate) fn marked(marks: &[bool]) -> Self {
         let mut rows = Vec::new();
         let mut place = vec![0; marks.len()];
@@ -34,7 +34,7 @@ impl Select {
         }
     }
 
-    /// The rows of a table of so many, in this order.
+    /// Selects the given rows of a table of `table` rows, in this order.
     pub(crate) fn ordered(rows: Vec<u32>, table: usize) -> Self {
         if rows.len() + 1 == table && rows.is_sorted() {
             return Self::All(table);
@@ -44,7 +44,7 @@ impl Select {
         Self::Some { rows, place }
     }
 
-    /// 1 + the position of a row among those written; 0 is none.
+    /// Returns 1 + the position of a row among the written rows; 0 if the row is dropped.
     #[inline]
     pub(crate) fn place(&self, row: u32) -> u32 {
         match self {
@@ -53,7 +53,7 @@ impl Select {
         }
     }
 
-    /// The row at a place, counted from 0.
+    /// Returns the row at a position, counted from 0.
     #[inline]
     pub(crate) fn row(&self, at: usize) -> usize {
         match self {
@@ -62,7 +62,7 @@ impl Select {
         }
     }
 
-    /// The rows written, in order.
+    /// Iterates over the written rows in order.
     pub(crate) fn rows(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         let (places, some) = match self {
             Self::All(rows) => (1..*rows, None),
@@ -71,7 +71,7 @@ impl Select {
         places.map(move |at| some.map_or(at, |rows| rows[at] as usize))
     }
 
-    /// By row of a table of so many: its place.
+    /// Returns the [`place`](Self::place) of each row of a table of `rows` rows.
     pub(crate) fn places(&self, rows: usize) -> Vec<u32> {
         match self {
             Self::All(_) => (0..rows as u32).collect(),
@@ -79,18 +79,18 @@ impl Select {
         }
     }
 
-    /// By row: what becomes of its place when it is an index, ready to be stored.
+    /// Encodes the index of each row, ready to be emitted. `index` converts a place to an index.
     pub(crate) fn codes(&self, rows: usize, index: impl Fn(u32) -> u32) -> Codes {
         let indices: Vec<u32> = self.places(rows).into_iter().map(index).collect();
         Codes::of(&indices)
     }
 
-    /// The same as a list.
+    /// Returns the written rows as a list.
     pub(crate) fn list(&self) -> Vec<u32> {
         self.rows().map(|row| row as u32).collect()
     }
 
-    /// What the rows written have in a column, in one piece where all are.
+    /// Iterates over the items of a column for the written rows; in one slice if all rows are written.
     pub(crate) fn items<'t, T>(&self, column: &'t Ragged<T>) -> impl Iterator<Item = &'t [T]> {
         let (all, some) = match self {
             Self::All(_) => (Some(&column.items[..]), &[][..]),
@@ -99,7 +99,7 @@ impl Select {
         all.into_iter().chain(some.iter().map(|row| column.row(*row as usize)))
     }
 
-    /// How many rows are written.
+    /// Returns the number of written rows.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::All(rows) => rows.saturating_sub(1),
@@ -108,12 +108,13 @@ impl Select {
     }
 }
 
-/// Whether a location of some stack is none. It looks at all of them: so it can at many at a time.
+/// Returns whether a location is `NONE`. It visits all locations, because a loop without an early exit can
+/// use vector instructions.
 pub(crate) fn holds_none(locations: &[LocationId]) -> bool {
     locations.iter().fold(false, |any, id| any | (*id == LocationId::NONE))
 }
 
-/// Marks a row; one that is not there is passed over.
+/// Marks a row; ignores a row that does not exist.
 #[inline]
 fn mark(marks: &mut [bool], row: u32) {
     if let Some(mark) = marks.get_mut(row as usize) {
@@ -121,21 +122,21 @@ fn mark(marks: &mut [bool], row: u32) {
     }
 }
 
-/// The strings that are written as a table, and the index each gets there.
+/// The strings that are written as a table, and their indices in it.
 #[derive(Debug)]
 pub(crate) struct StringTable {
-    /// By string of the dictionary: whether anything written refers to it.
+    /// Whether a written row refers to the string, by string of the dictionary.
     used: Vec<bool>,
-    /// By string: its index; 0 of those that are not written.
+    /// The index of each string; 0 for strings that are not written.
     place: Vec<u32>,
-    /// The same, ready to be stored.
+    /// The encoded indices, ready to be emitted.
     codes: Codes,
-    /// Those that are written, the empty one first.
+    /// The written strings, the empty one first.
     ids: Vec<StringId>,
 }
 
 impl StringTable {
-    /// Of a dictionary of so many strings, none of them marked.
+    /// Creates a table for a dictionary of `strings` strings, with no string marked.
     pub(crate) fn new(strings: usize) -> Self {
         Self {
             used: vec![false; strings],
@@ -145,14 +146,14 @@ impl StringTable {
         }
     }
 
-    /// Before they are [numbered](Self::number).
+    /// Marks a string. Call it before the strings are [numbered](Self::number).
     #[inline]
     pub(crate) fn mark(&mut self, id: StringId) {
         mark(&mut self.used, id.0);
     }
 
-    /// Gives every marked string its index: first the `first` ones, then the others in the order of the
-    /// dictionary. Row 0 is always there, before all.
+    /// Assigns an index to every marked string: first to those in `first`, then to the others in the order of
+    /// the dictionary. Row 0 is always written, before all others.
     pub(crate) fn number(&mut self, first: &Select) {
         let Self { used, place, ids, .. } = self;
         *place = vec![0; used.len()];
@@ -167,24 +168,24 @@ impl StringTable {
         self.codes = Codes::of(&self.place);
     }
 
-    /// The index of a marked string.
+    /// Returns the index of a marked string.
     #[inline]
     pub(crate) fn index(&self, id: StringId) -> u32 {
         self.place.get(id.row()).copied().unwrap_or(0)
     }
 
-    /// The same, ready to be stored.
+    /// Returns the encoded index, ready to be emitted.
     #[inline]
     pub(crate) fn code(&self, id: StringId) -> Code {
         self.codes.get(id.row())
     }
 
-    /// The marked strings, in order of their index.
+    /// Returns the marked strings in the order of their indices.
     pub(crate) fn ids(&self) -> &[StringId] {
         &self.ids
     }
 
-    /// How many strings are written.
+    /// Returns the number of written strings.
     pub(crate) fn len(&self) -> usize {
         self.ids.len()
     }

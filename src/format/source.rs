@@ -1,11 +1,11 @@
-//! What the formats of other tools leave to be said by whoever has them read.
+//! Options for reading formats of other tools, which omit facts that only the user can supply.
 
 use crate::limits::setters;
 
-/// What the formats of other tools leave to be said: what values measure, which dialect it is.
+/// Facts that formats of other tools omit, such as the sample type of the values and the dialect.
 ///
-/// Each option is taken by some formats ([`Format::options`](crate::Format::options) says which), and is an error of kind
-/// [`ErrorKind::InvalidOption`](crate::ErrorKind::InvalidOption) where another is read.
+/// Each option applies to some formats: see [`Format::options`](crate::Format::options). For other formats it
+/// is an error of kind [`ErrorKind::InvalidOption`](crate::ErrorKind::InvalidOption).
 ///
 /// ```
 /// use otlp_profiles::format::SourceOptions;
@@ -21,39 +21,42 @@ use crate::limits::setters;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SourceOptions {
-    /// `type`: what each column of values measures, and its unit; else `samples` in `count`.
+    /// `type`: the name and unit of the sample type of each column of values; `samples` in `count` by
+    /// default.
     pub sample_types: Vec<(String, String)>,
-    /// `columns`: how many numbers end each line; 0 is as many as there are sample types, or one.
+    /// `columns`: the number of values at the end of each line. 0 means as many as there are sample types, or
+    /// one.
     pub columns: usize,
-    /// `dialect`: what frames and headers hold besides names; an error where no line is of it.
+    /// `dialect`: the contents of frames and headers besides names. It is an error if no line is in this
+    /// dialect.
     pub dialect: Option<Dialect>,
-    /// `annotations`: whether the endings `_[k]`, `_[i]` and `_[j]` of frames say that they are of
-    /// the kernel, inlined, or compiled just in time.
+    /// `annotations`: whether the suffixes `_[k]`, `_[i]` and `_[j]` of frames mark kernel, inlined and
+    /// just-in-time compiled code.
     pub annotations: bool,
-    /// `timestamp-unit`: the unit of timestamps; else each is told by its digits.
+    /// `timestamp-unit`: the unit of timestamps. By default it is inferred from the number of digits of each.
     pub timestamp_unit: Option<TimeUnit>,
-    /// `scale`: what values are multiplied by, which need not be whole then: a number above 0. The
-    /// result is rounded, halves away from 0; where that changes it, it is `value.rounded`.
+    /// `scale`: the factor for values, greater than 0. With a factor, values need not be integers. The result
+    /// is rounded, halves away from 0; if rounding changes it, the reader reports `value.rounded`.
     pub scale: Option<f64>,
-    /// `boot-time`: when the machine was started, in nanoseconds since 1970: times that count from
-    /// there become timestamps.
+    /// `boot-time`: when the machine started, in nanoseconds since 1970. Times counted from boot then become
+    /// timestamps.
     pub boot_time: Option<u64>,
-    /// `trace-fields`: whether what tracepoints say as `key=value` becomes attributes.
+    /// `trace-fields`: whether `key=value` fields of tracepoints become attributes.
     pub trace_fields: bool,
-    /// `event-time`: what the time of an event is that has a duration; else its start.
+    /// `event-time`: whether the time of an event with a duration is its start or its end; the start by
+    /// default.
     pub event_time: Option<EventTime>,
-    /// `frames`: whether frames are called as the spans that are exported for them, not by the names
-    /// of points.
+    /// `frames`: whether frames have the names of the exported spans instead of the names of trace points.
     pub detail_frames: bool,
-    /// `all-info`: whether all that is known of a point becomes attributes, not only what there are
-    /// conventions for; but no secrets.
+    /// `all-info`: whether all data of a trace point becomes attributes, not only data with a semantic
+    /// convention. Does not include secrets.
     pub all_info: bool,
-    /// `secrets`: whether what may hold secrets becomes attributes: arguments, parameters and results,
-    /// the command that was recorded.
+    /// `secrets`: whether data that may contain secrets becomes attributes: arguments, parameters, results,
+    /// and the recorded command.
     pub secrets: bool,
-    /// `merge`: whether the traces of a service are one profile.
+    /// `merge`: whether the traces of a service become one profile.
     pub merge: bool,
-    /// `calls`: whether a second profile counts the calls of points.
+    /// `calls`: whether to add a second profile that counts the calls of trace points.
     pub calls: bool,
 }
 
@@ -74,7 +77,7 @@ setters! { SourceOptions {
 } }
 
 impl SourceOptions {
-    /// With another sample type: the next column is of it.
+    /// Adds a sample type, for the next column.
     ///
     /// ```
     /// use otlp_profiles::format::SourceOptions;
@@ -87,8 +90,8 @@ impl SourceOptions {
         self
     }
 
-    /// The names of the options that were given, as [`Format::options`](crate::Format::options) has them.
-    /// A reader that takes none of these refuses them before it reads.
+    /// Returns the names of the options that are set, as in [`Format::options`](crate::Format::options). A
+    /// reader that does not support one of them returns an error before it reads.
     ///
     /// ```
     /// use otlp_profiles::format::SourceOptions;
@@ -116,15 +119,15 @@ impl SourceOptions {
         .filter_map(|(name, given)| given.then_some(name))
     }
 
-    /// What column `at` measures, and its unit.
+    /// Returns the name and unit of the sample type of column `at`.
     pub(crate) fn type_of(&self, at: usize) -> (&str, &str) {
         let given = self.sample_types.get(at);
         given.map_or(("samples", "count"), |(name, unit)| (name.as_str(), unit.as_str()))
     }
 }
 
-/// What frames and headers of folded stacks hold besides names.
-/// Else frames are names and nothing more.
+/// The contents of frames and headers of folded stacks besides names. Without a dialect, frames are plain
+/// names.
 ///
 /// ```
 /// use otlp_profiles::format::{Dialect, SourceOptions};
@@ -142,17 +145,17 @@ impl SourceOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dialect {
-    /// py-spy: `name (file.py:28)`, and the thread as the first frame.
+    /// py-spy: `name (file.py:28)`, with the thread as the first frame.
     PySpy,
-    /// austin: `P28897;T0:28897;file.py:name:28`, and a header.
+    /// austin: `P28897;T0:28897;file.py:name:28`, with a header.
     Austin,
 }
 
 impl Dialect {
-    /// All of them.
+    /// All dialects.
     pub const ALL: &'static [Self] = &[Self::PySpy, Self::Austin];
 
-    /// The name it is asked for by: `py-spy`.
+    /// Returns the name of the dialect, such as `py-spy`.
     pub fn name(self) -> &'static str {
         match self {
             Self::PySpy => "py-spy",
@@ -161,7 +164,8 @@ impl Dialect {
     }
 }
 
-/// What the time of an event is that has a duration: its proposal says the end of those without one.
+/// The meaning of the time of an event with a duration. The proposal defines only the time of events without
+/// a duration: their end.
 ///
 /// ```
 /// use otlp_profiles::format::{EventTime, SourceOptions};
@@ -171,17 +175,17 @@ impl Dialect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EventTime {
-    /// When it began.
+    /// The time at which the event began.
     Start,
-    /// When it ended.
+    /// The time at which the event ended.
     End,
 }
 
 impl EventTime {
-    /// Both of them.
+    /// Both meanings.
     pub const ALL: &'static [Self] = &[Self::Start, Self::End];
 
-    /// The name it is asked for by: `start`.
+    /// Returns the name of the meaning, such as `start`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Start => "start",
@@ -210,11 +214,11 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// All of them.
+    /// All units.
     pub const ALL: &'static [Self] =
         &[Self::Seconds, Self::Milliseconds, Self::Microseconds, Self::Nanoseconds];
 
-    /// The name it is asked for by: `ms`.
+    /// Returns the name of the unit, such as `ms`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Seconds => "s",
@@ -224,7 +228,7 @@ impl TimeUnit {
         }
     }
 
-    /// The unit of a name that profilers give it.
+    /// Returns the unit with the given name, in the spellings of profilers.
     pub(crate) fn of_name(name: &str) -> Option<Self> {
         Some(match name {
             "s" | "seconds" => Self::Seconds,
@@ -235,7 +239,7 @@ impl TimeUnit {
         })
     }
 
-    /// The nanoseconds in one.
+    /// Returns the number of nanoseconds in one unit.
     pub(crate) fn nanos(self) -> u64 {
         match self {
             Self::Seconds => 1_000_000_000,
@@ -245,8 +249,8 @@ impl TimeUnit {
         }
     }
 
-    /// The unit of a time since 1970 written with so many digits.
-    /// Seconds since 1970 have ten digits until the year 2286.
+    /// Infers the unit of a time since 1970 from its number of digits. Seconds since 1970 have ten digits
+    /// until the year 2286.
     pub(crate) fn of_digits(digits: usize) -> Self {
         match digits {
             0..=10 => Self::Seconds,

@@ -1,16 +1,16 @@
-//! Values and timestamps of a sample, where a format has one value a sample and column.
+//! Conversion of the values of a sample for formats with one value per sample and column.
 //!
 //! ```text
-//! sample type  values     timestamps   how
-//! one          [5]        any          Plain: as it is
+//! sample type  values     timestamps   result
+//! one          [5]        any          Plain: unchanged
 //! one          []         3            Total(3): each timestamp counts 1
-//! one          [5 5]      2            Total(10): equal values come back by dividing
+//! one          [5 5]      2            Total(10): division restores equal values
 //! one          [5 6]      2            Each: a sample for each value, with its timestamp
 //! one          [5 6]      0            Each
 //! several      one each   any          Plain
 //! ```
 //!
-//! The samples are walked once, front to back, by cursors into the columns: a row costs no search.
+//! Cursors walk the columns once, front to back, so a row costs no search.
 
 use std::slice;
 
@@ -21,10 +21,10 @@ use crate::model::profile::Profile;
 use crate::model::ragged::Ragged;
 use crate::model::samples::{SampleRef, Samples};
 
-/// How a sample with other than one value becomes samples with one.
+/// The conversion of a sample to samples with one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spread {
-    /// It has one already.
+    /// Unchanged: it has one value already.
     Plain,
     /// One sample with this total and all timestamps.
     Total(i64),
@@ -32,8 +32,7 @@ pub(crate) enum Spread {
     Each,
 }
 
-/// All samples, one after the other: as [`Samples::get`], without looking for where each row
-/// begins.
+/// A walk over all samples. Like [`Samples::get`], but without a lookup of the beginning of each row.
 pub(crate) struct Walk<'a> {
     samples: &'a Samples,
     attributes: Rows<'a, AttributeId>,
@@ -51,7 +50,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The next sample, which must be number `row`.
+    /// Returns the next sample, which must be number `row`.
     #[inline(always)]
     pub(crate) fn next(&mut self, row: usize) -> SampleRef<'a> {
         let samples = self.samples;
@@ -65,7 +64,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The next in an order of the samples: their rows, each once. Without one it is that of the samples.
+    /// Returns the sample at position `at` of an order, which lists each row once; without an order, the next
+    /// sample.
     #[inline(always)]
     fn next_by(&mut self, order: Option<&[u32]>, at: usize) -> SampleRef<'a> {
         match order {
@@ -75,11 +75,11 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The values that each of several profiles has for the same samples, one sample after the other.
+/// The values of joined profiles for the same samples, sample by sample.
 pub(crate) struct Columns<'a> {
     joined: &'a Joined<'a>,
     rows: Vec<Rows<'a, i64>>,
-    /// One list for all samples, which is filled again for each.
+    /// A list that is reused for each sample.
     current: Vec<&'a [i64]>,
 }
 
@@ -90,7 +90,7 @@ impl<'a> Columns<'a> {
         Self { joined, rows: rows.collect(), current }
     }
 
-    /// The values of the next sample, which must be number `row`, by profile.
+    /// Returns the values of the next sample by profile. It must be number `row`.
     #[inline]
     pub(crate) fn next(&mut self, row: usize) -> &[&'a [i64]] {
         let Self { joined, rows, current } = self;
@@ -105,17 +105,17 @@ impl<'a> Columns<'a> {
         current
     }
 
-    /// The same again.
+    /// Returns the values of the current sample again.
     pub(crate) fn row(&self) -> &[&'a [i64]] {
         &self.current
     }
 }
 
-/// Rows of a column, one after the other: the end of one is the beginning of the next.
+/// A cursor over the rows of a column. The end of one row is the beginning of the next.
 struct Rows<'a, T> {
     items: &'a [T],
     ends: slice::Iter<'a, u32>,
-    /// Where the next row begins.
+    /// The beginning of the next row.
     start: usize,
 }
 
@@ -134,9 +134,9 @@ impl<'a, T> Rows<'a, T> {
     }
 }
 
-/// How the values of a sample with one sample type are said as one.
+/// Chooses the conversion for a sample of a profile with one sample type.
 ///
-/// A total past 64 bits is not made: then each value is a sample.
+/// If the total would overflow 64 bits, each value becomes a sample.
 pub(crate) fn spread(values: &[i64], times: &[u64]) -> Spread {
     match (values, times.len()) {
         ([], times) => Spread::Total(times as i64),
@@ -150,22 +150,22 @@ pub(crate) fn spread(values: &[i64], times: &[u64]) -> Spread {
     }
 }
 
-/// A sample of one value a column, or one of those that a sample becomes.
+/// A converted sample, with one value per column.
 pub(crate) struct Row<'r> {
-    /// The number of the sample, and of this part of it.
+    /// The number of the source sample, and the number of this part of it.
     pub(crate) at: [usize; 2],
     pub(crate) sample: &'r SampleRef<'r>,
-    /// What was done to the sample's values.
+    /// The conversion of the sample's values.
     pub(crate) how: Spread,
     pub(crate) values: &'r [i64],
     pub(crate) times: &'r [u64],
 }
 
-/// The samples of some columns as formats have them where a profile may have several sample types.
+/// Converts the samples of some columns to the form of formats with several sample types per profile.
 ///
 /// # Errors
 ///
-/// The first that `each` has.
+/// The first error of `each`.
 #[inline]
 pub(crate) fn rows<E>(joined: &Joined, each: impl FnMut(Row) -> Result<(), E>) -> Result<(), E> {
     match &joined.profiles[..] {
@@ -174,8 +174,7 @@ pub(crate) fn rows<E>(joined: &Joined, each: impl FnMut(Row) -> Result<(), E>) -
     }
 }
 
-/// Each column has one value a sample, so a sample stays one: the values and times it has in a
-/// column become that column's total.
+/// Converts each sample to one: its values and timestamps in a column become the total of that column.
 fn rows_of_several<E>(
     joined: &Joined,
     mut each: impl FnMut(Row) -> Result<(), E>,
@@ -196,15 +195,16 @@ fn rows_of_several<E>(
     Ok(())
 }
 
-/// What has a value for each timestamp becomes a total, or several samples.
+/// Converts each sample of one profile. A sample with a value for each timestamp becomes a total, or several
+/// samples.
 ///
-/// `parts` of a sample are counted from 0, so that a caller can say something once for each sample.
+/// Parts of a sample are counted from 0, so a caller can report something once for each sample.
 fn rows_of_one<E>(
     profile: &Profile,
     order: Option<&[u32]>,
     mut each: impl FnMut(Row) -> Result<(), E>,
 ) -> Result<(), E> {
-    // Of no sample type there are no values, or each is of one that has no name.
+    // A profile without a sample type either has no values, or its values have a type without a name.
     let bare = profile.sample_types.is_empty() && profile.samples.values.items.is_empty();
     let several = profile.sample_types.len() > 1;
     let mut walk = Walk::of(&profile.samples);
@@ -229,9 +229,10 @@ fn rows_of_one<E>(
     Ok(())
 }
 
-/// Whether every total of a column is the number of its timestamps: each counts 1.
+/// Returns whether each total of a column equals the number of its timestamps, so that each timestamp counts
+/// 1.
 ///
-/// Then the total may be left out where timestamps say it, and nothing is lost.
+/// If so, a writer may omit the totals without loss, because the timestamps imply them.
 pub(crate) fn column_counts_events(profile: &Profile, column: usize) -> bool {
     let several = profile.sample_types.len() > 1;
     let samples =

@@ -1,4 +1,4 @@
-//! Stacks while they are read.
+//! Interning of stacks while a payload is read.
 
 use std::hash::BuildHasher;
 
@@ -15,24 +15,24 @@ use crate::wire::read::Reader;
 /// The stacks of a payload: rows of locations. Row 0 is the empty stack.
 #[derive(Debug)]
 pub(crate) struct Stacks {
-    /// Where they end; once all are read, their locations too.
-    /// Its items are filled by [`settle`](Self::settle), so that locations are moved once.
+    /// The ends of the rows. [`settle`](Self::settle) fills the items after all stacks are read, so that
+    /// locations are moved once.
     pub(crate) rows: Ragged<u32>,
-    /// The locations of all of them, until then.
+    /// The locations of all stacks until [`settle`](Self::settle).
     pub(crate) locations: Indices,
-    /// The largest of them less one, or a larger one, from then on.
+    /// An upper bound of the largest location minus one, set by [`settle`](Self::settle).
     pub(crate) most: Option<u32>,
-    /// Finds the row of an equal stack, where equal ones become one.
+    /// Finds equal stacks, if stacks are deduplicated.
     index: RowIndex,
-    /// Seeded: locations come from strangers.
+    /// Seeded, because locations are untrusted input.
     hasher: RandomState,
 }
 
-/// The locations of a packed list of so many bytes are counted before there is room for them.
+/// The length in bytes from which a packed list is counted before memory is allocated.
 const LONG: usize = 1 << 16;
 
 impl Stacks {
-    /// Stacks whose locations get `plus` added.
+    /// Creates stacks that add `plus` to every location.
     pub(crate) fn plus(plus: u32) -> Self {
         let mut rows = Ragged::default();
         rows.end_row();
@@ -45,19 +45,19 @@ impl Stacks {
         }
     }
 
-    /// Makes room for so many stacks of so many locations in all.
+    /// Reserves memory for `stacks` stacks with `locations` locations in all.
     pub(crate) fn reserve(&mut self, stacks: usize, locations: usize) {
         self.index.reserve(stacks);
         self.rows.ends.reserve(stacks);
         self.locations.reserve(locations);
     }
 
-    /// The row of the stack of some locations, each with what is added to all: that of an equal one, or a new one.
+    /// Returns the row of an equal stack, or adds a new one. `plus` is already added to these locations.
     ///
     /// # Errors
     ///
-    /// The budget: locations may be in any number of stacks. It is asked before an equal one is looked for, which
-    /// takes as long as to keep it, however many are equal.
+    /// The budget is exceeded. It is charged before deduplication, because equal stacks cost as much time as
+    /// different ones, and there may be any number of them.
     #[inline]
     pub(crate) fn intern(&mut self, stack: &[u32], intake: &mut Intake) -> Result<u32> {
         let Self { rows, locations, index, hasher, .. } = self;
@@ -87,7 +87,7 @@ impl Stacks {
         self.locations.append(body)
     }
 
-    /// Ends a stack whose locations began at the `first`, and which costs so many numbers more.
+    /// Ends a stack that began at location `first`, and charges for its locations and `more` further numbers.
     #[inline]
     pub(crate) fn end(&mut self, first: usize, more: usize, intake: &mut Intake) -> Result<()> {
         let end = self.locations.len();
@@ -98,7 +98,7 @@ impl Stacks {
         Ok(())
     }
 
-    /// The stacks have their locations, now that all are read.
+    /// Moves the locations into the rows, after all stacks are read.
     pub(crate) fn settle(&mut self) {
         let mut locations = std::mem::take(&mut self.locations);
         if locations.len() > 0 {

@@ -1,11 +1,11 @@
-//! Profiles apart: each with a dictionary of its own, of what it reaches.
+//! Extraction of single profiles, each with a separate dictionary of the rows that it reaches.
 //!
-//! A format of one profile a file, or with tables in every profile, is written from these, so that
-//! the time for a profile is that of what it holds, not that of the payload.
+//! Writers use this for formats with one profile per file or with tables in every profile. The time for a
+//! profile depends on its contents, not on the size of the payload.
 //!
 //! ```text
-//! dictionary of all ─► reach of profile 1 ─► Subset 1   marks cleared by the rows that were set,
-//!                  └─► reach of profile 2 ─► Subset 2   not by the size of the dictionary
+//! full dictionary ─► reach of profile 1 ─► Subset 1   only marks that were set are cleared:
+//!                 └─► reach of profile 2 ─► Subset 2   the size of the dictionary does not matter
 //! ```
 
 use crate::builder::reach::Reach;
@@ -16,27 +16,27 @@ use crate::model::dictionary::Dictionary;
 use crate::model::id::{MappingId, StringId};
 use crate::model::profile::Profile;
 
-/// Takes profiles out of a payload, one after the other.
+/// Extracts profiles from a payload one by one.
 pub(crate) struct Subsets<'a> {
     dictionary: &'a Dictionary,
     reach: Reach,
-    /// Of the rows of the whole payload, where they have another one than the dictionary.
+    /// The order of the rows of the whole payload, if it differs from that of the dictionary.
     order: Option<Order>,
-    /// By mapping: whether a profile taken before has it.
+    /// Whether an earlier profile contains the mapping, by mapping.
     ///
-    /// A mapping that is first here and was in a profile before is probably a library.
+    /// If a mapping of an earlier profile is first in this one, it is probably a library.
     taken: Vec<bool>,
 }
 
-/// Some profiles that are one on the wire, and the rows they reach.
+/// Profiles that are encoded as one, and the rows that they reach.
 pub(crate) struct Subset {
-    /// Rows in the order of the payload's, but for the main binary, which comes first.
+    /// The rows in the order of the payload, except that the main binary is first.
     pub(crate) dictionary: Dictionary,
     profiles: Vec<Profile>,
 }
 
 impl Subset {
-    /// They are written as those that they were taken from: whether in the order said, and in which order of samples.
+    /// Returns the extracted profiles with the order of columns and samples of the original.
     pub(crate) fn joined(&self, of: &Joined) -> Joined<'_> {
         let profiles = self.profiles.iter().collect();
         Joined { profiles, ordered: of.ordered, order: of.order.clone() }
@@ -44,16 +44,15 @@ impl Subset {
 }
 
 impl<'a> Subsets<'a> {
-    /// Room for the marks of all rows, once for all profiles.
+    /// Allocates the marks of all rows once for all profiles.
     pub(crate) fn of(dictionary: &'a Dictionary, order: Option<Order>) -> Self {
         let taken = vec![false; dictionary.mappings.rows.len()];
         Self { dictionary, reach: Reach::of(dictionary), order, taken }
     }
 
-    /// Takes out profiles, and some texts beside them.
+    /// Extracts profiles with the rows that they reach.
     ///
-    /// `texts` are those that the writer needs beside what the profiles say; they come back with
-    /// their new ids.
+    /// `texts` are strings that the writer needs besides; it returns their new ids.
     pub(crate) fn take<const N: usize>(
         &mut self,
         joined: &Joined,
@@ -83,8 +82,11 @@ impl<'a> Subsets<'a> {
         (Subset { dictionary, profiles }, texts)
     }
 
-    /// The mapping to put first, where pprof has the main binary: none where the first is in its
-    /// place. That of a library which a profile before has as well comes from that profile.
+    /// Returns the mapping to put first, where pprof expects the main binary. Returns `None` if the first
+    /// mapping may stay.
+    ///
+    /// Only a library that an earlier profile also contains is replaced: its first place probably stems from
+    /// that profile.
     fn main_binary(&self) -> Option<MappingId> {
         let mappings = self.reach.rows.of::<MappingId>();
         let first = MappingId(*mappings.first()?);
@@ -96,15 +98,16 @@ impl<'a> Subsets<'a> {
         others.find(|id| is_program(self.filename(*id)))
     }
 
-    /// The name of a binary.
+    /// Returns the file name of a mapping.
     fn filename(&self, id: MappingId) -> &str {
         self.dictionary.text(self.dictionary.mappings.get(id).filename)
     }
 }
 
-/// Whether a file may be a program, by its name: neither a library nor something like `[vdso]`.
+/// Returns whether a file may be a program, judged by its name.
 ///
-/// `libc.so.6`, `lib_x.dylib`, `[vdso]` and files without a name are none.
+/// Libraries such as `libc.so.6` and `lib_x.dylib`, pseudo files such as `[vdso]`, and empty names are not
+/// programs.
 pub(crate) fn is_program(filename: &str) -> bool {
     let name = filename.trim_end_matches("(deleted)").trim_end();
     let versioned =

@@ -1,19 +1,19 @@
-//! Which temporality a sample type has when its format cannot say it.
+//! Temporality of sample types whose format does not represent it.
 //!
-//! OTLP 1.3 to 1.8 ask for `aggregation_temporality`, which pprof and later generations do not have. A rule by the sample
-//! type's name chooses one; and because it is a rule, what it chose is no loss when it is left out again.
+//! OTLP 1.3 to 1.8 require `aggregation_temporality`, which pprof and later generations lack. A rule chooses
+//! one by the name of the sample type. Dropping a value that the rule would choose again is no loss.
 
 use crate::model::dictionary::Dictionary;
 use crate::model::profile::{AggregationTemporality, ValueType};
 
-/// The temporality of a sample type, by its name: a state is a total, an event a change.
+/// Returns the temporality of a sample type by its name: cumulative for a state, delta for events.
 pub(crate) fn assumed(name: &str, duration_nanos: i128) -> AggregationTemporality {
     match name {
         "goroutine" | "threadcreate" | "thread" | "objects" | "space" => {
             AggregationTemporality::CUMULATIVE
         }
         name if name.starts_with("inuse_") => AggregationTemporality::CUMULATIVE,
-        // Totals since the process started, unless taken as the difference of two.
+        // Totals since the process started, unless the profile is the difference of two.
         "contentions" | "delay" if duration_nanos == 0 => AggregationTemporality::CUMULATIVE,
         name if name.starts_with("alloc_") && duration_nanos == 0 => {
             AggregationTemporality::CUMULATIVE
@@ -24,7 +24,7 @@ pub(crate) fn assumed(name: &str, duration_nanos: i128) -> AggregationTemporalit
     }
 }
 
-/// The temporality of a sample type where one must be said: its own, or the one assumed.
+/// Returns the temporality to write if the format requires one: the stored one, or else the assumed one.
 pub(crate) fn written(
     value_type: ValueType,
     duration_nanos: i128,
@@ -34,8 +34,7 @@ pub(crate) fn written(
     value_type.temporality.unwrap_or_else(|| assumed(name, duration_nanos))
 }
 
-/// Whether a sample type loses its temporality where none can be said: it says one, and not the
-/// one that would be assumed again.
+/// Returns whether a format without temporality loses it: it is set, and differs from the assumed one.
 pub(crate) fn is_lost(
     value_type: ValueType,
     duration_nanos: i128,

@@ -1,5 +1,5 @@
-//! Text on its way in: blocks of whole lines, of whatever Unicode it is, so that a long one takes the memory of what
-//! is made of it.
+//! Input of text in any Unicode encoding, as blocks of whole lines. A long text needs memory only for one
+//! block and for the parsed result.
 
 use std::io::{self, Cursor, Read};
 
@@ -10,11 +10,11 @@ use crate::format::lines::Lines;
 use crate::framing::unreadable;
 use crate::stream::{Decoder, Encoding};
 
-/// A text, as far as it was not taken yet. What lies in memory is one block; what is read comes in several, and only
-/// one of them is in memory.
+/// The rest of a text. A text in memory is one block. A streamed text has several, of which one is in memory
+/// at a time.
 pub(crate) struct Text<'a> {
     source: Source<'a>,
-    /// Of the next line.
+    /// The number of the next line.
     number: usize,
 }
 
@@ -26,14 +26,14 @@ enum Source<'a> {
 /// The byte order mark of UTF-8.
 const UTF_8: &[u8] = b"\xef\xbb\xbf";
 
-/// As much of a text as decides what all of it is read as.
+/// The number of bytes at the beginning of a text that decide its format.
 const HEAD: usize = 64 << 10;
 
-/// As much as is read at once, where no line is longer.
+/// The number of bytes read at a time, unless a line is longer.
 const BLOCK: usize = 256 << 10;
 
 impl<'a> Text<'a> {
-    /// A text in memory.
+    /// Wraps a text in memory.
     pub(crate) fn of(payload: &'a [u8]) -> Self {
         let source = match payload {
             _ if Encoding::of(payload).is_some() => Source::Stream(Stream::of(payload)),
@@ -42,12 +42,13 @@ impl<'a> Text<'a> {
         Self { source, number: 1 }
     }
 
-    /// A text that is read as it is needed.
+    /// Wraps a text that is read on demand.
     pub(crate) fn coming(input: impl Read + 'a) -> Self {
         Self { source: Source::Stream(Stream::of(input)), number: 1 }
     }
 
-    /// The whole lines in the first [`HEAD`] bytes, or all lines there are; nothing is taken.
+    /// Returns the whole lines in the first [`HEAD`] bytes, or the whole text if it is shorter. Consumes
+    /// nothing.
     pub(crate) fn head(&mut self) -> Result<&[u8]> {
         let text = match &mut self.source {
             Source::Whole(text) => text,
@@ -62,12 +63,12 @@ impl<'a> Text<'a> {
         })
     }
 
-    /// Gives the text to `take`, block by block. What is left of a block is in front of the next one, and of the last
-    /// nothing may be left.
+    /// Passes the text to `take` block by block. The unconsumed rest of a block begins the next one. `take`
+    /// must consume the last block completely.
     ///
     /// # Errors
     ///
-    /// Those of `take`, and where the text cannot be read.
+    /// Errors of `take`, and I/O errors.
     pub(crate) fn each(
         &mut self,
         intake: &mut Intake,
@@ -90,7 +91,8 @@ impl<'a> Text<'a> {
             }
             self.number = lines.number;
             let taken = text.len() - lines.rest.len();
-            // Of twice as much something can be taken at last, in time that is linear all the same.
+            // Double the block if nothing was consumed, so that a long line fits in the end. Total time stays
+            // linear.
             least = if taken > 0 { BLOCK } else { text.len().saturating_mul(2) };
             if let Source::Stream(stream) = &mut self.source {
                 stream.window.pass(taken);
@@ -98,7 +100,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// All of the text, in memory.
+    /// Returns the whole text in memory.
     pub(crate) fn whole(&mut self, intake: &mut Intake) -> Result<&[u8]> {
         match &mut self.source {
             Source::Whole(text) => Ok(text),
@@ -113,7 +115,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// A text that is read: some of it lies in memory.
+/// A text that is streamed through a window.
 struct Stream<'a> {
     window: Window<Box<dyn Read + 'a>>,
     is_begun: bool,
@@ -124,8 +126,8 @@ impl<'a> Stream<'a> {
         Self { window: Window::new(Box::new(input), u64::MAX), is_begun: false }
     }
 
-    /// Lines of at least so many bytes, if there are as many; whether they are the last, and how many bytes were read
-    /// so far.
+    /// Returns lines of at least `least` bytes if available, whether they are the last, and the number of
+    /// bytes read so far.
     fn block(&mut self, least: usize) -> Result<(&[u8], bool, u64)> {
         let mut least = least;
         loop {
@@ -140,7 +142,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Reads until there are so many bytes, or the text ends.
+    /// Reads until the window holds `least` bytes or the text ends.
     fn fill(&mut self, least: usize) -> Result<()> {
         if !self.is_begun {
             self.is_begun = true;
@@ -149,7 +151,7 @@ impl<'a> Stream<'a> {
         self.read_up_to(least)
     }
 
-    /// Passes over the byte order mark, and decodes a text that is not UTF-8.
+    /// Skips the byte order mark, and starts decoding if the text is not UTF-8.
     fn begin(&mut self) -> Result<()> {
         self.read_up_to(5)?;
         let Some((encoding, mark)) = Encoding::of(self.window.rest()) else {
@@ -174,7 +176,7 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// The text up to its last line break.
+/// Returns the text up to its last line break.
 fn whole_lines(text: &[u8]) -> &[u8] {
     let end = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     text.get(..end).unwrap_or_default()
@@ -186,7 +188,7 @@ mod tests {
     use crate::format::intake::Policy;
     use crate::limits::Limits;
 
-    /// A reader that gives so many bytes at once.
+    /// A reader that returns at most the given number of bytes at a time.
     struct Slow<'a>(&'a [u8], usize);
 
     impl Read for Slow<'_> {
@@ -196,7 +198,7 @@ mod tests {
         }
     }
 
-    /// All lines with their numbers.
+    /// Returns all lines with their numbers.
     fn all(mut text: Text<'_>) -> Vec<(usize, String)> {
         let mut intake = Intake::new(Limits::network(), Policy::Refuse, 0);
         let mut all = Vec::new();

@@ -1,12 +1,12 @@
-//! Interning while reading: texts, attributes and stacks that were met before.
+//! Interning of strings and attributes while a payload is read.
 //!
 //! ```text
-//! raw     "" t1 t2 … tn │ p1 p2 …      rows of the string table, then texts in place
-//! index                 │ p1 p2 …      the table's rows only after 16 texts that were in no index
+//! raw     "" t1 t2 … tn │ p1 p2 …      rows of the string table, then inline strings
+//! index                 │ p1 p2 …      includes the table's rows only after 16 failed lookups
 //! ```
 //!
-//! A payload usually has a handful of texts in place, for which indexing a table of 100,000 strings
-//! would cost more than all the rest. So the first sixteen are looked for by length, one by one.
+//! A typical payload has a handful of inline strings. Indexing a string table of 100,000 rows for them would
+//! cost more than all other work. So the first sixteen lookups scan the table, comparing lengths first.
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -23,33 +23,34 @@ use crate::model::strings::RawStrings;
 use crate::model::value::Value;
 use crate::schema::Table;
 
-/// The texts of a payload while it is read: the rows of its string table first, then the texts
-/// it has in place, each once.
+/// The strings of a payload while it is read: the rows of its string table, then its inline strings, each
+/// once.
 #[derive(Debug)]
 pub(crate) struct Texts {
-    /// Not yet proved to be UTF-8.
+    /// The bytes of the strings, not yet validated as UTF-8.
     pub(crate) raw: RawStrings,
-    /// How many of them are rows of the string table, with those of our own.
+    /// The number of rows of the string table, including those that this crate added.
     pub(crate) table_rows: u32,
-    /// 1 if the empty string was put before a string table that lacks it, which is a repair; otherwise 0.
+    /// 1 if the string table lacks the empty string and the reader prepended it, which is a repair; otherwise
+    /// 0.
     pub(crate) own: u32,
     /// The first row in the index.
     ///
-    /// 0: nothing was interned yet; 1: all rows are in the index.
+    /// 0: no string was interned yet; 1: the index has all rows.
     first: u32,
     index: RowIndex,
-    /// How many texts were looked for among those before it.
+    /// The number of lookups in the rows before `first`.
     looked_for: u32,
-    /// Seeded: texts come from strangers.
+    /// Seeded, because strings are untrusted input.
     hasher: RandomState,
 }
 
-/// After this many texts that were looked for one by one, the rows of the string table are indexed:
-/// that costs as much, and most payloads have few texts in place.
+/// The number of strings that are looked up by scanning the string table before it is indexed. Indexing costs
+/// about as much as this many scans, and most payloads have few inline strings.
 const ONE_BY_ONE: u32 = 16;
 
-/// Behind the texts of a payload come as many names of attributes as a rule, none longer: without room for
-/// them, all texts would move.
+/// The number and the maximum length of attribute names that readers usually append to the strings of a
+/// payload. Without reserved memory for them, all strings would be moved.
 const NAMES: usize = 16;
 const NAME: usize = 40;
 
@@ -66,7 +67,7 @@ impl Texts {
         }
     }
 
-    /// The same, with room for some rows of the string table.
+    /// Creates an empty table with memory for `rows` rows of the string table.
     pub(crate) fn with_room(rows: usize, bytes: usize) -> Self {
         let mut texts = Self::new();
         if rows > 0 {
@@ -79,18 +80,18 @@ impl Texts {
     ///
     /// # Errors
     ///
-    /// As of [`intern`](Self::intern).
+    /// As for [`intern`](Self::intern).
     #[inline]
     pub(crate) fn push_row(&mut self, bytes: &[u8], intake: &mut Intake) -> Result<()> {
         push_row(&mut self.raw, bytes, intake)
     }
 
-    /// The id of a text, equal to that of an equal one interned before; of equal rows of the string
-    /// table, the first's. The empty text is none.
+    /// Interns a string. Returns the id of an equal string if there is one; for duplicate rows of the string
+    /// table, that of the first. The id of the empty string is `NONE`.
     ///
     /// # Errors
     ///
-    /// [`Limit`](crate::ErrorKind::Limit) past `max_string_bytes`, `max_strings` or the budget.
+    /// [`Limit`](crate::ErrorKind::Limit) if `max_string_bytes`, `max_strings` or the budget is exceeded.
     pub(crate) fn intern(&mut self, bytes: &[u8], intake: &mut Intake) -> Result<StringId> {
         if bytes.is_empty() {
             return Ok(StringId::NONE);
@@ -107,7 +108,7 @@ impl Texts {
         {
             return Ok(row);
         }
-        // Where it ends, and in the index its hash and some slots.
+        // Charge for the end of the row, and for its hash and slots in the index.
         intake.budget.take::<[u64; 7]>(1)?;
         intake.budget.take::<u8>(bytes.len())?;
         push_row(&mut self.raw, bytes, intake)?;
@@ -116,7 +117,7 @@ impl Texts {
         Ok(StringId(row))
     }
 
-    /// Has the index begin behind the rows there are: the empty one at least.
+    /// Starts the index after the existing rows, of which the empty string is the first.
     #[cold]
     fn begin(&mut self) {
         if self.raw.len() == 0 {
@@ -125,7 +126,7 @@ impl Texts {
         self.first = self.raw.len() as u32;
     }
 
-    /// The row of the string table that is equal to a text not in the index.
+    /// Finds a row of the string table that equals a string missing from the index.
     #[cold]
     fn find_in_table(
         &mut self,
@@ -144,9 +145,9 @@ impl Texts {
         Ok(row.map(|row| StringId(row as u32)))
     }
 
-    /// Lets the rows of the string table be found; of equal ones, the first.
+    /// Adds the rows of the string table to the index; of duplicates, only the first.
     ///
-    /// Linear, and once at most.
+    /// Takes linear time, at most once.
     fn index_table(&mut self, intake: &mut Intake) -> Result<()> {
         let rows = self.raw.len();
         intake.budget.take::<[u64; 3]>(rows)?;
@@ -162,13 +163,13 @@ impl Texts {
         Ok(())
     }
 
-    /// Makes room for `texts` texts of `bytes` bytes in all.
+    /// Reserves memory for `texts` strings of `bytes` bytes in all.
     pub(crate) fn reserve(&mut self, texts: usize, bytes: usize) {
         self.raw.reserve(texts + NAMES, bytes + NAMES * NAME);
         self.index.reserve(texts);
     }
 
-    /// [`intern`](Self::intern) for a name of our own.
+    /// Interns a name that this crate defines.
     pub(crate) fn name(&mut self, name: &'static str, intake: &mut Intake) -> Result<StringId> {
         self.intern(name.as_bytes(), intake)
     }
@@ -183,7 +184,7 @@ fn push_row(raw: &mut RawStrings, bytes: &[u8], intake: &mut Intake) -> Result<(
     Ok(())
 }
 
-/// The hash of some bytes.
+/// Hashes bytes.
 #[inline]
 pub(crate) fn hash_bytes(hasher: &RandomState, bytes: &[u8]) -> u64 {
     let mut state = hasher.build_hasher();
@@ -191,19 +192,19 @@ pub(crate) fn hash_bytes(hasher: &RandomState, bytes: &[u8]) -> u64 {
     state.finish()
 }
 
-/// The attributes a reader adds to those of the payload's own table, each once.
+/// Attributes that a reader adds to the attribute table of the payload, each once.
 #[derive(Debug)]
 pub(crate) struct NewAttributes {
-    /// The row the first of them gets.
+    /// The row of the first added attribute.
     pub(crate) first: u32,
-    /// In the order in which they were made.
+    /// The attributes in the order of insertion.
     pub(crate) rows: Vec<Attribute>,
     index: RowIndex,
     hasher: RandomState,
 }
 
 impl NewAttributes {
-    /// Behind a table of so many rows.
+    /// Creates a list that follows a table of `rows` rows.
     pub(crate) fn after(rows: usize) -> Self {
         Self {
             first: rows as u32,
@@ -213,7 +214,7 @@ impl NewAttributes {
         }
     }
 
-    /// The id of an attribute, equal to that of an equal one.
+    /// Interns an attribute. Returns the id of an equal one if there is one.
     pub(crate) fn intern(
         &mut self,
         attribute: Attribute,
@@ -226,7 +227,7 @@ impl NewAttributes {
         }
         let row = rows.len() as u32;
         intake.check_rows(Table::Attribute, u64::from(*first) + u64::from(row) + 1)?;
-        // Its place in the index, too.
+        // Charge for its slot in the index, too.
         intake.budget.take::<u64>(1)?;
         intake.budget.take::<u8>(heap_bytes(&attribute.value))?;
         intake.budget.push_row(rows, attribute)?;
@@ -234,7 +235,7 @@ impl NewAttributes {
         Ok(AttributeId(first.saturating_add(row)))
     }
 
-    /// The attribute of a name of our own.
+    /// Interns an attribute whose key this crate defines.
     pub(crate) fn named(
         &mut self,
         key: &'static str,
@@ -246,9 +247,9 @@ impl NewAttributes {
         self.intern(Attribute { key, value, unit: StringId::NONE }, intake)
     }
 
-    /// Those of the payload's own table and these behind them; the shorter of the two is moved.
+    /// Appends these attributes to the payload's table. Moves the shorter of the two lists.
     ///
-    /// Ids that [`intern`](Self::intern) gave stay right: `first` was the length of the table.
+    /// Ids from [`intern`](Self::intern) stay valid, because `first` was the length of the table.
     pub(crate) fn behind(&mut self, mut table: Vec<Attribute>) -> Vec<Attribute> {
         let mut rows = std::mem::take(&mut self.rows);
         if table.len() < rows.len() {
@@ -259,7 +260,7 @@ impl NewAttributes {
         table
     }
 
-    /// The row of an id of this list.
+    /// Returns the attribute with the given id if it is in this list.
     #[inline]
     pub(crate) fn get(&self, id: u32) -> Option<&Attribute> {
         self.rows.get(id.checked_sub(self.first)? as usize)

@@ -1,11 +1,12 @@
-//! What a format has no place for: every bit of it is counted, thing by thing, before it is left out.
+//! Counting of data that a format cannot represent. Each item is counted before it is dropped.
 //!
-//! A pprof, and most formats of other tools, has no resource, no scope, no ids of profiles and one string a build
-//! id; OTLP's generations without stack traces of OTEP 0239 or with one sample type a profile share some of it.
+//! pprof and most formats of other tools lack resources, scopes and profile ids, and have one build id per
+//! mapping. Generations of OTLP without the stack traces of OTEP 0239, or with one sample type per profile,
+//! lack some data too.
 //!
-//! Counting happens on the model and before writing, so that a writer only has to leave things out.
-//! A value that this crate made itself because a format required one (an id, a temporality) and
-//! would make again is not counted: nothing is lost then.
+//! Counting runs on the model before writing, so the writer only needs to skip the data. Values that this
+//! crate derived because a format required them (an id, a temporality), and would derive again, are not
+//! counted, because they are not lost.
 
 use crate::format::columns::{Joined, is_in_fields};
 use crate::format::fingerprint::Fingerprints;
@@ -19,17 +20,17 @@ use crate::model::value::Value;
 use crate::model::{Attributes, Profiles, ResourceProfiles, ScopeProfiles};
 use crate::semconv::PPROF_PROFILE_COMMENT;
 
-/// Which of some attributes a format says, by their keys. Asked once for all, as there may be many.
+/// Returns the keys of the attributes that a format represents. Called once for a list of attributes, as
+/// there may be many.
 pub(crate) type SaidKeys = fn(&Attributes) -> [Option<&'static str>; 2];
 
-/// Whether a key is one of these.
+/// Returns whether a key is one of the given ones.
 pub(crate) fn is_one_of(keys: &[Option<&str>], key: &str) -> bool {
     keys.iter().flatten().any(|one| *one == key)
 }
 
-/// Counts what is said of resources and scopes.
-/// Once for all payloads that the profiles become. Attributes of a resource are lost but for those
-/// that the format says, if the resource has a profile to say them with.
+/// Counts the data of resources and scopes, once for all payloads that the profiles become. Resource
+/// attributes are lost, except those that the format represents in a profile of that resource.
 pub(crate) fn envelope(profiles: &Profiles, said_keys: Option<SaidKeys>, losses: &mut Losses) {
     for (row, resource) in profiles.resources.iter().enumerate() {
         let is_met = resource.scopes.iter().any(|scope| !scope.profiles.is_empty());
@@ -41,7 +42,7 @@ pub(crate) fn envelope(profiles: &Profiles, said_keys: Option<SaidKeys>, losses:
     }
 }
 
-/// A pprof does not say whose it is.
+/// Counts the attributes and fields of a resource, for which pprof has no fields.
 fn resource_unsaid(
     profiles: &ResourceProfiles,
     row: usize,
@@ -71,7 +72,8 @@ fn resource_unsaid(
     losses.add_many(losses::SCHEMA_URL_DROPPED, url, || "resource_profiles.schema_url".to_owned());
 }
 
-/// Of a scope, only what pprof says in fields of the profile survives: the default sample type and the order.
+/// Counts the data of a scope, except the two attributes that pprof stores in fields of the profile: the
+/// default sample type and the order.
 fn scope_unsaid(profiles: &ScopeProfiles, dictionary: &Dictionary, losses: &mut Losses) {
     let scope = &profiles.scope;
     for (id, field) in [(scope.name, "scope.name"), (scope.version, "scope.version")] {
@@ -89,12 +91,11 @@ fn scope_unsaid(profiles: &ScopeProfiles, dictionary: &Dictionary, losses: &mut 
     losses.add_many(losses::SCHEMA_URL_DROPPED, url, || "scope_profiles.schema_url".to_owned());
 }
 
-/// Counts what is said of profiles.
-/// Asked once for each payload.
+/// Counts the data of profiles. Created once for each payload.
 pub(crate) struct Unsaid<'a> {
     dictionary: &'a Dictionary,
     known: &'a KnownAttributes,
-    /// To see whether an id is one that was made here: then losing it loses nothing.
+    /// Recomputes ids: an id that this crate derived is not lost when it is dropped.
     fingerprints: Fingerprints<'a>,
 }
 
@@ -103,14 +104,14 @@ impl<'a> Unsaid<'a> {
         Self { dictionary, known, fingerprints: Fingerprints::of(dictionary, known, usize::MAX) }
     }
 
-    /// Counts what is said of some columns, with their default sample type.
+    /// Counts the data of joined columns with their default sample type.
     pub(crate) fn profile(&mut self, joined: &Joined, default: StringId, losses: &mut Losses) {
         self.fields(joined, default, losses);
         attributes(joined.first(), self.dictionary, self.known, losses);
     }
 
-    /// Counts what is said of some columns in fields. A value that a rule chose where one was
-    /// required, and would choose again, is no loss.
+    /// Counts the fields of joined columns. A value that a rule chose because one was required, and would
+    /// choose again, is no loss.
     pub(crate) fn fields(&mut self, joined: &Joined, default: StringId, losses: &mut Losses) {
         let dictionary = self.dictionary;
         let mut ids = joined.profiles.iter().map(|profile| profile.profile_id);
@@ -136,7 +137,7 @@ impl<'a> Unsaid<'a> {
     }
 }
 
-/// No rule assumes the temporality of a period.
+/// Counts temporalities. No rule covers the temporality of a period, so dropping it is always a loss.
 fn temporalities(profile: &Profile, dictionary: &Dictionary, losses: &mut Losses) {
     let of_period = profile.period_type.temporality.unwrap_or_default();
     let said = of_period != AggregationTemporality::UNSPECIFIED;
@@ -150,7 +151,7 @@ fn temporalities(profile: &Profile, dictionary: &Dictionary, losses: &mut Losses
     }
 }
 
-/// Counts the attributes of a profile that no field of pprof says.
+/// Counts the attributes of a profile that no field of pprof represents.
 fn attributes(
     profile: &Profile,
     dictionary: &Dictionary,
@@ -177,8 +178,8 @@ fn attributes(
     }
 }
 
-/// A comment that has a key of its own, as one converter writes them, and its number.
-/// Only a text is one, and a comment has no unit.
+/// Parses a comment that is an attribute with a numbered key, as one converter writes them. Returns its
+/// number and its string. Its value must be a string without a unit.
 pub(crate) fn numbered_comment(
     attribute: &Attribute,
     dictionary: &Dictionary,
@@ -190,7 +191,7 @@ pub(crate) fn numbered_comment(
     Some((number.parse().ok()?, *text))
 }
 
-/// Counts the stacktrace ids of a profile, where they cannot be said.
+/// Counts the stacktrace ids of a profile, for formats that cannot represent them.
 pub(crate) fn stacktrace_ids(profile: &Profile, losses: &mut Losses) {
     let lost = profile.samples.stacktrace_ids.iter().filter(|id| **id != StringId::NONE).count();
     losses.add_many(losses::STACKTRACE_ID_DROPPED, lost as u64, || {
@@ -198,7 +199,7 @@ pub(crate) fn stacktrace_ids(profile: &Profile, losses: &mut Losses) {
     });
 }
 
-/// Counts what the first of some columns, which speaks for all of them, does not say for the others.
+/// Counts the fields in which other columns differ from the first, which represents them all.
 pub(crate) fn other_columns(joined: &Joined, losses: &mut Losses) {
     let first = joined.first();
     for other in joined.profiles.iter().skip(1) {

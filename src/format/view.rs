@@ -1,7 +1,8 @@
-//! What the formats of other tools have no place for: every bit of it is counted.
+//! Counting of data that formats of other tools cannot represent.
 //!
-//! One list for all such formats: a format says in [`Says`] what it can say, the rest of what the
-//! model has is counted with its code. What pprof lacks as well is counted by [`unsaid`](super::unsaid).
+//! All such formats share this code. A format declares in [`Says`] which data it represents; everything else
+//! in the model is counted under its code. [`unsaid`](super::unsaid) counts the data that pprof lacks as
+//! well.
 
 use crate::format::assembly::Met;
 use crate::format::columns::{Join, default_of, join, scope_default};
@@ -15,46 +16,46 @@ use crate::model::samples::SampleRef;
 use crate::model::{AttributeRef, Profiles};
 use crate::semconv::PROFILE_FRAME_TYPE;
 
-/// What a format says of frames besides their names, and of profiles besides their samples.
+/// The data that a format represents: of frames besides their names, and of profiles besides their samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Says {
-    /// What values measure.
+    /// Sample types.
     pub(crate) types: bool,
-    /// How long it took.
+    /// The duration of a profile.
     pub(crate) duration: bool,
-    /// When it began.
+    /// The start time of a profile.
     pub(crate) time: bool,
-    /// Files and lines.
+    /// Source files and lines.
     pub(crate) lines: bool,
-    /// Columns of lines, too.
+    /// Columns of source lines.
     pub(crate) columns: bool,
-    /// Of which type code is.
+    /// Frame types.
     pub(crate) frame_types: bool,
-    /// Addresses and the binaries they are in.
+    /// Addresses and their binaries.
     pub(crate) binaries: bool,
     /// Attributes, links and timestamps of samples.
     pub(crate) samples: bool,
-    /// Which attributes of a sample it says where it does not say all.
+    /// The attributes of a sample that the format represents, if it does not represent all.
     pub(crate) of_sample: Option<SaidKeys>,
-    /// Which attributes of a resource it says.
+    /// The attributes of a resource that the format represents.
     pub(crate) of_resource: Option<SaidKeys>,
-    /// The key of the attribute of profiles that it has a place for, if it has one.
+    /// The key of the profile attribute that the format represents; empty if there is no such attribute.
     pub(crate) attribute: &'static str,
-    /// Whether the string of that attribute contains an attribute of all samples of the profile.
+    /// Returns whether the string of that attribute contains an attribute of all samples of the profile.
     pub(crate) in_attribute: Option<fn(&str, AttributeRef<'_>) -> bool>,
 }
 
-/// What one sample type of a profile measures.
+/// A profile and one of its sample types.
 #[derive(Clone, Copy)]
 pub(crate) struct Column<'a> {
-    /// The number of the resource that the profile is of.
+    /// The number of the resource that contains the profile.
     #[cfg_attr(not(feature = "firefox"), expect(dead_code, reason = "processes are told by it"))]
     pub(crate) resource: usize,
     pub(crate) profile: &'a Profile,
     pub(crate) column: usize,
 }
 
-/// The columns of all profiles, by what they measure.
+/// Groups the columns of all profiles by sample type.
 pub(crate) fn by_type(profiles: &Profiles) -> Vec<Vec<Column<'_>>> {
     let text = |id: StringId| profiles.dictionary.text(id);
     let mut met = Met::default();
@@ -77,7 +78,7 @@ pub(crate) fn by_type(profiles: &Profiles) -> Vec<Vec<Column<'_>>> {
     groups
 }
 
-/// Counts what is not said.
+/// Counts the data that the format does not represent.
 pub(crate) fn unsaid(profiles: &Profiles, says: Says, losses: &mut Losses) {
     let dictionary = &profiles.dictionary;
     let texts = dictionary.strings.not_utf8().len() as u64;
@@ -85,7 +86,7 @@ pub(crate) fn unsaid(profiles: &Profiles, says: Says, losses: &mut Losses) {
     envelope(profiles, says.of_resource, losses);
     let known = KnownAttributes::of(dictionary);
     let mut fields = Unsaid::of(dictionary, &known);
-    // What joining decides is for formats of several columns.
+    // Losses of joining concern only formats with several columns.
     let mut ignored = Losses::default();
     for scope in profiles.resources.iter().flat_map(|resource| &resource.scopes) {
         let of_scope = scope_default(scope, dictionary);
@@ -100,8 +101,7 @@ pub(crate) fn unsaid(profiles: &Profiles, says: Says, losses: &mut Losses) {
     mappings(dictionary, says, losses);
 }
 
-/// Each profile is asked on its own: types, period, times, attributes; then its samples by the
-/// column.
+/// Counts the types, period, times and attributes of a profile, then the data of its samples.
 fn unsaid_of(profile: &Profile, dictionary: &Dictionary, says: Says, losses: &mut Losses) {
     let mut lost = |code, lost: bool, place: &str| {
         losses.add_many(code, u64::from(lost), || place.to_owned());
@@ -144,7 +144,8 @@ fn unsaid_of(profile: &Profile, dictionary: &Dictionary, says: Says, losses: &mu
     losses.add_many(losses::TIMESTAMPS_DROPPED, times, String::new);
 }
 
-/// An address counts as lost only where the frame has a name, since without one it is the name.
+/// Counts the data of locations. An address is lost only if the frame has a name; otherwise the address is
+/// the name.
 fn locations(dictionary: &Dictionary, says: Says, losses: &mut Losses) {
     let table = &dictionary.locations;
     for row in 1..table.len() {
@@ -175,7 +176,7 @@ fn locations(dictionary: &Dictionary, says: Says, losses: &mut Losses) {
     }
 }
 
-/// A system name that repeats the name is no loss, and neither is the only name there is.
+/// Counts the data of functions. A system name is lost only if it differs from the name and the name is set.
 fn functions(dictionary: &Dictionary, says: Says, losses: &mut Losses) {
     for row in 1..dictionary.functions.len() {
         let function = dictionary.function(FunctionId(row as u32));
