@@ -1,19 +1,18 @@
-//! A look over all of a payload, where its beginnings do not tell some formats apart.
+//! Looks over a whole payload if the beginnings of its lists leave several formats.
 //!
-//! One pass, with the grammar of one of the formats. Lists are passed over by the lengths of their
-//! elements, and a message is entered only if the formats differ in it. What is entered is bounded: of
-//! short messages of each kind the first, and then those that stand a step apart, to the last. At
-//! [`Depth::Whole`] the pass also reads the tags of all those between. What it finds worth a closer
-//! look is then walked by each format: the messages that were entered, and those with a field that
-//! nobody met before.
+//! The look is one pass with the grammar of one of the formats. It skips list elements by length, and enters
+//! a message only if the formats differ in it. The number of entered messages is bounded: of the short
+//! messages of each kind, the first ones and then evenly spaced ones, to the end. At [`Depth::Whole`], the
+//! pass also reads the tags of all messages between them. Each format then walks the probes that the look
+//! collected: the entered messages, and messages with fields that no walk has read before.
 //!
 //! ```text
 //! samples   s s s s s … s . . . . s . . . . s . . . . s     s: entered, up to 256 first ones,
 //!                                                           then one in every 512th of the payload
 //! ```
 //!
-//! Cost: an element passed over is one tag and one length. So a look takes a fixed part of reading,
-//! and memory for the probes alone. Decision 32 says what else was tried.
+//! A skipped element costs one tag and one length. So a look takes a fixed fraction of the time of a read,
+//! and memory only for the probes. Decision 32 lists the alternatives.
 
 use super::Depth;
 use super::grammar::{Grammar, bit, inner};
@@ -25,30 +24,29 @@ use crate::wire::{FIXED64, LEN, VARINT};
 /// Messages of one kind that are entered: the first ones, and others evenly spaced over the payload.
 const FIRST: u32 = 1 << 8;
 const SPACED: usize = 1 << 9;
-/// Messages from this size on are few, and always entered.
+/// Messages of at least this size are rare and always entered.
 const LONG: usize = 4096;
-/// Messages with the same new fields that are kept.
+/// Limit of probes kept for new fields.
 const NEW: usize = 256;
 
-/// How often the dictionary has the field of each number.
+/// Number of occurrences of each dictionary field, by field number.
 pub(super) type DictionaryRows = [u64; NUMBERS];
 
-/// What was found.
+/// The result of a look.
 pub(super) struct Found<'p> {
-    /// Messages, or single fields of them, for a closer look.
+    /// Messages, or single fields of them, for each format to walk.
     pub(super) probes: Vec<Probe<'p>>,
-    /// Fields of the dictionary by number.
+    /// Occurrences of the dictionary's fields.
     pub(super) rows: DictionaryRows,
-    /// Whether there is any field in which the formats differ.
+    /// Whether the payload contains any field in which the formats differ.
     pub(super) differs: bool,
-    /// The messages of which some were passed over, or broken, though the formats differ in them: a
-    /// bit for each.
+    /// Messages in which the formats differ, but of which some were skipped or broken: a bit for each kind.
     passed: u32,
 }
 
 impl Found<'_> {
-    /// Whether everything was looked at in which these formats, which are among those it was made
-    /// for, may differ.
+    /// Returns whether the look read everything in which these formats may differ. They must be among the
+    /// formats of the look.
     pub(super) fn saw_all(&self, ours: &Grammar, others: &[&Grammar]) -> bool {
         let differences = Differences::of(ours, others);
         let is_passed = |noun: usize| self.passed & bit(noun as u32) != 0;
@@ -57,24 +55,24 @@ impl Found<'_> {
     }
 }
 
-/// Something to walk, in the message a path leads to.
+/// Bytes to walk, in the message that a path leads to.
 #[derive(Clone, Copy)]
 pub(super) struct Probe<'p> {
-    /// The fields that lead there; a format that lacks one of them passes over the probe.
+    /// The fields that lead there. A format that lacks one of them skips the probe.
     pub(super) path: Path,
     pub(super) part: Part<'p>,
 }
 
-/// How much of a message is to be walked.
+/// The part of a message to walk.
 #[derive(Clone, Copy)]
 pub(super) enum Part<'p> {
     Whole(&'p [u8]),
     Field(&'p [u8]),
-    /// Nothing, but these are all fields it has.
+    /// No bytes: only the set of all fields that the message has.
     Fields(u32),
 }
 
-/// Looks for what tells `ours` from `others`; `seen` are the fields of messages met before.
+/// Looks for differences between `ours` and `others`. `seen` holds the fields that earlier walks read.
 pub(super) fn look<'p>(
     ours: &Grammar,
     others: &[&Grammar],
@@ -101,23 +99,23 @@ pub(super) fn look<'p>(
 struct Look<'g, 'p> {
     ours: &'g Grammar,
     differences: Differences,
-    /// Whether all tags are read, not only those of messages that are entered.
+    /// Whether to read all tags, and not only those of entered messages.
     whole: bool,
-    /// The bytes from one message that is entered to the next one of its kind.
+    /// The distance in bytes between entered messages of one kind.
     step: usize,
-    /// How far into the payload the next one of each kind is.
+    /// The offset in the payload where the next message of each kind is due.
     next: [usize; Noun::COUNT],
-    /// How many of each kind were entered.
+    /// Number of entered messages of each kind.
     entered: [u32; Noun::COUNT],
-    /// The fields of each message that some format's walk has met, and those kept often enough since.
+    /// The fields of each message that a walk has read, or that are in enough probes.
     seen: [u32; Noun::COUNT],
-    /// How many probes were kept for new fields, up to [`NEW`].
+    /// Number of probes kept for new fields, up to [`NEW`].
     new: usize,
     found: Found<'p>,
 }
 
 impl<'p> Look<'_, 'p> {
-    /// Passes over the fields of a message, and enters those in which the formats differ.
+    /// Skips the fields of a message, and enters those in which the formats differ.
     fn message(&mut self, of: &'static MessageType, path: Path, mut reader: Reader<'p>) {
         let message = of.noun;
         let (common, into) = self.differences.masks(message);
@@ -152,8 +150,8 @@ impl<'p> Look<'_, 'p> {
         self.keep_new(message, fields & !common, Probe { path, part: Part::Fields(fields) });
     }
 
-    /// Passes over the short messages that follow, up to the next one that is due; where all is looked at, over
-    /// those without new fields. Says how many they are.
+    /// Skips the short messages that follow, up to the next one that is due. At [`Depth::Whole`], skips those
+    /// without new fields. Returns how many were skipped.
     fn pass_until_due(&mut self, message: Noun, reader: &mut Reader<'p>, tag: u32) -> u64 {
         let (common, into) = self.differences.masks(message);
         if self.whole && (into != 0 || message == Noun::Dictionary) {
@@ -175,7 +173,7 @@ impl<'p> Look<'_, 'p> {
         passed
     }
 
-    /// Looks into a message, if it is its turn.
+    /// Looks into a message that is due or long, or into every message at [`Depth::Whole`].
     fn enter(&mut self, of: &'static MessageType, path: Path, body: Reader<'p>) {
         let message = of.noun;
         let due = body.at() >= self.next[message as usize];
@@ -194,7 +192,7 @@ impl<'p> Look<'_, 'p> {
         }
     }
 
-    /// Looks at the tags of a short message that holds none in which the formats differ.
+    /// Reads the tags of a short message that contains no further messages in which the formats differ.
     fn leaf(&mut self, message: Noun, path: Path, mut reader: Reader<'p>, due: bool) {
         let (body, mut fields) = (reader.rest(), 0);
         while let Ok(Some(tag)) = reader.tag() {
@@ -215,13 +213,13 @@ impl<'p> Look<'_, 'p> {
         }
     }
 
-    /// Notes that a message, or some of it, is not looked at.
+    /// Records that a message of this kind was not read completely.
     fn pass(&mut self, message: Noun) {
         self.found.passed |= bit(message as u32);
     }
 
-    /// Keeps what has fields in which the formats differ and that nobody met before; they are met when that was
-    /// often enough. Says whether it is kept.
+    /// Keeps a probe with differing fields that are not in `seen`. From the [`NEW`]th probe on, marks its
+    /// fields as seen. Returns whether the probe was kept.
     fn keep_new(&mut self, message: Noun, differ: u32, probe: Probe<'p>) -> bool {
         let seen = &mut self.seen[message as usize];
         let is_new = differ & !*seen != 0;
@@ -234,21 +232,21 @@ impl<'p> Look<'_, 'p> {
     }
 }
 
-/// In which fields of which messages several formats differ.
+/// The fields and messages in which several formats differ.
 ///
-/// A message whose `common` is all ones and whose `into` is 0 is the same to all, and is never entered.
+/// A message whose `common` is all ones and whose `into` is 0 is the same in all formats, and is never
+/// entered.
 struct Differences {
-    /// The fields of each message that mean the same to all; all bits where all fields do.
+    /// The fields of each message that mean the same in all formats; all bits are set if all fields do.
     common: [u32; Noun::COUNT],
-    /// Those that hold messages in which the formats differ.
+    /// The fields that hold messages in which the formats differ.
     into: [u32; Noun::COUNT],
     /// The messages that were compared: a bit for each.
     compared: u32,
 }
 
 impl Differences {
-    /// Between one grammar and some others. A payload of another kind has messages of its own, which ours are not
-    /// compared with.
+    /// Compares one grammar with others. Messages that only the others have are not compared.
     fn of(ours: &Grammar, others: &[&Grammar]) -> Self {
         let (common, into) = ([u32::MAX; Noun::COUNT], [0; Noun::COUNT]);
         let mut found = Self { common, into, compared: 0 };
@@ -256,7 +254,7 @@ impl Differences {
         found
     }
 
-    /// Compares a message and all that it holds; says whether it is the same.
+    /// Compares a message and its nested messages. Returns whether they are the same.
     fn compare(&mut self, of: &'static MessageType, ours: &Grammar, others: &[&Grammar]) -> bool {
         let message = bit(of.noun as u32);
         let numbers = 1..if self.compared & message == 0 { NUMBERS as u32 } else { 0 };
@@ -275,19 +273,20 @@ impl Differences {
         self.is_same(of.noun as usize)
     }
 
-    /// Whether a message is the same to all, and whatever it holds.
+    /// Returns whether a message and its nested messages are the same in all formats.
     fn is_same(&self, noun: usize) -> bool {
         (self.common[noun], self.into[noun]) == (u32::MAX, 0)
     }
 
-    /// The fields of a message that mean the same, and those that lead to a difference: a bit for each number.
+    /// Returns the fields of a message that mean the same, and those that lead to a difference: a bit for
+    /// each number.
     fn masks(&self, message: Noun) -> (u32, u32) {
         (self.common[message as usize], self.into[message as usize])
     }
 }
 
-/// Passes over the fields that follow with the same tag, of one byte, and less than 128 bytes, as far
-/// as they begin in the next `until` bytes and `passes` says so; says how many they are.
+/// Skips the following fields that have the same one-byte tag and less than 128 bytes, as long as they begin
+/// within the next `until` bytes and `passes` accepts them. Returns how many were skipped.
 #[inline(always)]
 fn pass_alike(
     reader: &mut Reader,
@@ -310,7 +309,8 @@ fn pass_alike(
     fields
 }
 
-/// The fields of a message whose tags and lengths are of one byte; `None` if any is not, or broken.
+/// Returns the fields of a message whose tags and lengths take one byte each. Returns `None` if one takes
+/// more, or the message is broken.
 #[inline(always)]
 fn short_fields(mut body: &[u8]) -> Option<u32> {
     let mut fields = 0;

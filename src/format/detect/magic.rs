@@ -1,8 +1,8 @@
-//! What is no protobuf message of profiles: JSON and text, told by how they begin.
+//! Recognises payloads that are not protobuf by their beginning: JSON, text and binary files of other tools.
 //!
-//! Asked in this order: [`binary`] before protobuf, as those bytes cannot begin a message of
-//! profiles; [`text`] after it, only for what no grammar fits. What either
-//! recognises is read, or named in an error that says what to do.
+//! Detection calls [`binary`] before it tries protobuf, because those bytes cannot begin a message of
+//! profiles. It calls [`text`] afterwards, only if no grammar fits. A recognised kind is read, or named in an
+//! error with advice.
 
 use super::foreign::Sign::{Bytes, Compression, Json, Line, Magic, Text};
 use super::foreign::{Foreign, profile};
@@ -10,12 +10,12 @@ use super::kinds::{FOREIGN, OTLP};
 use super::{decide, signs};
 use crate::error::{Error, ErrorKind};
 
-/// What is told by its first bytes, which no message of profiles begins with.
+/// Recognises JSON and first bytes that never begin a message of profiles.
 pub(super) fn binary(payload: &[u8]) -> Option<Foreign> {
     of_bytes(payload).or_else(|| json(payload, false))
 }
 
-/// What has no first bytes that something else has: it is looked for before protobuf.
+/// Recognises first bytes that no other kind has.
 fn of_bytes(payload: &[u8]) -> Option<Foreign> {
     let compressed =
         |name| profile(name, Compression, "decompress it first: one layer of gzip is supported");
@@ -29,7 +29,7 @@ fn of_bytes(payload: &[u8]) -> Option<Foreign> {
     crate::compression::magic(payload).map(compressed).or_else(named)
 }
 
-/// What the beginning of a JSON document shows.
+/// Recognises a JSON document by the strings in its beginning.
 fn of_json(start: &str) -> Option<Foreign> {
     FOREIGN.iter().copied().find(|foreign| match foreign.sign {
         Json(names) => names.iter().all(|name| start.contains(name)),
@@ -37,7 +37,7 @@ fn of_json(start: &str) -> Option<Foreign> {
     })
 }
 
-/// What the beginning of a text shows.
+/// Recognises a text by its beginning.
 fn of_text(start: &str) -> Option<Foreign> {
     FOREIGN.iter().copied().find(|foreign| match foreign.sign {
         Line(begins) => begins.iter().any(|begin| start.starts_with(begin)),
@@ -46,11 +46,11 @@ fn of_text(start: &str) -> Option<Foreign> {
     })
 }
 
-/// As much of a text as is looked at.
-/// Enough for a header and some lines.
+/// How much of a text is examined: enough for a header and some lines.
 const START: usize = 4096;
 
-/// Whether a text begins as objects and lists of JSON do: the heads of a TOML file begin with a bracket as well.
+/// Returns whether a text begins like an object or list of JSON. The headings of a TOML file begin with a
+/// bracket, too.
 pub(super) fn begins_json(text: &[u8]) -> bool {
     let inner = |rest: &[u8], first: &[u8]| {
         let rest = rest.trim_ascii_start();
@@ -67,10 +67,11 @@ pub(super) fn begins_json(text: &[u8]) -> bool {
     }
 }
 
-/// JSON, by the names that its first kilobytes hold; there may be more of it than what is here (`is_cut`).
+/// Recognises JSON by the member names in its first kilobytes. `is_cut` means that the document continues
+/// after `payload`.
 fn json(payload: &[u8], is_cut: bool) -> Option<Foreign> {
     let start = payload.get(..START).unwrap_or(payload);
-    // A frame may begin as a list does: `[1234];main 3`.
+    // A stack frame may begin like a list: `[1234];main 3`.
     if !begins_json(start)
         || is_folded(payload, is_cut)
         || !start.is_ascii() && std::str::from_utf8(payload).is_err()
@@ -81,16 +82,16 @@ fn json(payload: &[u8], is_cut: bool) -> Option<Foreign> {
     if is_empty { Some(OTLP) } else { of_json(&String::from_utf8_lossy(start)) }
 }
 
-/// Whether the lines at its beginning are folded stacks.
+/// Returns whether the lines at the beginning are folded stacks.
 ///
-/// A line that is not whole is none: where it is cut, any number of a list might be its count.
+/// A truncated line does not count: any number of a list at its end might be its count.
 fn is_folded(payload: &[u8], is_cut: bool) -> bool {
     let start = beginning(payload);
     let is_whole = !is_cut && start.len() == payload.len();
     (is_whole || start.contains(&b'\n')) && signs::is_any_folded(&String::from_utf8_lossy(start))
 }
 
-/// What of a text is looked at: a first line may be long.
+/// Returns the examined part of a text, which extends to the end of a long first line.
 fn beginning(payload: &[u8]) -> &[u8] {
     let long = payload.get(..16 * START);
     let line = long.unwrap_or(payload).iter().position(|byte| *byte == b'\n');
@@ -101,9 +102,9 @@ fn beginning(payload: &[u8]) -> &[u8] {
     payload.get(..end).unwrap_or(payload)
 }
 
-/// Text, by its beginning.
+/// Recognises a text by its beginning.
 ///
-/// `None` for what has control characters, or is mostly neither ASCII nor UTF-8.
+/// Returns `None` if it contains control characters, or is neither UTF-8 nor mostly ASCII.
 pub(super) fn text(payload: &[u8]) -> Option<Foreign> {
     let start = beginning(payload);
     let odd = |byte: &u8| *byte < b' ' && !b"\t\n\r\x0c\x1b".contains(byte) || *byte == 0x7f;
@@ -114,12 +115,12 @@ pub(super) fn text(payload: &[u8]) -> Option<Foreign> {
     }
     let is_cut = start.len() < payload.len();
     let start = String::from_utf8_lossy(start);
-    // Frames of a stack are indented, so blanks before them matter; blank lines do not.
+    // Stack frames are indented, so spaces before them matter; blank lines do not.
     let start = start.trim_start_matches('\u{feff}').trim_start_matches(['\n', '\r']);
     json(start.trim_start().as_bytes(), is_cut).or_else(|| of_text(start))
 }
 
-/// The error of what is like nothing known.
+/// Returns the error for an unrecognised payload.
 pub(super) fn nothing(payload: &[u8]) -> Error {
     let message = match payload {
         [] => "the input is empty".to_owned(),

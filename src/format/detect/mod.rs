@@ -1,24 +1,23 @@
-//! Which format some bytes are.
+//! Detects the format of a payload.
 //!
-//! The messages of all formats are protobuf, and protobuf says neither its schema nor its version.
-//! What differs is which numbers fields have, and the kinds of their bytes. Each format's
-//! [`Grammar`](grammar::Grammar) says that: a version of the schema, so a new generation is detected by being
-//! registered. The payload is walked by each
-//! grammar and the misfits are counted: contradictions first, then fields and references that lead
-//! nowhere, then oddities.
+//! All message formats are protobuf, and a protobuf payload contains neither its schema nor its version. The
+//! formats differ in field numbers and wire types. Each format has a [`Grammar`](grammar::Grammar): a version
+//! of the schema, so registering a new generation is enough to detect it. Detection walks the payload by each
+//! grammar and counts misfits: contradictions first, then unknown fields and dangling references, then
+//! oddities.
 //!
-//! The beginnings of all lists are walked first (`trials`). Where they leave several formats, a small
-//! payload is walked whole, and of a large one the elements of lists that stand evenly spaced
-//! (`look`). What that leaves open is settled by rules of likelihood (`decide`).
+//! It first walks the beginnings of all lists (`trials`). If several formats remain, it walks a small payload
+//! completely, and evenly spaced list elements of a large one (`look`). Rules of likelihood decide the rest
+//! (`decide`).
 //!
-//! | file | |
+//! | file | contents |
 //! |---|---|
-//! | [`grammar`], [`signals`] | what fields a format has |
-//! | [`candidates`], [`trials`], [`bounds`] | who is tried, on how much |
+//! | [`grammar`], [`signals`] | the fields of each format |
+//! | [`candidates`], [`trials`], [`bounds`] | which formats are tried, on how much of the payload |
 //! | [`walk`], [`count`], [`rows`], [`score`] | one walk by one grammar, and its misfits |
 //! | [`look`] | large payloads |
-//! | [`decide`], [`endpoint`], [`words`] | the answer and its reasons |
-//! | [`magic`], [`foreign`], [`signs`] | what is no protobuf |
+//! | [`decide`], [`endpoint`], [`words`] | the result and its evidence |
+//! | [`magic`], [`foreign`], [`signs`] | payloads that are not protobuf |
 
 mod bounds;
 mod candidates;
@@ -71,8 +70,9 @@ pub struct Detected {
     /// How certain the detection is.
     pub certainty: Certainty,
     /// The evidence, in sentences.
-    /// For example, `Sample field 4 is packed: values of otlp-1.10, not of otlp-1.9, otlp-1.8`. The sentences are for
-    /// people and may change.
+    ///
+    /// For example, `Sample field 4 is packed: values of otlp-1.10, not of otlp-1.9, otlp-1.8`. The sentences
+    /// are for people and may change.
     pub evidence: Vec<String>,
 }
 
@@ -93,21 +93,22 @@ pub struct Detected {
 pub enum Certainty {
     /// Only this format fits.
     Certain,
-    /// Other formats read the same profiles.
-    /// This applies to payloads without samples, or with only fields that never changed.
+    /// Other formats read the same profiles. This applies to payloads without samples, or with only fields
+    /// that never changed.
     Equivalent(Vec<Format>),
-    /// Other formats read different profiles, or may: detection samples large payloads. This format
-    /// is the likeliest.
+    /// Other formats read different profiles, or may: detection samples large payloads. This format is the
+    /// likeliest.
     Preferred(Vec<Format>),
     /// Other formats read different profiles and are equally likely.
     Ambiguous(Vec<Format>),
-    /// The payload is broken and this format is the nearest. If it ends early, the fields that distinguish formats may be missing.
+    /// The payload is damaged, and this format is the nearest. If the payload ends early, the fields that
+    /// distinguish formats may be missing.
     Nearest,
 }
 
 impl Certainty {
-    /// Returns the other formats that fit, whether or not they read the same profiles.
-    /// In the order of [`Format::ALL`].
+    /// Returns the other formats that fit, in the order of [`Format::ALL`], whether or not they read the same
+    /// profiles.
     pub fn others(&self) -> &[Format] {
         match self {
             Self::Certain | Self::Nearest => &[],
@@ -140,33 +141,32 @@ impl std::fmt::Display for Certainty {
     }
 }
 
-/// `otlp-1.10, otlp-1.9`
+/// Joins the names of formats: `otlp-1.10, otlp-1.9`.
 pub(crate) fn names(formats: &[Format]) -> String {
     let names: Vec<_> = formats.iter().map(|format| format.name()).collect();
     names.join(", ")
 }
 
-/// How much of a large payload is looked at where several formats fit.
+/// How much of a large payload is examined if several formats fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// The beginnings of its lists, evenly spaced elements and all that stands beside lists: what
-    /// reads the same so far is preferred, and the evidence says so.
+    /// The beginnings of its lists, evenly spaced elements, and all fields outside lists. Formats that read
+    /// these the same are `Preferred`, and the evidence names them.
     Bounded,
-    /// All fields of it in which the formats differ, so that what reads the same is known to.
+    /// All fields in which the formats differ, so that formats which read the same are `Equivalent`.
     Whole,
 }
 
-/// Which format an inflated, unframed payload is.
+/// Detects the format of an inflated, unframed payload.
 ///
-/// A hint decides between formats that fit. It is taken at its word where nothing was recognised,
-/// because the reader then says best what is wrong; it is refused where it cannot be true. An
-/// endpoint only decides between formats that fit equally well.
+/// A hint decides between formats that fit. If no format is recognised, detection trusts the hint, because
+/// its reader describes the fault best. A hint that cannot be true is an error. An endpoint only decides
+/// between formats that fit equally well.
 ///
 /// # Errors
 ///
-/// [`Unrecognised`](crate::ErrorKind::Unrecognised) for what is named but not read, and for what is
-/// like nothing known; [`Malformed`](crate::ErrorKind::Malformed) for a hint that the bytes
-/// contradict.
+/// [`Unrecognised`](crate::ErrorKind::Unrecognised) if the payload is unknown, or of a kind that this crate
+/// does not read. [`Malformed`](crate::ErrorKind::Malformed) if the bytes contradict the hint.
 pub(crate) fn detect_payload(
     payload: &[u8],
     hint: Option<Format>,
@@ -185,20 +185,20 @@ pub(crate) fn detect_payload(
     Ok(detected)
 }
 
-/// Whether a text begins as JSON does.
+/// Returns whether a text begins like JSON.
 pub(crate) fn begins_json(text: &[u8]) -> bool {
     magic::begins_json(text)
 }
 
-/// Whether a payload is plainly something else: text, or a file that says by its first bytes what it is.
+/// Returns whether a payload is recognised by its first bytes or as text.
 pub(crate) fn is_foreign(payload: &[u8]) -> bool {
     magic::binary(payload).is_some() || magic::text(payload).is_some()
 }
 
-/// JSON and formats of other tools never reach `decide`: they are known by how they begin.
+/// Recognises JSON and formats of other tools by their beginning; all other payloads go to `decide`.
 ///
-/// The order matters: no bytes; a hint of another tool's format, taken at its
-/// word; bytes that no protobuf begins with; the grammars; the hint again; text; nothing.
+/// The order matters: an empty payload; a hint of another tool's format, which is trusted; bytes that never
+/// begin protobuf; the grammars; the hint again; text; a damaged body sent to an endpoint; the error.
 fn recognise(
     payload: &[u8],
     hint: Option<Format>,
@@ -231,8 +231,8 @@ fn recognise(
     }
 }
 
-/// The newest generation of an endpoint for a body that begins as OTLP and whose fields end early.
-/// The reader then says where.
+/// Returns the newest generation of an endpoint for a body that begins like OTLP and whose fields end early.
+/// The reader then reports where.
 fn cut(payload: &[u8], endpoint: Option<Endpoint>) -> Option<Detected> {
     let endpoint = endpoint.filter(|_| matches!(payload.first(), Some(0x0a | 0x12)))?;
     let is_taken = |format: &Format| format.schema().is_some_and(|schema| endpoint.takes(schema));
@@ -242,7 +242,7 @@ fn cut(payload: &[u8], endpoint: Option<Endpoint>) -> Option<Detected> {
     decide::fields(payload).is_none().then_some(Detected { format, certainty, evidence })
 }
 
-/// No bytes are a valid message of every generation, with nothing in it.
+/// Returns the format of an empty payload, which is a valid message of every generation.
 fn empty(hint: Option<Format>, endpoint: Option<Endpoint>) -> Result<Detected> {
     let otlp = || Format::ALL.iter().copied().filter(|format| format.schema().is_some());
     let is_taken = |format: &Format| {
@@ -274,7 +274,7 @@ mod tests {
     use super::*;
     use crate::wire::write::varint;
 
-    /// The bytes of a message: its fields' numbers, and each a varint or bytes.
+    /// Encodes a message of numbered fields: varints (`Ok`) or bytes (`Err`).
     fn message(fields: &[(u64, Result<u64, Vec<u8>>)]) -> Vec<u8> {
         let mut out = Vec::new();
         for (number, value) in fields {
@@ -297,7 +297,7 @@ mod tests {
         Err(text.as_bytes().to_vec())
     }
 
-    /// A payload whose dictionary holds one stack and one attribute, with these fields in its sample.
+    /// Encodes a payload whose dictionary holds one stack and one attribute, with these fields in its sample.
     fn payload(sample: &[(u64, Result<u64, Vec<u8>>)]) -> Vec<u8> {
         let profile =
             message(&[(1, Err(message(&[(1, Ok(1)), (2, Ok(2))]))), (2, Err(message(sample)))]);
@@ -423,7 +423,7 @@ mod tests {
             let said = detected.evidence.last().cloned().unwrap_or_default();
             (detected.format.name(), detected.certainty, said)
         };
-        // A resource without profiles, and nothing at all: messages of every generation.
+        // A resource without profiles and an empty payload are messages of every generation.
         for payload in [&b"\x0a\x00"[..], b""] {
             let (old, certainty, _) = as_sent(payload, Endpoint::V1Experimental);
             assert_eq!(old, "otlp-1.3");
@@ -485,9 +485,9 @@ mod tests {
             |payload: &[u8]| answer(payload).contains("damaged and most similar to pprof");
         let named = message(&[(6, text("")), (6, text("samples")), (6, text("count"))]);
         assert!(is_broken(&[&broken[..], &named].concat()));
-        // Its texts may have been behind where it ends now.
+        // The missing strings may have followed after the truncated end.
         assert!(is_broken(&[&broken[..], &message(&[(2, Err(sample))])[..4]].concat()));
-        // Whole, and without any text: quipper's events are like samples.
+        // Complete, but without strings: quipper's events resemble samples.
         let other = answer(&broken);
         assert!(other.starts_with("this is a protobuf message of an unknown type"), "{other}");
     }

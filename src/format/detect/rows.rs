@@ -1,36 +1,37 @@
-//! What is known of the tables while a payload is walked, in room that does not grow with them.
+//! Facts about tables during a walk, in constant memory.
 //!
-//! A walk needs three things of tables: how many rows there are, whether two attributes of a thing have one key, and
-//! whether an attribute is used. The last two tell values from attributes where one list may be either.
+//! A walk needs three facts: the number of rows in each table, whether two attributes of an element have the
+//! same key, and which attributes are unused. The last two distinguish values from attributes if a list may
+//! be either.
 //!
-//! The room is fixed: a count for each table, and for the first 4,096 attributes a key and a bit.
+//! Memory is constant: a count for each table, and a key and a bit for each of the first 4,096 attributes.
 
 use crate::schema::Table;
 use crate::wire::read::Reader;
 use crate::wire::{LEN, VARINT};
 
-/// Attributes that are followed one by one.
+/// Number of attributes whose key and use are recorded.
 const FOLLOWED: usize = 4096;
 
-/// How many rows every table has, and which attributes are referred to.
+/// The number of rows in each table, and the attributes that are referred to.
 pub(super) struct Rows {
-    /// By table; [`UNKNOWN`](Self::UNKNOWN) where nobody counted: then no reference is past it.
+    /// Rows by table, or [`UNKNOWN`](Self::UNKNOWN) if not counted: no reference exceeds that.
     pub(super) counts: [u64; Table::COUNT],
-    /// What the key of each attribute is known by.
+    /// A number for the key of each attribute.
     keys: Vec<u32>,
-    /// A bit for each attribute.
+    /// Used attributes: a bit for each.
     used: [u64; FOLLOWED / 64],
 }
 
 impl Rows {
-    /// More than any reference: the table was not counted.
+    /// The count of a table that was not counted. It exceeds every reference.
     pub(super) const UNKNOWN: u64 = u64::MAX;
 
     pub(super) fn new() -> Self {
         Self { counts: [0; Table::COUNT], keys: Vec::new(), used: [0; FOLLOWED / 64] }
     }
 
-    /// Forgets a table, since another message brings its own.
+    /// Clears a table before another message that contains it.
     pub(super) fn reset(&mut self, table: Table) {
         self.counts[table as usize] = 0;
         if table == Table::Attribute {
@@ -43,27 +44,27 @@ impl Rows {
         self.counts[table as usize] = self.counts[table as usize].saturating_add(rows);
     }
 
-    /// Notes the key of the next attribute.
+    /// Records the key of the next attribute.
     pub(super) fn add_key(&mut self, attribute: &[u8]) {
         if self.keys.len() < FOLLOWED {
             self.keys.push(key(attribute).unwrap_or(0));
         }
     }
 
-    /// What the key of an attribute is known by; attributes past those followed are all different.
+    /// Returns a number for the key of an attribute. Attributes past the recorded ones all differ.
     pub(super) fn key(&self, row: u64) -> u32 {
         let key = usize::try_from(row).ok().and_then(|row| self.keys.get(row));
         key.copied().unwrap_or(row as u32 | 1 << 31)
     }
 
-    /// Notes that something refers to an attribute.
+    /// Marks an attribute as used.
     pub(super) fn use_attribute(&mut self, row: u64) {
         if let Some(word) = self.used.get_mut((row / 64).min(FOLLOWED as u64) as usize) {
             *word |= 1 << (row % 64);
         }
     }
 
-    /// Attributes other than row 0, of those followed, that nothing refers to.
+    /// Counts the unused attributes among the recorded ones, without row 0.
     pub(super) fn orphans(&self) -> u32 {
         let rows = self.counts[Table::Attribute as usize].min(FOLLOWED as u64) as u32;
         let used: u32 = self.used.iter().map(|word| word.count_ones()).sum();
@@ -72,7 +73,7 @@ impl Rows {
     }
 }
 
-/// A number for the key of an attribute: its row in the string table, or a hash of its text.
+/// Computes a number for the key of an attribute: its row in the string table, or a hash of its text.
 fn key(attribute: &[u8]) -> Option<u32> {
     let mut reader = Reader::new(attribute);
     while let Some(tag) = reader.tag().ok()? {
@@ -91,12 +92,12 @@ fn key(attribute: &[u8]) -> Option<u32> {
     None
 }
 
-/// Whether a row is empty: every field of it is 0, or has no bytes or only zeros, as the ids of an
-/// empty link may. An empty text is empty.
+/// Returns whether a row is empty: every field is 0, has no bytes, or has only zero bytes, as the ids of an
+/// empty link may. An empty string counts as empty.
 pub(super) fn is_null(row: &[u8]) -> bool {
     let mut reader = Reader::new(row);
     while !reader.is_empty() {
-        // Most bytes looked at here are no row.
+        // Most bytes that reach this test are not a null row, so reject them early.
         let (Some(tag), Some(value)) = (reader.try_varint(), reader.try_varint()) else {
             return false;
         };

@@ -1,64 +1,64 @@
-//! How well a payload fits a grammar, and where it does not.
+//! Scores how well a payload fits a grammar, and records where it does not.
 //!
-//! A format that fits has no misfit at all, as a rule. Misfits have kinds, so that a payload by an odd encoder, or of a
-//! generation to come, is still told from one of another format.
+//! A format that fits usually has no misfits. The kinds of misfits still distinguish formats if the encoder
+//! is unusual or of a future generation.
 
 use crate::schema::{Noun, Table};
 
-/// What does not fit: how much of each kind, the heavier kind first. Sums of one kind are compared before the
-/// next kind is looked at, so no number of small oddities weighs as much as one contradiction.
+/// Number of misfits by kind, heaviest kind first. Scores compare kind by kind, so no number of small
+/// oddities outweighs one contradiction.
 pub(super) type Score = [u32; 5];
 
-/// Bytes this format cannot have.
+/// Bytes that the format cannot contain.
 pub(super) const HARD: usize = 0;
-/// Fields and references that lead nowhere.
+/// Unknown or repeated fields, dangling references, and values out of range.
 pub(super) const STRUCTURAL: usize = 1;
-/// What a newer generation writes.
+/// Fields that a newer generation may have added.
 pub(super) const SOFT: usize = 2;
-/// Whether there is what an unusual encoder writes: a list one number at a time. That a field is known, if written
-/// so, tells more than that it is not known. It is the encoder's way: how many of a sample's numbers are lists differs
-/// between generations, and tells nothing, so it counts once.
+/// Lists with one number per field, as only unusual encoders write them. A known field in this form is a
+/// lighter misfit than an unknown field. It counts once per payload: it is a habit of the encoder, and
+/// generations differ in how many numbers of a sample are lists.
 pub(super) const UNPACKED: usize = 3;
-/// What breaks a rule of the format.
+/// Broken rules of the format.
 pub(super) const SEMANTIC: usize = 4;
 
-/// Why something does not fit.
+/// A kind of misfit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Why {
-    /// The field holds something else, by the kind of its bytes.
+    /// The wire type is not that of the field.
     Kind,
-    /// The bytes of the message, or of its packed numbers, are not fields.
+    /// The message or its packed numbers do not parse.
     Broken,
-    /// No field has the number, though fields beside it are known.
+    /// The field number is unknown, but not above all known ones.
     Unknown,
-    /// A field said once is said again.
+    /// A singular field occurs twice.
     Repeated,
-    /// A reference to a row that a table does not have.
+    /// A reference past the end of its table.
     Past(Table),
-    /// A number that the field has no room for.
+    /// A number out of the range of its field.
     Large,
-    /// A text that is not UTF-8.
+    /// A string that is not UTF-8.
     Text,
-    /// No field of this generation has the number, but one of a later generation has.
+    /// The field number exists only in later generations.
     Later,
-    /// The number is above all that are known.
+    /// The field number is above all known ones.
     Beyond,
     Unpacked,
-    /// Row 0 of a table should be the empty row, or the empty text.
+    /// Row 0 of a table is not the null row or the empty string.
     RowZero(Table),
     IdLength,
-    /// Values, timestamps and sample types do not go together.
+    /// The numbers of values, timestamps and sample types do not match.
     Shape,
-    /// Row 0, which means none, in a list of attributes.
+    /// The null attribute (row 0) in a list of attributes.
     Null,
-    /// The same attribute twice on one thing.
+    /// Two attributes with the same key on one element.
     Twice,
-    /// A field that is always there is not.
+    /// A required field is missing.
     Missing,
 }
 
 impl Why {
-    /// The place in a [`Score`] where it counts.
+    /// Returns the index in a [`Score`] where this misfit counts.
     fn kind(self) -> usize {
         match self {
             Self::Kind | Self::Broken | Self::Later => HARD,
@@ -70,8 +70,8 @@ impl Why {
     }
 }
 
-/// The numbers of the fields that lead from the payload to a message.
-/// Eight bytes and a length, so that clashes can be compared and copied.
+/// The field numbers that lead from the payload to a message: eight bytes and a length, cheap to compare and
+/// copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Path {
     numbers: [u8; 8],
@@ -79,7 +79,7 @@ pub(super) struct Path {
 }
 
 impl Path {
-    /// One field further in; what is deeper than any grammar is not told apart.
+    /// Appends a field number. Paths deeper than every grammar are cut.
     pub(super) fn into(mut self, number: u32) -> Self {
         if let Some(slot) = self.numbers.get_mut(usize::from(self.length)) {
             *slot = number as u8;
@@ -88,52 +88,50 @@ impl Path {
         self
     }
 
-    /// From the payload inwards.
+    /// Iterates from the payload inwards.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
         self.numbers.iter().take(usize::from(self.length)).map(|&number| u32::from(number))
     }
 }
 
-/// Something that does not fit, and where.
+/// A misfit and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Clash {
-    /// The message.
+    /// The message that contains the field.
     pub(super) path: Path,
-    /// Its field.
+    /// The field number.
     pub(super) number: u32,
-    /// The kind of the field's bytes.
+    /// The wire type in the payload.
     pub(super) kind: u32,
     pub(super) why: Why,
 }
 
-/// What a walk of a payload by one grammar found.
+/// The result of a walk by one grammar.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outcome {
     pub(super) score: Score,
-    /// Attributes that nothing refers to.
+    /// Number of attributes without a reference.
     pub(super) orphans: u32,
-    /// The first clash of the heaviest kind.
+    /// The first misfit of the heaviest kind.
     pub(super) worst: Option<Clash>,
-    /// The numbers of the fields met in each message.
-    ///
-    /// A bit for each number up to 31.
+    /// The field numbers read in each message: a bit for each number up to 31.
     pub(super) used: [u32; Noun::COUNT],
-    /// Fields that are in the grammar.
+    /// Number of fields in the grammar.
     pub(super) known: u32,
-    /// Fields that are not.
+    /// Number of fields that the grammar lacks.
     pub(super) unknown: u32,
-    /// Whether part of the payload was passed over.
+    /// Whether the walk skipped part of the payload.
     pub(super) cut: bool,
-    /// Those that were walked.
+    /// Number of walked samples.
     pub(super) samples: u32,
-    /// Samples that have timestamps and as many numbers in the list before them.
+    /// Number of samples with timestamps and one list of as many numbers.
     ///
-    /// Values of one generation and attributes of another, if they are all of the samples.
+    /// If all samples are such, the list may be values of one generation or attributes of another.
     pub(super) timed: u32,
 }
 
 impl Outcome {
-    /// Counts a clash, and keeps it if it is heavier than all before.
+    /// Counts a misfit, and keeps it if it is heavier than all before.
     #[cold]
     pub(super) fn clash(&mut self, clash: Clash) {
         let kind = clash.why.kind();
@@ -144,23 +142,24 @@ impl Outcome {
         self.score[kind] = self.score[kind].saturating_add(1).min(most);
     }
 
-    /// The fields met in a message.
+    /// Returns the field numbers read in a message.
     pub(super) fn used(&self, message: Noun) -> u32 {
         self.used[message as usize]
     }
 
-    /// Whether the walk found nothing amiss but what newer generations bring.
-    /// So far: what was passed over may tell another thing.
+    /// Returns whether the walk found no misfits except newer fields and unpacked lists. Skipped parts may
+    /// still contain misfits.
     pub(super) fn is_clean(&self) -> bool {
         self.score[HARD] == 0 && self.score[STRUCTURAL] == 0 && self.score[SEMANTIC] == 0
     }
 
-    /// Whether an encoder of the format as it is wrote it, in the usual way.
+    /// Returns whether the payload has neither newer fields nor unpacked lists.
     pub(super) fn is_usual(&self) -> bool {
         self.score[SOFT] == 0 && self.score[UNPACKED] == 0
     }
 
-    /// Whether more of it is known than not, and enough if something is amiss.
+    /// Returns whether there are more than twice as many known fields as unknown ones, and at least four if
+    /// the payload has misfits.
     pub(super) fn is_plausible(&self) -> bool {
         self.known > self.unknown.saturating_mul(2) && (self.is_clean() || self.known >= 4)
     }

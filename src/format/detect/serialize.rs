@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use super::{Certainty, Detected};
 use crate::format::Format;
 
-/// As `certainty`, one word, and the formats of `others`.
+/// Serialises `certainty` as one word, and the other formats as `others`.
 impl Serialize for Certainty {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -24,7 +24,7 @@ impl Serialize for Certainty {
     }
 }
 
-/// With the members of its certainty, and `about` and `deprecated` of its format.
+/// Flattens the members of the certainty, and adds `about` and `deprecated` of the format.
 impl Serialize for Detected {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]

@@ -1,11 +1,11 @@
-//! The other signals of OTLP, as far as it takes to name them.
+//! Schemas of the other OTLP signals, as far as detection needs to name them.
 //!
-//! Traces, metrics and logs have the same envelope as profiles. Their records are told by fields that profiles do
-//! not have.
+//! Traces, metrics and logs have the same envelope as profiles. Their records differ in fields that profiles
+//! lack.
 //!
-//! Bodies that a record holds are not looked into (`Bytes`): its own fields are enough
-//! to tell it, and a wrong guess would hide profiles. The numbers are those of the stable protos of
-//! opentelemetry-proto and cannot change.
+//! A walk does not enter messages inside a record (`Bytes`): the fields of the record identify it, and a
+//! wrong schema would hide profiles. The field numbers are those of the stable protos of opentelemetry-proto
+//! and cannot change.
 
 use Kind::{Bytes, Enum, Fixed32, Fixed64, Int64, Message, String, Uint32};
 
@@ -15,16 +15,16 @@ use crate::schema::{
     Noun, Package, RESOURCE, Role, Version, many, one,
 };
 
-/// Resources and scopes of today, without references into a dictionary: those are a thing of profiles.
+/// The version of resources and scopes. It has no references into a dictionary, which only profiles use.
 pub(super) const VERSION: Version = Version::V1_9;
 const IN: (Version, Version) = (VERSION, VERSION);
-/// Of timestamped events.
+/// The version of timestamped events.
 const AT: (Version, Version) = (Version::Events, Version::Events);
 
-/// Resources and scopes as all signals of OTLP have them, around records.
+/// Declares the resources and scopes around a record, which all OTLP signals share.
 ///
-/// Only profiles have a dictionary beside the resources: a message there contradicts another signal.
-/// Of a small profile all else may be that of a metric.
+/// Only profiles have a dictionary beside the resources, so a message there contradicts another signal. The
+/// rest of a small profile may also be that of a metric.
 macro_rules! envelope {
     ($name:ident, $in:ident, $resource:expr, $scope:expr, $record:expr) => {
         pub(super) static $name: MessageType = {
@@ -55,20 +55,20 @@ macro_rules! envelope {
 envelope!(TRACES, IN, Message(&RESOURCE), Message(&INSTRUMENTATION_SCOPE), SPAN);
 envelope!(METRICS, IN, Message(&RESOURCE), Message(&INSTRUMENTATION_SCOPE), METRIC);
 envelope!(LOGS, IN, Message(&RESOURCE), Message(&INSTRUMENTATION_SCOPE), LOG);
-// Profiles of events where other profiles are, which their proposal does not have and nobody is known to write.
+// Profiles of events in an OTLP envelope. Their proposal lacks this form, and no known profiler writes it.
 envelope!(EVENTS, AT, Bytes, Bytes, EVENT_PROFILE);
 
-/// A span has both ids.
+/// Requires both ids of a span.
 pub(super) fn traces() -> Grammar {
     signal("traces", &TRACES, &[1, 2])
 }
 
-/// A metric has a name.
+/// Requires the name of a metric.
 pub(super) fn metrics() -> Grammar {
     signal("metrics", &METRICS, &[1])
 }
 
-/// A log record need not have anything.
+/// Requires no field, because a log record may be empty.
 pub(super) fn logs() -> Grammar {
     signal("logs", &LOGS, &[])
 }
@@ -87,7 +87,7 @@ const fn id(number: u32, name: &'static str, length: u8) -> Field {
     one(IN, number, name, Bytes).with(Role::Id(length))
 }
 
-/// Whatever its values are called.
+/// An enumeration, whose values do not matter here.
 static SMALL: EnumType = EnumType { name: "enum", values: &[] };
 
 /// `opentelemetry.proto.trace.v1.Span`.

@@ -1,11 +1,10 @@
-//! What text and old binary forms are known by, where a beginning alone does not tell.
+//! Signs of texts and old binary forms that a fixed beginning cannot identify.
 //!
-//! Each function answers for one kind of file, by its first kilobytes. They are asked in the order of the table in
-//! `foreign`.
+//! Each function recognises one kind of file. Detection calls them in the order of the table in `kinds`.
 //!
-//! They get at most some kilobytes of text ([`magic`](super::magic)), of which the last line may be
-//! cut. A sign has to be sure rather than complete: what is not recognised is an error that asks
-//! for the format's name, what is recognised wrongly is read as something else.
+//! A text is cut after some kilobytes ([`magic`](super::magic)), so its last line may be incomplete. A sign
+//! must be precise rather than complete: an unrecognised file gives an error that asks for its format, but a
+//! wrongly recognised file is misread.
 
 pub(super) use crate::compression::is_memray;
 #[cfg(feature = "formats")]
@@ -20,17 +19,17 @@ use crate::format::perf::frame::Frame;
 #[cfg(feature = "formats")]
 use crate::format::perf::messages::Messages;
 
-/// The five words that begin gperftools' CPU profiles: 0, 3, 0, the period, 0.
+/// Matches the five words that begin gperftools' CPU profiles: 0, 3, 0, the period, 0.
 pub(crate) fn is_legacy_cpu(payload: &[u8]) -> bool {
     has_header(payload, 0)
 }
 
-/// As [`is_legacy_cpu`], with a 1 for Java.
+/// Matches the words of [`is_legacy_cpu`] with a 1 for Java.
 pub(crate) fn is_legacy_java_cpu(payload: &[u8]) -> bool {
     has_header(payload, 1)
 }
 
-/// The words are of 32 or 64 bits, of either endianness.
+/// Tests words of 32 and 64 bits in both byte orders.
 fn has_header(payload: &[u8], version: u64) -> bool {
     let word = |at: usize, size: usize, is_big: bool| {
         let bytes = payload.get(at * size..(at + 1) * size)?.iter();
@@ -43,33 +42,33 @@ fn has_header(payload: &[u8], version: u64) -> bool {
     })
 }
 
-/// `go 1.22 trace\0\0\0`
+/// Matches `go 1.22 trace\0\0\0`.
 pub(super) fn is_go_trace(payload: &[u8]) -> bool {
     payload.starts_with(b"go 1.")
         && payload.get(..16).is_some_and(|start| start.windows(6).any(|part| part == b" trace"))
 }
 
-/// The header of the first buffer: its size, and the system header of 32 or 64 bits.
+/// Matches the header of the first buffer: its size, and the system header of 32 or 64 bits.
 pub(super) fn is_etl(payload: &[u8]) -> bool {
     let size = payload.first_chunk().map_or(0, |size| u32::from_le_bytes(*size));
     let header = payload.get(0x48..0x4c);
     size >= 1024 && size.is_multiple_of(512) && matches!(header, Some([2, 0, 1 | 2, 0xc0]))
 }
 
-/// A boundary, then the headers of a part.
+/// Matches a boundary followed by the headers of a part.
 pub(super) fn is_multipart(payload: &[u8]) -> bool {
     let start = payload.get(..1024).unwrap_or(payload).to_ascii_lowercase();
     start.starts_with(b"--") && start.windows(10).any(|part| part == b"\r\ncontent-")
 }
 
-/// `v 10500 2`, then lines of one letter each.
+/// Matches `v 10500 2`, the version line before lines of one letter each.
 pub(super) fn is_heaptrack(text: &str) -> bool {
     let mut words = text.lines().next().unwrap_or_default().split(' ');
     let is_hex = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     words.next() == Some("v") && words.clone().count() >= 2 && words.all(is_hex)
 }
 
-/// A doctype or a tag of HTML, in either case.
+/// Matches a doctype or a tag of HTML in either case.
 pub(super) fn is_html(text: &str) -> bool {
     let start: String = text.trim_start().chars().take(512).collect();
     let start = start.to_ascii_lowercase();
@@ -77,12 +76,12 @@ pub(super) fn is_html(text: &str) -> bool {
     begins.iter().any(|begin| start.starts_with(begin)) || start.contains("<html")
 }
 
-/// The element, behind declarations and comments.
+/// Matches the element, after declarations and comments.
 pub(super) fn is_svg(text: &str) -> bool {
     text.trim_start().starts_with('<') && text.contains("<svg")
 }
 
-/// Long lines of its alphabet and nothing else.
+/// Matches long lines that contain only base64 digits.
 pub(super) fn is_base64(text: &str) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+/-_=".contains(&byte);
     let text = text.trim();
@@ -94,13 +93,13 @@ pub(super) fn is_base64(text: &str) -> bool {
         && text.lines().all(|line| line.trim_end().bytes().all(is_digit))
 }
 
-/// `goroutine profile: total 9`
+/// Matches `goroutine profile: total 9`.
 pub(super) fn is_go_count(text: &str) -> bool {
     text.lines().next().is_some_and(|line| line.contains(" profile: total "))
 }
 
-/// `busy  3071 [000]  2119.408043:    5025125 cpu-clock:`; where a thread or a time is missing, a
-/// frame has to follow. perf's messages may come first.
+/// Matches `busy  3071 [000]  2119.408043:    5025125 cpu-clock:`. Without a thread or a time, a frame must
+/// follow. Messages of perf may precede the event.
 #[cfg(feature = "formats")]
 pub(super) fn is_perf_script(text: &str) -> bool {
     let lines = lines(text).filter(|line| !line.starts_with('#')).map(str::as_bytes);
@@ -120,7 +119,7 @@ pub(super) fn is_perf_script(text: &str) -> bool {
         || text.starts_with("# ========") && text.contains("\n# captured on")
 }
 
-/// `@[` or `@stacks[`, after what it says of its probes.
+/// Matches `@[` or `@stacks[`, after messages about probes.
 pub(super) fn is_bpftrace(text: &str) -> bool {
     let is_map = |line: &str| {
         let name = line.strip_prefix('@').and_then(|line| line.split_once('['));
@@ -133,13 +132,13 @@ pub(super) fn is_bpftrace(text: &str) -> bool {
         || lines(text).next().is_some_and(is_map)
 }
 
-/// `@ inst_retired.any [35705 samples]`
+/// Matches `@ inst_retired.any [35705 samples]`.
 pub(super) fn is_pmcstat(text: &str) -> bool {
     let is_event = |line: &str| line.starts_with("@ ") && line.trim_end().ends_with(" samples]");
     lines(text).next().is_some_and(is_event)
 }
 
-/// ``              libc.so.1`mutex_lock_impl+0x45``
+/// Matches ``              libc.so.1`mutex_lock_impl+0x45``.
 pub(super) fn is_dtrace(text: &str) -> bool {
     let is_frame = |line: &str| {
         let is_indented = line.starts_with([' ', '\t']);
@@ -148,13 +147,13 @@ pub(super) fn is_dtrace(text: &str) -> bool {
     text.starts_with("CPU ") && text.contains("FUNCTION:NAME") || lines(text).take(20).any(is_frame)
 }
 
-/// `desc:`, `cmd:` and `time_unit:`, each a line.
+/// Matches the lines `desc:` and `time_unit:`.
 pub(super) fn is_massif(text: &str) -> bool {
     text.starts_with("desc:") && text.contains("\ntime_unit:")
 }
 
-/// Its header is not required, so the first lines of its body count too. `events: {` is protobuf in text form: the
-/// events of callgrind are names.
+/// Matches the header or the first lines of the body, because the header is optional. Excludes `events: {`,
+/// which is protobuf in text form: the events of callgrind are names.
 pub(super) fn is_callgrind(text: &str) -> bool {
     let begins = ["# callgrind format", "events:", "fl=", "fn="];
     let is_of_it = |line: &str| {
@@ -163,12 +162,12 @@ pub(super) fn is_callgrind(text: &str) -> bool {
     text.lines().take(20).any(is_of_it)
 }
 
-/// Callgrind's format, by another tool.
+/// Matches a file of another tool in callgrind's format.
 pub(super) fn is_yappi(text: &str) -> bool {
     is_callgrind(text) && text.contains("\ncreator: yappi")
 }
 
-/// `# austin: 3.7.0`, or `P28939;T0:28939;…`.
+/// Matches `# austin: 3.7.0` or `P28939;T0:28939;…`.
 #[cfg(feature = "formats")]
 pub(super) fn is_austin(text: &str) -> bool {
     let is_process = |line: &str| {
@@ -178,7 +177,7 @@ pub(super) fn is_austin(text: &str) -> bool {
     text.starts_with("# austin:") || lines(text).next().is_some_and(is_process)
 }
 
-/// What `-top`, `-traces` and `-tags` print.
+/// Matches the output of `-top`, `-traces` and `-tags`.
 pub(super) fn is_pprof_report(text: &str) -> bool {
     let is_part = |line: &str| {
         line.starts_with("Showing nodes accounting for")
@@ -188,8 +187,8 @@ pub(super) fn is_pprof_report(text: &str) -> bool {
     lines(text).take(10).any(is_part)
 }
 
-/// `main;run;poll 42`; of most lines, as some tools leave a number out. Where other lines are none of
-/// stacks at all, nearly all that are have frames.
+/// Matches `main;run;poll 42` on most lines, because some tools omit a number. If there are lines that are
+/// not stacks, 90 % of the stacks must have several frames.
 #[cfg(feature = "formats")]
 pub(super) fn is_folded(text: &str) -> bool {
     let (mut folded, mut with_frames, mut others, mut strange) = (0, 0, 0, 0);
@@ -206,19 +205,19 @@ pub(super) fn is_folded(text: &str) -> bool {
     folded > others + strange && (strange == 0 || with_frames * 10 >= folded * 9)
 }
 
-/// Folded stacks, with attributes or without.
+/// Matches folded stacks with and without attributes.
 #[cfg(feature = "formats")]
 pub(super) fn is_any_folded(text: &str) -> bool {
     is_folded(text) || is_extended_folded(text)
 }
 
-/// Without the feature, folded stacks are plain text.
+/// Returns `false`: without the feature, folded stacks are plain text.
 #[cfg(not(feature = "formats"))]
 pub(super) fn is_any_folded(_: &str) -> bool {
     false
 }
 
-/// `foo;bar 100 region=us,trace_id=0x01 1687841528000000`, as its reader takes a line apart.
+/// Matches `foo;bar 100 region=us,trace_id=0x01 1687841528000000`, split as the reader does.
 #[cfg(feature = "formats")]
 pub(super) fn is_extended_folded(text: &str) -> bool {
     let has_attributes = |line: &str| is_extended(line.trim_end().as_bytes());
@@ -227,22 +226,21 @@ pub(super) fn is_extended_folded(text: &str) -> bool {
         && stacks(text).all(|line| has_attributes(line) || has_number(line))
 }
 
-/// The stack of a folded line, if a number follows it.
+/// Returns the stack of a folded line if a number follows it.
 fn counted(line: &str) -> Option<&str> {
     let (stack, count) = line.trim_end().rsplit_once([' ', '\t'])?;
     let is_count = count.parse::<f64>().is_ok() && !count.starts_with(|c: char| c.is_alphabetic());
     (is_count && !stack.trim().is_empty()).then_some(stack)
 }
 
-/// The lines of folded stacks, but for comments and the last one, which may be cut where the look
-/// at it ends.
+/// Iterates over the lines of folded stacks, except comments and an unfinished last line.
 #[cfg(feature = "formats")]
 fn stacks(text: &str) -> impl Iterator<Item = &str> {
     let whole = text.rfind('\n').map_or(text, |end| text.get(..end).unwrap_or(text));
     lines(whole).filter(|line| !is_comment(line.trim_end().as_bytes()))
 }
 
-/// Lines with something in them.
+/// Iterates over lines that are not blank.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.trim().is_empty())
 }

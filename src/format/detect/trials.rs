@@ -1,12 +1,12 @@
-//! Trying all candidates on a payload, on as much of it as it takes and as its size pays for.
+//! Tries all candidates on a payload, reading as much of it as the decision needs and its size permits.
 //!
 //! ```text
 //! FIRST ─► decided? ─► SECOND ─► decided? ─► WHOLE, up to 64 KiB
 //!            └─ alike ─────┴─► look over the rest ─► probes walked by those that are left
 //! ```
 //!
-//! Each round is walked only by candidates that fit as well as the best so far: one that is worse
-//! already cannot become better, as misfits only add up. So most candidates are walked once.
+//! Only candidates that fit as well as the best so far walk the next round. A worse candidate cannot improve,
+//! because misfits only add up. So most candidates walk once.
 
 use super::Depth;
 use super::bounds::Bounds;
@@ -19,15 +19,15 @@ use crate::format::Format;
 use crate::schema::{MessageType, NUMBERS, Noun, PROFILES_DATA, Version};
 use crate::wire::read::Reader;
 
-/// Payloads up to this size are walked whole, if it takes that to decide.
+/// Payloads up to this size are walked completely if necessary.
 const SMALL: usize = 1 << 16;
 
-/// A candidate, and how the payload fits it.
+/// A candidate, and how well the payload fits it.
 pub(super) struct Trial<'c> {
     pub(super) candidate: &'c Candidate,
-    /// Of the widest walk so far.
+    /// The outcome of the widest walk so far.
     pub(super) outcome: Outcome,
-    /// Whether it was walked in this round.
+    /// Whether the candidate walked in this round.
     walked: bool,
 }
 
@@ -42,7 +42,7 @@ impl Trial<'_> {
         self.candidate.grammar.name
     }
 
-    /// None for what is only named.
+    /// Returns `None` for candidates that are only named.
     pub(super) fn format(&self) -> Option<Format> {
         match self.candidate.answer {
             Answer::Format(format) => Some(format),
@@ -50,17 +50,17 @@ impl Trial<'_> {
         }
     }
 
-    /// Whether both have one name.
+    /// Returns whether both have the same name.
     pub(super) fn is_named(&self, other: &Self) -> bool {
         self.name() == other.name()
     }
 
-    /// No contradiction was met.
+    /// Returns whether the walk found no contradiction.
     pub(super) fn is_possible(&self) -> bool {
         self.outcome.score[HARD] == 0
     }
 
-    /// Whether it is a candidate for the answer.
+    /// Returns whether this candidate may be the answer.
     pub(super) fn is_likely(&self) -> bool {
         let little = matches!(self.candidate.answer, Answer::Other(..));
         let outcome = &self.outcome;
@@ -68,39 +68,41 @@ impl Trial<'_> {
         self.is_possible() && outcome.is_plausible() && enough
     }
 
-    /// Whether it is another signal, a record of it was seen, and nothing that it does not know.
+    /// Returns whether it is another signal of which the walk read a record, without newer fields or unpacked
+    /// lists.
     pub(super) fn is_other_signal(&self) -> bool {
         let signal = matches!(self.candidate.answer, Answer::Signal(..));
         signal && self.outcome.used(Noun::Record) != 0 && self.outcome.is_usual()
     }
 
-    /// Whether it fits as well as what fits best, or is worse for nothing but lists written one number at a time, or an
-    /// id of a wrong length. Some writers do the first always; and to the other format such an id is a list of
-    /// references, of which it may not be known yet where they lead.
+    /// Returns whether it fits as well as the best, or is worse only by unpacked lists or an id of the wrong
+    /// length. Some writers never pack lists. To the other format, such an id is a list of references, whose
+    /// targets may not be known yet.
     fn fits(&self, least: Score) -> bool {
         let score = self.outcome.score;
         let odd = score[UNPACKED] > 0 || self.has_odd_id();
         score <= least || odd && score[..=SOFT] <= least[..=SOFT]
     }
 
-    /// Whether nothing is wrong with it but an id of a wrong length.
+    /// Returns whether its heaviest misfit is an id of the wrong length.
     fn has_odd_id(&self) -> bool {
         self.outcome.worst.is_some_and(|clash| clash.why == Why::IdLength)
     }
 }
 
-/// All candidates, tried.
+/// The outcomes of all candidates.
 pub(super) struct Trials<'c> {
     pub(super) all: Vec<Trial<'c>>,
-    /// Whether everything was looked at in which those that fit best may differ.
+    /// Whether the walks read everything in which the best candidates may differ.
     ///
-    /// If not, formats that read alike so far are `Preferred` and not `Equivalent`.
+    /// If not, formats that read the same so far are `Preferred` and not `Equivalent`.
     pub(super) whole: bool,
 }
 
 impl<'c> Trials<'c> {
-    /// Tries all candidates on the beginnings of all lists; those that are left on more of it, until
-    /// one alone is without fault or all was seen; of a large payload on what a look over it finds.
+    /// Walks the beginnings of all lists by all candidates, then more of the payload by the remaining ones,
+    /// until one fits without a fault or everything was read. Of a large payload, the last round walks the
+    /// parts that a look over it finds.
     pub(super) fn of(candidates: &'c [Candidate], payload: &[u8], depth: Depth) -> Self {
         let untried = |candidate| Trial::of(candidate, Outcome { cut: true, ..Outcome::default() });
         let mut trials = Self { all: candidates.iter().map(untried).collect(), whole: true };
@@ -111,7 +113,7 @@ impl<'c> Trials<'c> {
             trials.refute_signals(payload);
             match trials.standing() {
                 Standing::Decided => return trials,
-                // More of the same tells nothing; what differs further on a look finds faster.
+                // More beginnings decide nothing. A look finds later differences faster.
                 Standing::Alike => break,
                 Standing::Open => {}
             }
@@ -120,10 +122,10 @@ impl<'c> Trials<'c> {
         trials
     }
 
-    /// Rules other signals out where a dictionary stands behind what was walked of a payload: only profiles have one.
+    /// Excludes other signals if a dictionary follows the walked part of the payload: only profiles have one.
     ///
-    /// Where profiles say little, all else of them may be metrics or spans, of which there are often thousands before
-    /// the dictionary.
+    /// The rest of a sparse profile may also be metrics or spans, and thousands of them often precede the
+    /// dictionary.
     fn refute_signals(&mut self, payload: &[u8]) {
         let is_cut = |trial: &&mut Trial| trial.is_other_signal() && trial.outcome.cut;
         let mut signals = self.all.iter_mut().filter(is_cut).peekable();
@@ -132,9 +134,7 @@ impl<'c> Trials<'c> {
         }
     }
 
-    /// Looks over all of the payload, if several fit best and have not seen it.
-    ///
-    /// Nothing to do where one is left, or those that are have seen all.
+    /// Looks over the whole payload if several candidates fit best and have not walked all of it.
     fn look(&mut self, payload: &[u8], depth: Depth) {
         let contenders = self.contenders();
         let seen = contenders.iter().all(|trial| !trial.outcome.cut);
@@ -155,8 +155,8 @@ impl<'c> Trials<'c> {
             && grammars(&left).is_none_or(|(ours, others)| found.saw_all(ours, &others));
     }
 
-    /// Has those that fit best walk on, and whoever fits as well as they do then: what is worse
-    /// already does not get better.
+    /// Lets the best candidates walk on, and then every candidate that fits as well as they do. Worse
+    /// candidates cannot improve.
     fn walk_on(&mut self, walk: impl Fn(&Grammar) -> Outcome) {
         self.all.iter_mut().for_each(|trial| trial.walked = false);
         loop {
@@ -171,14 +171,14 @@ impl<'c> Trials<'c> {
         }
     }
 
-    /// How well those fit that fit best.
+    /// Returns the score of the best candidates.
     fn least(&self) -> Option<Score> {
         let likely = self.all.iter().filter(|trial| trial.is_likely());
         likely.map(|trial| trial.outcome.score).min()
     }
 
-    /// Whether one format is without fault and no other, or nothing is left to choose from. What is
-    /// only named and is not without fault by its own records loses to a format that is.
+    /// Returns whether exactly one format fits without a fault, or only one candidate is left. A candidate
+    /// that is only named counts here if a record of it fits.
     fn standing(&self) -> Standing {
         let possible = || self.all.iter().filter(|trial| trial.is_possible());
         let clean = possible().filter(|trial| {
@@ -200,7 +200,7 @@ impl<'c> Trials<'c> {
         }
     }
 
-    /// Those that fit best, or may once more is seen.
+    /// Returns the candidates that fit best, or may do so once more of the payload is read.
     fn contenders(&self) -> Vec<&Trial<'c>> {
         let least = self.least();
         let fits = |trial: &&Trial| trial.is_likely() && least.is_some_and(|best| trial.fits(best));
@@ -208,7 +208,7 @@ impl<'c> Trials<'c> {
     }
 }
 
-/// Whether a message stands beside the resources of a payload, which are passed over by their lengths.
+/// Returns whether a message follows or precedes the resources of a payload. Skips resources by length.
 fn has_dictionary(payload: &[u8]) -> bool {
     let dictionary = const { PROFILES_DATA.tag(Version::V1_10, "dictionary") };
     let mut reader = Reader::new(payload);
@@ -223,23 +223,23 @@ fn has_dictionary(payload: &[u8]) -> bool {
     false
 }
 
-/// How much is known.
+/// How far the decision is.
 enum Standing {
     Decided,
-    /// Those that are without fault read all that was seen alike.
+    /// The formats without a fault read everything so far the same.
     Alike,
-    /// Several differ in what they make of it, or too little was seen.
+    /// Several formats read it differently, or too little was read.
     Open,
 }
 
-/// The grammar of the first of several trials, and those of the others.
+/// Returns the grammar of the first trial, and those of the others.
 fn grammars<'c>(trials: &[&Trial<'c>]) -> Option<(&'c Grammar, Vec<&'c Grammar>)> {
     let mut grammars = trials.iter().map(|trial| &trial.candidate.grammar);
     let (ours, others): (_, Vec<_>) = (grammars.next()?, grammars.collect());
     (!others.is_empty()).then_some((ours, others))
 }
 
-/// The fields of messages that any of the trials met.
+/// Returns the fields that any of the trials read.
 fn used(trials: &[&Trial]) -> [u32; Noun::COUNT] {
     let mut all = [0; Noun::COUNT];
     for trial in trials {
@@ -248,18 +248,20 @@ fn used(trials: &[&Trial]) -> [u32; Noun::COUNT] {
     all
 }
 
-/// Whether two candidates read the payload alike: what was seen of it has the same meaning in both.
+/// Returns whether two candidates read the payload the same: everything read so far has the same meaning in
+/// both.
 pub(super) fn is_equivalent(a: &Trial, b: &Trial) -> bool {
     let (ours, theirs) = (&a.candidate.grammar, &b.candidate.grammar);
     let fields =
         std::ptr::eq(ours.root, theirs.root) && is_same(ours.root, &used(&[a, b]), ours, theirs);
-    // Without a violation of the newer rule, rows 0 are empty, and those that are mean none before too.
+    // If the newer rule holds, every row 0 is empty, and references to it mean no entry in the older rule as
+    // well.
     let null = ours.rows() == theirs.rows()
         || a.outcome.score[SEMANTIC] == 0 && b.outcome.score[SEMANTIC] == 0;
     fields && null && (ours.is_series() == theirs.is_series() || a.outcome.samples == 0)
 }
 
-/// Whether all fields of a message that were met are the same to both, and all in them.
+/// Returns whether all fields read in a message, and in its nested messages, mean the same in both grammars.
 fn is_same(
     message: &'static MessageType,
     used: &[u32; Noun::COUNT],

@@ -1,8 +1,8 @@
-//! Walking a payload, or the beginnings of its lists, by a grammar.
+//! Walks a payload, or the beginnings of its lists, by a grammar.
 //!
-//! The grammar's messages hold only messages further down their list, so the walk is not as deep
-//! as the input says but as the grammar does. It takes memory for one outcome, whatever the size.
-//! What a look over the rest [`Found`] worth it is walked after the beginnings.
+//! The message types of a grammar have no cycles, so the grammar and not the input limits the depth of the
+//! walk. A walk takes memory for one outcome, whatever the size of the payload. After the beginnings, it
+//! walks the probes that a look over the rest [`Found`].
 
 use super::bounds::Bounds;
 use super::grammar::{Grammar, Texts, bit, inner};
@@ -19,7 +19,7 @@ pub(super) fn walk(grammar: &Grammar, payload: &[u8], bounds: Bounds) -> Outcome
     Walk::new(grammar, payload, bounds, None).finish()
 }
 
-/// Walks the beginnings of `payload`, then what a look over it found.
+/// Walks the beginnings of `payload`, then the probes of a look over it.
 pub(super) fn walk_found(grammar: &Grammar, payload: &[u8], found: &Found) -> Outcome {
     let mut walk = Walk::new(grammar, payload, Bounds::SECOND, Some(&found.rows));
     walk.rows_elsewhere();
@@ -29,29 +29,30 @@ pub(super) fn walk_found(grammar: &Grammar, payload: &[u8], found: &Found) -> Ou
     walk.finish()
 }
 
-/// One walk of one payload by one grammar; it fails by nothing and stops at the first contradiction.
+/// One walk of a payload by one grammar. It never fails, and stops at the first contradiction unless it is
+/// tolerant.
 pub(super) struct Walk<'g> {
     pub(super) grammar: &'g Grammar,
     pub(super) bounds: Bounds,
-    /// The rows of the dictionary by field number, where they were counted before.
+    /// The rows of the dictionary by field number, if a look counted them.
     pub(super) counted: Option<&'g DictionaryRows>,
     pub(super) outcome: Outcome,
     pub(super) rows: Rows,
-    /// How many of each kind were walked.
+    /// Number of messages walked, by kind.
     pub(super) messages: [u32; Noun::COUNT],
     pub(super) fields: [u32; Noun::COUNT],
     pub(super) texts: u32,
-    /// The message walked.
+    /// The path of the current message.
     pub(super) path: Path,
-    /// The field walked: its number, the kind of its bytes.
+    /// The current field: its number and wire type.
     pub(super) at: (u32, u32),
-    /// Whether anything refers to a row.
+    /// Whether any field refers to a row.
     pub(super) referred: bool,
-    /// After a contradiction, unless the walk is tolerant.
+    /// Set at a contradiction, unless the walk is tolerant.
     pub(super) stopped: bool,
 }
 
-/// What the fields of one message say together.
+/// Facts about the fields of one message.
 #[derive(Default)]
 struct State {
     seen: u32,
@@ -60,7 +61,7 @@ struct State {
     attributes: usize,
     slice_start: u64,
     slice_length: u64,
-    /// The first attributes, and how many there are here.
+    /// The keys of the first attributes, and how many are stored.
     keys: [u32; 16],
     key_count: usize,
 }
@@ -99,7 +100,7 @@ impl<'g> Walk<'g> {
         self.walk_fields(message, body, true);
     }
 
-    /// Walks what was found far from the beginnings, in the message its path leads to.
+    /// Walks a probe in the message that its path leads to.
     fn probe(&mut self, probe: &Probe) {
         if self.stopped {
             return;
@@ -115,7 +116,7 @@ impl<'g> Walk<'g> {
         }
     }
 
-    /// The fields of a message, or if it is not `whole`, some of them.
+    /// Walks the fields of a message, or some of them if not `whole`.
     fn walk_fields(&mut self, message: &'static MessageType, body: &[u8], mut whole: bool) {
         let mut state = State::default();
         let mut reader = Reader::new(body);
@@ -136,7 +137,8 @@ impl<'g> Walk<'g> {
         self.leave(message, &state, whole);
     }
 
-    /// The value of the field whose tag was read, a number or bytes; where it is cut short, what there is of it.
+    /// Reads the value of a field after its tag: a number or bytes. A tolerant walk gets the bytes that are
+    /// left of a truncated value.
     fn value<'a>(&mut self, reader: &mut Reader<'a>, tag: u32) -> Option<(u64, &'a [u8])> {
         let rest = reader.rest();
         let value = match tag & 7 {
@@ -149,7 +151,7 @@ impl<'g> Walk<'g> {
                     (0, &[][..])
                 })
             }
-            // No format here has groups.
+            // No format here uses groups.
             _ => None,
         };
         if value.is_none() {
@@ -164,7 +166,7 @@ impl<'g> Walk<'g> {
         value
     }
 
-    /// A field: is it known, of the right kind, allowed again; then what is in it.
+    /// Checks whether a field is known, has the right wire type and may repeat, then walks its value.
     fn field(&mut self, message: &'static MessageType, value: u64, body: &[u8], state: &mut State) {
         let (number, kind) = self.at;
         let Some(field) = self.grammar.field(message, number) else {
@@ -195,7 +197,7 @@ impl<'g> Walk<'g> {
         }
     }
 
-    /// A number, or one of a list that is not packed.
+    /// Checks a number, or one element of a list that is not packed.
     fn number(&mut self, field: &Field, value: u64, state: &mut State) {
         let role = self.grammar.role(field);
         let is_large = match field.kind {
@@ -246,7 +248,7 @@ impl<'g> Walk<'g> {
         (self.path, self.at) = (path, at);
     }
 
-    /// The numbers of a packed list, of which a walk looks at the first ones.
+    /// Checks the first numbers of a packed list, up to the bound.
     fn packed(&mut self, field: &Field, body: &[u8], state: &mut State) {
         let mut reader = Reader::new(body);
         for _ in 0..self.bounds.messages {
@@ -266,7 +268,7 @@ impl<'g> Walk<'g> {
         }
     }
 
-    /// The first texts only: one that is not UTF-8 is enough to tell.
+    /// Checks the first strings only: one that is not UTF-8 is enough.
     fn text(&mut self, body: &[u8]) {
         let is_right = match self.grammar.texts {
             Texts::Any => true,
@@ -281,7 +283,7 @@ impl<'g> Walk<'g> {
 
     fn refer(&mut self, table: Table, row: u64) {
         self.referred |= row != 0;
-        // Where row 0 is a row like any other, pprof's ids, which begin with 1, were written too.
+        // Where row 0 is an ordinary row, encoders also wrote pprof's ids, which begin with 1.
         let one_based =
             u64::from(self.grammar.rows() == RowZero::FromZero && table == Table::Location);
         if row != 0 && row >= self.rows.counts[table as usize].saturating_add(one_based) {
@@ -289,7 +291,7 @@ impl<'g> Walk<'g> {
         }
     }
 
-    /// A reference to an attribute: used from here on, and not twice on one thing.
+    /// Marks an attribute as used. Checks that it is not null, and that its key occurs once per element.
     fn attribute(&mut self, row: u64, state: &mut State) {
         self.refer(Table::Attribute, row);
         self.rows.use_attribute(row);
@@ -307,7 +309,7 @@ impl<'g> Walk<'g> {
         }
     }
 
-    /// What only the whole message tells.
+    /// Checks a message after all its fields are known.
     fn leave(&mut self, message: &'static MessageType, state: &State, whole: bool) {
         self.outcome.used[message.noun as usize] |= state.seen;
         if !whole || self.stopped {
@@ -373,7 +375,7 @@ impl<'g> Walk<'g> {
     }
 }
 
-/// Takes one step of those a kind of message is allowed.
+/// Counts one more of a kind, unless `most` is reached.
 #[inline]
 fn step(taken: &mut u32, most: u32) -> bool {
     let may = *taken < most;
@@ -381,18 +383,18 @@ fn step(taken: &mut u32, most: u32) -> bool {
     may
 }
 
-/// Whether a text is UTF-8, and has no control characters but those that part lines and words.
+/// Returns whether a text is UTF-8, and its only control characters are tabs and line breaks.
 pub(super) fn is_prose(body: &[u8]) -> bool {
     let mut controls = body.iter().filter(|byte| byte.is_ascii_control());
     controls.all(|byte| matches!(byte, b'\t' | b'\n' | b'\r')) && std::str::from_utf8(body).is_ok()
 }
 
-/// Whether a text, by its first kilobyte, is UTF-8.
+/// Returns whether the first kilobyte of a text is UTF-8.
 fn is_text(body: &[u8]) -> bool {
     let start = body.get(..1024).unwrap_or(body);
     match std::str::from_utf8(start) {
         Ok(_) => true,
-        // A character may be cut where the kilobyte ends.
+        // The kilobyte may end within a character.
         Err(error) => start.len() < body.len() && error.error_len().is_none(),
     }
 }

@@ -1,10 +1,8 @@
-//! What a decision rests on, in sentences.
+//! Formats the evidence for a decision as sentences.
 //!
-//! Sentences are made once, for the winner, from the clashes that walks kept: walking itself formats nothing.
-//!
-//! A clash is stored as numbers (path, field, kind, reason). Only here does it get names: those of
-//! the grammar it is a clash by, or those of the winner's where the winner reads the same bytes
-//! rightly.
+//! Walks format no text: they store misfits as numbers (path, field, wire type, reason). This module formats
+//! sentences once, for the winner. It uses the names of the grammar that has the misfit, or those of the
+//! winner if that reads the same bytes without one.
 
 use std::fmt::{Arguments, Display, Formatter, Result, Write};
 
@@ -16,14 +14,14 @@ use crate::format::Format;
 use crate::schema::{Field, MessageType};
 use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
 
-/// More sentences tell nobody more.
+/// More sentences would not help the reader.
 const SENTENCES: usize = 6;
 
-/// Nearly every sentence is shorter, so that it is allocated once.
+/// Capacity for nearly every sentence, so that it is allocated once.
 const SENTENCE: usize = 192;
 
-/// Why the winner, and not the other formats: a sentence for each thing that speaks against some of
-/// them, in the order of the candidates, then what is odd about the winner itself.
+/// Explains why the winner was chosen: a sentence for each misfit that excludes other formats, in the order
+/// of the candidates, then the winner's own misfit.
 pub(super) fn evidence(winner: &Trial, trials: &[Trial]) -> Vec<String> {
     let is_rival = |trial: &&Trial| {
         let worst = trial.outcome.worst;
@@ -45,7 +43,7 @@ pub(super) fn evidence(winner: &Trial, trials: &[Trial]) -> Vec<String> {
     evidence
 }
 
-/// Names with commas between them.
+/// Displays names separated by commas.
 struct Joined<I>(I);
 
 impl<I: Iterator<Item = &'static str> + Clone> Display for Joined<I> {
@@ -58,7 +56,7 @@ impl<I: Iterator<Item = &'static str> + Clone> Display for Joined<I> {
     }
 }
 
-/// A sentence, in room for most of them.
+/// Formats a sentence into a string with enough capacity for most.
 fn said(sentence: Arguments) -> String {
     let mut said = String::with_capacity(SENTENCE);
     // Writing into a `String` cannot fail.
@@ -66,7 +64,7 @@ fn said(sentence: Arguments) -> String {
     said
 }
 
-/// What speaks against one reading most.
+/// Describes the heaviest misfit of a reading.
 pub(super) fn fault(trial: &Trial) -> String {
     let grammar = &trial.candidate.grammar;
     match &trial.outcome.worst {
@@ -75,7 +73,7 @@ pub(super) fn fault(trial: &Trial) -> String {
     }
 }
 
-/// Why a reading is preferred to others that fit.
+/// Explains why a reading is preferred to others that fit.
 pub(super) fn preference(winner: &Trial, others: &[Format]) -> String {
     let (name, others) = (winner.name(), names(others));
     let unused = if winner.outcome.orphans == 0 {
@@ -88,7 +86,7 @@ pub(super) fn preference(winner: &Trial, others: &[Format]) -> String {
     )
 }
 
-/// What is not known where not all of a payload was looked at.
+/// Explains what remains uncertain if only part of a payload was examined.
 pub(super) fn partly(others: &[Format]) -> String {
     format!(
         "only a part of the payload was examined: {} may read the rest differently",
@@ -96,12 +94,12 @@ pub(super) fn partly(others: &[Format]) -> String {
     )
 }
 
-/// That an endpoint was said which nothing that fits is sent to.
+/// Reports that the given endpoint accepts no format that fits.
 pub(super) fn sent_elsewhere(endpoint: Endpoint) -> String {
     format!("it was sent to {endpoint}, which takes none of the formats that fit")
 }
 
-/// What is odd about the winner.
+/// Describes the misfit of the winner.
 fn odd(winner: &Trial) -> Option<String> {
     let clash = winner.outcome.worst.as_ref()?;
     let grammar = &winner.candidate.grammar;
@@ -114,7 +112,7 @@ fn odd(winner: &Trial) -> Option<String> {
     })
 }
 
-/// What speaks for one format and against others.
+/// Explains a misfit: by the winner's field that fits instead, or by the misfit alone.
 fn sentence(ours: &Grammar, theirs: &Grammar, clash: &Clash, names: &impl Display) -> String {
     let speaks = matches!(
         clash.why,
@@ -133,10 +131,10 @@ fn sentence(ours: &Grammar, theirs: &Grammar, clash: &Clash, names: &impl Displa
     said(format_args!("{message} field {number} is {what}: {name} of {ours}, not of {names}"))
 }
 
-/// The field where a clash is, as another grammar sees it: the field itself, or one that is not
-/// looked into and has it inside.
+/// Finds the field of a misfit in another grammar: the field itself, or an outer field that this grammar does
+/// not look into.
 ///
-/// `true` in the last place: the clash lies inside a field that `ours` does not look into.
+/// The last element is `true` if it is an outer field.
 fn seen_by(
     ours: &Grammar,
     clash: &Clash,
@@ -152,7 +150,7 @@ fn seen_by(
     Some((message, clash.number, ours.field(message, clash.number)?, false))
 }
 
-/// `Sample field 4`, by a grammar's names.
+/// Names a field by a grammar: `Sample field 4`.
 fn place(grammar: &Grammar, clash: &Clash) -> String {
     let message =
         grammar.follow(clash.path.numbers()).map_or("the message", |message| message.name);
@@ -162,7 +160,7 @@ fn place(grammar: &Grammar, clash: &Clash) -> String {
     }
 }
 
-/// What is wrong with a field, by the grammar it is wrong by: what the bytes would be, "would be 8 bytes".
+/// Describes the fault of a field under the grammar that has the misfit, as in "would be 8 bytes".
 fn says(grammar: &Grammar, clash: &Clash) -> String {
     let message = grammar.follow(clash.path.numbers());
     let field = message.and_then(|message| grammar.field(message, clash.number));
@@ -190,12 +188,12 @@ fn says(grammar: &Grammar, clash: &Clash) -> String {
     format!("({}) would {would}", field.map_or("no field", |field| field.name))
 }
 
-/// What the bytes of a field would be by its grammar.
+/// Describes the bytes that a grammar expects in a field.
 fn expected(field: &Field) -> &'static str {
     kind(if field.is_list() { LEN } else { field.kind.wire() }, field)
 }
 
-/// What kind the bytes of a field are.
+/// Describes the bytes of a field by their wire type.
 fn kind(kind: u32, field: &Field) -> &'static str {
     match kind {
         VARINT => "a varint",
