@@ -1,7 +1,7 @@
-//! What each version can represent: the facts that readers and writers branch on, by name.
+//! Facts that differ between versions. Readers and writers branch on them by name.
 //!
-//! Nearly all of them follow from the tables of fields: a version with `Mapping.has_functions` has flags of mappings.
-//! Code asks for the fact, `G::CAPABILITIES.mapping_flags`, and the compiler decides the branch.
+//! Nearly all of them follow from the tables of fields. For example, a version with `Mapping.has_functions` has
+//! flags of mappings. Code tests `G::CAPABILITIES.mapping_flags`, and the compiler removes the branch.
 
 use super::common::*;
 use super::field::{Role, Table};
@@ -12,7 +12,7 @@ use crate::wire::{FIXED64, LEN, tag};
 /// The message that holds the lookup tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Home {
-    /// Every profile has its own: pprof, and 1.3 to 1.5. The reader merges them into one dictionary.
+    /// Every profile has its own tables: pprof, and 1.3 to 1.5. The reader merges them into one dictionary.
     Profile,
     /// `ProfilesData`: 1.6. An export request of that version refers to tables that it cannot carry.
     Data,
@@ -20,24 +20,23 @@ pub(crate) enum Home {
     Dictionary,
 }
 
-/// How table rows are referred to.
+/// The meaning of references to table rows.
 ///
-/// It is the one difference between versions that no field number shows: `tests/roundtrip.rs` has each
-/// converted to each.
+/// It is the only difference between versions that no field number shows. `tests/roundtrip.rs` converts each
+/// version to each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rows {
-    /// Row 0 is a row like any other, and a reference left out is a reference to it.
-    /// 1.3, and pprof's ids while they are read as indices. What 0 means has to be guessed from addresses.
+    /// Row 0 is a regular row, and an omitted reference refers to it: 1.3, and pprof's ids while they are read as
+    /// indices. Addresses have to show whether 0 means row 0 or no row.
     FromZero,
-    /// Row 0 is a row like any other; mapping and link references say whether they are there.
-    /// 1.4 to 1.7: `optional` in the proto.
+    /// Row 0 is a regular row. References to mappings and links have presence (`optional`): 1.4 to 1.7.
     Presence,
-    /// Row 0 of every table is the empty row.
-    /// Since 1.8. A table that is left out has that row all the same.
+    /// Row 0 of every table is the empty row, even if the table is omitted: since 1.8.
     NullFirst,
 }
 
 impl Home {
+    /// Derives the place of the tables from the tables of fields.
     const fn of(version: Version) -> Self {
         if PROFILE.number(version, "string_table") != 0 {
             Self::Profile
@@ -50,6 +49,7 @@ impl Home {
 }
 
 impl Rows {
+    /// Returns the meaning of references in a version.
     const fn of(version: Version) -> Self {
         use Version::*;
         match version {
@@ -59,7 +59,7 @@ impl Rows {
         }
     }
 
-    /// How many rows of a table have an index of one byte, the empty row 0 not counted.
+    /// Returns how many rows of a table have an index of one byte, without the empty row 0.
     pub(crate) const fn of_one_byte(self) -> usize {
         match self {
             Self::NullFirst => 127,
@@ -68,7 +68,7 @@ impl Rows {
     }
 }
 
-/// Declares [`Capabilities`]: facts with a sentence each, and those that the presence of a field decides.
+/// Declares [`Capabilities`]: documented facts, and facts that the presence of a field decides.
 macro_rules! capabilities {
     ($($(#[$doc:meta])* $fact:ident: $message:ident $key:literal,)*) => {
         /// Constant facts of a version.
@@ -76,7 +76,7 @@ macro_rules! capabilities {
         pub(crate) struct Capabilities {
             /// The message that holds the lookup tables.
             pub(crate) home: Home,
-            /// How table rows are referred to.
+            /// The meaning of references to table rows.
             pub(crate) rows: Rows,
             /// A profile may have several sample types, and a sample one value for each. Otherwise it has one type,
             /// and a sample one value for each timestamp.
@@ -107,9 +107,9 @@ macro_rules! capabilities {
 }
 
 capabilities! {
-    /// Profiles are in containers, which hold their times, ids and attributes.
+    /// Containers hold the times, ids and attributes of profiles.
     containers: PROFILE_CONTAINER "profile",
-    /// Stacks are rows of a table. Otherwise a sample has a slice of its profile's locations, or a list of its own.
+    /// Stacks are rows of a table. Otherwise a sample has a slice of its profile's locations, or a separate list.
     stack_table: PROFILES_DICTIONARY "stack_table",
     /// Rows of mappings, locations and functions have ids.
     ids: MAPPING "id",
@@ -150,12 +150,12 @@ impl Version {
         all
     };
 
-    /// The facts of this version.
+    /// Returns the facts of this version.
     pub(crate) const fn capabilities(self) -> &'static Capabilities {
         &Self::CAPABILITIES[self as usize]
     }
 
-    /// The number of a lookup table in the message that holds it; 0 if the version has no such table.
+    /// Returns the number of a lookup table in the message that holds it, or 0 if the version has no such table.
     pub(crate) const fn table(self, table: Table) -> u32 {
         let mut row = 0;
         let fields = match Home::of(self) {
@@ -175,7 +175,7 @@ impl Version {
         0
     }
 
-    /// The tag of a row of that table; 0 if the version has no such table.
+    /// Returns the tag of a row of a lookup table, or 0 if the version has no such table.
     pub(crate) const fn table_tag(self, table: Table) -> u32 {
         match self.table(table) {
             0 => 0,

@@ -1,7 +1,7 @@
-//! Package collector: what exporters send, and what receivers answer.
+//! Package collector: export requests and their responses.
 //!
-//! Nothing but the test against `proto/` reads the request, which has the numbers of `ProfilesData`. Detection
-//! knows what a receiver answers by it, and OTLP/JSON has its names from here.
+//! Only the test against `proto/` uses the request, which has the numbers of `ProfilesData`. Detection recognises
+//! responses by this schema, and OTLP/JSON takes their names from it.
 
 use super::field::Kind::*;
 #[cfg(test)]
@@ -15,22 +15,22 @@ use super::version::Version::V1_3;
 #[cfg(test)]
 use super::version::Version::V1_7;
 
-/// A request and `ProfilesData` are the same bytes in every generation but 1.6, so one reader takes
-/// both.
+/// The request. Its bytes equal those of `ProfilesData` in every generation except 1.6, so one reader handles both.
 #[cfg(test)]
 #[rustfmt::skip]
 pub(crate) static EXPORT_PROFILES_SERVICE_REQUEST: MessageType = MessageType::new(Package::Collector, Noun::Other, "ExportProfilesServiceRequest", &[
     many((V1_3, NOW), 1, "resource_profiles", Message(&RESOURCE_PROFILES)),
-    // 1.6 has nowhere to put its tables.
+    // 1.6 has no field for the tables.
     one((V1_7, NOW), 2, "dictionary", Message(&PROFILES_DICTIONARY)),
 ]);
 
-/// Empty where all was taken.
+/// The response. Empty if the receiver accepted everything.
 #[rustfmt::skip]
 pub(crate) static EXPORT_PROFILES_SERVICE_RESPONSE: MessageType = MessageType::new(Package::Collector, Noun::Other, "ExportProfilesServiceResponse", &[
     one((V1_3, NOW), 1, "partial_success", Message(&EXPORT_PROFILES_PARTIAL_SUCCESS)),
 ]);
 
+/// The number of rejected profiles, and the reason.
 #[rustfmt::skip]
 pub(crate) static EXPORT_PROFILES_PARTIAL_SUCCESS: MessageType = MessageType::new(Package::Collector, Noun::Other, "ExportProfilesPartialSuccess", &[
     one((V1_3, NOW), 1, "rejected_profiles", Int64),

@@ -1,7 +1,7 @@
 //! Packages common and resource: values in place, resources and scopes.
 //!
-//! The numbers are those of `common.proto` and `resource.proto`, which all signals share and which
-//! never move; 1.6 added entities, 1.10 the two references into the string table.
+//! The numbers are those of `common.proto` and `resource.proto`, which all signals share and which never change.
+//! 1.6 added entities, and 1.10 the two references to the string table.
 
 use super::field::Kind::*;
 use super::field::{MessageType, Table, case, many, one};
@@ -9,7 +9,7 @@ use super::noun::{Noun, Package};
 use super::version::NOW;
 use super::version::Version::{V1_3, V1_6, V1_10};
 
-/// A `oneof`: of several cases the last on the wire counts.
+/// A value. It is a `oneof`: if several cases are on the wire, the last one wins.
 #[rustfmt::skip]
 pub(crate) static ANY_VALUE: MessageType = MessageType::new(Package::Common, Noun::AnyValue, "AnyValue", &[
     case((V1_3, NOW), 1, "string_value", String),
@@ -22,19 +22,19 @@ pub(crate) static ANY_VALUE: MessageType = MessageType::new(Package::Common, Nou
     case((V1_10, NOW), 8, "string_value_strindex", Int32).to(Table::String),
 ]);
 
-/// Values in values: with `KEY_VALUE_LIST` the one place where messages nest without end.
+/// A list of values. Only lists and `KEY_VALUE_LIST` can nest without limit.
 #[rustfmt::skip]
 pub(crate) static ARRAY_VALUE: MessageType = MessageType::new(Package::Common, Noun::ArrayValue, "ArrayValue", &[
     many((V1_3, NOW), 1, "values", Message(&ANY_VALUE)),
 ]);
 
-/// Keys are meant to differ; a receiver may keep either of two.
+/// A list of pairs. Keys should be unique; a receiver may keep either of two equal ones.
 #[rustfmt::skip]
 pub(crate) static KEY_VALUE_LIST: MessageType = MessageType::new(Package::Common, Noun::KeyValueList, "KeyValueList", &[
     many((V1_3, NOW), 1, "values", Message(&KEY_VALUE)),
 ]);
 
-/// A key in place, or since 1.10 by reference.
+/// A pair of key and value. The key is in place, or since 1.10 a reference.
 #[rustfmt::skip]
 pub(crate) static KEY_VALUE: MessageType = MessageType::new(Package::Common, Noun::KeyValue, "KeyValue", &[
     one((V1_3, NOW), 1, "key", String),
@@ -42,7 +42,7 @@ pub(crate) static KEY_VALUE: MessageType = MessageType::new(Package::Common, Nou
     one((V1_10, NOW), 3, "key_strindex", Int32).to(Table::String),
 ]);
 
-/// What produced the profiles: a profiler's name and version.
+/// The profiler that produced the profiles: name and version.
 #[rustfmt::skip]
 pub(crate) static INSTRUMENTATION_SCOPE: MessageType = MessageType::new(Package::Common, Noun::Scope, "InstrumentationScope", &[
     one((V1_3, NOW), 1, "name", String),
@@ -51,9 +51,9 @@ pub(crate) static INSTRUMENTATION_SCOPE: MessageType = MessageType::new(Package:
     one((V1_3, NOW), 4, "dropped_attributes_count", Uint32),
 ]);
 
-/// Keys are those of the resource's attributes.
+/// The attributes of a resource that identify or describe an entity.
 ///
-/// Says which attributes of a resource identify the thing that it describes.
+/// The keys are those of the resource's attributes.
 #[rustfmt::skip]
 pub(crate) static ENTITY_REF: MessageType = MessageType::new(Package::Common, Noun::EntityRef, "EntityRef", &[
     one((V1_6, NOW), 1, "schema_url", String),
@@ -62,7 +62,7 @@ pub(crate) static ENTITY_REF: MessageType = MessageType::new(Package::Common, No
     many((V1_6, NOW), 4, "description_keys", String),
 ]);
 
-/// The same message for traces, metrics, logs and profiles.
+/// A resource. Traces, metrics, logs and profiles share this message.
 #[rustfmt::skip]
 pub(crate) static RESOURCE: MessageType = MessageType::new(Package::Resource, Noun::Resource, "Resource", &[
     many((V1_3, NOW), 1, "attributes", Message(&KEY_VALUE)),

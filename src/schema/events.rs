@@ -1,9 +1,9 @@
-//! The message set of timestamped events, a proposal (opentelemetry-proto 594) that was never
-//! released: like OTLP's and apart from it, so each message is one of its own.
+//! The messages of timestamped events, a proposal (opentelemetry-proto 594) that was never released. They resemble
+//! OTLP's messages but are independent of them.
 //!
-//! Its names are those of `proto/events/eventprofile.proto`; nothing of it is shared with the
-//! generations, so neither side has to know of the other. Everything else (reading, detection,
-//! sizes, the test against the descriptors) works on it as on any message.
+//! The names are those of `proto/events/eventprofile.proto`. The two sides share no message, so that neither
+//! depends on the other. Reading, detection, sizes and the test against the descriptors treat these messages like
+//! all others.
 
 use super::field::Kind::*;
 use super::field::{EnumType, MessageType, Role, Table, case, many, one, optional};
@@ -11,11 +11,11 @@ use super::noun::{Noun, Package};
 use super::version::Version;
 use super::version::Version::Events as EVENTS;
 
-/// The one version there ever was.
+/// The only version of the proposal.
 const IN: (Version, Version) = (EVENTS, EVENTS);
 
-/// All tables in one message: a payload is one profile, with neither resource nor scope. Numbers 2,
-/// 9 and 13 to 15 are not in use.
+/// A profile with all tables. A payload is one profile, without resource and scope. The numbers 2, 9 and 13 to 15
+/// are unused.
 #[rustfmt::skip]
 pub(crate) static EVENT_PROFILE: MessageType = MessageType::new(Package::Events, Noun::Profile, "Profile", &[
     many(IN, 1, "events", Message(&EVENT)),
@@ -33,7 +33,7 @@ pub(crate) static EVENT_PROFILE: MessageType = MessageType::new(Package::Events,
     many(IN, 18, "comment_string_index", Uint32).to(Table::String),
 ]);
 
-/// `value`, `count` and `sum` exclude or complete each other: `format/events/resolve.rs` says how.
+/// An event. `value`, `count` and `sum` exclude or complete each other, as `format/events/resolve.rs` explains.
 #[rustfmt::skip]
 pub(crate) static EVENT: MessageType = MessageType::new(Package::Events, Noun::Event, "Event", &[
     one(IN, 1, "event_type_index", Uint32),
@@ -47,7 +47,7 @@ pub(crate) static EVENT: MessageType = MessageType::new(Package::Events, Noun::E
     one(IN, 9, "sum", Uint64),
 ]);
 
-/// `attribute_incidices` is the proposal's own spelling, as JSON would have it.
+/// A type of events. `attribute_incidices` is the spelling of the proposal, and therefore of its JSON.
 #[rustfmt::skip]
 pub(crate) static EVENT_TYPE: MessageType = MessageType::new(Package::Events, Noun::EventType, "EventType", &[
     one(IN, 1, "name_string_index", Uint32).to(Table::String),
@@ -57,7 +57,7 @@ pub(crate) static EVENT_TYPE: MessageType = MessageType::new(Package::Events, No
     many(IN, 7, "attribute_incidices", Uint32).to(Table::Attribute).now("attribute_indices"),
 ]);
 
-/// Times of events count cycles of one of these.
+/// A clock. Times of events are in its cycles.
 #[rustfmt::skip]
 pub(crate) static CLOCK: MessageType = MessageType::new(Package::Events, Noun::Clock, "Clock", &[
     one(IN, 1, "frequency", Uint64),
@@ -65,13 +65,13 @@ pub(crate) static CLOCK: MessageType = MessageType::new(Package::Events, Noun::C
     many(IN, 3, "attribute_indices", Uint32).to(Table::Attribute),
 ]);
 
-/// Rows of locations, as OTLP has them since 1.8.
+/// A stack: a row of locations, as in OTLP since 1.8.
 #[rustfmt::skip]
 pub(crate) static EVENT_STACK: MessageType = MessageType::new(Package::Events, Noun::Stack, "Stack", &[
     many(IN, 1, "location_index", Uint32).to(Table::Location),
 ]);
 
-/// OTLP's before 1.8, with its type as a string. Code asks by the names that OTLP has today.
+/// A location of OTLP before 1.8, with its type as a string. Code uses the current names of OTLP as keys.
 #[rustfmt::skip]
 pub(crate) static EVENT_LOCATION: MessageType = MessageType::new(Package::Events, Noun::Location, "Location", &[
     one(IN, 1, "mapping_index", Uint32).to(Table::Mapping),
@@ -82,14 +82,14 @@ pub(crate) static EVENT_LOCATION: MessageType = MessageType::new(Package::Events
     many(IN, 6, "attribute_index", Uint32).to(Table::Attribute).now("attribute_indices"),
 ]);
 
-/// As OTLP's.
+/// A link, as in OTLP.
 #[rustfmt::skip]
 pub(crate) static EVENT_LINK: MessageType = MessageType::new(Package::Events, Noun::Link, "Link", &[
     one(IN, 1, "trace_id", Bytes).with(Role::Id(16)),
     one(IN, 2, "span_id", Bytes).with(Role::Id(8)),
 ]);
 
-/// pprof's flags and a build id, as in OTEP 0239.
+/// A mapping with pprof's flags and a build id, as in OTEP 0239.
 #[rustfmt::skip]
 pub(crate) static EVENT_MAPPING: MessageType = MessageType::new(Package::Events, Noun::Mapping, "Mapping", &[
     one(IN, 1, "memory_start", Uint64),
@@ -105,11 +105,11 @@ pub(crate) static EVENT_MAPPING: MessageType = MessageType::new(Package::Events,
     one(IN, 11, "has_inline_frames", Bool),
 ]);
 
-/// As in OTEP 0239; what follows from either is in `format/events/rows.rs`.
+/// The kind of a build id, as in OTEP 0239. `format/events/rows.rs` converts both kinds.
 pub(crate) static EVENT_BUILD_ID_KIND: EnumType =
     EnumType { name: "BuildIdKind", values: &["BUILD_ID_LINKER", "BUILD_ID_BINARY_HASH"] };
 
-/// The innermost function is the first of a location's lines.
+/// A line. The first line of a location has the innermost function.
 #[rustfmt::skip]
 pub(crate) static EVENT_LINE: MessageType = MessageType::new(Package::Events, Noun::Line, "Line", &[
     one(IN, 1, "function_index", Uint32).to(Table::Function),
@@ -117,7 +117,7 @@ pub(crate) static EVENT_LINE: MessageType = MessageType::new(Package::Events, No
     one(IN, 3, "column", Int64),
 ]);
 
-/// `name_string_uindex`, too, is spelt as it was proposed.
+/// A function. `name_string_uindex` is the spelling of the proposal.
 #[rustfmt::skip]
 pub(crate) static EVENT_FUNCTION: MessageType = MessageType::new(Package::Events, Noun::Function, "Function", &[
     one(IN, 1, "id", Uint64),
@@ -127,14 +127,14 @@ pub(crate) static EVENT_FUNCTION: MessageType = MessageType::new(Package::Events
     one(IN, 5, "start_line", Int64),
 ]);
 
-/// A row of the table of attributes; there are no units.
+/// A row of the attribute table, without a unit.
 #[rustfmt::skip]
 pub(crate) static EVENT_KEY_VALUE: MessageType = MessageType::new(Package::Events, Noun::KeyValue, "KeyValue", &[
     one(IN, 1, "key_string_index", Uint32).to(Table::String),
     one(IN, 2, "value", Message(&EVENT_ANY_VALUE)),
 ]);
 
-/// OTLP's but for texts, which are references.
+/// A value as in OTLP, with references instead of strings.
 #[rustfmt::skip]
 pub(crate) static EVENT_ANY_VALUE: MessageType = MessageType::new(Package::Events, Noun::AnyValue, "AnyValue", &[
     case(IN, 1, "string_index", Uint32).to(Table::String),
@@ -146,13 +146,13 @@ pub(crate) static EVENT_ANY_VALUE: MessageType = MessageType::new(Package::Event
     case(IN, 7, "bytes_value", Bytes),
 ]);
 
-/// With the next, where messages nest without end.
+/// A list of values. Only lists and the next message can nest without limit.
 #[rustfmt::skip]
 pub(crate) static EVENT_ARRAY_VALUE: MessageType = MessageType::new(Package::Events, Noun::ArrayValue, "ArrayValue", &[
     many(IN, 1, "values", Message(&EVENT_ANY_VALUE)),
 ]);
 
-/// Pairs within a value.
+/// A list of pairs.
 #[rustfmt::skip]
 pub(crate) static EVENT_KEY_VALUE_LIST: MessageType = MessageType::new(Package::Events, Noun::KeyValueList, "KeyValueList", &[
     many(IN, 1, "values", Message(&EVENT_KEY_VALUE)),

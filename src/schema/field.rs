@@ -1,14 +1,14 @@
-//! What a schema is made of: versions, messages, fields, and what fields are for.
+//! Types of a schema: messages, fields and their roles.
 //!
-//! Everything here is `const`: a reader asks `MESSAGE.number(version, "key")` and the compiler answers.
+//! All lookups are `const`: `MESSAGE.number(version, "key")` is evaluated at compile time.
 //!
 //! ```text
 //! PROFILE.field(V1_8, "samples")    row (PPROF, V1_8)   name "sample"    number 2   ┐ one key
 //! PROFILE.field(V1_10, "samples")   row (V1_9, NOW)     name "samples"   number 2   ┘
 //! ```
 //!
-//! A misspelt key stops the compiler ([`MessageType::field`]); a wrong number or range is found by
-//! the test against `proto/`.
+//! A misspelt key does not compile ([`MessageType::field`]). The test against `proto/` detects a wrong number or
+//! range.
 
 use super::noun::{Noun, Package};
 use super::version::Version;
@@ -17,60 +17,60 @@ use crate::wire::{FIXED32, FIXED64, LEN, VARINT, tag};
 /// A message: its name, its package, and its fields in all versions.
 #[derive(Debug)]
 pub(crate) struct MessageType {
-    /// As the proto calls it, without its package.
+    /// The name in the proto, without its package.
     pub(crate) name: &'static str,
     pub(crate) noun: Noun,
     #[cfg_attr(not(test), expect(dead_code, reason = "the test against proto/ reads it"))]
     pub(crate) package: Package,
-    /// Of all versions: a number may be there several times, in versions that do not overlap.
+    /// Fields of all versions. A number may occur several times, in ranges of versions that do not overlap.
     pub(crate) fields: &'static [Field],
-    /// By version and number: 0, or which of the fields it is, from 1. So payloads are walked by two array lookups a
-    /// field.
+    /// By version and number: the index of the field plus 1, or 0 if there is no such field. So a walk over a
+    /// payload needs two array lookups per field.
     numbers: [[u8; NUMBERS]; Version::ALL.len()],
 }
 
-/// More than the largest number of a field, so that a set of fields is a bit of 32 for each.
+/// An upper bound of field numbers, so that a set of fields fits into 32 bits.
 pub(crate) const NUMBERS: usize = 32;
 
 /// A field of a message, in the versions from `since` to `until`.
 ///
-/// A field that was renumbered or retyped is several rows of the same [key](Self::key), one for each stretch of
-/// versions in which nothing changed.
+/// A field that was renumbered or retyped has several rows with the same [key](Self::key), one for each range of
+/// versions without a change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Field {
     pub(crate) since: Version,
-    /// Inclusive; [`NOW`](super::version::NOW) while it is in force.
+    /// Inclusive; [`NOW`](super::version::NOW) for current fields.
     pub(crate) until: Version,
-    /// What the wire has; never 0, so that 0 can say that a version has no such field.
+    /// The number on the wire. Never 0, so that 0 can mean that a version lacks the field.
     pub(crate) number: u32,
-    /// The name in the schema; JSON says it in lowerCamelCase.
+    /// The name in the schema. JSON uses its lowerCamelCase form.
     pub(crate) name: &'static str,
-    /// The newest name of the same field, by which code asks for it in any version.
+    /// The newest name of the same field. Code uses it to look up the field in any version.
     pub(crate) key: &'static str,
     pub(crate) label: Label,
-    /// What the bytes are.
+    /// The type of the field.
     pub(crate) kind: Kind,
-    /// What they mean, where that is more than the kind says: detection and checks follow references by it.
+    /// The meaning of the field beyond its type. Detection and checks use it to follow references.
     pub(crate) role: Role,
 }
 
-/// How often a field may be there.
+/// The cardinality of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Label {
-    /// In proto3 a value of 0 is not there.
+    /// At most once. In proto3, 0 and absent are the same.
     One,
-    /// One, and its absence is told from 0.
+    /// At most once, and 0 differs from absent.
     Optional,
-    /// One of the cases of the message's oneof.
+    /// A case of the message's oneof.
     Case,
-    /// Any number of them.
+    /// Any number of times.
     Many,
 }
 
 /// The type of a field.
 ///
-/// Of each, [`wire`](Self::wire) is the wire type. Signed numbers are plain varints: no schema here has zigzag
-/// (`sint`) fields.
+/// [`wire`](Self::wire) returns its wire type. Signed numbers are plain varints: no schema here has zigzag (`sint`)
+/// fields.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Bool,
@@ -78,14 +78,14 @@ pub(crate) enum Kind {
     Int64,
     Uint32,
     Uint64,
-    /// Only other signals have any.
+    /// Used by other signals only.
     Fixed32,
     Fixed64,
     Double,
     String,
     Bytes,
     Enum(&'static EnumType),
-    /// Messages refer to each other freely, cycles included: they are statics.
+    /// A static, because messages refer to each other in cycles.
     Message(&'static MessageType),
 }
 
@@ -97,33 +97,32 @@ pub(crate) struct EnumType {
     pub(crate) values: &'static [&'static str],
 }
 
-/// What a field is for, where its type does not tell.
-/// Each is something that a reader of bytes cannot see.
+/// The role of a field beyond its type. The bytes of a payload do not show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Plain,
-    /// Refers to rows of a table by their numbers.
+    /// Refers to rows of a table by index.
     Ref(Table),
-    /// Refers to rows of a table by the ids they carry.
-    /// pprof's: the row need not be of that number.
+    /// Refers to rows of a table by the ids that the rows contain, as pprof does. The id need not equal the index.
     RefById,
     /// Is a row of a table.
     Row(Table),
-    /// Refers to rows of a table, and is itself the list that samples have slices of.
+    /// Refers to rows of a table by index. Samples refer to slices of this list.
     Sliced(Table),
-    /// Where a sample's slice of `location_indices` begins, and how long it is.
+    /// The start of a sample's slice of `location_indices`.
     SliceStart,
-    /// The two numbers of a slice are checked together: neither says anything alone.
+    /// The length of that slice. Only the two numbers together can be validated.
     SliceLength,
-    /// A sample's values, and the times it was taken at.
+    /// The values of a sample.
     Values,
+    /// The timestamps of a sample.
     Times,
-    /// An id of so many bytes.
+    /// An id with this number of bytes.
     Id(u8),
 }
 
-/// The tables that references go to, and other lists whose length matters.
-/// Their numbers index arrays of [`Table::COUNT`] cells.
+/// The tables that references point to, and other lists whose length matters.
+/// Their discriminants index arrays of [`Table::COUNT`] elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Table {
     Mapping,
@@ -134,17 +133,17 @@ pub(crate) enum Table {
     Attribute,
     AttributeUnit,
     Stack,
-    /// `Profile.location_indices`, which samples refer to slices of.
+    /// `Profile.location_indices`, of which samples reference slices.
     Slice,
     /// The sample types of a profile.
     SampleType,
 }
 
 impl Table {
-    /// Cells of an array with one for each.
+    /// The length of an array with one element for each table.
     pub(crate) const COUNT: usize = Self::SampleType as usize + 1;
 
-    /// For people.
+    /// Returns the name of the table in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Mapping => "mapping table",
@@ -160,15 +159,15 @@ impl Table {
         }
     }
 
-    /// Whether row 0 is the empty row where row 0 of every table is.
+    /// Returns whether row 0 is the empty row in versions with empty rows.
     pub(crate) fn has_null_row(self) -> bool {
         !matches!(self, Self::String | Self::AttributeUnit | Self::Slice | Self::SampleType)
     }
 }
 
 impl Kind {
-    /// The wire type of one such value.
-    /// A repeated number may come packed as well, of wire type `LEN`.
+    /// Returns the wire type of a single value.
+    /// Repeated numbers may also be packed, with wire type `LEN`.
     pub(crate) const fn wire(self) -> u32 {
         match self {
             Self::Message(_) | Self::String | Self::Bytes => LEN,
@@ -180,43 +179,44 @@ impl Kind {
 }
 
 impl Field {
-    /// Versions are in the order in which they came, so a range of them is two comparisons.
+    /// Returns whether a version has the field. Versions are in chronological order, so two comparisons suffice.
     pub(crate) const fn is_in(&self, version: Version) -> bool {
         self.since as u8 <= version as u8 && version as u8 <= self.until as u8
     }
 
+    /// Returns whether the field may occur several times.
     pub(crate) const fn is_repeated(&self) -> bool {
         matches!(self.label, Label::Many)
     }
 
-    /// Whether it is a list of numbers, which encoders pack as a rule.
+    /// Returns whether the field is a list of numbers, which encoders usually pack.
     pub(crate) const fn is_list(&self) -> bool {
         self.is_repeated() && self.kind.wire() != LEN
     }
 
-    /// So that a row of a table reads as one line.
+    /// Sets the role. Lets a table declare each row in one line.
     pub(crate) const fn with(self, role: Role) -> Self {
         Self { role, ..self }
     }
 
-    /// A field that has another name now.
+    /// Sets the newest name of a renamed field.
     pub(super) const fn now(self, key: &'static str) -> Self {
         Self { key, ..self }
     }
 
-    /// A field that refers to rows of `table`.
+    /// Makes the field a reference to rows of `table`.
     pub(super) const fn to(self, table: Table) -> Self {
         self.with(Role::Ref(table))
     }
 
-    /// A field whose occurrences are the rows of `table`.
+    /// Makes the field's occurrences the rows of `table`.
     pub(super) const fn rows(self, table: Table) -> Self {
         self.with(Role::Row(table))
     }
 }
 
 impl MessageType {
-    /// A message of a package, with its fields in all versions.
+    /// Creates a message of a package with its fields in all versions.
     pub(crate) const fn new(
         package: Package,
         noun: Noun,
@@ -236,20 +236,20 @@ impl MessageType {
         Self { name, noun, package, fields, numbers }
     }
 
-    /// The fields of the message in a version.
+    /// Returns the fields of the message in a version.
     pub(crate) fn fields_in(&self, version: Version) -> impl Iterator<Item = &'static Field> {
         self.fields.iter().filter(move |field| field.is_in(version))
     }
 
-    /// The field of a number.
+    /// Returns the field with a number.
     #[inline]
     pub(crate) fn numbered(&self, number: u32, version: Version) -> Option<&'static Field> {
         let row = *self.numbers[version as usize].get(number as usize)?;
         self.fields.get(usize::from(row).wrapping_sub(1))
     }
 
-    /// The field of a [key](Field::key); `None` where the version has none. A key that no version
-    /// has does not compile.
+    /// Returns the field with a [key](Field::key), or `None` if the version lacks it. A key that no version has
+    /// does not compile.
     pub(crate) const fn field(&self, version: Version, key: &str) -> Option<&'static Field> {
         let (mut found, mut known) = (None, false);
         let mut row = 0;
@@ -267,8 +267,8 @@ impl MessageType {
         found
     }
 
-    /// The place of a key among the keys of the message, whatever its version.
-    /// For arrays with a cell for each thing a message may say, in whichever version.
+    /// Returns the index of a key among the distinct keys of the message in all versions. For arrays with one
+    /// element for each key.
     pub(crate) const fn cell(&self, key: &str) -> usize {
         let (mut cell, mut row) = (0, 0);
         while row < self.fields.len() {
@@ -287,7 +287,7 @@ impl MessageType {
         panic!("no version has a field of this key");
     }
 
-    /// The number of that field; 0 where there is none.
+    /// Returns the number of the field with a key, or 0 if the version lacks it.
     pub(crate) const fn number(&self, version: Version, key: &str) -> u32 {
         match self.field(version, key) {
             Some(field) => field.number,
@@ -295,8 +295,8 @@ impl MessageType {
         }
     }
 
-    /// The tag of that field, of one of its values where it is a list; 0, which no field has, where there is
-    /// none.
+    /// Returns the tag of the field with a key, or 0, an invalid tag, if the version lacks it. For a list it is the
+    /// tag of an unpacked value.
     pub(crate) const fn tag(&self, version: Version, key: &str) -> u32 {
         match self.field(version, key) {
             Some(field) => tag(field.number, field.kind.wire()),
@@ -304,7 +304,7 @@ impl MessageType {
         }
     }
 
-    /// The tag of that field where its values are packed: only of a list of numbers.
+    /// Returns the tag of the field with a key when its values are packed. The field must be a list of numbers.
     pub(crate) const fn packed_tag(&self, version: Version, key: &str) -> u32 {
         match self.field(version, key) {
             Some(field) => {
@@ -316,7 +316,7 @@ impl MessageType {
     }
 }
 
-/// `==` of texts, which a constant cannot have.
+/// Compares strings in constants, in which `==` is not available.
 pub(crate) const fn is_equal(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     if one.len() != other.len() {
@@ -332,7 +332,7 @@ pub(crate) const fn is_equal(one: &str, other: &str) -> bool {
     true
 }
 
-/// A field with no role of its own, whose key is its name.
+/// Creates a field without a role whose key is its name.
 const fn field(
     label: Label,
     (since, until): (Version, Version),
@@ -343,7 +343,7 @@ const fn field(
     Field { since, until, number, name, key: name, label, kind, role: Role::Plain }
 }
 
-/// A field that is there once, in the versions from the first to the last one.
+/// Creates a singular field in the versions from the first to the last.
 pub(crate) const fn one(
     versions: (Version, Version),
     number: u32,
@@ -353,7 +353,7 @@ pub(crate) const fn one(
     field(Label::One, versions, number, name, kind)
 }
 
-/// A field whose absence means something.
+/// Creates a singular field whose absence differs from 0.
 pub(super) const fn optional(
     versions: (Version, Version),
     number: u32,
@@ -363,7 +363,7 @@ pub(super) const fn optional(
     field(Label::Optional, versions, number, name, kind)
 }
 
-/// A case of a oneof.
+/// Creates a case of a oneof.
 pub(super) const fn case(
     versions: (Version, Version),
     number: u32,
@@ -373,7 +373,7 @@ pub(super) const fn case(
     field(Label::Case, versions, number, name, kind)
 }
 
-/// A repeated field.
+/// Creates a repeated field.
 pub(crate) const fn many(
     versions: (Version, Version),
     number: u32,

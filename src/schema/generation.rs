@@ -1,12 +1,12 @@
-//! Versions as types: what readers and writers are generic over.
+//! Versions as types. Readers and writers are generic over them.
 
 use super::capabilities::Capabilities;
 use super::version::Version;
 
-/// A version, as a type.
+/// A version as a type.
 ///
-/// Facts and field numbers are constants, so each instance of a generic function has them as immediates and no code
-/// for what its version lacks.
+/// Facts and field numbers are constants. So each instance of a generic function has them as immediates and
+/// contains no code for fields that its version lacks.
 pub(crate) trait Generation: Sync + 'static {
     const VERSION: Version;
     const CAPABILITIES: Capabilities = *Self::VERSION.capabilities();

@@ -1,9 +1,8 @@
-//! The schemas of pprof and of OTLP profiles, as data: every message and field of every generation,
-//! stated once.
+//! The schemas of pprof and OTLP profiles as data. Every message and field of every generation is declared once.
 //!
-//! All that depends on field numbers, names and kinds is derived from these tables: the numbers in
-//! the readers and writers (looked up at compile time), the names of OTLP/JSON, and the grammars
-//! that detection tells generations apart by. A test holds the tables against `proto/`.
+//! All code that depends on field numbers, names and types derives them from these tables: readers and writers look
+//! up the numbers at compile time, OTLP/JSON uses the names, and detection uses the tables as grammars of the
+//! generations. A test compares the tables with `proto/`.
 //!
 //! ```text
 //! SAMPLE = "Sample"
@@ -17,10 +16,10 @@
 //! | `profiles` | profiles, and pprof's `perftools.profiles` |
 //! | `common` | common and resource |
 //! | `events` | the proposal of timestamped events |
-//! | `collector` | what exporters send, for the test alone, and what receivers answer |
+//! | `collector` | export requests (for the test only) and their responses |
 //!
-//! `field` and `noun` say what such tables are made of, and what messages are for; `version` which versions there are,
-//! `capabilities` what each can represent, and `generation` makes a type of each.
+//! `field` defines the types of these tables, and `noun` the kinds of messages. `version` lists the versions,
+//! `capabilities` what each can represent, and `generation` declares a type for each.
 //!
 //! Sources: `proto/`, one folder for each generation, as
 //! [opentelemetry-proto](https://github.com/open-telemetry/opentelemetry-proto) released them.

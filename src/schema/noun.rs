@@ -1,10 +1,10 @@
-//! What messages are, whichever version has them.
+//! Kinds of messages, independent of the version.
 //!
-//! Names moved between generations less than fields did, and the proposal of timestamped events has mappings, locations
-//! and functions of its own. Code that does the same with all of them asks for the noun.
+//! Names changed less between generations than fields did, and the proposal of timestamped events has separate
+//! messages for mappings, locations and functions. Code that treats all of them alike uses the noun.
 
-/// What a message is.
-/// The numbers of nouns index arrays of [`Noun::COUNT`] cells.
+/// The kind of a message.
+/// Discriminants index arrays of [`Noun::COUNT`] elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Noun {
     /// The payload of OTLP, from a file or a request.
@@ -13,66 +13,66 @@ pub(crate) enum Noun {
     Dictionary,
     /// A resource and its scopes.
     ResourceProfiles,
-    /// A scope and its profiles; in 1.3 its containers.
+    /// A scope and its profiles (in 1.3, its containers).
     ScopeProfiles,
-    /// `ProfileContainer`, 1.3 alone.
+    /// `ProfileContainer`, in 1.3 only.
     Container,
     /// Also the payload of pprof and of events.
     Profile,
-    /// A type and its unit, of samples or of the period.
+    /// A type and unit, of samples or of the period.
     ValueType,
     /// The unit of a key, up to 1.7.
     AttributeUnit,
-    /// A row: trace and span.
+    /// A row of the link table: the ids of a trace and a span.
     Link,
     /// A stack with its values.
     Sample,
-    /// pprof and 1.3.
+    /// A label of a sample, in pprof and 1.3.
     Label,
-    /// Timestamped.
+    /// A timestamped event.
     Event,
-    /// What events of a type are.
+    /// The type of events: name, unit and clock.
     EventType,
-    /// What times of events are counted by.
+    /// A clock that the times of events refer to.
     Clock,
-    /// A row, since 1.8.
+    /// A row of the stack table, since 1.8.
     Stack,
-    /// A row.
+    /// A row of the mapping table.
     Mapping,
-    /// A row.
+    /// A row of the location table.
     Location,
-    /// Inside a location.
+    /// A line of a location.
     Line,
-    /// A row.
+    /// A row of the function table.
     Function,
     /// A row of the attribute table, since 1.8.
     KeyValueAndUnit,
     /// A value; the only message with a `oneof`.
     AnyValue,
-    /// Holds values: here messages begin to nest without end.
+    /// A list of values. Values in values can nest without limit.
     ArrayValue,
-    /// Holds pairs, which hold values.
+    /// A list of pairs of keys and values.
     KeyValueList,
-    /// A pair in place; up to 1.7 also a row of the attribute table.
+    /// A pair in place; up to 1.7, also a row of the attribute table.
     KeyValue,
     /// `InstrumentationScope`.
     Scope,
-    /// Inside a resource, since 1.6.
+    /// A reference of a resource to entities, since 1.6.
     EntityRef,
-    /// Who was profiled.
+    /// The entity that was profiled.
     Resource,
-    /// What another signal has in place of profiles: a span, a metric, a log record.
+    /// The item of another signal: a span, a metric, a log record.
     Record,
-    /// Any other, of which no more is said than its fields.
+    /// Any other message.
     Other,
 }
 
 impl Noun {
-    /// Cells of an array with one for each.
+    /// The length of an array with one element for each noun.
     pub(crate) const COUNT: usize = Self::Other as usize + 1;
 }
 
-/// The packages that messages are in, by the last part of their name.
+/// The packages of messages, by the last part of their name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Package {
     /// `opentelemetry.proto.profiles`, or `perftools.profiles` in pprof.
@@ -83,7 +83,7 @@ pub(crate) enum Package {
     Resource,
     /// `eventprofile.pr594`.
     Events,
-    /// Those of other signals.
+    /// The packages of other signals.
     Others,
     /// `opentelemetry.proto.collector.profiles`.
     Collector,

@@ -1,12 +1,11 @@
-//! Package profiles: pprof's messages, and what became of them.
+//! Package profiles: pprof's messages, and those derived from them.
 //!
-//! How a reference is read depends on the version, which [`Role`] does not say: see
-//! [`Rows`](super::capabilities::Rows). Names of before are in the rows; the key, given by `now`, is the newest.
+//! How a reference is read depends on the version, which [`Role`] does not show: see
+//! [`Rows`](super::capabilities::Rows).
 //!
-//! A row stands for a field in the versions `(first, last)`, both included. A field that was
-//! renamed has the name of today with [`now`](super::field::Field::now), by which code asks for it;
-//! `to`, `rows` and `with` say what its value means: a reference into a table, rows of one, or a
-//! role of its own.
+//! A row declares a field in the versions `(first, last)`, both inclusive, with the name of those versions. If a
+//! field was renamed, [`now`](super::field::Field::now) sets the newest name, which code uses as its key. `to`,
+//! `rows` and `with` set the role of its value: a reference into a table, the rows of a table, or another role.
 //!
 //! ```text
 //!                tables are in            stacks are                    a sample's values
@@ -17,8 +16,8 @@
 //! 1.8 to 1.11    ProfilesDictionary       rows of the stack table       one a timestamp, or one
 //! ```
 //!
-//! To add a release that moves a field: end the range of its row, add a row below it
-//! (docs/DESIGN.md, "Adding a generation").
+//! To add a release that moves a field, end the range of its row and add a row below it (docs/DESIGN.md, "Adding a
+//! generation").
 
 use super::common::*;
 use super::field::Kind::*;
@@ -27,9 +26,9 @@ use super::noun::{Noun, Package};
 use super::version::NOW;
 use super::version::Version::{Pprof as PPROF, V1_3, V1_4, V1_5, V1_6, V1_7, V1_8, V1_9, V1_10};
 
-/// A file, and since 1.7 with the numbers of an export request.
+/// The payload of a file; since 1.7 with the numbers of an export request.
 ///
-/// 1.6 alone has its tables here, where an export request has no fields for them.
+/// Only 1.6 has its tables here, for which its export request has no fields.
 #[rustfmt::skip]
 pub(crate) static PROFILES_DATA: MessageType = MessageType::new(Package::Profiles, Noun::ProfilesData, "ProfilesData", &[
     many((V1_3, NOW), 1, "resource_profiles", Message(&RESOURCE_PROFILES)),
@@ -45,7 +44,8 @@ pub(crate) static PROFILES_DATA: MessageType = MessageType::new(Package::Profile
 
 /// The tables that all profiles share, since 1.7.
 ///
-/// Row 0 of each table is the empty one since 1.8, so an index of 0, which is not written, is none.
+/// Since 1.8, row 0 of each table is the empty row. So an index of 0, which is omitted on the wire, refers to no
+/// row.
 #[rustfmt::skip]
 pub(crate) static PROFILES_DICTIONARY: MessageType = MessageType::new(Package::Profiles, Noun::Dictionary, "ProfilesDictionary", &[
     many((V1_7, NOW), 1, "mapping_table", Message(&MAPPING)).rows(Table::Mapping),
@@ -59,7 +59,7 @@ pub(crate) static PROFILES_DICTIONARY: MessageType = MessageType::new(Package::P
     many((V1_8, NOW), 7, "stack_table", Message(&STACK)).rows(Table::Stack),
 ]);
 
-/// What was profiled, and by scope what was measured of it.
+/// A resource and, by scope, its profiles.
 #[rustfmt::skip]
 pub(crate) static RESOURCE_PROFILES: MessageType = MessageType::new(Package::Profiles, Noun::ResourceProfiles, "ResourceProfiles", &[
     one((V1_3, NOW), 1, "resource", Message(&RESOURCE)),
@@ -67,7 +67,7 @@ pub(crate) static RESOURCE_PROFILES: MessageType = MessageType::new(Package::Pro
     one((V1_3, NOW), 3, "schema_url", String),
 ]);
 
-/// Field 2 is a container in 1.3 and a profile since: the bytes alone tell.
+/// A scope and its profiles. Field 2 is a container in 1.3 and a profile since 1.4; only its content shows which.
 #[rustfmt::skip]
 pub(crate) static SCOPE_PROFILES: MessageType = MessageType::new(Package::Profiles, Noun::ScopeProfiles, "ScopeProfiles", &[
     one((V1_3, NOW), 1, "scope", Message(&INSTRUMENTATION_SCOPE)),
@@ -76,9 +76,9 @@ pub(crate) static SCOPE_PROFILES: MessageType = MessageType::new(Package::Profil
     one((V1_3, NOW), 3, "schema_url", String),
 ]);
 
-/// OTEP 0239 alone: what is of OTLP in it, around a profile that is of pprof.
+/// OTLP's fields around a pprof profile, in OTEP 0239 only.
 ///
-/// 1.4 made its fields the profile's own.
+/// 1.4 moved them into the profile.
 #[rustfmt::skip]
 pub(crate) static PROFILE_CONTAINER: MessageType = MessageType::new(Package::Profiles, Noun::Container, "ProfileContainer", &[
     one((V1_3, V1_3), 1, "profile_id", Bytes).with(Role::Id(16)),
@@ -91,14 +91,13 @@ pub(crate) static PROFILE_CONTAINER: MessageType = MessageType::new(Package::Pro
     one((V1_3, V1_3), 8, "profile", Message(&PROFILE)),
 ]);
 
-/// In four layouts: pprof's and 1.3's, with tables (1.4, 1.5), without (1.6, 1.7), and with one sample type (since
-/// 1.8).
+/// A profile, in four layouts: pprof and 1.3, with tables (1.4, 1.5), without tables (1.6, 1.7), and with one
+/// sample type (since 1.8).
 ///
-/// What code asks for is the newest name: `duration_nano` also finds the `duration_nanos` of
-/// before.
+/// Keys are the newest names: `duration_nano` also finds the earlier `duration_nanos`.
 #[rustfmt::skip]
 pub(crate) static PROFILE: MessageType = MessageType::new(Package::Profiles, Noun::Profile, "Profile", &[
-    // pprof, and what 1.3 added to it.
+    // pprof, and the additions of 1.3.
     many((PPROF, V1_3), 3, "mapping", Message(&MAPPING)).rows(Table::Mapping).now("mapping_table"),
     many((PPROF, V1_3), 4, "location", Message(&LOCATION)).rows(Table::Location).now("location_table"),
     many((PPROF, V1_3), 5, "function", Message(&FUNCTION)).rows(Table::Function).now("function_table"),
@@ -172,7 +171,7 @@ pub(crate) static PROFILE: MessageType = MessageType::new(Package::Profiles, Nou
     many((V1_9, NOW), 11, "attribute_indices", Int32).to(Table::Attribute),
 ]);
 
-/// Numbers 1 and 2 are as in pprof to this day.
+/// A type and unit. Numbers 1 and 2 have been those of pprof since 1.3.
 #[rustfmt::skip]
 pub(crate) static VALUE_TYPE: MessageType = MessageType::new(Package::Profiles, Noun::ValueType, "ValueType", &[
     one((PPROF, V1_3), 1, "type", Int64).to(Table::String).now("type_strindex"),
@@ -182,9 +181,9 @@ pub(crate) static VALUE_TYPE: MessageType = MessageType::new(Package::Profiles, 
     one((V1_3, V1_8), 3, "aggregation_temporality", Enum(&AGGREGATION_TEMPORALITY)),
 ]);
 
-/// A value's number is its place.
+/// How values add up over time, until 1.8.
 ///
-/// Gone in 1.9.
+/// The index of a name is its number.
 pub(crate) static AGGREGATION_TEMPORALITY: EnumType = EnumType {
     name: "AggregationTemporality",
     values: &[
@@ -194,9 +193,9 @@ pub(crate) static AGGREGATION_TEMPORALITY: EnumType = EnumType {
     ],
 };
 
-/// One unit for all attributes of a key, until attributes had units of their own.
+/// The unit of all attributes with one key, until attributes had separate units.
 ///
-/// Which is why two attributes of one key and different units cannot both be said in 1.3 to 1.7.
+/// Therefore 1.3 to 1.7 cannot represent two attributes with one key and different units.
 #[rustfmt::skip]
 pub(crate) static ATTRIBUTE_UNIT: MessageType = MessageType::new(Package::Profiles, Noun::AttributeUnit, "AttributeUnit", &[
     one((V1_3, V1_3), 1, "attribute_key", Int64).to(Table::String).now("attribute_key_strindex"),
@@ -205,20 +204,19 @@ pub(crate) static ATTRIBUTE_UNIT: MessageType = MessageType::new(Package::Profil
     one((V1_4, V1_7), 2, "unit_strindex", Int32).to(Table::String),
 ]);
 
-/// Never renumbered: both ids are those of traces.
+/// A link to a span. It was never renumbered; both ids are those of traces.
 ///
-/// A link of zeros is none; since 1.8 row 0 is one.
+/// A link of zeros means no link; since 1.8, row 0 is such a link.
 #[rustfmt::skip]
 pub(crate) static LINK: MessageType = MessageType::new(Package::Profiles, Noun::Link, "Link", &[
     one((V1_3, NOW), 1, "trace_id", Bytes).with(Role::Id(16)),
     one((V1_3, NOW), 2, "span_id", Bytes).with(Role::Id(8)),
 ]);
 
-/// The message that changed most, and by which generations are told: it was renumbered in 1.4, 1.8 and 1.10.
+/// A sample. This message changed most and separates the generations: it was renumbered in 1.4, 1.8 and 1.10.
 ///
-/// 1.8 and 1.9 differ from 1.10 in three numbers: 2, 3 and 4. Where all three are packed or small,
-/// the bytes of one may be read as the other, with other sums; detection then asks where references
-/// lead.
+/// 1.8 and 1.9 differ from 1.10 in three numbers: 2, 3 and 4. If all three fields are packed or small, the bytes of
+/// one version may be readable as the other, with other sums. Detection then validates the references.
 #[rustfmt::skip]
 pub(crate) static SAMPLE: MessageType = MessageType::new(Package::Profiles, Noun::Sample, "Sample", &[
     many((PPROF, PPROF), 1, "location_id", Uint64).with(Role::RefById).now("location_index"),
@@ -247,30 +245,30 @@ pub(crate) static SAMPLE: MessageType = MessageType::new(Package::Profiles, Noun
     many((V1_8, NOW), 5, "timestamps_unix_nano", Fixed64).with(Role::Times),
 ]);
 
-/// pprof's labels; OTLP has attributes since 1.4.
+/// A label of pprof; OTLP has attributes since 1.4.
 ///
-/// A text or a number: which it is follows from what is set, so an empty text and 0 look alike.
+/// It is a string or a number, depending on which field is set. So an empty string and 0 look alike.
 #[rustfmt::skip]
 pub(crate) static LABEL: MessageType = MessageType::new(Package::Profiles, Noun::Label, "Label", &[
     one((PPROF, V1_3), 1, "key", Int64).to(Table::String).now("key_strindex"),
     one((PPROF, V1_3), 2, "str", Int64).to(Table::String).now("str_strindex"),
     one((PPROF, V1_3), 4, "num_unit", Int64).to(Table::String).now("num_unit_strindex"),
-    // Declared once more, used by nothing.
+    // 1.4 still declares the message but does not use it.
     one((V1_4, V1_4), 1, "key_strindex", Int32).to(Table::String),
     one((V1_4, V1_4), 2, "str_strindex", Int32).to(Table::String),
     one((PPROF, V1_4), 3, "num", Int64),
     one((V1_4, V1_4), 4, "num_unit_strindex", Int32).to(Table::String),
 ]);
 
-/// Before 1.8 stacks are slices of a profile's list, or lists of a sample's own.
+/// A stack, leaf first as in pprof.
 ///
-/// Leaf first, as in pprof.
+/// Before 1.8, stacks are slices of a profile's list, or lists in the sample.
 #[rustfmt::skip]
 pub(crate) static STACK: MessageType = MessageType::new(Package::Profiles, Noun::Stack, "Stack", &[
     many((V1_8, NOW), 1, "location_indices", Int32).to(Table::Location),
 ]);
 
-/// What 1.4 dropped of pprof (`build_id`) and 1.8 (the flags) are attributes since.
+/// A mapping. Fields that 1.4 (`build_id`) and 1.8 (the flags) removed have become attributes.
 #[rustfmt::skip]
 pub(crate) static MAPPING: MessageType = MessageType::new(Package::Profiles, Noun::Mapping, "Mapping", &[
     one((PPROF, V1_3), 1, "id", Uint64),
@@ -296,13 +294,14 @@ pub(crate) static MAPPING: MessageType = MessageType::new(Package::Profiles, Nou
     one((V1_4, V1_7), 9, "has_inline_frames", Bool),
 ]);
 
-/// Only in 1.3.
+/// The kind of a build id, in 1.3 only.
 ///
-/// Since 1.4 the name of the attribute says it.
+/// Since 1.4, the name of the attribute shows the kind.
 pub(crate) static BUILD_ID_KIND: EnumType =
     EnumType { name: "BuildIdKind", values: &["BUILD_ID_LINKER", "BUILD_ID_BINARY_HASH"] };
 
-/// Since 1.8 mapping 0 is none; in 1.4 to 1.7 it is `optional`; before, 0 and left out look alike.
+/// A location. Since 1.8, mapping 0 means no mapping. In 1.4 to 1.7 the field is `optional`. Before, 0 and absent
+/// are the same.
 #[rustfmt::skip]
 pub(crate) static LOCATION: MessageType = MessageType::new(Package::Profiles, Noun::Location, "Location", &[
     one((PPROF, V1_3), 1, "id", Uint64),
@@ -323,7 +322,7 @@ pub(crate) static LOCATION: MessageType = MessageType::new(Package::Profiles, No
     many((V1_8, NOW), 4, "attribute_indices", Int32).to(Table::Attribute),
 ]);
 
-/// The same numbers in every version.
+/// A line, with the same numbers in every version.
 ///
 /// Several lines of a location are functions inlined into each other, the innermost first.
 #[rustfmt::skip]
@@ -335,7 +334,7 @@ pub(crate) static LINE: MessageType = MessageType::new(Package::Profiles, Noun::
     one((PPROF, NOW), 3, "column", Int64),
 ]);
 
-/// Without its id since 1.4: rows go by their index.
+/// A function. Since 1.4 it has no id: rows are identified by their index.
 #[rustfmt::skip]
 pub(crate) static FUNCTION: MessageType = MessageType::new(Package::Profiles, Noun::Function, "Function", &[
     one((PPROF, V1_3), 1, "id", Uint64),
@@ -349,9 +348,9 @@ pub(crate) static FUNCTION: MessageType = MessageType::new(Package::Profiles, No
     one((V1_4, NOW), 4, "start_line", Int64),
 ]);
 
-/// The attribute table's rows since 1.8; plain pairs and `AttributeUnit` before.
+/// A row of the attribute table since 1.8. Earlier versions have plain pairs and `AttributeUnit`.
 ///
-/// So a unit belongs to one attribute, and no longer to a key.
+/// So a unit belongs to one attribute and not to a key.
 #[rustfmt::skip]
 pub(crate) static KEY_VALUE_AND_UNIT: MessageType = MessageType::new(Package::Profiles, Noun::KeyValueAndUnit, "KeyValueAndUnit", &[
     one((V1_8, NOW), 1, "key_strindex", Int32).to(Table::String),

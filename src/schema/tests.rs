@@ -1,9 +1,8 @@
-//! The tables against the descriptors of `proto/`, in both directions: no field is missing, none is
-//! wrong, none is too many.
+//! Compares the tables with the descriptors of `proto/` in both directions, so that no field is missing, wrong or
+//! superfluous.
 //!
-//! The descriptors are those that `build.rs` compiles from `proto/`, so a field that a release adds
-//! fails here before any reader misses it. `MESSAGES` and `VERSIONS` list what is compared; a new
-//! message or generation has to be added to them.
+//! `build.rs` compiles the descriptors from `proto/`, so a field that a release adds fails here before any reader
+//! misses it. `MESSAGES` and `VERSIONS` list what to compare; add new messages and generations to them.
 
 use std::collections::BTreeSet;
 
@@ -27,8 +26,7 @@ const VERSIONS: [(Version, &str, &[u8]); 10] = [
     (Version::V1_10, "v1development", proto::v1_10::FILE_DESCRIPTOR_SET),
 ];
 
-/// Every message of every version. A message that a version does not have has no fields in it, and
-/// so demands nothing.
+/// Every message of every version. A message that a version lacks has no fields in it, and so requires none.
 static MESSAGES: [&MessageType; 41] = [
     &EVENT_PROFILE,
     &EVENT,
@@ -73,13 +71,13 @@ static MESSAGES: [&MessageType; 41] = [
     &EXPORT_PROFILES_PARTIAL_SUCCESS,
 ];
 
-/// One field or enum value: full name of what holds it, number, name, type. `[T]` is repeated, `?T`
-/// has presence, `|T` is a case of the oneof `value`, and a value of an enum is `=`.
+/// A field or enum value: full name of its message or enum, number, name, type. `[T]` is repeated, `?T` has
+/// presence, `|T` is a case of the oneof `value`, and `=` is a value of an enum.
 type Entry = (String, i32, String, String);
 
-/// The entries the tables demand of a version.
+/// Returns the entries that the tables require of a version.
 ///
-/// `stage` is the part of the package's name that says how stable it was: `v1development`.
+/// `stage` is the part of the package's name that gives its stability, such as `v1development`.
 fn demanded(version: Version, stage: &str) -> BTreeSet<Entry> {
     let mut entries = BTreeSet::new();
     for message in MESSAGES {
@@ -108,7 +106,7 @@ fn demanded(version: Version, stage: &str) -> BTreeSet<Entry> {
     entries
 }
 
-/// Full names, since a name such as `Profile` is that of several messages.
+/// Returns a full name. Several messages share short names such as `Profile`.
 fn full(package: Package, name: &str, stage: &str) -> String {
     match package {
         _ if stage.is_empty() => format!("perftools.profiles.{name}"),
@@ -121,9 +119,9 @@ fn full(package: Package, name: &str, stage: &str) -> String {
     }
 }
 
-/// The entries a compiled schema has.
+/// Returns the entries of a compiled schema.
 ///
-/// What the tables cannot say must not be there: nested types, extensions, options of fields.
+/// Rejects everything that the tables cannot represent: nested types, extensions, options of fields.
 fn compiled(schema: &FileDescriptorSet) -> BTreeSet<Entry> {
     let mut entries = BTreeSet::new();
     for file in &schema.file {
@@ -148,7 +146,7 @@ fn compiled(schema: &FileDescriptorSet) -> BTreeSet<Entry> {
     entries
 }
 
-/// A field's type as the table writes it.
+/// Returns a field's type in the notation of the tables.
 fn kind(message: &DescriptorProto, field: &FieldDescriptorProto) -> String {
     let bare = match field.r#type() {
         Type::Message | Type::Enum => field.type_name().trim_start_matches('.').to_owned(),
@@ -170,7 +168,7 @@ fn kind(message: &DescriptorProto, field: &FieldDescriptorProto) -> String {
     }
 }
 
-/// Differences are listed in both directions, with the full name, so that the fix can be read off.
+/// Lists differences in both directions, with full names, so that they show the fix.
 #[test]
 fn the_tables_are_the_protos() {
     for (version, stage, descriptors) in VERSIONS {
@@ -185,8 +183,7 @@ fn the_tables_are_the_protos() {
     }
 }
 
-/// No two fields of a message share a number, a name or a key in one version; a slip in a range
-/// would show here.
+/// No two fields of a message share a number, a name or a key in one version. Overlapping ranges would fail here.
 #[test]
 fn fields_of_a_version_differ() {
     for (version, ..) in VERSIONS {

@@ -1,21 +1,21 @@
-//! The versions of the schema. A field is in a range of them, so that a release which moves one adds a line here
-//! and ends a range there.
+//! Versions of the schema. Each field has a range of versions. A release that moves a field ends one range and
+//! begins another.
 
-/// Declares the versions, oldest first, with their names.
+/// Declares the versions with their names, oldest first.
 macro_rules! versions {
     ($($(#[$doc:meta])* $version:ident $name:literal)*) => {
-        /// A version of the schema: pprof, or a generation of OTLP profiles, by the opentelemetry-proto
-        /// release that introduced it. In the order in which they came to be.
+        /// A version of the schema: pprof, or a generation of OTLP profiles, named after the opentelemetry-proto
+        /// release that introduced it. Variants are in chronological order.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub(crate) enum Version {
             $($(#[$doc])* $version,)*
         }
 
         impl Version {
-            /// All of them, in their order: a version's place here is its number.
+            /// All versions in chronological order. The index of a version is its discriminant.
             pub(crate) const ALL: [Self; NOW as usize + 1] = [$(Self::$version,)*];
 
-            /// `otlp-1.10`: the name of the format.
+            /// Returns the name of the format, such as `otlp-1.10`.
             pub(crate) const fn name(self) -> &'static str {
                 match self {
                     $(Self::$version => $name,)*
@@ -26,27 +26,27 @@ macro_rules! versions {
 }
 
 versions! {
-    /// Timestamped events, a proposal beside the others; it stands before them, where no range of
-    /// versions has it.
+    /// Timestamped events, a separate proposal. It precedes the other versions, so that no range of versions
+    /// includes it.
     Events "events"
-    /// google/pprof's `profile.proto`, which 1.3 extended: both have the same numbers up to 14.
+    /// google/pprof's `profile.proto`. 1.3 extended it: both have the same numbers up to 14.
     Pprof "pprof"
     /// OTEP 0239.
     V1_3 "otlp-1.3"
-    /// The container is gone, fields are renumbered.
+    /// Removes the container and renumbers fields.
     V1_4 "otlp-1.4"
     V1_5 "otlp-1.5"
-    /// Tables in `ProfilesData`.
+    /// Moves the tables to `ProfilesData`.
     V1_6 "otlp-1.6"
-    /// Tables in `ProfilesDictionary`.
+    /// Moves the tables to `ProfilesDictionary`.
     V1_7 "otlp-1.7"
-    /// One sample type a profile, a stack table, empty rows 0.
+    /// One sample type per profile, a stack table, and row 0 of every table is empty.
     V1_8 "otlp-1.8"
-    /// Comments and temporality are gone.
+    /// Removes comments and temporality.
     V1_9 "otlp-1.9"
-    /// `Sample` is renumbered, keys and texts may be references.
+    /// Renumbers `Sample`. Keys and strings may be references.
     V1_10 "otlp-1.10"
 }
 
-/// The newest version: what is in force ends with it.
+/// The newest version. Ranges of current fields end with it.
 pub(super) const NOW: Version = Version::V1_10;

@@ -1,49 +1,48 @@
-//! The varints of a table's indices, made once for all that refer to its rows.
+//! Encodes the indices of a table's rows once, for all references to them.
 //!
-//! An index of a row is written once for every reference to it. Made into bytes once, it is then stored by one move of
-//! eight bytes, however many bytes it takes: the next one writes over what is too much.
+//! The index of a row is written once for every reference to the row. With its varint precomputed, each write is
+//! one store of eight bytes, whatever the varint's length: the next store overwrites the excess bytes.
 //!
 //! ```text
 //! Code    b0 b1 b2 b3 b4 00 00 [length 3 bits | 0]      index 300: ac 02 00 …, length 2
-//! window  … b0 b1 [b0 b1 b2 00 00 00 00 len]            eight bytes stored, moved on by length
+//! window  … b0 b1 [b0 b1 b2 00 00 00 00 len]            store eight bytes, advance by the length
 //! ```
 //!
-//! An index takes at most five bytes, so the three bits never meet it. The codes also take care of
-//! rows that are numbered anew or left out: who refers to a row need not know.
+//! An index takes at most five bytes, so it never overlaps the three bits of the length. Codes also hide renumbered
+//! and omitted rows from the code that writes references.
 
 use crate::wire::write::{more, spread, up_to_three, varint_len};
 
 use crate::wire::put_word;
 
-/// The varint of an index, ready to be stored: its bytes, and in the highest three bits their number.
+/// The encoded varint of an index: its bytes, with their number in the highest three bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Code(pub(super) u64);
 
 impl Code {
     const ZERO: Self = Self(1 << 61);
 
-    /// 1 to 5.
+    /// Returns the number of bytes of the varint, 1 to 5.
     #[inline(always)]
     pub(super) fn length(self) -> usize {
         (self.0 >> 61) as usize
     }
 }
 
-/// The codes of the indices of a table's rows.
+/// The encoded indices of a table's rows.
 #[derive(Debug, Default)]
 pub(crate) struct Codes {
     /// By row.
     pub(super) codes: Vec<Code>,
-    /// How many bytes 64 of them take, in the mean.
-    ///
-    /// In bytes; fractions matter, as a list of a thousand is guessed by it.
+    /// Mean size of 64 codes in bytes. The factor of 64 keeps fractions, which matter in estimates for lists of a
+    /// thousand indices.
     mean: usize,
 }
 
 impl Codes {
-    /// By row, the index that it is written as.
+    /// Encodes indices; element `row` is the index to write for that row.
     ///
-    /// If all indices are below 2²¹ the loop has no branch at all.
+    /// If all indices are below 2²¹, the loop has no branches.
     pub(crate) fn of(indices: &[u32]) -> Self {
         let all = indices.iter().fold(0, |all, index| all | index);
         let codes: Vec<Code> = if all < 1 << 21 {
@@ -64,29 +63,28 @@ impl Codes {
         Self { codes, mean }
     }
 
-    /// The code of a row's index.
-    /// That of 0 past the end.
+    /// Returns the code of a row's index, or the code of 0 past the end.
     #[inline(always)]
     pub(crate) fn get(&self, row: usize) -> Code {
         self.codes.get(row).copied().unwrap_or(Code::ZERO)
     }
 
-    /// About how many bytes some indices take.
+    /// Returns the approximate size in bytes of a number of indices.
     #[inline]
     pub(crate) fn expected(&self, indices: usize) -> usize {
         self.mean * indices / 64
     }
 }
 
-/// Where four codes are stored: no sum of four numbers of three bits is behind it, so that none of
-/// them needs a check.
+/// Size of a window for four codes. Four lengths of three bits add up to less than 32, so the compiler can drop the
+/// bounds checks of the four stores of eight bytes.
 pub(super) const FOUR: usize = 32 + 8;
 
-/// Puts the codes of rows into a window; returns the place after them. On its own, so that all it
-/// needs is in registers.
+/// Stores the codes of rows in a window. Returns the position after them. It is a separate function so that all its
+/// variables stay in registers.
 ///
-/// The window must have [`Fields::indices`](crate::wire::record::Fields::indices) bytes behind
-/// `at`; a row past the codes is a mistake of the caller, and panics.
+/// The window must have [`Fields::indices`](crate::wire::record::Fields::indices) bytes from `at` on. Panics if a
+/// row exceeds the codes, which is a bug in the caller.
 #[inline(never)]
 pub(super) fn put_rows<T: Copy>(
     window: &mut [u8],

@@ -1,13 +1,13 @@
-//! What is wrong with bytes that are no fields: the errors of [`Reader`](super::read::Reader), which are built off its
-//! path, so that reading stays small.
+//! Builds the errors of [`Reader`](super::read::Reader), outside its functions to keep the read path small.
 //!
-//! Each says what was found and the limit it broke; [`Error::at`] adds where.
+//! Each error contains the value found and the limit it breaks; [`Error::at`] adds the place.
 
 use crate::error::Error;
 use crate::wire::END_GROUP;
 use crate::wire::varint::is_too_wide;
 
-/// A tag of `length` bytes that no field can have: numbers are 1 to 2²⁹ − 1, so a tag is of 32 bits.
+/// Returns the error of an invalid tag of `length` bytes. Field numbers are 1 to 2²⁹ − 1, so a valid tag has 32
+/// bits.
 #[cold]
 #[inline(never)]
 pub(super) fn bad_tag(tag: u64, length: usize) -> Error {
@@ -22,10 +22,10 @@ pub(super) fn bad_tag(tag: u64, length: usize) -> Error {
     })
 }
 
-/// The bytes of the longest tag, one of 32 bits.
+/// Maximum length of a tag in bytes, for one of 32 bits.
 pub(super) const MAX_TAG_BYTES: usize = 5;
 
-/// Bytes that no varint begins.
+/// Returns the error of bytes that do not begin with a varint.
 #[cold]
 #[inline(never)]
 pub(super) fn no_varint(bytes: &[u8]) -> Error {
@@ -35,7 +35,8 @@ pub(super) fn no_varint(bytes: &[u8]) -> Error {
     })
 }
 
-/// A field that is none: the end of a group that did not begin, or a wire type that protobuf has not.
+/// Returns the error of an invalid wire type: the end of a group that did not begin, or a type that protobuf does
+/// not define.
 #[cold]
 #[inline(never)]
 pub(super) fn bad_kind(tag: u32) -> Error {
@@ -47,20 +48,20 @@ pub(super) fn bad_kind(tag: u32) -> Error {
     })
 }
 
-/// The longest message there is in protobuf, and the bytes in which libraries of it take a length.
+/// Maximum size of a protobuf message, and maximum bytes of an encoded length that protobuf libraries accept.
 ///
 /// [Protobuf](https://protobuf.dev/programming-guides/proto-limits/) limits a message to 2 GiB.
 pub(super) const MAX_LENGTH: usize = i32::MAX as usize;
 pub(super) const MAX_LENGTH_BYTES: usize = 5;
 
-/// Fewer bytes are left in the message than a field says it has.
+/// Returns the error of a field that is longer than the rest of the message.
 #[cold]
 #[inline(never)]
 pub(super) fn cut_short(wanted: u64, left: usize) -> Error {
     Error::malformed(format!("length {wanted} exceeds the remaining {left} bytes"))
 }
 
-/// A length, of so many bytes itself, that does not fit the message or protobuf.
+/// Returns the error of a length, encoded in `bytes` bytes, that exceeds the message or protobuf's maximum.
 #[cold]
 #[inline(never)]
 pub(super) fn bad_length(length: u64, bytes: usize, left: usize) -> Error {

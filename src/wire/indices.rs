@@ -1,20 +1,20 @@
-//! Packed indices: the ids that stacks and samples are made of, and most of a profile's bytes.
+//! Decodes packed indices: the references of stacks and samples, which are most of a profile's bytes.
 //!
-//! | bodies | are read by |
+//! | body | method |
 //! |---|---|
-//! | with 16 bytes of the payload behind them | vector instructions, or by words of eight bytes |
-//! | at the end of the payload, or with numbers of more bytes | one by one |
+//! | followed by 16 bytes of the payload | vector instructions, or words of eight bytes |
+//! | at the end of the payload, or with longer varints | one by one |
 //!
 //! ```text
 //! bytes      ac 02 05 81 01 …       300, 5, 129
-//! taken as   ac 02 05 81 01         every byte as if a varint began there
-//! beginning   1  0  1  1  0         a byte whose predecessor ended one
-//! slot        0  1  1  2  3         beginnings before it: who is none is written over by the next
+//! decoded    ac 02 05 81 01         every byte, as if a varint began there
+//! beginning   1  0  1  1  0         set if the previous byte ended a varint
+//! slot        0  1  1  2  3         beginnings so far: the next value overwrites one that is not a beginning
 //! slots      300 5 129
 //! ```
 //!
-//! All eight bytes of a word go through this at once and without a branch. That the last of a list
-//! may write past it is why there is a slot for every byte and not for every index.
+//! All eight bytes of a word take these steps at once and without a branch. There is one slot per byte, not per
+//! index, because the last values of a list may be written past its end.
 
 use crate::error::Result;
 use crate::wire::lanes::Lanes;
@@ -23,68 +23,68 @@ use crate::wire::read::Reader;
 use crate::wire::varint::{CONTINUES, index};
 use crate::wire::word;
 
-/// Indices that packed bodies are appended to.
+/// Indices decoded from packed bodies.
 #[derive(Debug, Default)]
 pub(crate) struct Indices {
-    /// Those there are, and room for more that is written over as a whole before it is known how
-    /// many there will be.
+    /// The indices, followed by spare slots. Decoding overwrites spare slots before it knows how many indices a
+    /// body has.
     slots: Vec<u32>,
-    /// How many of the slots are indices.
+    /// The number of slots that hold indices.
     filled: usize,
-    /// What is added to every index: where row 0 is a row like any other, 1 makes room for none.
+    /// Added to every index. If row 0 is a regular row, adding 1 frees 0 for references that are unset.
     plus: u32,
-    /// How many were looked at for the largest, and what it is less one.
+    /// The number of indices that `most` covers.
     looked_at: usize,
-    /// `None` before any was looked at.
+    /// The maximum of these indices after subtracting 1 with wrap-around; `None` if it covers no indices.
     most: Option<u32>,
     /// The vector instructions of this processor.
     lanes: Lanes,
-    /// Whether any took three bytes: looking for them by words takes time.
+    /// Whether any index took three bytes, which decoding by words then expects at the cost of speed.
     ///
-    /// Once set it stays set.
+    /// Once set, it stays set.
     wide: bool,
 }
 
-/// How many bytes of the payload must follow a body that is read eight bytes at a time.
+/// Bytes of the payload that must follow a body that is decoded eight bytes at a time.
 ///
 /// The vector instructions load sixteen bytes for every eight in which varints begin.
 pub(crate) const AHEAD: usize = 16;
 
-/// How many are looked at for the largest at a time: while the nearest cache has them.
+/// Indices to decode before the maximum is updated. They fit into the first-level cache.
 const BLOCK: usize = 1 << 12;
 
-/// How much room there is made, at least, where there is none.
+/// Spare slots to add beyond the needed ones when the list grows.
 const ROOM: usize = 1 << 8;
 
 impl Indices {
-    /// Indices that get so much added.
+    /// Creates an empty list that adds `plus` to every index.
     pub(crate) fn plus(plus: u32) -> Self {
         Self { plus, ..Self::default() }
     }
 
-    /// None, to which the same is added.
+    /// Creates an empty list that adds the same number.
     pub(crate) fn none(&self) -> Self {
         Self::plus(self.plus)
     }
 
-    /// Forgets all, but keeps the room.
+    /// Removes all indices but keeps the allocation.
     #[inline(always)]
     pub(crate) fn clear(&mut self) {
         (self.filled, self.looked_at, self.most) = (0, 0, None);
     }
 
-    /// Makes room for some more.
+    /// Reserves slots for `more` indices.
     pub(crate) fn reserve(&mut self, more: usize) {
         self.slots.reserve(more.saturating_add(ROOM));
     }
 
-    /// The indices from one to another, those there are.
+    /// Returns the indices from `from` up to `to` or the end of the list.
     #[inline]
     pub(crate) fn get(&self, from: usize, to: usize) -> &[u32] {
         self.slots.get(from..to.min(self.filled)).unwrap_or_default()
     }
 
-    /// Appends indices that were read before.
+    /// Appends decoded indices unchanged.
     #[inline]
     pub(crate) fn extend(&mut self, indices: &[u32]) {
         self.slots.truncate(self.filled);
@@ -92,7 +92,7 @@ impl Indices {
         self.filled = self.slots.len();
     }
 
-    /// How many indices there are, not slots.
+    /// Returns the number of indices, without spare slots.
     pub(crate) fn len(&self) -> usize {
         self.filled
     }
@@ -101,7 +101,7 @@ impl Indices {
     ///
     /// # Errors
     ///
-    /// What is no varint. An index that is too large is read as `BEYOND`.
+    /// An invalid varint. An index that is too large becomes `BEYOND`.
     #[inline(always)]
     pub(crate) fn append(&mut self, body: Reader) -> Result<()> {
         let read = match body.with_ahead(AHEAD) {
@@ -114,7 +114,7 @@ impl Indices {
         }
     }
 
-    /// Appends the indices of a packed body but for those in the first `read` bytes.
+    /// Appends the indices of a packed body one by one, after its first `read` bytes.
     #[cold]
     #[inline(never)]
     fn append_one_by_one(&mut self, mut body: Reader, read: usize) -> Result<()> {
@@ -122,11 +122,11 @@ impl Indices {
         self.extend_with(|slots| packed_varints(body, slots, index))
     }
 
-    /// Appends the indices of the body that `ahead` is but for its first byte and its last
-    /// [`AHEAD`]; or says that any of them is too large for that.
+    /// Appends the indices of a body, which is `ahead` without its first byte and its last [`AHEAD`]. Returns false
+    /// if an index is too large for this method.
     #[inline(always)]
     fn by_eights(&mut self, ahead: &[u8]) -> bool {
-        // A slot for every byte, and for those past the end that are looked at.
+        // One slot for every byte of the body and for those after it, which are decoded as well.
         if self.slots.len() - self.filled < ahead.len() {
             self.slots.resize(self.filled + ahead.len() + ROOM, 0);
         }
@@ -142,7 +142,7 @@ impl Indices {
         read.is_some()
     }
 
-    /// Looks at those that were not looked at for the largest.
+    /// Updates the maximum with the indices added since the last call.
     #[inline(never)]
     fn look(&mut self) {
         let new = self.slots.get(self.looked_at..self.filled);
@@ -151,10 +151,9 @@ impl Indices {
         self.looked_at = self.filled;
     }
 
-    /// The largest of all indices, less one: 0 is larger than any other then.
+    /// Returns the maximum of all indices after subtracting 1 with wrap-around.
     ///
-    /// Less one, so that 0, which stands for none where row 0 is the empty row, counts as out of
-    /// range too.
+    /// The subtraction makes 0 exceed every table. If row 0 is the empty row, 0 thus counts as out of range, too.
     pub(crate) fn most_less_one(&mut self) -> Option<u32> {
         self.look();
         self.most
@@ -167,7 +166,7 @@ impl Indices {
         self.filled += 1;
     }
 
-    /// Appends what `more` pushes.
+    /// Appends the indices that `more` pushes.
     #[inline(never)]
     pub(crate) fn extend_with(
         &mut self,
@@ -182,7 +181,7 @@ impl Indices {
         Ok(())
     }
 
-    /// The indices, and nothing else.
+    /// Returns the indices as a vector, without spare slots.
     pub(crate) fn into_vec(self) -> Vec<u32> {
         let mut slots = self.slots;
         slots.truncate(self.filled);
@@ -190,8 +189,9 @@ impl Indices {
     }
 }
 
-/// Reads by words what no vector instruction reads.
-/// Two bytes first, as most tables have fewer than 16,384 rows; three once any took them.
+/// Decodes indices by words, if the processor lacks vector instructions.
+/// Tries two bytes per index first, as most tables have fewer than 16,384 rows. Tries three bytes directly after
+/// any index took them.
 fn by_words_of(ahead: &[u8], plus: u32, room: &mut [u32], wide: &mut bool) -> Option<usize> {
     if !*wide {
         let narrow = by_words::<false>(ahead, plus, room);
@@ -204,25 +204,24 @@ fn by_words_of(ahead: &[u8], plus: u32, room: &mut [u32], wide: &mut bool) -> Op
     read
 }
 
-/// Reads the varints that begin in `ahead` but for its last [`AHEAD`] bytes, eight bytes at a time,
-/// and says how many there are; `None` if any may be of more than two bytes, or than three.
+/// Decodes the varints that begin in `ahead` before its last [`AHEAD`] bytes, eight bytes at a time. Returns how
+/// many there are, or `None` if a varint may exceed two bytes (three if `THREE`).
 ///
-/// Every byte is taken for the beginning of a varint, all eight at once. Each value goes to the
-/// slot that the number of beginnings before it says, so that what was no beginning is written
-/// over by what is. Widths that mix are told apart without a branch on them: a mispredicted one
-/// costs more than the decoding.
+/// It decodes a varint at every byte, all eight at once. The slot of each value is the number of beginnings before
+/// it, so that values at other bytes are overwritten. Mixed widths need no branch: a misprediction costs more than
+/// the decoding.
 #[inline(always)]
 fn by_words<const THREE: bool>(ahead: &[u8], plus: u32, out: &mut [u32]) -> Option<usize> {
     const LOW: u64 = 0x00ff_00ff_00ff_00ff;
     const LOWEST: u64 = 0x0000_00ff_0000_00ff;
     const HALF: u64 = 0x0000_ffff_0000_ffff;
-    // Seven bits where a byte goes on.
+    // The seven value bits of the bytes that have a continuation bit.
     let mask = |more: u64| more - (more >> 7);
     let mut rest = ahead;
     let mut filled = 0;
     let mut carried = 0;
-    // Of the last word, where varints begin and where those of more bytes are; and whether there
-    // were any before.
+    // Of the latest word: the bytes at which varints begin, and those at which longer varints begin.
+    // `longer_before` has the latter of the earlier words.
     let (mut begins, mut longer, mut longer_before) = (0, 0, 0);
     while rest.len() > AHEAD
         && let Some(bytes) = rest.first_chunk::<AHEAD>()
@@ -257,7 +256,7 @@ fn by_words<const THREE: bool>(ahead: &[u8], plus: u32, out: &mut [u32]) -> Opti
         filled += (until >> 56) as usize;
         rest = &rest[8.min(rest.len())..];
     }
-    // Those that begin behind the body are not its own.
+    // Do not count varints that begin after the body.
     let behind = AHEAD.saturating_sub(rest.len());
     let body = u64::MAX.checked_shr(8 * behind as u32).unwrap_or(0);
     filled -= ((begins & !body).wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize;
@@ -274,12 +273,12 @@ mod tests {
     fn packed_indices_agree_with_one_at_a_time() {
         let mut state = 1u64;
         for case in 0..2_000 {
-            // What is before it ends there, as a length does, or seems to go on.
+            // The byte before the body ends there, as a length does, or seems to continue.
             let mut body = vec![if case % 9 == 0 { 0x85 } else { 5 }];
             let mut expected = Vec::new();
             for _ in 0..case % 40 {
                 state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                // Mostly of one width to one; now and then of any.
+                // Mostly one width; sometimes any width.
                 let most = if case % 5 == 0 { 0 } else { case % 24 };
                 let value = (state >> 33) as u32 >> (state as u32 >> 3 & 31).max(most);
                 expected.push(value.min(BEYOND));
@@ -287,7 +286,7 @@ mod tests {
             }
             assert_eq!(count_packed(&body[1..]), expected.len());
             let length = body.len();
-            // Enough behind it, for the one way and the other, and not.
+            // Enough bytes after the body for each method, and too few.
             for behind in [&[][..], &[0x80; 12], &[0; 16], &[0xff; 20]] {
                 body.truncate(length);
                 body.extend(behind);

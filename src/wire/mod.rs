@@ -1,13 +1,13 @@
-//! Protobuf fields from and to bytes; knows no profile.
+//! Encodes and decodes protobuf fields. This module is independent of profiles.
 //!
 //! | file | |
 //! |---|---|
-//! | `read`, `skip`, `short`, `faults` | fields of messages; past them; those of short messages without checks; what is wrong with bytes |
-//! | `varint`, `packed`, `indices`, `lanes` | numbers; lists of them; lists of references, by vector instructions |
-//! | `write`, `record`, `codes` | fields; many small fields at once; indices made ready |
+//! | `read`, `skip`, `short`, `faults` | read messages; skip fields; read short messages without bounds checks; build errors |
+//! | `varint`, `packed`, `indices`, `lanes` | varints; packed numbers; packed references, with vector instructions |
+//! | `write`, `record`, `codes` | write fields; write many small fields at once; pre-encode indices |
 //!
-//! All of [protobuf's encoding](https://protobuf.dev/programming-guides/encoding/) is read, groups included; what is
-//! written are varints in their shortest form.
+//! The reader supports all of [protobuf's encoding](https://protobuf.dev/programming-guides/encoding/), including
+//! groups. The writer emits varints in their shortest form.
 //!
 //! ```text
 //! field     tag = number << 3 | kind, as a varint; then by kind
@@ -16,9 +16,11 @@
 //! LEN       a length as a varint, then that many bytes: text, a message or a packed list
 //! ```
 //!
-//! What the rest of the crate relies on: a reader never reads past its message, every step consumes
-//! a byte or fails, so reading takes linear time; and no length is believed before it is compared
-//! with what is left.
+//! The rest of the crate relies on three guarantees:
+//!
+//! * A reader never reads past its message.
+//! * Every step consumes a byte or fails, so that reading takes linear time.
+//! * Lengths are compared with the remaining bytes before use.
 
 pub(crate) mod codes;
 mod faults;
@@ -32,36 +34,37 @@ mod skip;
 pub(crate) mod varint;
 pub(crate) mod write;
 
-/// The kind of a field's bytes, the low three bits of its tag.
+/// The wire type of a field, which is the low three bits of its tag.
 ///
-/// int32, int64, uint32, uint64, bool and enums. A negative int32 takes ten bytes.
+/// Used for int32, int64, uint32, uint64, bool and enums. A negative int32 takes ten bytes.
 pub(crate) const VARINT: u32 = 0;
-/// fixed64 and double.
+/// Used for fixed64 and double.
 pub(crate) const FIXED64: u32 = 1;
-/// string, bytes, messages and packed lists.
+/// Used for string, bytes, messages and packed lists.
 pub(crate) const LEN: u32 = 2;
-/// No schema here has groups, but a field that is unknown may be one.
+/// No schema here has groups, but an unknown field may be one.
 pub(crate) const START_GROUP: u32 = 3;
 pub(crate) const END_GROUP: u32 = 4;
-/// Likewise.
+/// Only unknown fields have this type.
 pub(crate) const FIXED32: u32 = 5;
 
-/// The tag of field `number`; 0, which no message has, when this schema lacks the field.
+/// Returns the tag of field `number`. If `number` is 0, because the schema lacks the field, returns 0, which is not
+/// a valid tag.
 pub(crate) const fn tag(number: u32, kind: u32) -> u32 {
     if number == 0 { 0 } else { number << 3 | kind }
 }
 
-/// Eight bytes as a number. Chunks are arrays: copying a slice is a call where nothing is inlined
-/// from one part of a build into another, as in most of them.
+/// Reads eight bytes as a number. Copies an array and not a slice: without inlining across codegen units, which is
+/// the default in most builds, a slice copy is a function call.
 #[inline(always)]
 pub(crate) fn word(bytes: &[u8], at: usize) -> u64 {
     let chunk = bytes[at..at + 8].first_chunk();
     chunk.copied().map_or(0, u64::from_le_bytes)
 }
 
-/// Puts a number into eight bytes.
+/// Stores a number in eight bytes.
 ///
-/// The eight bytes must be there; callers keep room for a whole word behind what they write.
+/// The eight bytes must exist: callers reserve a whole word after the last byte they write.
 #[inline(always)]
 fn put_word(bytes: &mut [u8], at: usize, word: u64) {
     if let Some(chunk) = bytes[at..at + 8].first_chunk_mut() {

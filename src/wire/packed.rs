@@ -1,13 +1,14 @@
-//! Packed varints and fixed64.
+//! Reads packed varints and fixed64.
 //!
-//! A packed list is one length-delimited field of numbers, end to end. Values and timestamps are read here; references
-//! by [`indices`](super::indices).
+//! A packed list is one length-delimited field of concatenated numbers. This module reads values and timestamps;
+//! [`indices`](super::indices) reads references.
 
 use crate::error::{Error, Result};
 use crate::wire::read::Reader;
 
-/// The number of varints in a packed body.
-/// It counts the bytes that end one: no number is decoded, and the compiler makes vector instructions of it.
+/// Returns the number of varints in a packed body.
+/// It counts the bytes without a continuation bit instead of decoding numbers, so that the compiler can use vector
+/// instructions.
 #[inline(always)]
 pub(crate) fn count_packed(body: &[u8]) -> usize {
     body.chunks(128)
@@ -17,8 +18,8 @@ pub(crate) fn count_packed(body: &[u8]) -> usize {
 
 /// Appends the varints of a packed body to `out`.
 ///
-/// It grows `out` as it goes: a caller that has not bounded it counts first ([`count_packed`]) and
-/// spends the budget by that.
+/// It grows `out` on demand. Callers that have not bounded the growth count first ([`count_packed`]) and charge the
+/// budget for the result.
 #[inline(always)]
 pub(crate) fn packed_varints<T>(
     mut body: Reader,
@@ -35,7 +36,7 @@ pub(crate) fn packed_varints<T>(
 ///
 /// # Errors
 ///
-/// A length that is no multiple of eight.
+/// A length that is not a multiple of eight.
 pub(crate) fn packed_fixed64(body: &[u8], out: &mut Vec<u64>) -> Result<()> {
     let (words, odd) = body.as_chunks::<8>();
     if !odd.is_empty() {

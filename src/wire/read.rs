@@ -1,4 +1,4 @@
-//! Fields from bytes.
+//! Reads fields from bytes.
 
 use crate::error::{Error, Result};
 use crate::wire::LEN;
@@ -8,55 +8,56 @@ use crate::wire::faults::{
 use crate::wire::short::Short;
 use crate::wire::varint::{CONTINUES, compact, compact_low, index};
 
-/// The fields of one message, one after another.
+/// Reads the fields of one message, one after the other.
 ///
-/// What is rare is done by functions that take a reader by value and give back where they got to:
-/// a reader whose address goes nowhere stays in registers, and that is most of the speed there is.
+/// Rare cases are handled by functions that take a reader by value and return the new position. The address of a
+/// reader thus never escapes, and the compiler keeps it in registers, which accounts for most of the speed.
 ///
-/// A reader never runs past its message: lengths are compared with what is left, and every call
-/// consumes at least one byte or fails. It does look past it, as far as the payload goes, so that
-/// a varint can be taken from one word whatever its width.
+/// A reader never consumes bytes past its message: it compares lengths with the remaining bytes, and every call
+/// consumes at least one byte or fails. It does load bytes past the message, up to the end of the payload, so that
+/// it can decode a varint of any width from one word.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reader<'a> {
-    /// The payload, from the beginning of the message or before.
+    /// The payload. The message begins at its first byte or later.
     payload: &'a [u8],
-    /// Where the next byte is.
+    /// Position of the next byte in the payload.
     at: usize,
-    /// Where the message ends, within the payload.
+    /// End of the message in the payload.
     end: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// A message that is all of the payload.
+    /// Creates a reader of a message that is the whole payload.
     #[inline]
     pub(crate) fn new(message: &'a [u8]) -> Self {
         Self { payload: message, at: 0, end: message.len() }
     }
 
-    /// The fields between two bytes of a payload.
+    /// Creates a reader of the fields between two positions in a payload.
     #[inline(always)]
     pub(crate) fn within(payload: &'a [u8], start: usize, end: usize) -> Self {
         let end = end.min(payload.len());
         Self { payload, at: start.min(end), end }
     }
 
-    /// What is left to read.
+    /// Returns the unread bytes of the message.
     ///
-    /// Its address also tells errors where they are: [`Error::at`] takes it, the payload's start is
-    /// known later.
+    /// Errors use their address as a position: [`Error::at`] records it, and a caller that knows the start of the
+    /// payload converts it to an offset.
     #[inline]
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.payload.get(self.at..self.end).unwrap_or_default()
     }
 
-    /// The bytes left to read.
+    /// Returns the number of unread bytes.
     #[inline(always)]
     pub(crate) fn left(&self) -> usize {
         self.end.saturating_sub(self.at)
     }
 
-    /// What is left to read, or as much of it as leaves `ahead` bytes of the payload behind it, with
-    /// those and the byte before: `None` when that is nothing, or varints do not end with both.
+    /// Returns the unread bytes with the byte before and the `ahead` bytes of the payload after them. Near the end
+    /// of the payload, returns only as many whole varints as leave `ahead` bytes after them. `None` if no bytes are
+    /// left, or if the byte before them or the last of them does not end a varint.
     #[inline(always)]
     pub(crate) fn with_ahead(&self, ahead: usize) -> Option<&'a [u8]> {
         let end = match self.payload.len() - self.end < ahead {
@@ -68,7 +69,7 @@ impl<'a> Reader<'a> {
         (last > 0 && bytes[0] | bytes[last] < 0x80).then_some(bytes)
     }
 
-    /// The last end of a varint that leaves so many bytes of the payload behind it.
+    /// Returns the end of the last varint that has at least `ahead` bytes of the payload after it.
     #[cold]
     fn end_with_ahead(&self, ahead: usize) -> Option<usize> {
         let most = self.payload.len().checked_sub(ahead)?;
@@ -76,43 +77,43 @@ impl<'a> Reader<'a> {
         Some(self.at + body.iter().rposition(|byte| *byte < 0x80)? + 1)
     }
 
-    /// The payload from here on, past the end of the message.
+    /// Returns the rest of the payload, past the end of the message.
     #[inline(always)]
     pub(crate) fn ahead(&self) -> &'a [u8] {
         self.payload.get(self.at..).unwrap_or_default()
     }
 
-    /// A reader of the next `bytes` bytes alone.
+    /// Returns a reader of only the next `bytes` bytes.
     pub(crate) fn part(&self, bytes: usize) -> Self {
         Self { end: self.end.min(self.at.saturating_add(bytes)), ..*self }
     }
 
-    /// Leaves `bytes` bytes behind.
+    /// Skips `bytes` bytes.
     #[inline]
     pub(crate) fn pass(&mut self, bytes: usize) {
         self.at = self.end.min(self.at.saturating_add(bytes));
     }
 
-    /// Whether the message is at its end.
+    /// Returns whether all bytes of the message were read.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         self.at >= self.end
     }
 
-    /// The next byte of the payload, if it is one that ends a varint.
+    /// Returns the next byte of the payload, if it ends a varint.
     #[inline(always)]
     fn last_byte(&self) -> Option<u8> {
         self.payload.get(self.at).copied().filter(|byte| *byte < 0x80)
     }
 
-    /// The next tag, field number and kind in one; `None` at the end of the message.
+    /// Reads the next tag, which contains field number and wire type. `None` at the end of the message.
     #[inline(always)]
     pub(crate) fn tag(&mut self) -> Result<Option<u32>> {
         self.try_tag().ok_or_else(|| self.no_tag())
     }
 
-    /// A tag as [`tag`](Self::tag) reads it; `None`, and nothing was read, where there is none. For those who look
-    /// at bytes that are likely something else: no error is made.
+    /// Like [`tag`](Self::tag), but returns `None` and consumes no bytes if the tag is invalid. For callers that
+    /// probe bytes of another format: it builds no error.
     #[inline(always)]
     pub(crate) fn try_tag(&mut self) -> Option<Option<u32>> {
         if self.at >= self.end {
@@ -131,7 +132,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next tag, whatever its length, and where it ends.
+    /// Reads a tag of any length. Returns it with its end.
     #[inline(never)]
     fn long_tag(mut self) -> Option<(u32, usize)> {
         let start = self.at;
@@ -139,7 +140,7 @@ impl<'a> Reader<'a> {
         (self.at - start <= MAX_TAG_BYTES && tag >> 3 != 0).then_some((tag, self.at))
     }
 
-    /// What is wrong with a tag that is none.
+    /// Returns the error of an invalid tag.
     #[cold]
     #[inline(never)]
     fn no_tag(self) -> Error {
@@ -151,18 +152,18 @@ impl<'a> Reader<'a> {
         error.at(self.rest())
     }
 
-    /// A number of up to 64 bits.
+    /// Reads a number of up to 64 bits.
     ///
     /// # Errors
     ///
-    /// More than ten bytes or 64 bits, or the end of the message within it.
+    /// The varint has more than ten bytes or 64 bits, or the message ends within it.
     #[inline(always)]
     pub(crate) fn varint(&mut self) -> Result<u64> {
         self.try_varint().ok_or_else(|| no_varint(self.rest()).at(self.rest()))
     }
 
-    /// A number as [`varint`](Self::varint) reads it; `None`, and nothing was read, where there is none. For those who
-    /// say in their own words what is wrong, or look at bytes that are likely something else: no error is made.
+    /// Like [`varint`](Self::varint), but returns `None` and consumes no bytes if the varint is invalid. For
+    /// callers that build a more specific error, or that probe bytes of another format.
     #[inline(always)]
     pub(crate) fn try_varint(&mut self) -> Option<u64> {
         match self.last_byte() {
@@ -174,7 +175,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A varint of two bytes or more, with no branch on how many but for the very long.
+    /// Reads a varint of two bytes or more. Branches on the length only if it exceeds eight bytes, because lengths
+    /// are hard to predict.
     #[inline(always)]
     fn wide_varint(&mut self) -> Option<u64> {
         if let Some(word) =
@@ -198,7 +200,7 @@ impl<'a> Reader<'a> {
         Some(value)
     }
 
-    /// A varint of any length, and where it ends.
+    /// Reads a varint of any length. Returns it with its end.
     #[cold]
     #[inline(never)]
     fn slow_varint(self) -> Option<(u64, usize)> {
@@ -215,23 +217,25 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// An int32, uint32 or index: negative numbers come as [`BELOW`](crate::wire::varint::BELOW), too large ones as [`BEYOND`](crate::wire::varint::BEYOND).
+    /// Reads an int32, uint32 or index. A negative number becomes [`BELOW`](crate::wire::varint::BELOW), a number
+    /// that is too large [`BEYOND`](crate::wire::varint::BEYOND).
     #[inline(always)]
     pub(crate) fn index(&mut self) -> Result<u32> {
         Ok(index(self.varint()?))
     }
 
-    /// Eight bytes, little-endian.
+    /// Reads eight bytes, little-endian.
     #[inline]
     pub(crate) fn fixed64(&mut self) -> Result<u64> {
         self.fixed().map(u64::from_le_bytes)
     }
 
-    /// Four bytes, little-endian.
+    /// Reads four bytes, little-endian.
     pub(crate) fn fixed32(&mut self) -> Result<u32> {
         self.fixed().map(u32::from_le_bytes)
     }
 
+    /// Reads `N` bytes.
     #[inline]
     fn fixed<const N: usize>(&mut self) -> Result<[u8; N]> {
         match self.rest().first_chunk() {
@@ -243,24 +247,24 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The body of a length-delimited field.
+    /// Reads the body of a length-delimited field.
     ///
     /// # Errors
     ///
-    /// A length past the end of the message, past 2³¹ − 1, or written in more than five bytes.
+    /// The length exceeds the rest of the message or 2³¹ − 1, or is encoded in more than five bytes.
     #[inline(always)]
     pub(crate) fn bytes(&mut self) -> Result<&'a [u8]> {
         self.message().map(|message| message.rest())
     }
 
-    /// The fields of an embedded message.
+    /// Returns a reader of an embedded message, and skips the message.
     #[inline(always)]
     pub(crate) fn message(&mut self) -> Result<Self> {
         self.try_message().ok_or_else(|| self.no_message())
     }
 
-    /// A message as [`message`](Self::message) reads it; `None`, and nothing was read, where there is none. For those
-    /// who look at bytes that are likely something else: no error is made.
+    /// Like [`message`](Self::message), but returns `None` and consumes no bytes if the length is invalid. For
+    /// callers that probe bytes of another format: it builds no error.
     #[inline(always)]
     pub(crate) fn try_message(&mut self) -> Option<Self> {
         let start = self.at;
@@ -276,7 +280,7 @@ impl<'a> Reader<'a> {
         Some(message)
     }
 
-    /// What is wrong with a length that is none, or does not fit.
+    /// Returns the error of an invalid length.
     #[cold]
     #[inline(never)]
     fn no_message(self) -> Error {
@@ -288,24 +292,25 @@ impl<'a> Reader<'a> {
         error.at(after.rest())
     }
 
-    /// The next field's tag and message, if it is length-delimited and both its tag and its length
-    /// are the short ones of nearly every row of a table, in their shortest form; `None`, and nothing was read,
-    /// otherwise.
+    /// Reads the tag and message of the next field, if it is length-delimited, its tag takes one byte and its
+    /// length at most two, in their shortest form. Nearly every table row is such a field. Otherwise returns `None`
+    /// and consumes no bytes.
     #[inline(always)]
     pub(crate) fn record(&mut self) -> Option<(u32, Self)> {
         let tag = self.record_tag()?;
         Some((tag, self.record_of(tag)?))
     }
 
-    /// The byte that the next field begins with, if it is the tag of a length-delimited one.
+    /// Returns the first byte of the next field, if it is a one-byte tag of a length-delimited field. Consumes no
+    /// bytes.
     #[inline(always)]
     pub(crate) fn record_tag(&self) -> Option<u32> {
         let tag = u32::from(*self.payload.get(self.at)?);
         (tag & 0x87 == LEN && tag >= 8).then_some(tag)
     }
 
-    /// The next field's message, if [`record`](Self::record) reads it and it has this tag, which is one of
-    /// [`record_tag`](Self::record_tag); `None`, and nothing was read, otherwise.
+    /// Reads the message of the next field, if [`record`](Self::record) would and its tag is `tag`, which
+    /// [`record_tag`](Self::record_tag) returned. Otherwise returns `None` and consumes no bytes.
     #[inline(always)]
     pub(crate) fn record_of(&mut self, tag: u32) -> Option<Self> {
         let &[found, low, high] = self.payload.get(self.at..self.at + 3)?.first_chunk()?;
@@ -327,14 +332,13 @@ impl<'a> Reader<'a> {
         Some(Self { payload: self.payload, at: start, end })
     }
 
-    /// Where the message begins and ends in the payload.
+    /// Returns the positions of the next byte and of the end of the message in the payload.
     #[inline(always)]
     pub(crate) fn span(&self) -> (usize, usize) {
         (self.at, self.end)
     }
 
-    /// The next length-delimited field's tag and message, and where it begins; the others are
-    /// skipped.
+    /// Reads the next length-delimited field: its position, tag and message. Skips other fields.
     #[inline(always)]
     pub(crate) fn next_record(&mut self, max_nesting: u64) -> Result<Option<(usize, u32, Self)>> {
         loop {
@@ -350,7 +354,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next field's number, if its tag is `tag`, of one byte.
+    /// Reads the value of the next varint field, if its tag is `tag`, which has one byte.
     #[inline(always)]
     pub(crate) fn optional(&mut self, tag: u32) -> Result<Option<u64>> {
         match self.last_byte() {
@@ -362,13 +366,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Where the next field is in the payload, in bytes.
+    /// Returns the position of the next field in the payload, in bytes.
     #[inline(always)]
     pub(crate) fn at(&self) -> usize {
         self.at
     }
 
-    /// The message as a [`Short`], if it is one and the payload goes on far enough behind it.
+    /// Returns the message as a [`Short`], if it is short and enough of the payload follows it.
     #[inline(always)]
     pub(crate) fn short(&self) -> Option<Short<'a>> {
         Short::within(self.payload, self.at, self.end)

@@ -1,7 +1,7 @@
-//! Records: a few small fields, put into a window of the output that is kept for all at once.
+//! Writes records: groups of small fields that share one reserved window of the output.
 //!
-//! A field of a few bytes costs more in checks than in bytes. So room for all of a record is made at once; each
-//! field then stores a word of eight bytes and moves on by as many as it takes.
+//! A field of a few bytes costs more in bounds checks than in stores. So `fields` reserves the space of a whole
+//! record at once. Each field then stores a word of eight bytes and advances by its actual length.
 
 mod lone;
 
@@ -13,19 +13,19 @@ use crate::wire::write::{
 };
 use crate::wire::{LEN, VARINT, put_word, tag};
 
-/// A record being put into a window at the end of the output, which was kept for all of it at
-/// once. The window must be large enough: every field says how many bytes it may take.
+/// A record that is written into a window at the end of the output. The window is reserved for the whole record and
+/// must be large enough: the constants and functions below give the maximum size of each kind of field.
 pub(crate) struct Fields<'a> {
-    /// The output before it.
+    /// The output before the window.
     written: &'a [u8],
     window: &'a mut [u8],
-    /// Of 32 bits: that adding to it does not overflow is one check less for every field.
+    /// Position in the window. It has 32 bits, so that additions as `usize` cannot overflow and need no check.
     at: u32,
 }
 
 /// Appends fields that take up to `room` bytes.
 ///
-/// Eight bytes more than `room` are kept, as every store is of a whole word.
+/// Reserves eight bytes more than `room`, because every store writes a whole word.
 #[inline(always)]
 pub(crate) fn fields(out: &mut Vec<u8>, room: usize, fill: impl FnOnce(&mut Fields)) {
     let (start, room) = (out.len(), room + 8);
@@ -43,18 +43,18 @@ pub(crate) fn fields(out: &mut Vec<u8>, room: usize, fill: impl FnOnce(&mut Fiel
     out.truncate(end);
 }
 
-/// A message field whose fields take up to `room` bytes.
+/// Appends a message field whose content takes up to `room` bytes.
 #[inline(always)]
 pub(crate) fn record(out: &mut Vec<u8>, number: u32, room: usize, fill: impl FnOnce(&mut Fields)) {
     fields(out, room + Fields::MESSAGE, |fields| fields.message(number, fill));
 }
 
-/// Records one after the other at the end of the output. Room is made for many of them at once,
-/// and what is left of it is cut off behind the last.
+/// Appends records to the output. It reserves space for many records at once; [`records`] truncates the unused
+/// space at the end.
 pub(crate) struct Records<'a> {
-    /// It is longer than what was written: the room of the next records.
+    /// The output, followed by the space reserved for the next records.
     out: &'a mut Vec<u8>,
-    /// Where the next one begins.
+    /// Position of the next record.
     end: usize,
 }
 
@@ -69,20 +69,20 @@ pub(crate) fn records<T>(out: &mut Vec<u8>, fill: impl FnOnce(&mut Records) -> T
 }
 
 impl Records<'_> {
-    /// How long the output is.
+    /// Returns the length of the output.
     #[inline(always)]
     pub(crate) fn end(&self) -> usize {
         self.end
     }
 
-    /// A message field whose fields take up to `room` bytes.
+    /// Appends a message field whose content takes up to `room` bytes.
     #[inline(always)]
     pub(crate) fn record(&mut self, number: u32, room: usize, fill: impl FnOnce(&mut Fields)) {
         self.large(number, 0, room, fill);
     }
 
-    /// A message field of about `expected` bytes, whose fields take up to `room`. Returns where
-    /// its body begins.
+    /// Appends a message field of about `expected` bytes, whose content takes up to `room` bytes. Returns the start
+    /// of its body.
     #[inline(always)]
     pub(crate) fn large(
         &mut self,
@@ -103,7 +103,7 @@ impl Records<'_> {
         start + body
     }
 
-    /// Makes room for many records at once, but takes no more than was reserved unless it must.
+    /// Extends the output for many records at once. Exceeds the reserved capacity only if the next record needs it.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self, room: usize) {
@@ -113,7 +113,7 @@ impl Records<'_> {
     }
 }
 
-/// A singular varint field, left out when it is 0 or the schema lacks it.
+/// Appends a singular varint field. Omits it if it is 0 or the schema lacks it.
 #[inline]
 pub(crate) fn field_varint(out: &mut Vec<u8>, number: u32, value: u64) {
     if value != 0 && number != 0 {
@@ -122,32 +122,32 @@ pub(crate) fn field_varint(out: &mut Vec<u8>, number: u32, value: u64) {
 }
 
 impl<'a> Fields<'a> {
-    /// At the beginning of a window.
+    /// Creates a record at the beginning of a window.
     #[inline(always)]
     fn new(written: &'a [u8], window: &'a mut [u8]) -> Self {
         Self { written, window, at: 0 }
     }
 
-    /// What a packed list of varints may take.
+    /// Maximum size of a packed list of varints.
     #[inline(always)]
     pub(crate) const fn values(count: usize) -> usize {
         Self::MESSAGE + 10 * count
     }
 
-    /// What a packed list of the indices of rows may take.
+    /// Maximum size of a packed list of row indices.
     #[inline(always)]
     pub(crate) const fn indices(count: usize) -> usize {
         Self::MESSAGE + 5 * count + FOUR
     }
 
-    /// What an index may take.
+    /// Maximum size of an index field.
     pub(crate) const INDEX: usize = 7;
-    /// What a varint may take.
+    /// Maximum size of a varint field.
     pub(crate) const VARINT: usize = 12;
-    /// What a message, or a packed list, may take beside its content.
+    /// Maximum size of the tag and length of a message or a packed list.
     pub(crate) const MESSAGE: usize = 7;
 
-    /// The low `length` bytes of a word: all eight are stored, which needs no branch.
+    /// Stores a word and advances by `length` bytes. Storing all eight bytes needs no branch.
     #[inline(always)]
     fn put(&mut self, word: u64, length: usize) {
         let at = self.at();
@@ -155,7 +155,7 @@ impl<'a> Fields<'a> {
         self.at += length as u32;
     }
 
-    /// A varint field, left out when it is 0 or the schema lacks it.
+    /// Writes a varint field. Omits it if it is 0 or the schema lacks it.
     #[inline(always)]
     pub(crate) fn varint(&mut self, number: u32, value: u64) {
         if value == 0 || number == 0 {
@@ -174,7 +174,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The same, of an index: small ones come together.
+    /// Like [`varint`](Self::varint), for an index. Tests for small values first, because most indices are small.
     #[inline(always)]
     pub(crate) fn index(&mut self, number: u32, index: u32) {
         let tag = u64::from(tag(number, VARINT));
@@ -186,7 +186,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The same, of an index that is ready to be stored.
+    /// Writes an index field from its encoded form. Omits it if it is 0 or the schema lacks it.
     #[inline(always)]
     pub(crate) fn code(&mut self, number: u32, code: Code) {
         let tag = u64::from(tag(number, VARINT));
@@ -201,7 +201,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A varint without a tag, as of a packed list.
+    /// Writes a varint without a tag, as in a packed list.
     #[inline(always)]
     fn value(&mut self, value: u64) {
         if value < 1 << 21 {
@@ -215,19 +215,19 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// How many bytes there are.
+    /// Returns the number of bytes written to the window.
     #[inline(always)]
     pub(crate) fn at(&self) -> usize {
         self.at as usize
     }
 
-    /// A message field.
+    /// Writes a message field.
     #[inline(always)]
     pub(crate) fn message(&mut self, number: u32, fill: impl FnOnce(&mut Self)) {
         self.large(number, 0, fill);
     }
 
-    /// A message field of about `expected` bytes. Returns where its body begins.
+    /// Writes a message field of about `expected` bytes. Returns the start of its body.
     #[inline(always)]
     pub(crate) fn large(
         &mut self,
@@ -240,8 +240,8 @@ impl<'a> Fields<'a> {
         self.end(body, room)
     }
 
-    /// Begins a message; returns where its body begins, and the room kept for its length: what the
-    /// expected one needs.
+    /// Begins a message. Returns the start of its body, and the number of bytes reserved for its length, which fits
+    /// the expected one.
     #[inline(always)]
     fn begin(&mut self, number: u32, expected: usize) -> (usize, usize) {
         let tag = u64::from(tag(number, LEN));
@@ -254,7 +254,8 @@ impl<'a> Fields<'a> {
         (self.at(), room)
     }
 
-    /// Ends a message; returns where its body begins.
+    /// Ends a message: stores its length. Returns the start of its body, which moves if the length needs other than
+    /// the reserved bytes.
     #[inline(always)]
     fn end(&mut self, body: usize, room: usize) -> usize {
         let length = self.at() - body;
@@ -268,8 +269,8 @@ impl<'a> Fields<'a> {
         self.at() - length
     }
 
-    /// Fields that are ready. A short part of a long arena is copied as a block of one size: that
-    /// needs no call.
+    /// Copies encoded fields from an arena. A short part of a long arena is copied as a block of constant size,
+    /// which needs no function call.
     #[inline(always)]
     pub(crate) fn copy(&mut self, arena: &[u8], part: Range<usize>) {
         const BLOCK: usize = 64;
@@ -283,13 +284,13 @@ impl<'a> Fields<'a> {
         self.at += length as u32;
     }
 
-    /// Fields that were written before.
+    /// Copies fields that are already in the output before the window.
     #[inline(always)]
     pub(crate) fn again(&mut self, part: Range<usize>) {
         self.copy(self.written, part);
     }
 
-    /// A packed field of varints of up to 10 bytes each, left out when there is none.
+    /// Writes a packed field of varints of up to 10 bytes each. Omits it if it is empty.
     #[inline(always)]
     pub(crate) fn varints(&mut self, number: u32, values: impl ExactSizeIterator<Item = u64>) {
         if values.len() != 0 && number != 0 {
@@ -301,7 +302,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A packed field of fixed64, left out when there is none.
+    /// Writes a packed field of fixed64. Omits it if it is empty.
     #[inline(always)]
     pub(crate) fn fixed64s(&mut self, number: u32, values: &[u64]) {
         if !values.is_empty() && number != 0 {
@@ -313,7 +314,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A packed field of indices of up to 5 bytes each, left out when there is none.
+    /// Writes a packed field of indices of up to 5 bytes each. Omits it if it is empty.
     #[inline(always)]
     pub(crate) fn codes(&mut self, number: u32, codes: impl ExactSizeIterator<Item = Code>) {
         if codes.len() != 0 && number != 0 {
@@ -325,7 +326,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The same, of the indices of any number of rows.
+    /// Writes a packed field of the indices of any number of rows. Omits it if it is empty.
     #[inline(always)]
     pub(crate) fn rows<T: Copy>(
         &mut self,
@@ -343,22 +344,22 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A message was longer than the one byte kept for its length says: its body moves.
+/// Ends a message that needs more than the one byte reserved for its length, by moving its body.
 #[cold]
 #[inline(never)]
 fn widen_length(window: &mut [u8], body: usize, at: u32) -> u32 {
     end_long(window, body, at, 1)
 }
 
-/// Ends a message whose length takes more than a byte; returns the place after it.
+/// Ends a message whose length takes more than one byte. Returns the position after it.
 #[inline(never)]
 fn end_long(window: &mut [u8], body: usize, at: u32, room: usize) -> u32 {
     let length = at - body as u32;
     set_length(window, body, length as usize, room) as u32 + length
 }
 
-/// A packed repeated field of the indices of any number of rows, part by part, `count` in all; left out when it is
-/// empty.
+/// Appends a packed field of the indices of any number of rows, given in parts with `count` rows in total. Omits it
+/// if it is empty.
 #[inline]
 pub(crate) fn field_codes<'a, T: Copy + 'a>(
     out: &mut Vec<u8>,
@@ -367,7 +368,7 @@ pub(crate) fn field_codes<'a, T: Copy + 'a>(
     codes: &Codes,
     row_of: impl Fn(T) -> usize + Copy,
 ) {
-    /// Rows a window.
+    /// Rows per window.
     const ROWS: usize = 256;
     if count == 0 || number == 0 {
         return;
@@ -381,7 +382,7 @@ pub(crate) fn field_codes<'a, T: Copy + 'a>(
     });
 }
 
-/// A packed repeated field of varints, left out when it is empty.
+/// Appends a packed field of varints. Omits it if it is empty.
 #[inline]
 pub(crate) fn field_varints(
     out: &mut Vec<u8>,

@@ -1,46 +1,46 @@
-//! Short messages, read field by field in their usual order without a check against any end.
+//! Reads short messages field by field, in their usual order and without bounds checks.
 //!
-//! A message of up to 64 bytes with 8 more of the payload behind it is looked at through an array of 72, so that no
-//! word can be past its end. Most samples, locations and functions are such messages. Checking looks at more.
+//! A message of up to 64 bytes, followed by at least 8 more bytes of the payload, is read through an array of 72
+//! bytes, so that no word exceeds it. Most samples, locations and functions are such messages. The checker uses a
+//! larger array.
 //!
 //! ```text
 //! payload  … │ message, up to 64 bytes │ what follows, at least 8 … │
 //! window     [ 72 bytes: an array, so indexing modulo 64 needs no check ]
 //! ```
 //!
-//! Reading may run into what follows the message and give nonsense; `is_done` then says that `at`
-//! and `end` differ, the caller forgets everything and reads the message again with a
-//! [`Reader`](super::read::Reader). So a wrong guess costs time only. Messages that
-//! begin in the last 71 bytes of a payload are always read the slow way.
+//! Reading may run past the message and return meaningless values. [`Short::is_done`] then finds that `at` and
+//! `end` differ; the caller discards the values and reads the message again with a [`Reader`](super::read::Reader).
+//! So a wrong guess costs only time. Messages that begin in the last 71 bytes of a payload always use the slower
+//! reader.
 
 use crate::wire::varint::{CONTINUES, compact, compact_low};
 use crate::wire::word;
 
-/// The fields of a short message, where they are what nearly every message of its kind has: known
-/// ones, in the usual order, with tags of one byte.
+/// Reads the fields of a short message that consists of known fields with one-byte tags in their usual order, as
+/// nearly every message does.
 ///
-/// Asking for a field that does not come next says it is not there; so whoever asked for all must
-/// ask at the end whether [all was read](Self::is_done), and if not, take the message for what it
-/// is with a [`Reader`](super::read::Reader). In return, no field needs a check against the ends of the payload or of
-/// the message.
+/// A field that is not the next one counts as absent. So after the last field, callers must test whether
+/// [the whole message was read](Self::is_done), and otherwise read it again with a [`Reader`](super::read::Reader).
+/// In return, no field needs a check against the end of the message or the payload.
 ///
-/// How many bytes are looked at is a number that may be given: a power of two for those of a message, and a word that
-/// begins with the last of them. What has more cannot stand so near to the end of a payload.
+/// `WINDOW` is the number of bytes that can be loaded: a power of two, the longest message, plus a word of eight
+/// bytes. Larger windows exclude more messages at the end of a payload.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Short<'a, const WINDOW: usize = 72> {
-    /// From the message's first byte on.
+    /// The payload from the first byte of the message on.
     pub(super) window: &'a [u8; WINDOW],
-    /// The next byte, counted in the window. It may run past the end of the message: that shows when it is done.
+    /// Position of the next byte in the window. It may exceed the end of the message, which `is_done` detects.
     pub(super) at: usize,
-    /// Where the message ends in the window.
+    /// End of the message in the window.
     pub(super) end: usize,
 }
 
-/// What no field begins with.
+/// A tag that no field has.
 pub(crate) const NO_TAG: u16 = 1 << 8;
 
 impl<'a, const WINDOW: usize> Short<'a, WINDOW> {
-    /// The message between two bytes of a payload, if it is short and the payload goes on far enough behind it.
+    /// Returns the message between two positions of a payload, if it is short and enough of the payload follows it.
     #[inline(always)]
     pub(crate) fn within(payload: &'a [u8], start: usize, end: usize) -> Option<Self> {
         let window = payload.get(start..start + WINDOW)?.first_chunk()?;
@@ -48,37 +48,38 @@ impl<'a, const WINDOW: usize> Short<'a, WINDOW> {
         (end <= Self::LONGEST).then_some(Self { window, at: 0, end })
     }
 
-    /// The longest message that is short.
+    /// Maximum length of a short message in bytes.
     pub(super) const LONGEST: usize = WINDOW - 8;
 
-    /// The messages in one, at the most: each has a tag and a length.
+    /// Maximum number of messages in a short message: each takes at least a tag and a length.
     pub(crate) const MOST_MESSAGES: usize = Self::LONGEST / 2;
 
-    /// The next eight bytes; past the end of the message they are some bytes or other.
+    /// Loads the next eight bytes. Past the end of the message, their value is meaningless.
     ///
-    /// Modulo the longest: `at` may have run past the end, and no check is wanted.
+    /// The modulo replaces a bounds check if `at` exceeds the window.
     #[inline(always)]
     fn word(&self) -> u64 {
         word(self.window, self.at % Self::LONGEST)
     }
 
-    /// The next field's number, if its tag is `tag`. One that begins past the end is read as well:
-    /// the message is not done then.
+    /// Reads the next field's number, if its tag is `tag`. It may begin past the end of the message, which then is
+    /// not done.
     ///
-    /// A varint of more than seven bytes makes the message end elsewhere, so it is read again.
+    /// After a varint of more than seven bytes the message is not done either, so that callers read it again.
     #[inline(always)]
     pub(crate) fn optional(&mut self, tag: u32) -> Option<u64> {
         let word = self.word();
         if word as u8 != tag as u8 {
             return None;
         }
-        // The byte that is not there is none that ends a varint.
+        // Set the continuation bit of the byte that is missing after the shift, so that it does not end the varint.
         let (value, length) = short_varint(word >> 8 | 0x80 << 56);
         self.at += 1 + length;
         Some(value)
     }
 
-    /// [`number`](Self::number) where those of one byte and of two mix: it is not guessed which.
+    /// Like [`number`](Self::number), without a branch on the length of one or two bytes. For fields in which both
+    /// are frequent.
     #[inline(always)]
     pub(crate) fn number_mixed(&mut self, tag: u32) -> u64 {
         let word = self.word();
@@ -91,15 +92,15 @@ impl<'a, const WINDOW: usize> Short<'a, WINDOW> {
         (varint & 0x7f) | (varint >> 1 & 0x3f80 & two.wrapping_neg())
     }
 
-    /// The next field's number, if its tag is `tag`; otherwise 0, as of a field left out.
+    /// Reads the next field's number, if its tag is `tag`. Otherwise returns 0, the value of an omitted field.
     #[inline(always)]
     pub(crate) fn number(&mut self, tag: u32) -> u64 {
         self.optional(tag).unwrap_or(0)
     }
 
-    /// The next field's message, if its tag is `tag`.
+    /// Reads the next field's message, if its tag is `tag`.
     ///
-    /// A length of one byte only: a short message has no longer one.
+    /// The length takes one byte: no message within a short message is longer.
     #[inline(always)]
     pub(crate) fn message(&mut self, tag: u32) -> Option<Self> {
         let word = self.word();
@@ -110,7 +111,7 @@ impl<'a, const WINDOW: usize> Short<'a, WINDOW> {
         self.body(word >> 8 & 0x7f)
     }
 
-    /// The next field's tag and, of a varint, its number, or else its length.
+    /// Reads the next field's tag and its number, or the length of a length-delimited field.
     #[inline(always)]
     pub(crate) fn field(&mut self) -> Option<(u32, u64)> {
         if self.at >= self.end {
@@ -122,8 +123,8 @@ impl<'a, const WINDOW: usize> Short<'a, WINDOW> {
         Some((u32::from(word as u8), value))
     }
 
-    /// The body of the field whose length was just read, if it is within the message. Lengths so
-    /// short take one byte behind that of the tag; whether any other is allowed a [`Reader`](super::read::Reader) says.
+    /// Returns the body of a field whose length was just read, if it ends within the message. Requires a one-byte
+    /// tag before a one-byte length; longer encodings are left to the [`Reader`](super::read::Reader).
     #[inline(always)]
     pub(crate) fn body(&mut self, length: u64) -> Option<Self> {
         let tag = self.window[self.at.wrapping_sub(2) % Self::LONGEST];
@@ -132,11 +133,10 @@ impl<'a, const WINDOW: usize> Short<'a, WINDOW> {
         (message.end <= self.end && tag < 0x80).then_some(message)
     }
 
-    /// The next field's number, if its tag is `tag`, in the shortest form; a field that is asked for with
-    /// [`NO_TAG`] is not there.
+    /// Reads the next field's number, if its tag is `tag`. The tag [`NO_TAG`] never matches.
     ///
-    /// For who asks whether a message is written as this crate writes it, byte by byte. What is not makes the
-    /// message end elsewhere, as a varint of more than seven bytes does.
+    /// For callers that test whether a message has the canonical encoding that this crate writes. After a varint
+    /// that is not in its shortest form, or has more than seven bytes, the message is not done.
     #[inline(always)]
     pub(crate) fn shortest(&mut self, tag: u16) -> Option<u64> {
         let word = self.word();
@@ -148,7 +148,8 @@ impl<'a, const WINDOW: usize> Short<'a, WINDOW> {
         Some(value)
     }
 
-    /// The same, where the number may not be 0: otherwise 0, as of a field left out.
+    /// Like [`shortest`](Self::shortest), for a field that writers omit if it is 0. Returns 0 if the field is
+    /// absent; after an explicit 0 the message is not done.
     #[inline(always)]
     pub(crate) fn exact(&mut self, tag: u16) -> u64 {
         let word = self.word();
@@ -160,10 +161,11 @@ impl<'a, const WINDOW: usize> Short<'a, WINDOW> {
         value
     }
 
-    /// The next field's message or list, if its tag is `tag`, of at least one byte; an empty one makes the message end
-    /// elsewhere, as one does that goes on past it.
+    /// Reads the next field's message or list, if its tag is `tag`. After one that is empty or exceeds the message,
+    /// the message is not done.
     ///
-    /// What follows the message may begin like that, so this asks where it ends.
+    /// Unlike the functions for numbers, it tests for the end of the message, because the bytes after it may look
+    /// like such a field.
     #[inline(always)]
     pub(crate) fn part(&mut self, tag: u16) -> Option<Self> {
         let word = self.word();
@@ -173,12 +175,12 @@ impl<'a, const WINDOW: usize> Short<'a, WINDOW> {
         let length = usize::from((word >> 8) as u8);
         let at = self.at + 2;
         let part = Self { at, end: at + length, ..*self };
-        // Lengths of two bytes are not asked for.
+        // Lengths of two bytes are not supported.
         self.at = if (1..0x80).contains(&length) { part.end } else { PAST };
         Some(part)
     }
 
-    /// The next number of a packed field's message; one that is not in the shortest form makes it end elsewhere.
+    /// Reads the next number of a packed list. After one that is not in its shortest form, the message is not done.
     #[inline(always)]
     pub(crate) fn packed_shortest(&mut self) -> u64 {
         let (value, length) = shortest_varint::<1>(self.word());
@@ -186,37 +188,37 @@ impl<'a, const WINDOW: usize> Short<'a, WINDOW> {
         value
     }
 
-    /// Whether there is nothing more to read.
+    /// Returns whether the end of the message was reached or exceeded.
     #[inline(always)]
     pub(crate) fn is_over(&self) -> bool {
         self.at >= self.end
     }
 
-    /// How far the message was read.
+    /// Returns the position of the next byte in the message.
     #[inline(always)]
     pub(crate) fn at(&self) -> usize {
         self.at
     }
 
-    /// The fields from a byte of the message on that was the [next](Self::at) one.
+    /// Returns the fields from a [position](Self::at) in the message on.
     #[inline(always)]
     pub(crate) fn from(self, at: usize) -> Self {
         Self { at, ..self }
     }
 
-    /// How many bytes are left of a message of which none was read past its end.
+    /// Returns the number of unread bytes. The position must not exceed the end.
     #[inline(always)]
     pub(crate) fn left(&self) -> usize {
         self.end - self.at
     }
 
-    /// What is left of the message, if the payload has it.
+    /// Returns the unread bytes, or `None` if they exceed the window.
     #[inline(always)]
     pub(crate) fn rest(&self) -> Option<&'a [u8]> {
         self.window.get(self.at..self.end)
     }
 
-    /// The next eight-byte number of a packed field's message.
+    /// Reads the next eight-byte number of a packed list.
     #[inline(always)]
     pub(crate) fn fixed64(&mut self) -> Option<u64> {
         if self.at >= self.end {
@@ -227,7 +229,7 @@ impl<'a, const WINDOW: usize> Short<'a, WINDOW> {
         Some(word)
     }
 
-    /// The next number of a packed field's message.
+    /// Reads the next number of a packed list.
     #[inline(always)]
     pub(crate) fn packed(&mut self) -> Option<u64> {
         if self.at >= self.end {
@@ -238,9 +240,8 @@ impl<'a, const WINDOW: usize> Short<'a, WINDOW> {
         Some(value)
     }
 
-    /// The same, where numbers of all widths follow one another.
-    ///
-    /// Values such as bytes and nanoseconds: a guess of the width would be wrong too often.
+    /// Like [`packed`](Self::packed), without a branch on the length. For values of mixed lengths, such as bytes
+    /// and nanoseconds, in which the branch would be mispredicted too often.
     #[inline(always)]
     pub(crate) fn packed_mixed(&mut self) -> Option<u64> {
         if self.at >= self.end {
@@ -251,17 +252,17 @@ impl<'a, const WINDOW: usize> Short<'a, WINDOW> {
         Some(value)
     }
 
-    /// Whether all of the message was read, to its very end.
+    /// Returns whether exactly the whole message was read.
     ///
-    /// Not `>=`: what ran past the end was not this message.
+    /// The comparison is not `>=`: a position past the end means that bytes after the message were read.
     #[inline(always)]
     pub(crate) fn is_done(&self) -> bool {
         self.at == self.end
     }
 }
 
-/// A varint at the beginning of a word, and its length: one past any message when it is longer
-/// than eight bytes.
+/// Decodes a varint at the beginning of a word. Returns it with its length, or [`PAST`] if it has more than eight
+/// bytes.
 #[inline(always)]
 fn short_varint(word: u64) -> (u64, usize) {
     if word & 0x80 == 0 {
@@ -280,8 +281,9 @@ fn short_varint(word: u64) -> (u64, usize) {
     long_varint(word)
 }
 
-/// A varint at the beginning of a word, and its length: one past any message when it is not in the shortest form, in
-/// which the last of several bytes is not 0, or longer than eight bytes. That of 0 is given.
+/// Decodes a varint at the beginning of a word. Returns it with its length, or [`PAST`] if it has more than eight
+/// bytes or is not in its shortest form, in which the last of several bytes is not 0. `ZERO` is the length to
+/// return for 0.
 #[inline(always)]
 fn shortest_varint<const ZERO: usize>(word: u64) -> (u64, usize) {
     if word & 0x80 == 0 {
@@ -303,7 +305,7 @@ fn shortest_varint<const ZERO: usize>(word: u64) -> (u64, usize) {
     long_shortest(word)
 }
 
-/// The same of five to eight bytes.
+/// Decodes a varint of five to eight bytes, as [`shortest_varint`] does.
 #[inline(always)]
 fn long_shortest(word: u64) -> (u64, usize) {
     let (value, length) = any_varint(word);
@@ -313,17 +315,17 @@ fn long_shortest(word: u64) -> (u64, usize) {
     }
 }
 
-/// A length past the end of any short message.
+/// A length that exceeds any short message.
 const PAST: usize = 1 << 10;
 
-/// A varint of five to eight bytes.
+/// Decodes a varint of five to eight bytes.
 #[inline(never)]
 fn long_varint(word: u64) -> (u64, usize) {
     any_varint(word)
 }
 
-/// A varint of up to eight bytes, whose length is not guessed: where lengths mix, a wrong guess
-/// takes longer than this.
+/// Decodes a varint of up to eight bytes without a branch on its length. With mixed lengths, a misprediction would
+/// take longer.
 #[inline(always)]
 fn any_varint(word: u64) -> (u64, usize) {
     let ends = !word & CONTINUES;

@@ -1,4 +1,4 @@
-//! Past fields that nobody reads, groups among them.
+//! Skips fields, including groups.
 
 use super::read::Reader;
 use crate::error::{Error, Result};
@@ -25,7 +25,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Past a field of a kind that profiles have few of or none.
+    /// Skips a field of a wire type that is rare in profiles.
     #[cold]
     #[inline(never)]
     fn past_rare(mut self, tag: u32, max_nesting: u64) -> Result<Self> {
@@ -39,7 +39,8 @@ impl Reader<'_> {
         Ok(self)
     }
 
-    /// Groups occur in no profiles schema, but any field may be unknown to us; no recursion.
+    /// Skips a group. No schema here has groups, but unknown fields may be groups. Uses a stack instead of
+    /// recursion.
     fn skip_group(&mut self, number: u32, max_nesting: u64) -> Result<()> {
         let start = self.rest();
         let mut open = vec![number];

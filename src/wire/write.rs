@@ -1,13 +1,13 @@
-//! Fields to bytes.
+//! Writes fields to bytes.
 //!
-//! Fields are appended to a `Vec`. What comes often and is small goes through [`record`](super::record) instead.
+//! Fields are appended to a `Vec`. Frequent small fields use [`record`](super::record) instead.
 //!
-//! Nothing here takes a length beforehand: a message is filled behind the room kept for its length,
-//! which is written last. With a good guess of the size the body never moves; no pass over sizes is
-//! needed, as protobuf's own serializers make one.
+//! Messages are written in one pass, without computing their sizes first as protobuf's own serializers do. The
+//! writer reserves bytes for the length, appends the body and then stores the length. If the size was estimated
+//! well, the body never moves.
 //!
 //! ```text
-//! field_large   tag │ room for expected length │ body …
+//! field_large   tag │ reserved for the expected length │ body …
 //!               tag │ length │ body …            moved only if the length takes more or fewer bytes
 //! ```
 
@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use crate::wire::{FIXED64, LEN, tag};
 
-/// Appends the low `length` bytes of a word: all eight are stored, which needs no branch.
+/// Appends the low `length` bytes of a word. Storing all eight bytes needs no branch.
 #[inline(always)]
 fn put(out: &mut Vec<u8>, word: u64, length: usize) {
     let end = out.len() + length;
@@ -36,9 +36,9 @@ pub(crate) fn varint(out: &mut Vec<u8>, value: u64) {
     }
 }
 
-/// The high bits that say that more bytes follow, of all but the last of `length` bytes.
+/// Returns the continuation bits of a varint of `length` bytes: the high bit of every byte except the last.
 ///
-/// `length` 0 to 8, which is why the table has 16 places: the index needs no check.
+/// `length` is 0 to 8. The table has 16 entries so that the index needs no bounds check.
 #[inline(always)]
 pub(super) fn more(length: usize) -> u64 {
     const MORE: [u64; 16] = {
@@ -53,9 +53,9 @@ pub(super) fn more(length: usize) -> u64 {
     MORE[length % 16]
 }
 
-/// Of nine or ten bytes.
+/// Appends a varint of nine or ten bytes.
 ///
-/// Negative numbers and those of 57 bits and more.
+/// These are negative numbers and those of 57 bits or more.
 #[cold]
 #[inline(never)]
 fn longest_varint(out: &mut Vec<u8>, value: u64) {
@@ -67,14 +67,14 @@ fn longest_varint(out: &mut Vec<u8>, value: u64) {
     out.push(left as u8);
 }
 
-/// The bytes a varint takes.
+/// Returns the number of bytes of a varint.
 #[inline]
 pub(crate) fn varint_len(value: u64) -> usize {
-    // The number of bits by seven, rounded up, as long as it is no more than 64.
+    // The number of bits divided by seven, rounded up. The approximation is exact up to 64 bits.
     (((value | 1).ilog2() * 9 + 73) >> 6) as usize
 }
 
-/// A varint of up to three bytes, and of how many.
+/// Encodes a varint of up to three bytes. Returns it with its length.
 ///
 /// `value` < 2²¹.
 #[inline(always)]
@@ -84,9 +84,9 @@ pub(super) fn up_to_three(value: u32) -> (u32, usize) {
     (word | two << 7 | three << 15, (1 + two + three) as usize)
 }
 
-/// Puts every seven bits of `value` into a byte of their own.
+/// Distributes the bits of `value` over bytes, seven bits each.
 ///
-/// Of up to 56 bits. The inverse of `varint::compact`.
+/// `value` has up to 56 bits. This is the inverse of `varint::compact`.
 #[inline]
 pub(super) fn spread(value: u64) -> u64 {
     let value = (value & 0x0fff_ffff) | (value & 0x00ff_ffff_f000_0000) << 4;
@@ -94,7 +94,7 @@ pub(super) fn spread(value: u64) -> u64 {
     (value & 0x007f_007f_007f_007f) | (value & 0x3f80_3f80_3f80_3f80) << 1
 }
 
-/// A singular fixed64 field, left out when it is 0 or the schema lacks it.
+/// Appends a singular fixed64 field. Omits it if it is 0 or the schema lacks it.
 #[inline]
 pub(crate) fn field_fixed64(out: &mut Vec<u8>, number: u32, value: u64) {
     if value != 0 && number != 0 {
@@ -103,7 +103,7 @@ pub(crate) fn field_fixed64(out: &mut Vec<u8>, number: u32, value: u64) {
     }
 }
 
-/// A length-delimited field, written even when it is empty.
+/// Appends a length-delimited field, even if it is empty.
 #[inline]
 pub(crate) fn field_bytes(out: &mut Vec<u8>, number: u32, body: &[u8]) {
     let tag = u64::from(tag(number, LEN));
@@ -116,10 +116,10 @@ pub(crate) fn field_bytes(out: &mut Vec<u8>, number: u32, body: &[u8]) {
     out.extend_from_slice(body);
 }
 
-/// Appends a part of an arena. A short one is copied as a block of one size, which is cut off
-/// after it: that needs no call.
+/// Appends a part of an arena. A short part is copied as a block of constant size and truncated, which needs no
+/// function call.
 ///
-/// An arena shorter than a block is copied as a part.
+/// Parts near the end of the arena, which have no whole block, are copied exactly.
 #[inline(always)]
 fn copy(out: &mut Vec<u8>, arena: &[u8], part: Range<usize>) {
     const BLOCK: usize = 64;
@@ -134,7 +134,7 @@ fn copy(out: &mut Vec<u8>, arena: &[u8], part: Range<usize>) {
     }
 }
 
-/// A string field whose text is a part of an arena, written even when it is empty.
+/// Appends a string field whose text is part of an arena, even if it is empty.
 #[inline(always)]
 pub(crate) fn field_text(out: &mut Vec<u8>, number: u32, arena: &[u8], part: Range<usize>) {
     let tag = u64::from(tag(number, LEN));
@@ -147,7 +147,7 @@ pub(crate) fn field_text(out: &mut Vec<u8>, number: u32, arena: &[u8], part: Ran
     copy(out, arena, part);
 }
 
-/// A singular string or bytes field, left out when it is empty or the schema lacks it.
+/// Appends a singular string or bytes field. Omits it if it is empty or the schema lacks it.
 #[inline]
 pub(crate) fn field_bytes_nonempty(out: &mut Vec<u8>, number: u32, body: &[u8]) {
     if !body.is_empty() && number != 0 {
@@ -155,18 +155,17 @@ pub(crate) fn field_bytes_nonempty(out: &mut Vec<u8>, number: u32, body: &[u8]) 
     }
 }
 
-/// A message field; `fill` appends its body.
+/// Appends a message field; `fill` appends its body.
 ///
-/// One byte is kept for the length; a body of 128 bytes or more is moved.
+/// Reserves one byte for the length. A body of 128 bytes or more is moved.
 #[inline(always)]
 pub(crate) fn field_message(out: &mut Vec<u8>, number: u32, fill: impl FnOnce(&mut Vec<u8>)) {
     field_large(out, number, 0, fill);
 }
 
-/// A message field of about `expected` bytes; `fill` appends its body.
+/// Appends a message field of about `expected` bytes; `fill` appends its body.
 ///
-/// As much room is kept for the length as the expected one needs, and only a wrong guess moves the
-/// body.
+/// Reserves as many bytes for the length as the expected one needs. The body moves only if the estimate was wrong.
 #[inline(always)]
 pub(crate) fn field_large<T>(
     out: &mut Vec<u8>,
@@ -193,7 +192,7 @@ pub(crate) fn field_large<T>(
     filled
 }
 
-/// Writes the length of the body at the end.
+/// Stores the length of the body that ends the output.
 #[inline(never)]
 fn end_large(out: &mut Vec<u8>, body: usize, room: usize) {
     let length = out.len() - body;
@@ -203,8 +202,8 @@ fn end_large(out: &mut Vec<u8>, body: usize, room: usize) {
     out.truncate(body + length);
 }
 
-/// Writes the length of a body into the `room` bytes before it; where it needs less or more of
-/// them, the body is moved. Returns where the body is.
+/// Stores the length of a body in the `room` bytes before it. Moves the body if the length takes more or fewer
+/// bytes. Returns the new start of the body.
 #[inline(never)]
 pub(super) fn set_length(out: &mut [u8], body: usize, length: usize, room: usize) -> usize {
     let start = body - room;
@@ -216,7 +215,8 @@ pub(super) fn set_length(out: &mut [u8], body: usize, length: usize, room: usize
     start + needed
 }
 
-/// Writes a varint that is rare at a place; returns the place after it.
+/// Stores a varint of any length at a position. Returns the position after it. The fast paths call it only for rare
+/// long varints.
 #[cold]
 #[inline(never)]
 pub(super) fn long_varint(window: &mut [u8], at: u32, value: u64) -> u32 {

@@ -1,11 +1,11 @@
-//! Packed indices by AVX2.
+//! Decodes packed indices with AVX2.
 //!
 //! ```text
-//! 16 bytes ─► movemask: which go on ─► PLACES[256] ─► shuffle: 8 lanes of 4 bytes, one a varint
-//!           ─► clear behind the end ─► maddubs: 7+7 bits ─► madd: 14+14 bits ─► + plus ─► 8 slots
+//! 16 bytes ─► movemask: continuation bits ─► PLACES[256] ─► shuffle: 8 lanes of 4 bytes, one varint each
+//!           ─► clear bytes after the end ─► maddubs: 7+7 bits ─► madd: 14+14 bits ─► + plus ─► 8 slots
 //! ```
 //!
-//! A varint of five bytes or more does not fit a lane: `None` is returned, and the list is read
+//! A varint of five bytes or more does not fit a lane. Then `read` returns `None`, and the caller decodes the list
 //! another way.
 
 use std::arch::x86_64::*;
@@ -14,17 +14,16 @@ use fearless_simd::{Avx2, Level, SimdFrom, u8x16, u8x32, u32x8};
 
 use crate::wire::indices::AHEAD;
 
-/// That the processor has them.
+/// Proof that the processor has AVX2.
 pub(super) type Instructions = Avx2;
 
-/// Asked of the processor when the program runs.
+/// Detects AVX2 at run time.
 pub(super) fn instructions() -> Option<Instructions> {
     Level::new().as_avx2()
 }
 
-/// By which of the eight bytes after the first are not the first of a varint, since the byte before
-/// goes on: the places of the four bytes from each of those that are; those past the last are
-/// [`NOWHERE`].
+/// Shuffle masks by the continuation bits of eight bytes. Byte `i + 1` begins a varint unless bit `i` is set. For
+/// each beginning, the mask holds the positions of the four bytes from there on; unused lanes hold [`NOWHERE`].
 static PLACES: [[u8; 32]; 256] = {
     let mut places = [[NOWHERE; 32]; 256];
     let mut goes_on = 0;
@@ -46,11 +45,11 @@ static PLACES: [[u8; 32]; 256] = {
     places
 };
 
-/// The place of a byte that becomes 0.
+/// The shuffle position that yields 0.
 const NOWHERE: u8 = 0x80;
 
-// Eight bytes at a time: the four from each beginning go to a lane of their own, where what follows
-// the end of the varint is cleared and the seven bits of each byte are put together.
+// Handles eight bytes per iteration. The four bytes from each beginning are moved to a lane, where the bytes after
+// the end of the varint are cleared and the seven bits of each byte are joined.
 fearless_simd::kernel!(
     pub(super) fn read(avx2: Avx2, ahead: &[u8], plus: u32, out: &mut [u32]) -> Option<usize> {
         let plus = _mm256_set1_epi32(plus as i32);
@@ -61,8 +60,8 @@ fearless_simd::kernel!(
         let pairs_to_value = _mm256_set1_epi32(1 | 1 << 14 << 16);
         let mut rest = ahead;
         let mut filled = 0;
-        // Of the last eight bytes, whether each and those after it go on, and where varints end;
-        // and the least of the latter before, which is 0 where one did not end.
+        // `more` has the continuation bits of the latest block, and `ends` the last byte of each varint in it.
+        // `least` is the minimum of `ends` over the earlier blocks: 0 if a varint did not end in its lane.
         let mut more = 0_u32;
         let (mut ends, mut least) = (high, high);
         while rest.len() > 1 + AHEAD
@@ -86,7 +85,7 @@ fearless_simd::kernel!(
             filled += 8 - goes_on.count_ones() as usize;
             rest = &rest[8.min(rest.len())..];
         }
-        // Those that begin behind the body are not its own.
+        // Do not count varints that begin after the body.
         let behind = (1 + AHEAD).saturating_sub(rest.len()) as u32;
         let body = 0xff_u32.checked_shr(behind).unwrap_or(0);
         filled -= (!more & !body & 0xff).count_ones() as usize;

@@ -1,13 +1,13 @@
-//! Packed indices by the vector instructions of the processor, if it has any for them.
+//! Decodes packed indices with the processor's vector instructions, if it has suitable ones.
 //!
-//! One interface over two files of which one is compiled; where nothing is to be had at run time, callers go on
-//! without. No `unsafe` is needed: [`fearless_simd`] proves by a token that the processor has the instructions.
+//! One interface over two files, of which one is compiled. If the processor lacks the instructions at run time,
+//! callers use a scalar path. No `unsafe` is needed: [`fearless_simd`] proves with a token that the processor has
+//! the instructions.
 //!
-//! What instructions there are is asked when the program runs, once for each [`Lanes`], so one
-//! binary runs on every x86-64. Tests run both ways and compare; no result depends on the
-//! processor.
+//! Each [`Lanes`] detects the processor once, at run time, so one binary runs on every x86-64. Results do not
+//! depend on the processor; tests compare both paths.
 
-// `--cfg otlp_profiles_scalar` leaves the instructions out, for tests of what is without them.
+// `--cfg otlp_profiles_scalar` disables the instructions, to test the scalar path.
 #[cfg(all(target_arch = "x86_64", not(otlp_profiles_scalar)))]
 #[path = "avx2.rs"]
 mod instructions;
@@ -17,7 +17,7 @@ mod instructions;
 
 use instructions::Instructions;
 
-/// The vector instructions there are.
+/// The vector instructions that the processor has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes(Option<Instructions>);
 
@@ -31,16 +31,16 @@ impl Lanes {
     #[cfg(test)]
     pub(crate) const NONE: Self = Self(None);
 
-    /// Reads the varints that begin in `ahead` but for its first byte, which ends what is before
-    /// them, and for its last [`AHEAD`](crate::wire::indices::AHEAD) bytes, adds `plus` to each, and
-    /// says how many there are: `Some(None)` if any is of more than four bytes, `None` if this
-    /// processor has no instructions for it.
+    /// Decodes varints, adds `plus` to each, and returns how many there are. The varints begin after the first byte
+    /// of `ahead`, which ends whatever precedes them, and before its last [`AHEAD`](crate::wire::indices::AHEAD)
+    /// bytes. Returns `Some(None)` if a varint has more than four bytes, and `None` if this processor lacks the
+    /// instructions.
     #[inline(always)]
     pub(crate) fn read(self, ahead: &[u8], plus: u32, out: &mut [u32]) -> Option<Option<usize>> {
         self.0.map(|has| instructions::read(has, ahead, plus, out))
     }
 
-    /// The largest index less one: 0 is larger than any other then.
+    /// Returns the maximum of the indices after subtracting 1, so that 0 wraps around and exceeds all others.
     pub(crate) fn most_less_one(self, indices: &[u32]) -> Option<u32> {
         match self.0 {
             Some(has) => instructions::most(has, indices),
@@ -49,7 +49,7 @@ impl Lanes {
     }
 }
 
-/// The largest, each less one, so that 0 is the largest of all: none of none.
+/// Returns the maximum of the indices after subtracting 1 with wrap-around. `None` if there are no indices.
 #[inline(always)]
 fn most(indices: &[u32]) -> Option<u32> {
     let first = indices.first()?.wrapping_sub(1);

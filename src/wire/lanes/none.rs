@@ -1,7 +1,8 @@
-//! No vector instructions.
-//! The same functions, for processors without any: nothing can call them, as there is no [`Instructions`].
+//! Replaces the vector instructions on processors without any.
+//! The functions are never called, because [`Instructions`] has no values.
 
 /// Nothing has them.
+/// The absent instructions.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Instructions {}
 

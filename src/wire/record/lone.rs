@@ -1,7 +1,7 @@
-//! Numbers that are alone in their list, and zeros that are written.
+//! Writes single list elements without packing, and zeros that must not be omitted.
 //!
-//! Protobuf's readers take an unpacked number for a list of one. `Layout::Compact` writes it so. A
-//! 0 is written where a field has presence (`optional`), and 0 refers to the first row.
+//! Protobuf readers accept an unpacked number as a list of one element, which `Layout::Compact` writes to save a
+//! byte. An explicit 0 is needed for fields with presence (`optional`), and if 0 refers to the first row.
 
 use crate::wire::codes::Code;
 use crate::wire::record::Fields;
@@ -9,14 +9,14 @@ use crate::wire::write::long_varint;
 use crate::wire::{VARINT, tag};
 
 impl Fields<'_> {
-    /// A varint field that is 0 and says so.
+    /// Writes a varint field that is 0.
     pub(crate) fn zero(&mut self, number: u32) {
         self.lone(number);
         self.put(0, 1);
     }
 
-    /// A packed field of varints, left out when there is none; one alone is not packed where `unpacked`
-    /// says so: that is a byte less.
+    /// Writes a packed field of varints. Omits it if it is empty. If `unpacked`, a single element is not packed,
+    /// which takes a byte less.
     #[inline(always)]
     pub(crate) fn list(
         &mut self,
@@ -32,7 +32,7 @@ impl Fields<'_> {
         }
     }
 
-    /// An index in a list of its own, not packed, even where it is 0.
+    /// Writes a list of one index without packing, even if the index is 0.
     #[inline(always)]
     pub(crate) fn lone_code(&mut self, number: u32, code: Code) {
         if number != 0 {
@@ -41,7 +41,7 @@ impl Fields<'_> {
         }
     }
 
-    /// Begins a varint field that is written even where it is 0.
+    /// Writes the tag of a varint field.
     #[inline(always)]
     fn lone(&mut self, number: u32) {
         let tag = u64::from(tag(number, VARINT));
