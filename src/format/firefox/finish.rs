@@ -1,5 +1,5 @@
-//! What the crate has no place for, put into the JSON that it makes: weights as they are, names of main
-//! threads, the files of functions, and the lines of frames.
+//! Adds data to the JSON that `fxprof-processed-profile` cannot represent: exact weights, names of main
+//! threads, files of functions, and lines of frames.
 //!
 //! ```text
 //! stringArray  ["\u{1}label 0", "\u{1}label 1"]    ─►  ["f", "f", "f.c"]
@@ -8,8 +8,8 @@
 //! samples      weight [1, 1]                       ─►  weight [5000000000, 1]
 //! ```
 //!
-//! What is missing in the JSON, as the crate may change its form, is left as it is: the file then
-//! has fewer facts and is still one.
+//! If a member is missing because that crate changed its output, the JSON stays as it is: the file is still
+//! valid, with less data.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,34 +19,33 @@ use serde_json::{Value, json};
 use super::frames::{Label, label};
 use crate::format::assembly::Met;
 
-/// What is put into the JSON.
+/// Data to add to the JSON.
 pub(super) struct Finish<'a> {
-    /// By the id of the thread as the JSON has it.
-    ///
-    /// Taken out as threads are met; ids are unique in a file.
+    /// Data of each thread, by the thread's id in the JSON. Ids are unique in a file, and each entry is
+    /// removed when its thread is finished.
     pub(super) threads: HashMap<String, Said>,
-    /// What the names of functions stand for that [`label`] knows.
+    /// The functions and lines behind the placeholder names that [`label`] recognises.
     pub(super) labels: &'a [Label<'a>],
-    /// Whether weights are time on the CPU, by which the viewer draws how busy a thread is.
+    /// Whether weights are CPU time. The viewer draws the load of a thread from those.
     pub(super) is_cpu: bool,
 }
 
-/// What is said of a thread.
+/// Data to add to a thread.
 pub(super) struct Said {
-    /// The crate calls a main thread by its process. Empty where a thread has no name.
+    /// The name, or empty if the thread has no name. The crate names a main thread after its process.
     pub(super) name: String,
-    /// In the order of its samples.
+    /// Weights in the order of the samples.
     pub(super) weights: Vec<Value>,
 }
 
 impl Finish<'_> {
-    /// Writes the JSON of a profile with them.
+    /// Writes the JSON of a profile with the added data.
     ///
-    /// One thread after the other is taken apart, as values take many times what their text does.
+    /// Parses one thread at a time, because parsed values take several times the memory of their text.
     ///
     /// # Errors
     ///
-    /// JSON that is none, which would be a defect of who made it.
+    /// The input is not valid JSON, which is a defect of the encoder.
     pub(super) fn apply(mut self, json: &[u8], out: &mut Vec<u8>) -> serde_json::Result<()> {
         let members: BTreeMap<&str, &RawValue> = serde_json::from_slice(json)?;
         let mut before = b'{';
@@ -82,7 +81,8 @@ impl Finish<'_> {
         Ok(())
     }
 
-    /// Without times on the CPU the viewer would draw threads as idle, so that column goes.
+    /// Sets name and weights. Removes the CPU times unless weights are such, because the viewer would draw
+    /// the thread as idle.
     fn said(&mut self, thread: &mut Value) {
         let id = thread.get("tid").and_then(Value::as_str).unwrap_or_default();
         let Some(Said { name, weights }) = self.threads.remove(id) else { return };
@@ -98,11 +98,10 @@ impl Finish<'_> {
         }
     }
 
-    /// The crate made a function of every line; those of one function become one again, and their
-    /// frames get the lines.
+    /// Merges the functions that the encoder created for each line, and moves the lines to their frames.
     ///
-    /// Functions are equal by name and file; those without a label stay as they are. `None` where a
-    /// table is missing, which leaves the thread as it was.
+    /// Functions are equal if name and file are. Functions without a label stay as they are. Returns `None`
+    /// if a table is missing, and leaves the thread unchanged.
     fn lines(&self, thread: &mut Value) -> Option<()> {
         let column = |thread: &Value, path: &str| thread.pointer(path)?.as_array().cloned();
         let mut strings = column(thread, "/stringArray")?;
@@ -113,7 +112,8 @@ impl Finish<'_> {
                 *text = json!(label.name);
             }
         }
-        // By the old row of a function its new one, by the new row the first of the old ones and its file.
+        // `moved` maps old rows of functions to new ones. `firsts` and `files` have an entry for each new
+        // row: its first old row and its file.
         let (mut moved, mut firsts, mut files) = (Vec::new(), Vec::new(), Vec::new());
         let (mut functions, mut files_met) = (Met::default(), HashMap::new());
         for (row, name) in column(thread, "/funcTable/name")?.iter().enumerate() {
@@ -161,9 +161,7 @@ impl Finish<'_> {
     }
 }
 
-/// The number of a row.
-///
-/// None of null, which the tables have where nothing is known.
+/// Converts a row number. The tables contain null if a row is unknown; that gives `None`.
 fn row_of(value: &Value) -> Option<usize> {
     usize::try_from(value.as_u64()?).ok()
 }

@@ -1,11 +1,13 @@
-//! Frames as the Firefox Profiler has them: by name, or by an address in a library, in the colour of
-//! what kind of code they are.
+//! Converts frames to those of the Firefox Profiler: named, or an address in a library, with the category of
+//! their code.
 //!
-//! A frame with a function is a label with a file and a line. One without is an address relative to
-//! its library's file, so that the viewer can find its name by the library's build id.
+//! A frame with a function becomes a label with file and line. A frame without one becomes an address
+//! relative to the file of its library, so that the viewer can look up its name by the build id of the
+//! library.
 //!
 //! ```text
-//! main (a.c:3)                 Label "\u{1}label 0"; name, file and line are kept beside it, for `finish`
+//! main (a.c:3)                 Label "\u{1}label 0"; name, file and line are stored in `labels`, for
+//! `finish`
 //! 0x401234 in libc.so.6        relative address 0x1234 in the library, whose build id is known
 //! 0x7f00 without a mapping     Label, named by its address
 //! ```
@@ -26,9 +28,7 @@ use crate::model::dictionary::Dictionary;
 use crate::model::id::{FunctionId, MappingId, StackId};
 use crate::semconv::{BUILD_ID_GNU, PROFILE_FRAME_TYPE};
 
-/// The colours of kinds of code.
-///
-/// By `profile.frame.type`; other kinds are purple.
+/// The colours of categories by `profile.frame.type`. Other categories are purple.
 const COLORS: [(&str, CategoryColor); 6] = [
     ("kernel", CategoryColor::Orange),
     ("native", CategoryColor::Blue),
@@ -38,54 +38,51 @@ const COLORS: [(&str, CategoryColor); 6] = [
     ("v8js", CategoryColor::Yellow),
 ];
 
-/// As many kinds of code as get a category of their own; the viewer numbers them with 16 bits.
+/// The maximum number of frame types with a separate category. The viewer numbers categories with 16 bits.
 const MOST_CATEGORIES: usize = 250;
 
-/// What the crate has no place for: a function at a line of its file. It is given a number for a name,
-/// which [`label`] takes apart.
+/// A function at a line of its file, which the crate cannot represent. Its frame has a placeholder name with
+/// a number, which [`label`] parses.
 pub(super) struct Label<'a> {
-    /// As people read it: the function, or its address.
+    /// The name to display: the function, or its address.
     pub(super) name: String,
-    /// Empty where it is not known.
+    /// The file, or empty if unknown.
     pub(super) file: &'a str,
-    /// From 1; 0 is unknown.
+    /// The line from 1, or 0 if unknown.
     pub(super) line: i64,
     pub(super) column: i64,
 }
 
-/// What the numbers of labels begin with: no name does.
+/// The prefix of placeholder names.
 ///
-/// A control character, so that what a program calls its functions is not taken for one.
+/// It contains a control character, so that no function name of a program is mistaken for a placeholder.
 const LABEL: &str = "\u{1}label ";
 
-/// The number of a label, if a name is one.
+/// Parses the number of a placeholder name.
 pub(super) fn label(name: &str) -> Option<usize> {
     name.strip_prefix(LABEL)?.parse().ok()
 }
 
-/// The frames and stacks that were made.
+/// The frames and stacks that exist so far.
 pub(super) struct Frames<'a> {
     dictionary: &'a Dictionary,
-    /// By `profile.frame.type`; made when first needed, as the viewer lists all that there are.
+    /// Categories by `profile.frame.type`, created on first use, because the viewer lists every existing one.
     categories: HashMap<&'a str, CategoryHandle>,
     libraries: HashMap<MappingId, LibraryHandle>,
-    /// By the number of a thread and a stack: handles are a thread's own.
+    /// Stacks by thread number and stack: each thread has separate handles.
     stacks: HashMap<(usize, StackId), Option<StackHandle>>,
-    /// The newest row of the tables of stacks, and that of those of frames.
+    /// The last rows of the current thread's stack and frame tables.
     last_stack: Option<StackHandle>,
     last_frame: Option<FrameHandle>,
-    /// By function, line, column, and the address where there is no function.
-    ///
-    /// Its numbers are rows of `labels`.
+    /// Numbers of `labels` by function, line and column, and by address if there is no function.
     labels_met: Met<(FunctionId, i64, i64, u64)>,
-    /// What the names of functions stand for that [`label`] knows.
+    /// The functions and lines behind the placeholder names that [`label`] recognises.
     pub(super) labels: Vec<Label<'a>>,
-    /// Whether any frame is to be named by whoever shows it.
+    /// Whether any frame is only an address, so that the viewer has to resolve its name.
     pub(super) has_addresses: bool,
 }
 
 impl<'a> Frames<'a> {
-    /// Nothing is made yet.
     pub(super) fn of(dictionary: &'a Dictionary) -> Self {
         Self {
             dictionary,
@@ -100,15 +97,14 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// A stack of a thread; none has no frames.
+    /// Returns the handle of a stack in a thread, or `None` if it has no frames.
     ///
-    /// Made once for each thread that has it.
-    ///
-    /// Made from the root to the leaf, since a row of the viewer's table refers to its caller's.
+    /// Creates each stack once per thread, from the root to the leaf, because a row of the viewer's table
+    /// refers to the row of its caller.
     ///
     /// # Errors
     ///
-    /// [`Limit`](crate::ErrorKind::Limit) where there is no room for its new rows.
+    /// [`Limit`](crate::ErrorKind::Limit) if its new rows exceed the limit of the output.
     pub(super) fn stack(
         &mut self,
         (profile, room): (&mut Profile, &mut Room),
@@ -124,7 +120,8 @@ impl<'a> Frames<'a> {
             let info = self.frame(profile, &frame);
             let frame = profile.intern_frame(thread, info);
             made = Some(profile.intern_stack(thread, made, frame));
-            // Handles are numbers of rows, and threads are made one after the other.
+            // Handles are row numbers, and threads are created one after the other, so a larger handle is a
+            // new row.
             if Some(frame) > self.last_frame {
                 room.row(0)?;
                 self.last_frame = Some(frame);
@@ -138,7 +135,7 @@ impl<'a> Frames<'a> {
         Ok(made)
     }
 
-    /// A frame with its category and flags, both by the type of frame that its location says.
+    /// Converts a frame. The frame type of its location determines category and flags.
     fn frame(&mut self, profile: &mut Profile, frame: &FrameRef<'a>) -> FrameInfo {
         let locations = &self.dictionary.locations;
         let attributes = self.dictionary.resolve(locations.attributes(frame.location()));
@@ -152,10 +149,10 @@ impl<'a> Frames<'a> {
         FrameInfo { frame, category_pair: category.into(), flags }
     }
 
-    /// The name of a frame, or where it is in a library.
+    /// Returns the label of a frame, or its address in a library.
     ///
-    /// A function is preferred to its address, although the address then is lost (and counted):
-    /// with both the viewer would show neither file nor line.
+    /// Prefers a function to an address, which is then lost (and counted): with both, the viewer would show
+    /// neither file nor line.
     fn place(&mut self, profile: &mut Profile, frame: &FrameRef<'a>) -> Frame {
         if frame.function_id() == FunctionId::NONE
             && let Some((library, address)) = self.in_library(profile, frame)
@@ -164,7 +161,7 @@ impl<'a> Frames<'a> {
             return Frame::RelativeAddressFromInstructionPointer(library, address);
         }
         let (function, line, column) = (frame.function_id(), frame.line(), frame.column());
-        // Without a function, it is its address.
+        // Without a function, the label is the address.
         let address = if function == FunctionId::NONE { frame.address() } else { 0 };
         let (number, is_new) = self.labels_met.number((function, line, column, address));
         if is_new {
@@ -174,10 +171,11 @@ impl<'a> Frames<'a> {
         Frame::Label(profile.intern_string(&format!("{LABEL}{number}")))
     }
 
-    /// `None` where the location has no mapping, or lies before it or more than 4 GiB behind the
-    /// file's start.
+    /// Returns the library of a frame and its address, relative to the first byte of the library's file as
+    /// symbol servers expect.
     ///
-    /// Relative to the file's first byte, as symbol servers count, and not to where it was loaded.
+    /// Returns `None` if the location has no mapping, or is before it or more than 4 GiB after the start of
+    /// the file.
     fn in_library(
         &mut self,
         profile: &mut Profile,
@@ -201,10 +199,10 @@ impl<'a> Frames<'a> {
         Some((library, address))
     }
 
-    /// A binary, under its file's name. The viewer asks symbol servers by its build id, in the form of Breakpad.
+    /// Describes a library under the name of its file, with the build id in Breakpad's form, which the viewer
+    /// sends to symbol servers.
     ///
-    /// Only GNU's build ids are known to symbol servers; without one the library has an id of
-    /// zeros.
+    /// Symbol servers know only GNU build ids. Without one, the id is zeros.
     fn library(&self, id: MappingId) -> LibraryInfo {
         let path = self.dictionary.text(self.dictionary.mappings.get(id).filename).to_owned();
         let name = path.rsplit('/').next().unwrap_or_default().to_owned();
@@ -223,9 +221,8 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// The category of a type of frames; there is room for so many, and the others are one.
-    ///
-    /// A frame whose type is not known is of the viewer's category `Other`.
+    /// Returns the category of a frame type. Frame types beyond [`MOST_CATEGORIES`] share the viewer's
+    /// category `Other`, as do frames without a type.
     fn category(&mut self, profile: &mut Profile, kind: &'a str) -> CategoryHandle {
         if let Some(category) = self.categories.get(kind) {
             return *category;
@@ -241,11 +238,10 @@ impl<'a> Frames<'a> {
     }
 }
 
-/// The id by which symbol servers know a binary: the first bytes of its build id, as a GUID of
-/// little-endian fields.
+/// Returns the id by which symbol servers know a library: the first 16 bytes of its build id as a GUID. The
+/// first three fields of a GUID are little-endian numbers, so their bytes are reversed.
 ///
-/// None where the first 32 digits are not hex; a shorter id is filled up with zeros. Breakpad reads
-/// a build id as a GUID, whose first three fields are numbers and so turned around.
+/// Returns `None` if the first 32 digits are not hexadecimal. A shorter id is padded with zeros.
 fn debug_id(build_id: &str) -> Option<DebugId> {
     let bytes = build_id.as_bytes().as_chunks::<2>().0.iter().map(|pair| {
         let text = std::str::from_utf8(pair).ok()?;

@@ -1,7 +1,7 @@
-//! What a sample says besides its stack and its value, as a marker on the time line of its thread.
+//! Writes the attributes and the link of a sample as a marker on the timeline of its thread.
 //!
-//! Samples of the viewer have a stack, a time and a weight. Attributes and the link of a sample
-//! would be lost, so a marker at the same time has them, where people can search for them.
+//! A sample of the viewer has only a stack, a time and a weight. A marker at the same time holds the rest,
+//! where users can search for it.
 
 use fxprof_processed_profile::{
     CategoryHandle, MarkerFieldFlags, MarkerFieldFormat, MarkerTiming, Profile, StaticSchemaMarker,
@@ -12,17 +12,17 @@ use super::threads::Sample;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::LinkId;
 
-/// A marker: the sample type, then its span and its attributes as texts.
+/// A marker: the sample type, the trace and span ids, and the attributes as text.
 ///
-/// Schema and fields are the crate's words: it writes the schema once, and a row for each marker.
+/// The encoder writes the schema once, and a row for each marker.
 pub(super) struct Detail {
-    /// What the marker chart calls its row.
+    /// The name of the row in the marker chart.
     name: StringHandle,
-    /// In the order of `FIELDS`.
+    /// Texts in the order of `FIELDS`.
     texts: [StringHandle; 3],
 }
 
-/// A field that is a text.
+/// Declares a searchable string field.
 const fn field(key: &'static str, label: &'static str) -> StaticSchemaMarkerField {
     let flags = MarkerFieldFlags::SEARCHABLE;
     StaticSchemaMarkerField { key, label, format: MarkerFieldFormat::String, flags }
@@ -35,7 +35,7 @@ impl StaticSchemaMarker for Detail {
     const FIELDS: &'static [StaticSchemaMarkerField] =
         &[field("traceId", "Trace"), field("spanId", "Span"), field("attributes", "Attributes")];
 
-    /// The sample type, so that off-CPU times and allocations have rows of their own.
+    /// Returns the sample type, so that off-CPU times and allocations have separate rows.
     fn name(&self, _: &mut Profile) -> StringHandle {
         self.name
     }
@@ -44,29 +44,26 @@ impl StaticSchemaMarker for Detail {
         CategoryHandle::OTHER
     }
 
-    /// The crate asks by the number of the field.
+    /// Returns a text by the number of its field.
     fn string_field_value(&self, field: u32) -> StringHandle {
         self.texts.get(field as usize).copied().unwrap_or(self.name)
     }
 
-    /// There are no fields that are numbers.
+    /// Returns 0: there are no number fields.
     fn number_field_value(&self, _: u32) -> f64 {
         0.0
     }
 }
 
-/// Whether an attribute is said by the thread that a sample is of.
-///
-/// Not repeated in each marker of the thread.
+/// Returns whether the thread already shows an attribute, so that its markers omit it.
 pub(super) fn is_of_thread(key: &str) -> bool {
     matches!(key, "thread.id" | "thread.name")
 }
 
 impl Detail {
-    /// What a sample of a type says besides; none of one that says nothing, unless it `is_event`.
+    /// Creates the marker of a sample, or `None` if it has neither a link nor attributes and is no event.
     ///
-    /// An event, which is anything but time on the CPU, is worth a marker by itself: it is what
-    /// happened then.
+    /// An event is any sample but CPU time. It always gets a marker, which shows when it happened.
     pub(super) fn of(
         sample: &Sample,
         (kind, is_event): (&str, bool),
@@ -93,7 +90,7 @@ impl Detail {
     }
 }
 
-/// When a marker is: from `at` on for so many nanoseconds, or at once.
+/// Returns the time of a marker: an interval of `nanos` from `at`, or an instant if `nanos` is 0.
 pub(super) fn timing(at: u64, nanos: u64) -> MarkerTiming {
     let start = Timestamp::from_nanos_since_reference(at);
     match nanos {

@@ -1,17 +1,15 @@
-//! The Firefox Profiler's processed profiles, written with the crate made for it: a viewer with a
-//! time line for each thread.
+//! Writes the processed profiles of the Firefox Profiler, a viewer with a timeline for each thread.
 //!
 //! ```text
 //! process ─► thread ─► samples: stack, time, weight
 //!                      stackTable: prefix, frame ─► frameTable ─► funcTable ─► stringArray
 //! ```
 //!
-//! The crate knows weights of 32 bits and no source files and lines. What it makes is JSON, and these are
-//! put into that (`finish`).
+//! The crate `fxprof-processed-profile` builds the JSON. It supports only 32-bit weights and no source files
+//! and lines, so `finish` adds these to its JSON.
 //!
-//! The viewer's files are columns of JSON by thread, with rows that refer to each other by index;
-//! who looks for a field finds it in `src/types/profile` of the profiler, in the processed form
-//! and not in what Gecko sends.
+//! A file contains columns of JSON per thread, with rows that refer to each other by index. The profiler's
+//! `src/types/profile` documents the fields. This is the processed form, not the one that Gecko sends.
 
 mod finish;
 mod frames;
@@ -22,7 +20,7 @@ mod write;
 
 use crate::format::{Codec, Encoding};
 
-/// The Firefox Profiler's files as a format.
+/// The files of the Firefox Profiler as a format.
 ///
 /// ```
 /// use otlp_profiles::{Format, WriteOptions, read, write_all};

@@ -1,50 +1,52 @@
-//! What the files may take, and what they take at least: written, and in memory before.
+//! Enforces the output limit with lower bounds for the file and for the memory of its tables.
 //!
-//! The crate's tables are several times what is written of them, so that a profile of many threads
-//! is refused before they are made and not when they are written.
+//! The tables in memory are several times as large as the file. So a profile with many threads is rejected
+//! before its tables are built, and not when they are written.
 
 use crate::error::Result;
 use crate::limits::within;
 
-/// How much room there is, and how much of it is taken.
+/// The output limit, and how much of it is used.
 #[derive(Clone, Copy)]
 pub(super) struct Room {
     most: u64,
-    /// Of the files that are written, and what is known of the one that is being made.
+    /// Bytes of the written files, and the least that the current one will take.
     pub(super) taken: u64,
-    /// By the rows of the one that is being made.
+    /// Memory of the rows of the current file.
     held: u64,
 }
 
 impl Room {
-    /// A thread with nothing in it: the names of the columns of its tables.
+    /// An empty thread: the column names of its tables.
     pub(super) const THREAD: usize = 850;
-    /// A sample: a stack, a time and a weight, with commas.
+    /// A sample: stack, time and weight, with commas.
     pub(super) const SAMPLE: usize = 6;
-    /// A row of the table of stacks: the caller's and a frame, with commas.
+    /// A row of the stack table: the caller's row and a frame, with commas.
     pub(super) const STACK: usize = 4;
-    /// A row of the table of stacks or of frames, and what finds it, in memory until all are written.
+    /// A row of the stack or frame table and its index entry. They stay in memory until all are written.
     const HELD: u64 = 192;
 
-    /// Nothing is taken of so many bytes.
     pub(super) const fn of(most: u64) -> Self {
         Self { most, taken: 0, held: 0 }
     }
 
-    /// A new row of a thread's tables: each thread has its own, so that few bytes can ask for very many.
+    /// Counts a new row in the tables of a thread. Each thread has separate tables, so few bytes of input can
+    /// cause very many rows.
     ///
     /// # Errors
     ///
-    /// As [`take`](Self::take), and where all rows together hold more memory.
+    /// As for [`take`](Self::take), and if all rows together exceed the limit in memory.
     pub(super) fn row(&mut self, bytes: usize) -> Result<()> {
         self.held += Self::HELD;
         within("max_output_bytes", self.most, self.held)?;
         self.take(bytes)
     }
 
+    /// Counts bytes of the file.
+    ///
     /// # Errors
     ///
-    /// [`Limit`](crate::ErrorKind::Limit) where there is no room for so many bytes.
+    /// [`Limit`](crate::ErrorKind::Limit) if they exceed the output limit.
     pub(super) fn take(&mut self, bytes: usize) -> Result<()> {
         self.taken += bytes as u64;
         within("max_output_bytes", self.most, self.taken)

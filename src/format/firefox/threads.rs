@@ -1,7 +1,7 @@
-//! The samples of a sample type by process and thread, in the order of their times.
+//! Groups the samples of a sample type by process and thread, and sorts them by time.
 //!
-//! A thread is what `thread.name` and `thread.id` of samples say together; samples that say neither
-//! are of one thread. Several columns of one resource share its process.
+//! The attributes `thread.name` and `thread.id` together identify a thread. Samples with neither belong to
+//! one thread. Several columns of one resource share its process.
 //!
 //! ```text
 //! resource 0 ─► process, pid 42 ─► thread "main", 42      samples by time, those without one first
@@ -13,47 +13,47 @@ use crate::format::view::Column;
 use crate::model::id::{AttributeId, LinkId, StackId};
 use crate::model::{Attributes, Profiles, SampleRef};
 
-/// A process, by its resource, and its threads.
+/// A process: a resource and its threads.
 pub(super) struct Process<'a> {
-    /// The executable, else the service, else the command; `process` where the resource says none.
+    /// The executable, else the service, else the command, else `process`.
     pub(super) name: String,
-    /// `process.pid`, else a number of its own: the viewer needs one.
+    /// `process.pid`, or a made-up number, because the viewer requires one.
     pub(super) pid: u32,
-    /// In the order in which they were met.
+    /// Threads in order of first appearance.
     pub(super) threads: Vec<Thread<'a>>,
 }
 
 /// A thread, and its samples.
 pub(super) struct Thread<'a> {
     pub(super) name: String,
-    /// `None` where `thread.id` is missing or no number of 32 bits.
+    /// `None` if `thread.id` is missing or not a number of 32 bits.
     pub(super) id: Option<u32>,
-    /// One for each observation: a sample of three timestamps is three here.
+    /// One entry for each observation: a sample with three timestamps has three.
     pub(super) samples: Vec<Sample<'a>>,
 }
 
-/// A sample: when it was, in nanoseconds since 1970, if that is known.
+/// An observation of a sample.
 #[derive(Clone, Copy)]
 pub(super) struct Sample<'a> {
-    /// None where the sample has no timestamp.
+    /// The time in nanoseconds since 1970, or `None` without a timestamp.
     pub(super) at: Option<u64>,
-    /// A row of the dictionary; each thread makes its own of it.
+    /// A stack of the dictionary. Each thread creates a handle for it.
     pub(super) stack: StackId,
-    /// In the unit of the sample type.
+    /// The value in the unit of the sample type.
     pub(super) value: i64,
-    /// For the marker, as are the attributes.
+    /// The link and the attributes, for the marker.
     pub(super) link: LinkId,
     pub(super) attributes: &'a [AttributeId],
 }
 
-/// The processes of some columns: one for each resource.
+/// Returns the processes of some columns, one for each resource.
 ///
-/// Linear in the samples, but for the sort by time. All are in memory at once, as the viewer wants
-/// a thread's samples together and in order.
+/// Takes linear time, except for the sort by time. Holds all samples in memory, because the viewer requires
+/// the samples of a thread together and in order.
 pub(super) fn processes<'a>(profiles: &Profiles, columns: &[Column<'a>]) -> Vec<Process<'a>> {
     let (mut met, mut threads_met) = (Met::default(), Met::default());
     let mut processes: Vec<Process<'a>> = Vec::new();
-    // By the number of each thread met: its number within its process.
+    // Maps the number of each thread to its index within its process.
     let mut within: Vec<usize> = Vec::new();
     for column in columns {
         let (number, is_new) = met.number(column.resource);
@@ -87,30 +87,30 @@ pub(super) fn processes<'a>(profiles: &Profiles, columns: &[Column<'a>]) -> Vec<
     processes
 }
 
-/// The id of a thread as the viewer has it, a number of 32 bits.
+/// Parses the id of a thread, which the viewer limits to 32 bits.
 pub(super) fn thread_id(said: &str) -> Option<u32> {
     said.parse().ok()
 }
 
-/// The keys of those attributes of a resource that its process says.
+/// Returns the keys of the resource attributes that the process shows.
 pub(super) fn said_of_process(attributes: &Attributes) -> [Option<&'static str>; 2] {
     [pid(attributes).map(|_| "process.pid"), name(attributes).map(|(key, _)| key)]
 }
 
-/// What a process is called, and the attribute that says it.
+/// Returns the name of a process and the attribute it comes from.
 fn name<'a>(attributes: &Attributes<'a>) -> Option<(&'static str, &'a str)> {
     let keys = ["process.executable.name", "service.name", "process.command"];
     keys.into_iter().find_map(|key| Some((key, attributes.get_str(key)?)))
 }
 
-/// `None` for one that is no number of 32 bits, too.
+/// Returns `None` if the pid is missing or not a number of 32 bits.
 fn pid(attributes: &Attributes) -> Option<u32> {
     u32::try_from(attributes.get("process.pid")?.as_i64()?).ok()
 }
 
-/// What a resource says of its process.
+/// Returns the process of a resource.
 ///
-/// A pid that is missing is replaced by the number of the resource.
+/// Replaces a missing pid by the number of the resource.
 fn process<'a>(profiles: &Profiles, resource: usize) -> Process<'a> {
     let attributes = profiles.resources.get(resource).map(|of| &of.resource.attributes[..]);
     let attributes = profiles.dictionary.resolve(attributes.unwrap_or_default());

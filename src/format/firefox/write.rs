@@ -1,12 +1,13 @@
-//! Writing the Firefox Profiler's files: one for each sample type.
+//! Writes the files of the Firefox Profiler: one for each sample type.
 //!
 //! ```text
 //! sample type  ─►  a file
 //! resource     ─►  a process          thread.name, thread.id  ─►  a thread
-//! sample       ─►  a sample with a weight, and a marker for what a sample has no field for
+//! sample       ─►  a sample with a weight, and a marker for its attributes and link
 //! ```
 //!
-//! The crate `fxprof-processed-profile` makes the tables (decision 36). What it cannot say (weights past 32 bits, files and lines of functions) is put into its JSON afterwards by [`Finish`].
+//! The crate `fxprof-processed-profile` builds the tables (decision 36). [`Finish`] then adds to its JSON
+//! what that crate cannot represent: weights over 32 bits, and files and lines of functions.
 
 use std::collections::HashMap;
 
@@ -31,7 +32,7 @@ use crate::model::dictionary::Dictionary;
 use crate::model::id::{LinkId, LocationId};
 use crate::model::profile::Profile;
 
-/// Writes the profiles: those that measure the same share a file.
+/// Writes the profiles: columns of the same sample type share a file.
 ///
 /// # Errors
 ///
@@ -58,10 +59,10 @@ pub(crate) fn write(
     Ok(payloads)
 }
 
-/// Counts what is not said.
+/// Counts the losses.
 ///
-/// A file says nearly all; lost are durations, addresses and binaries of frames that have a name, and of samples without a
-/// time, as a marker needs one, what is known of them and what their values are called.
+/// A file represents nearly everything. It loses durations, and addresses and binaries of named frames.
+/// Samples without a time have no marker, so they lose attributes, links and the name of their sample type.
 fn unsaid(profiles: &Profiles, losses: &mut Losses) {
     let says = Says {
         types: true,
@@ -82,7 +83,7 @@ fn unsaid(profiles: &Profiles, losses: &mut Losses) {
     }
 }
 
-/// A frame with a name has no address, and a binary is there for addresses.
+/// Counts the addresses of named frames, and the binaries that only such frames use.
 fn binaries_unsaid(dictionary: &Dictionary, losses: &mut Losses) {
     let locations = &dictionary.locations;
     let mut is_said = vec![false; dictionary.mappings.rows.len()];
@@ -107,7 +108,7 @@ fn binaries_unsaid(dictionary: &Dictionary, losses: &mut Losses) {
     }
 }
 
-/// Markers are for samples that have a time, and ids of threads are numbers of 32 bits.
+/// Counts attributes and links of samples without a time, which get no marker, and thread ids over 32 bits.
 fn samples_unsaid(profile: &Profile, dictionary: &Dictionary, losses: &mut Losses) {
     let mut timeless = false;
     for sample in profile.samples.iter() {
@@ -130,23 +131,22 @@ fn samples_unsaid(profile: &Profile, dictionary: &Dictionary, losses: &mut Losse
     }
 }
 
-/// How values become weights.
-///
-/// By the unit of the sample type; all columns of a file have the same.
+/// How to convert values to weights. All columns of a file have the same unit.
 #[derive(Clone, Copy)]
 struct Weights<'a> {
-    /// What is measured.
+    /// The name of the sample type.
     name: &'a str,
-    /// The viewer's word: `tracing-ms`, `bytes` or `samples`.
+    /// The weight type of the viewer: `tracing-ms`, `bytes` or `samples`.
     kind: &'static str,
-    /// The nanoseconds in one; 0 where it is no time.
+    /// Nanoseconds per unit; 0 if the unit is not a time.
     nanos: u64,
-    /// By the name of the sample type, since units do not tell it from time spent waiting.
+    /// Whether the sample type is CPU time. Decided by its name, because time spent waiting has the same
+    /// unit.
     is_cpu: bool,
 }
 
 impl<'a> Weights<'a> {
-    /// How the viewer shows a column: as times, as bytes, or as numbers of samples.
+    /// Chooses the weight type of a column: times, bytes or numbers of samples.
     fn of(dictionary: &'a Dictionary, column: Option<&Column>) -> Self {
         let kind = column.and_then(|column| column.profile.sample_types.get(column.column));
         let kind = kind.copied().unwrap_or_default();
@@ -161,9 +161,9 @@ impl<'a> Weights<'a> {
         Self { name, kind, nanos, is_cpu: nanos > 0 && name.starts_with("cpu") }
     }
 
-    /// A time as milliseconds, as the viewer wants; anything else as it is.
+    /// Converts a time to milliseconds, as the viewer expects; other values stay as they are.
     ///
-    /// Doubles, as JSON's numbers are to the viewer.
+    /// The result is a double, because the viewer parses JSON numbers as doubles.
     fn weight(self, value: i64) -> Value {
         match self.nanos {
             0 => json!(value),
@@ -171,17 +171,17 @@ impl<'a> Weights<'a> {
         }
     }
 
-    /// The time that a value is.
+    /// Converts a value to nanoseconds.
     fn time(self, value: i64) -> u64 {
         u64::try_from(value).unwrap_or(0).saturating_mul(self.nanos)
     }
 
-    /// The time on the CPU that a value is.
+    /// Converts a value to CPU time, or 0 if it is not such.
     fn cpu(self, value: i64) -> CpuDelta {
         if self.is_cpu { CpuDelta::from_nanos(self.time(value)) } else { CpuDelta::ZERO }
     }
 
-    /// The same in the words of the crate that writes the file.
+    /// Returns the weight type as the crate declares it.
     fn kind(self) -> WeightType {
         match self.kind {
             "tracing-ms" => WeightType::TracingMs,
@@ -191,35 +191,32 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// One file.
-///
-/// Filled process by process; the crate's profile is what the JSON is made of at the end.
+/// Writes one file, process by process, into the crate's profile, and serialises that at the end.
 struct Writer<'a> {
-    /// Of the profiles that are written.
+    /// The dictionary of the input profiles.
     dictionary: &'a Dictionary,
     room: Room,
-    /// What the crate has been told so far.
+    /// The profile under construction.
     made: Made,
-    /// Taken out when they are written.
+    /// Processes, removed as they are written.
     processes: Vec<Process<'a>>,
     frames: Frames<'a>,
     weights: Weights<'a>,
-    /// When the first sample was, in nanoseconds since 1970.
+    /// The time of the first sample, in nanoseconds since 1970.
     start: u64,
-    /// How long samples without a time are spread over.
+    /// The duration in nanoseconds over which samples without a time are spaced.
     duration: u64,
-    /// In nanoseconds; a millisecond where no profile has a period that is a time.
+    /// The sampling interval in nanoseconds: a millisecond if no profile has a period in time.
     interval: u64,
-    /// How many threads have each id, since the viewer wants them to differ.
+    /// Number of threads by id, because the viewer requires unique ids.
     ids: HashMap<u32, u32>,
-    /// By the id of a thread in the file.
+    /// Data to add to each thread, by its id in the file.
     said: HashMap<String, Said>,
 }
 
 impl<'a> Writer<'a> {
-    /// Times in the file count from its start, which is the first that any profile or sample says.
-    ///
-    /// With neither a time nor a timestamp the file begins in 1970.
+    /// Collects the samples. Times in the file count from the earliest time of any profile or sample,
+    /// or from 1970 without any.
     fn of(profiles: &'a Profiles, columns: &[Column<'a>], room: Room) -> Self {
         let dictionary = &profiles.dictionary;
         let processes = processes(profiles, columns);
@@ -249,12 +246,12 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Processes with their threads, then what the viewer draws along the time.
+    /// Writes the processes and their threads.
     ///
     /// # Errors
     ///
-    /// [`Limit`](ErrorKind::Limit) where there is no room for it; JSON that cannot be made, which
-    /// would be a defect of the crate.
+    /// [`Limit`](ErrorKind::Limit) if the file exceeds the limit. Failed serialisation is an error as well,
+    /// and a defect of the crate.
     fn write(mut self, mut out: Vec<u8>) -> Result<Vec<u8>> {
         let (mut number, before) = (0, self.room.taken);
         let start = Timestamp::from_nanos_since_reference(0);
@@ -272,7 +269,7 @@ impl<'a> Writer<'a> {
             Error::new(ErrorKind::Unrepresentable, format!("writing failed: {error}"))
         };
         let json = serde_json::to_vec(&self.made).map_err(unwritable)?;
-        // Its tables are several times the JSON, which has all that is in them.
+        // The tables take several times the memory of the JSON, which contains all their data.
         drop(self.made);
         let finish =
             Finish { threads: self.said, labels: &self.frames.labels, is_cpu: self.weights.is_cpu };
@@ -281,10 +278,10 @@ impl<'a> Writer<'a> {
         Ok(out)
     }
 
-    /// Samples without a time are spread evenly over the duration, or at the interval without one.
+    /// Writes a thread. Samples without a time are evenly spaced over the duration, or at the interval
+    /// without one.
     ///
-    /// The crate writes samples in the order in which it gets them, so they are sorted once more:
-    /// those without times have been given some.
+    /// The crate writes samples in the order of insertion, so they are sorted again after all have a time.
     fn thread(
         &mut self,
         process: ProcessHandle,
@@ -299,7 +296,6 @@ impl<'a> Writer<'a> {
         }
         self.made.set_thread_samples_weight_type(handle, self.weights.kind());
         let untimed = thread.samples.iter().filter(|sample| sample.at.is_none()).count() as u64;
-        // Samples without times are evenly spaced.
         let step = match self.duration / untimed.max(1) {
             0 => self.interval,
             step => step,
@@ -328,10 +324,9 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Says what else is known of a sample, and what happened for a while that is no time on the CPU.
+    /// Adds a marker with the attributes and the link of a sample, or with the time of an event.
     ///
-    /// A value that is a time, but none on the CPU, is drawn as an interval from the sample's time
-    /// on.
+    /// A time that is not CPU time is drawn as an interval from the time of the sample.
     fn marker(
         &mut self,
         (thread, stack): (ThreadHandle, Option<StackHandle>),
@@ -347,9 +342,9 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The id of a thread as the file has it: behind the first of the same id, with a number.
+    /// Returns the unique id of a thread in the file: repeated ids get a number.
     ///
-    /// As the crate makes it, which is how [`Finish`] finds the thread again.
+    /// The crate forms ids in the same way, so [`Finish`] finds the thread by it.
     fn unique(&mut self, id: u32) -> String {
         let used = self.ids.entry(id).or_insert(0);
         *used += 1;
@@ -360,9 +355,9 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The nanoseconds between samples, where the period says them.
+/// Returns the period in nanoseconds, if it is a time.
 ///
-/// Other units are no interval: a period of bytes says how often memory was sampled.
+/// A period in another unit is no interval: a period of bytes is the sampling rate of memory.
 fn period(dictionary: &Dictionary, profile: &Profile) -> Option<u64> {
     let unit = dictionary.text(profile.period_type.unit);
     let period = u64::try_from(profile.period).ok().filter(|period| *period > 0)?;
