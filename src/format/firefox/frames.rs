@@ -6,8 +6,7 @@
 //! library.
 //!
 //! ```text
-//! main (a.c:3)                 Label "\u{1}label 0"; name, file and line are stored in `labels`, for
-//! `finish`
+//! main (a.c:3)                 Label "\u{1}label 0"; `labels` stores name, file and line for `finish`
 //! 0x401234 in libc.so.6        relative address 0x1234 in the library, whose build id is known
 //! 0x7f00 without a mapping     Label, named by its address
 //! ```

@@ -1,13 +1,13 @@
-//! Attributes of an extended line, as text.
+//! Parses and writes the attributes of an extended line.
 //!
 //! ```text
-//! region=us          a text            n=5        an integer       "n"="5"     texts, by their quotes
+//! region=us          a string          n=5        an integer       "n"="5"     strings, by their quotes
 //! ok=true            a boolean         x=1.5      a double         b=0x0102    bytes
-//! s="a \"b\", c\n"   a text with what would end a word, and a line feed
+//! s="a \"b\", c\n"   a string with characters that would end a word, and a line feed
 //! ```
 //!
-//! Types are told by the look of a word, since OTEP 0239 says none. Writing puts a text in quotes
-//! that would be taken for something else, so what is written is read as the same value.
+//! The form of a word determines its type, because OTEP 0239 declares none. The writer quotes strings that
+//! would parse as another type, so every value survives a round trip.
 
 use std::borrow::Cow;
 
@@ -17,17 +17,17 @@ use crate::format::losses::{LINK_AS_ATTRIBUTE, LINK_INVALID};
 use crate::model::dictionary::Link;
 use crate::model::value::Value;
 
-/// A value as it is written: one in quotes is a text whatever is in it.
+/// A word as written. A quoted word is always a string.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Written<'a> {
-    /// Without its quotes and escapes; borrowed where there were none.
+    /// The text without quotes and escapes. It is borrowed if it has neither.
     pub(crate) text: Cow<'a, [u8]>,
-    /// Whether it stood in quotes: `"5"` is a text, `5` a number.
+    /// Whether the word was quoted: `"5"` is a string, `5` a number.
     pub(crate) quoted: bool,
 }
 
 impl std::ops::Deref for Written<'_> {
-    /// As bytes, since a text need not be UTF-8.
+    /// Bytes, because a text need not be UTF-8.
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -37,10 +37,10 @@ impl std::ops::Deref for Written<'_> {
 
 /// Keys and values in the order of the line.
 ///
-/// Keys that repeat are kept here: the reader refuses them by name.
+/// Repeated keys are kept; the reader rejects them with an error that names the key.
 pub(crate) type Pairs<'a> = Vec<(Cow<'a, [u8]>, Written<'a>)>;
 
-/// What a word means that is in no quotes.
+/// The meaning of an unquoted word.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Word {
     /// A boolean, a number or bytes.
@@ -49,10 +49,9 @@ pub(crate) enum Word {
     Text,
 }
 
-/// The pairs of a text that is nothing but attributes.
+/// Parses a text that consists of attributes only.
 ///
-/// None of a text of which any part is something else: then it belongs to the stack, or to the
-/// value.
+/// Returns `None` if any part is something else: the text then belongs to the stack or the value.
 pub(crate) fn pairs(text: &[u8]) -> Option<Pairs<'_>> {
     if text == b"-" {
         return Some(Vec::new());
@@ -62,7 +61,7 @@ pub(crate) fn pairs(text: &[u8]) -> Option<Pairs<'_>> {
     loop {
         let (key, after) = part(rest, true)?;
         let (value, after) = part(after.strip_prefix(b"=")?, false)?;
-        // An empty key has to be in quotes: `=v` is part of a frame.
+        // An empty key needs quotes: `=v` is part of a frame.
         if key.text.is_empty() && !key.quoted {
             return None;
         }
@@ -75,10 +74,9 @@ pub(crate) fn pairs(text: &[u8]) -> Option<Pairs<'_>> {
     }
 }
 
-/// A key or a value, and what follows it.
+/// Splits off a key or a value.
 ///
-/// A key ends at `=`, a value at a comma; a blank ends both, since it separates the parts of a
-/// line.
+/// A key ends at `=`, a value at a comma. A space ends both, because it separates the parts of a line.
 fn part(text: &[u8], key: bool) -> Option<(Written<'_>, &[u8])> {
     if let Some(quoted) = text.strip_prefix(b"\"") {
         let (text, after) = unquoted(quoted)?;
@@ -91,10 +89,10 @@ fn part(text: &[u8], key: bool) -> Option<(Written<'_>, &[u8])> {
     is_word.then_some((Written { text: Cow::Borrowed(word), quoted: false }, after))
 }
 
-/// The text up to the quote that ends it, and what follows.
+/// Unescapes a text up to the closing quote, and returns the rest as well.
 ///
-/// `\n` and `\r` are line ends, as a line cannot hold them; any other byte behind a `\` is itself.
-/// None where no quote ends it.
+/// `\n` and `\r` are line ends, which a line cannot contain; any other byte after a `\` stands for itself.
+/// Returns `None` without a closing quote.
 fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let mut out = Vec::new();
     let mut rest = text;
@@ -118,11 +116,10 @@ fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     }
 }
 
-/// What a word means. A number is one only as it would be written again, so that `007` stays a
-/// text.
+/// Parses an unquoted word: a boolean, a 64-bit integer, `0x` and an even number of hex digits, or a double,
+/// in this order.
 ///
-/// Tried in this order: a boolean, an integer of 64 bits, `0x` and an even number of hex digits, a
-/// double.
+/// An integer must have its canonical form, so `007` stays a string.
 pub(crate) fn word(bytes: &[u8]) -> Word {
     let Ok(text) = std::str::from_utf8(bytes) else { return Word::Text };
     let value = match text {
@@ -136,15 +133,14 @@ pub(crate) fn word(bytes: &[u8]) -> Word {
     value.map_or(Word::Text, Word::Value)
 }
 
-/// The id that a value is, with `0x` before it or without.
-///
-/// 16 bytes of a trace, 8 of a span; none of another length.
+/// Parses the id of a trace (16 bytes) or a span (8 bytes), with or without `0x`. Returns `None` for another
+/// length.
 pub(crate) fn id<const N: usize>(written: &Written) -> Option<[u8; N]> {
     let text = std::str::from_utf8(written).ok()?;
     hex_bytes(text.strip_prefix("0x").unwrap_or(text))?.try_into().ok()
 }
 
-/// Takes the link out of the attributes of a line. Ids of other lengths stay attributes, and are reported.
+/// Removes the link from the attributes of a line. Ids of other lengths stay attributes, with a note.
 pub(super) fn take_link(pairs: &mut Pairs, intake: &mut Intake) -> Option<Link> {
     let of = |name: &str| pairs.iter().find(|(key, _)| &key[..] == name.as_bytes());
     let (trace, span) = (of("trace_id"), of("span_id"));
@@ -167,10 +163,10 @@ pub(super) fn take_link(pairs: &mut Pairs, intake: &mut Intake) -> Option<Link> 
     Some(Link { trace_id, span_id })
 }
 
-/// A decimal number with a point or an exponent.
+/// Parses a decimal number with a point or an exponent.
 ///
-/// What Rust's parser takes beyond this stays a text: `inf`, `nan`, `1.`, `.5`, and numbers past
-/// the largest double. An integer without a mark is none either, past 64 bits included.
+/// Other forms that Rust's parser accepts stay strings: `inf`, `nan`, `1.`, `.5`, and numbers beyond the
+/// range of a double. So do integers over 64 bits.
 fn double(text: &str) -> Option<f64> {
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     let unsigned = text.strip_prefix('-').unwrap_or(text);
@@ -182,11 +178,11 @@ fn double(text: &str) -> Option<f64> {
     text.parse().ok().filter(|double: &f64| is_decimal && has_mark && double.is_finite())
 }
 
-/// Writes a text: as it is if it means itself, else in quotes.
+/// Writes a text as it is if it parses as the same text, else in quotes. This is the inverse of [`pairs`] and
+/// [`word`].
 ///
-/// A key is never taken for a number, so only what ends it needs quotes; `-` alone would be no
-/// attributes. The inverse of [`pairs`] and [`word`]: quotes, `\` and line ends are escaped, other
-/// bytes are not.
+/// A key is never parsed as a number, so it needs quotes only for bytes that would end it, and for `-` alone,
+/// which means no attributes. Within quotes, only quotes, `\` and line ends are escaped.
 pub(crate) fn write_text(out: &mut Vec<u8>, text: &[u8], key: bool) {
     let special = |byte: &u8| *byte < b' ' || b" ,\"\\\x7f".contains(byte) || key && *byte == b'=';
     let is_plain = !text.is_empty() && !text.iter().any(special);

@@ -1,4 +1,4 @@
-//! What frames say besides names, where somebody says that they do.
+//! Parses the data that some tools put into frames besides names, if the caller names the dialect.
 //!
 //! ```text
 //! py-spy   process 27418:"python app.py";thread (27418): t-json;dumps (json/__init__.py:231)
@@ -6,9 +6,8 @@
 //! plain    main_[k];copy_user_[k];helper_[i]          annotations of perf's stackcollapse script
 //! ```
 //!
-//! Nothing in a line says which tool wrote it, and `a (b:1)` may be a name: so a dialect is an
-//! option. If it then fits nothing, that is an error ([`check`]), as its values would be misread as
-//! well.
+//! A line does not reveal the tool that wrote it, and `a (b:1)` may be a name. So a dialect is an option. If
+//! it fits no line, [`check`] returns an error, because the values would be misread as well.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::assembly::Named;
@@ -18,43 +17,43 @@ use crate::format::source::Dialect;
 /// A frame of a folded stack.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Frame<'a> {
-    /// Name, file and line; slices of the text.
+    /// Name, file and line, as slices of the text.
     pub(crate) named: Named<'a>,
-    /// `profile.frame.type`; empty where the frame does not say.
+    /// The `profile.frame.type`, or empty if unknown.
     pub(crate) kind: &'static str,
-    /// Whether it was inlined into the frame before it.
+    /// Whether the frame is inlined into the previous one.
     pub(crate) inlined: bool,
 }
 
-/// What the first frames of a stack say of where it was taken.
+/// The process and thread of a stack, from its first pseudo-frames.
 ///
-/// It is the same for all frames behind, so it goes to resource and sample, not into the stack.
+/// They apply to all frames that follow, so they become attributes of resource and sample, and not frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Origin<'a> {
-    /// `process.pid`: each process has a resource of its own.
+    /// The `process.pid`. Each process has a separate resource.
     pub(crate) process: Option<u64>,
-    /// `process.command_line`, without its quotes.
+    /// The `process.command_line` without quotes.
     pub(crate) command: &'a [u8],
-    /// `thread.id`: as the tool says it, which may be an address (`0x7f…`) of pthreads.
+    /// The `thread.id` as the tool writes it. It may be an address of pthreads (`0x7f…`).
     pub(crate) thread: Option<u64>,
-    /// `thread.name`; empty where it has none.
+    /// The `thread.name`, or empty.
     pub(crate) thread_name: &'a [u8],
 }
 
-/// What a frame without a name is called.
+/// The name of a frame without one.
 ///
-/// Flame graph tools have this name, too, for frames that perf has no symbol for.
+/// Flame graph tools also use this name for frames without a symbol in perf.
 pub(crate) const UNKNOWN: &[u8] = b"[unknown]";
 
-/// Takes what is no frame off the beginning of a stack.
+/// Splits the process and thread off the beginning of a stack.
 ///
-/// Ends at the first frame that is none of it, so a function that is called `process 1:x` further
-/// on is a frame. The rest is empty where the stack has nothing else.
+/// Stops at the first real frame, so a later function named `process 1:x` is a frame. The rest is empty if
+/// the stack has no frames.
 pub(crate) fn origin<'a>(stack: &'a [u8], dialect: Option<Dialect>) -> (Origin<'a>, &'a [u8]) {
     let mut origin = Origin::default();
     let mut rest = stack;
     while let Some(dialect) = dialect {
-        // A command may have a `;` before the quote that closes it.
+        // A command may contain a `;` before its closing quote.
         let quote = match dialect {
             Dialect::PySpy if is_command(rest) => rest.windows(2).position(|pair| pair == b"\";"),
             _ => None,
@@ -78,10 +77,10 @@ pub(crate) fn origin<'a>(stack: &'a [u8], dialect: Option<Dialect>) -> (Origin<'
 }
 
 impl<'a> Origin<'a> {
-    /// `process 27418:"python app.py"`, `thread (27418): t-json`.
+    /// Parses `process 27418:"python app.py"` and `thread (27418): t-json`.
     ///
-    /// Of child processes py-spy writes the parents as well, the outermost first: the last is the
-    /// one that was sampled.
+    /// For child processes, py-spy also writes the parents, outermost first. The last one is the sampled
+    /// process.
     fn py_spy(&mut self, frame: &'a [u8]) -> Option<()> {
         if let Some(rest) = frame.strip_prefix(b"process ") {
             let (pid, command) = split_once(rest, b":")?;
@@ -97,9 +96,9 @@ impl<'a> Origin<'a> {
         Some(())
     }
 
-    /// `P28897`, `T0:28897`: an interpreter's thread.
+    /// Parses `P28897` and `T0:28897`, a thread of an interpreter.
     ///
-    /// Each once: behind them, a function whose file is called `P1` is a frame.
+    /// Each may occur once: after that, a frame of a file named `P1` is a frame.
     fn austin(&mut self, frame: &'a [u8]) -> Option<()> {
         if let Some(pid) = frame.strip_prefix(b"P").filter(|_| self.process.is_none()) {
             self.process = Some(number(pid)?);
@@ -112,15 +111,15 @@ impl<'a> Origin<'a> {
     }
 }
 
-/// Whether a stack begins with a process and its command in quotes.
+/// Returns whether a stack begins with a process and its quoted command.
 fn is_command(stack: &[u8]) -> bool {
     let behind = stack.strip_prefix(b"process ").and_then(|rest| split_once(rest, b":"));
     behind.is_some_and(|(pid, command)| number(pid).is_some() && command.starts_with(b"\""))
 }
 
-/// A frame, by its text.
+/// Parses a frame.
 ///
-/// Annotations come off first, so that what a dialect has at the end of a name is found.
+/// Strips annotations first, because the dialect's suffix precedes them.
 pub(crate) fn frame(text: &[u8], dialect: Option<Dialect>, annotations: bool) -> Frame<'_> {
     let mut frame = Frame { named: Named { name: text, ..Named::default() }, ..Frame::default() };
     if annotations && let Some((name, ending)) = text.split_last_chunk::<4>() {
@@ -146,10 +145,11 @@ pub(crate) fn frame(text: &[u8], dialect: Option<Dialect>, annotations: bool) ->
     frame
 }
 
-/// `name (file.py:28)`, `name (libc.so.6)`.
+/// Parses `name (file.py:28)` and `name (libc.so.6)`.
 ///
-/// The last parenthesis that is open at the end, as names of native functions have some of their own, and so have those
-/// of folders. Without a number behind a colon all of it is the file, and the line is unknown.
+/// Uses the last parenthesis that is unclosed before the final one, because names of native functions and of
+/// directories may contain parentheses. Without a colon and a number, the whole text is the file and the line
+/// is unknown.
 fn py_spy(named: &mut Named) {
     let Some(rest) = named.name.strip_suffix(b")") else { return };
     let Some((name, file)) = open_parenthesis(rest) else { return };
@@ -160,9 +160,9 @@ fn py_spy(named: &mut Named) {
     named.name = name;
 }
 
-/// `file.py:name:28`
+/// Parses `file.py:name:28`.
 ///
-/// From the end, as the path of a file may have colons: `C:\app.py:main:28`.
+/// Searches from the end, because a path may contain colons: `C:\app.py:main:28`.
 fn austin(named: &mut Named) {
     let text = named.name;
     let Some(last) = text.iter().rposition(|byte| *byte == b':') else { return };
@@ -171,7 +171,7 @@ fn austin(named: &mut Named) {
     *named = Named { name: &text[first + 1..last], file: &text[..first], line, column: 0 };
 }
 
-/// `Ok` unless nothing that was read is of the dialect: then values would be taken for what they are not.
+/// Returns an error if no stack fits the dialect: values would then be misread.
 pub(crate) fn check(dialect: Option<Dialect>, fits: bool) -> Result<()> {
     let Some(dialect) = dialect.filter(|_| !fits) else { return Ok(()) };
     let name = dialect.name();
@@ -181,14 +181,12 @@ pub(crate) fn check(dialect: Option<Dialect>, fits: bool) -> Result<()> {
     Err(Error::new(ErrorKind::InvalidOption, message))
 }
 
-/// The number of a line, of digits alone.
-///
-/// Not a sign, nor more than 64 bits.
+/// Parses a line number: only digits, up to 64 bits, without a sign.
 fn line(digits: &[u8]) -> Option<i64> {
     std::str::from_utf8(digits).ok().filter(|_| is_int(digits))?.parse().ok()
 }
 
-/// The number of a process or a thread; some systems name threads by an address.
+/// Parses the id of a process or a thread. Some systems identify threads by an address.
 fn number(digits: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(digits).ok()?;
     match text.strip_prefix("0x") {
@@ -197,7 +195,7 @@ fn number(digits: &[u8]) -> Option<u64> {
     }
 }
 
-/// What is before the first `by` and behind it.
+/// Splits a text at the first `by`.
 fn split_once<'a>(text: &'a [u8], by: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
     let at = text.windows(by.len()).position(|window| window == by)?;
     Some((&text[..at], &text[at + by.len()..]))

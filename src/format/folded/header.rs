@@ -1,4 +1,4 @@
-//! What is said of all lines of folded stacks: by options, and by the header that austin writes.
+//! The settings for all lines of folded stacks, from options and from austin's header.
 //!
 //! ```text
 //! # austin: 3.6.0
@@ -6,8 +6,8 @@
 //! # mode: full             cpu, memory, wall or full: what the columns are
 //! ```
 //!
-//! Made from the first lines before any is read as a stack, and the same for all of a file: what
-//! the options say goes before what a comment says.
+//! They are built from the first lines of the file, before any stack is read. Options take precedence over
+//! comments.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::decimal::Decimal;
@@ -15,33 +15,30 @@ use crate::format::intake::Intake;
 use crate::format::lines::lines;
 use crate::format::source::{Dialect, SourceOptions};
 
-/// What is said of all lines: by options, and by austin's header.
+/// The settings for all lines, from options and from austin's header.
 pub(super) struct Header {
-    /// The options as the caller gave them.
+    /// The options of the caller.
     pub(super) source: SourceOptions,
-    /// What the values of all columns are multiplied by.
+    /// The factor for the values of all columns.
     ///
-    /// As decimal digits and not as a double, so that `0.1` scales exactly.
+    /// It is decimal and not a double, so that `0.1` scales exactly.
     pub(super) scale: Option<Decimal>,
-    /// Name and unit of each column; as many as a line has numbers. `samples` in `count` where
-    /// nobody says.
+    /// Name and unit of each column, one for each number in a line. The default is `samples` in `count`.
     pub(super) types: Vec<(String, String)>,
-    /// Of each column, what its values are multiplied by.
+    /// The factor for the values of each column.
     ///
-    /// austin counts time in microseconds, the model has nanoseconds: 1000, else 1.
+    /// It is 1000 for austin's microseconds, because the model counts nanoseconds; else 1.
     pub(super) factors: Vec<i64>,
-    /// In microseconds.
-    ///
-    /// Of austin's header alone; none where it is no number.
+    /// The interval in microseconds from austin's header, or `None` if it is not a number.
     pub(super) interval: Option<i64>,
 }
 
 impl Header {
-    /// Only comments before the first stack are looked at, as austin writes its header first.
+    /// Reads the comments before the first stack, where austin writes its header.
     ///
     /// # Errors
     ///
-    /// Options that say nothing that could be done.
+    /// The scale is not a positive finite number.
     pub(super) fn of(text: &[u8], intake: &Intake) -> Result<Self> {
         let source = intake.source.clone();
         let scale = source.scale.map(decimal).transpose()?;
@@ -81,11 +78,11 @@ impl Header {
     }
 }
 
-/// A scale as it is written.
+/// Converts a scale to a decimal number.
 ///
 /// # Errors
 ///
-/// One by which values would be 0, change their sign, or be no numbers.
+/// The scale is not a positive finite number.
 fn decimal(scale: f64) -> Result<Decimal> {
     let is_scale = scale.is_finite() && scale > 0.0;
     let scale_of = Decimal::of(&format!("{scale:e}")).filter(|_| is_scale);
@@ -95,7 +92,7 @@ fn decimal(scale: f64) -> Result<Decimal> {
     })
 }
 
-/// A sample type of the options, as texts of the reader's own.
+/// Copies a sample type of the options.
 fn owned((name, unit): (&str, &str)) -> (String, String) {
     (name.to_owned(), unit.to_owned())
 }

@@ -1,4 +1,4 @@
-//! The parts of a line, found from its end, since a stack may hold anything.
+//! Splits a line into its parts. It works from the end, because a stack may contain any characters.
 //!
 //! ```text
 //! Foo::bar(int, char) const;baz 42 region=us,n=5 1687841528000000000
@@ -6,10 +6,9 @@
 //!                              values
 //! ```
 //!
-//! Names of functions have blanks, signs of equality and commas, so a line is extended only where
-//! all of its end fits: attributes behind whole numbers, with or without timestamps behind them.
-//! What fits only in part belongs to the stack. A writer that means a plain line and would be
-//! misread ends it with ` -`.
+//! Function names contain spaces, equals signs and commas. So a line is extended only if its whole end
+//! matches: integers, then attributes, then timestamps or nothing. Otherwise the text belongs to the stack. A
+//! writer ends a plain line with ` -` if it would otherwise be read as extended.
 
 use super::attributes::{self, Pairs};
 use crate::error::{Error, Result};
@@ -18,37 +17,37 @@ use crate::format::lines::{Lines, find, is_int, shown};
 use crate::format::losses::{COLUMNS_UNREAD, LEFT_OUT};
 use crate::format::source::TimeUnit;
 
-/// A line taken apart.
+/// The parts of a line.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Line<'a> {
-    /// Frames from the root to the leaf with `;` between them; may be empty.
+    /// Frames from the root to the leaf, separated by `;`; may be empty.
     pub(crate) stack: &'a [u8],
-    /// The value, or several with commas between them.
+    /// The value, or several separated by commas.
     ///
-    /// Of a plain line one word that nobody has looked into yet; of an extended one whole numbers.
+    /// In a plain line, an unparsed word; in an extended line, integers.
     pub(crate) values: &'a [u8],
-    /// What an extended line has besides.
+    /// The further parts of an extended line.
     pub(crate) more: Option<More<'a>>,
 }
 
 /// The attributes and the timestamps of an extended line.
 #[derive(Debug, PartialEq)]
 pub(crate) struct More<'a> {
-    /// Keys and values; none where the line says `-`.
+    /// Keys and values; empty if the line has `-`.
     pub(crate) pairs: Pairs<'a>,
-    /// Several with commas between them, or none.
+    /// Timestamps separated by commas, or empty.
     pub(crate) stamps: &'a [u8],
 }
 
 impl<'a> Line<'a> {
-    /// The parts of a line.
+    /// Splits a line.
     ///
-    /// Linear in the line: where quotes could make it look at a part again, a quote that does not
-    /// close ends that look at once.
+    /// Takes linear time: quotes may require several attempts to split, but each ends at the first
+    /// unclosed quote.
     ///
     /// # Errors
     ///
-    /// No blank: then there is no value.
+    /// The line has no space, and so no value.
     #[inline]
     pub(crate) fn of(line: &'a [u8]) -> Result<Self> {
         if may_be_extended(line)
@@ -61,32 +60,33 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Whether one of some lines is extended.
+/// Returns whether one of some lines is extended.
 ///
-/// Asked of the first lines of a file, and of each piece after them, so the signs of an extended
-/// line are looked for in all of the bytes first: most plain files have none.
+/// The reader calls this on the first lines of a file and on each later piece. So it first searches all bytes
+/// for the characters of an extended line, which most plain files lack.
 pub(crate) fn has_extended(lines: &Lines<'_>) -> bool {
     may_be_extended(lines.rest) && lines.clone().filter_map(row_of).any(|(_, row)| is_extended(row))
 }
 
-/// A line that is neither empty nor a [comment](is_comment).
+/// Returns a line that is neither empty nor a [comment](is_comment).
 ///
-/// Only the end is trimmed: a name may begin with a blank.
+/// Trims only the end, because a name may begin with a space.
 #[inline]
 pub(crate) fn row_of((number, line): (usize, &[u8])) -> Option<(usize, &[u8])> {
     let line = line.trim_ascii_end();
     (!line.is_empty() && !is_comment(line)).then_some((number, line))
 }
 
-/// Whether a line is a comment, as austin and flame graph tools write them: `# KEY: VALUE`, or a `#` and no count.
+/// Returns whether a line is a comment of austin or of a flame graph tool: `# KEY: VALUE`, or a `#` without a
+/// count.
 ///
-/// Frames may begin with a `#`, too: `#<Thread:0x1 app.rb:3 run>;work 7`.
+/// Frames may also begin with a `#`: `#<Thread:0x1 app.rb:3 run>;work 7`.
 #[inline]
 pub(crate) fn is_comment(line: &[u8]) -> bool {
     line.first() == Some(&b'#') && !is_stack(line)
 }
 
-/// Whether a line that begins with a `#` holds a stack, with its count or broken.
+/// Returns whether a line that begins with `#` holds a stack, even with a broken count.
 #[cold]
 fn is_stack(line: &[u8]) -> bool {
     let (is_prose, has_frames) = (line.starts_with(b"# "), line.contains(&b';'));
@@ -98,14 +98,15 @@ fn is_stack(line: &[u8]) -> bool {
     }
 }
 
-/// Whether a word is a number, or several with commas between them.
+/// Returns whether a word is a number, or several separated by commas.
 fn is_count(word: &[u8]) -> bool {
     let numbers = std::str::from_utf8(word).unwrap_or_default().split(',');
     let is_number = |text: &str| text.parse().is_ok_and(f64::is_finite);
     numbers.into_iter().all(is_number)
 }
 
-/// The [row](row_of) that a line is. Reports a comment that may be a stack: it ends with a number, without a key before.
+/// Returns the [row](row_of) of a line. Notes a comment that may be a stack: one that ends with a number and
+/// has no key.
 #[inline]
 pub(super) fn row<'a>(line: &'a [u8], number: usize, intake: &mut Intake) -> Option<&'a [u8]> {
     let row = row_of((number, line));
@@ -119,7 +120,7 @@ pub(super) fn row<'a>(line: &'a [u8], number: usize, intake: &mut Intake) -> Opt
     row.map(|(_, line)| line)
 }
 
-/// How many numbers end a stack, where a line may have more columns than were read.
+/// Counts the numbers at the end of a stack: a line may have more columns than were read.
 pub(super) fn numbers_behind(mut stack: &[u8]) -> usize {
     let mut numbers = 0;
     while let Ok((before, word)) = split_last(stack)
@@ -131,7 +132,7 @@ pub(super) fn numbers_behind(mut stack: &[u8]) -> usize {
     numbers
 }
 
-/// Reports columns that became part of names: of so many stacks most end with numbers, each with so many at least.
+/// Notes columns that became part of names: most stacks end with at least `numbers` numbers.
 pub(super) fn report_columns(
     (unread, numbers): (usize, usize),
     stacks: usize,
@@ -148,16 +149,17 @@ pub(super) fn report_columns(
     }
 }
 
-/// Whether a line, or any of several, may have attributes: seldom said of one that has none.
+/// Returns whether some lines may have attributes. It rarely returns `true` for text without any.
 ///
-/// A sufficient look for files of millions of plain lines: pairs have a `=`, and a line without
-/// pairs has the dash.
+/// This is a quick test for files with millions of plain lines: attributes contain a `=`, and a line with
+/// timestamps only has ` -`.
 #[inline]
 pub(crate) fn may_be_extended(text: &[u8]) -> bool {
     text.contains(&b'=') || has_dash_behind_blank(text)
 }
 
-/// Whether ` -` is anywhere: a line without attributes ends with it if it might be taken for one that has some.
+/// Returns whether the text contains ` -`, which ends a line without attributes that might be read as
+/// extended.
 fn has_dash_behind_blank(text: &[u8]) -> bool {
     let mut rest = text;
     while let Some(at) = find(b'-', rest) {
@@ -169,36 +171,36 @@ fn has_dash_behind_blank(text: &[u8]) -> bool {
     false
 }
 
-/// Whether a line has attributes.
+/// Returns whether a line is extended.
 pub(crate) fn is_extended(line: &[u8]) -> bool {
     may_be_extended(line) && extended(line).is_some()
 }
 
-/// What stands before the last blank of a line, and behind it.
+/// Splits a line at its last space.
 ///
 /// # Errors
 ///
-/// There is no blank; the sentence shows the line.
+/// The line has no space; the message quotes the line.
 pub(crate) fn split_last(line: &[u8]) -> Result<(&[u8], &[u8])> {
     let split = line.iter().rposition(|byte| is_blank(*byte)).and_then(|at| cut(line, at));
     split
         .ok_or_else(|| Error::malformed(format!("the stack {} has no value after it", shown(line))))
 }
 
-/// A blank or a tab: flame graph tools split at either.
+/// Returns whether a byte is a space or a tab: flame graph tools split at both.
 fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'
 }
 
-/// What is before byte `at`, and behind it.
+/// Splits a text at byte `at`, and drops that byte.
 fn cut(text: &[u8], at: usize) -> Option<(&[u8], &[u8])> {
     Some((text.get(..at)?, text.get(at + 1..)?))
 }
 
-/// The parts of an extended line; none of a plain one.
+/// Splits an extended line, or returns `None` for a plain one.
 ///
-/// The last word is timestamps only if attributes stand before it, or their dash, behind which one below 0 is an error;
-/// else it is attributes itself.
+/// The last word holds timestamps only if attributes or ` -` precede it, and is attributes otherwise. After `
+/// -`, it may be negative, which is an error later.
 fn extended(line: &[u8]) -> Option<Line<'_>> {
     let (before, last) = cut(line, line.iter().rposition(|byte| *byte == b' ')?)?;
     let is_stamp = !last.contains(&b'-') || before.ends_with(b" -");
@@ -206,17 +208,17 @@ fn extended(line: &[u8]) -> Option<Line<'_>> {
     stamped.or_else(|| with_attributes(line, b""))
 }
 
-/// The parts of a text that ends with attributes behind values.
+/// Splits a text that ends with values and attributes.
 ///
-/// From the last blank to the left, as values in quotes may hold blanks: `k="a 1 b"`. Without any
-/// quote on the way the last blank is the only one that can be right.
+/// Tries the spaces from right to left, because quoted values may contain some: `k="a 1 b"`. Without a quote,
+/// only the last space can be right.
 fn with_attributes<'a>(text: &'a [u8], stamps: &'a [u8]) -> Option<Line<'a>> {
     let mut end = text.len();
     let mut quoted = false;
     loop {
         let at = text.get(..end)?.iter().rposition(|byte| *byte == b' ')?;
         let (head, attributes) = cut(text, at)?;
-        // A blank may be in quotes that end further on, and only there.
+        // Only a quote after this space can make an earlier space the right one.
         quoted |= text.get(at..end)?.contains(&b'"');
         let values = head.iter().rposition(|byte| *byte == b' ').and_then(|at| cut(head, at));
         if let Some((stack, values)) = values.filter(|(_, values)| is_ints(values))
@@ -231,21 +233,21 @@ fn with_attributes<'a>(text: &'a [u8], stamps: &'a [u8]) -> Option<Line<'a>> {
     }
 }
 
-/// Whole numbers with commas between them.
+/// Returns whether a word consists of integers separated by commas.
 ///
-/// A sign is allowed, a point is not: an extended line has values as OTLP has them.
+/// Signs are valid and decimal points are not: values of an extended line are those of OTLP.
 fn is_ints(word: &[u8]) -> bool {
     word.split(|byte| *byte == b',').all(is_int)
 }
 
-/// A time in nanoseconds since 1970.
+/// Parses a timestamp to nanoseconds since 1970.
 ///
-/// Without a unit the number of digits tells it: of today's times seconds have ten, milliseconds
-/// 13, microseconds 16, nanoseconds 19 ([`TimeUnit::of_digits`]).
+/// Without a unit, the number of digits determines it: today, seconds have ten digits, milliseconds 13,
+/// microseconds 16 and nanoseconds 19 ([`TimeUnit::of_digits`]).
 ///
 /// # Errors
 ///
-/// What is no number, or past 64 bits of nanoseconds.
+/// The word is not a number, or exceeds 64 bits of nanoseconds.
 pub(crate) fn time(word: &[u8], unit: Option<TimeUnit>) -> Result<u64> {
     let text = std::str::from_utf8(word).unwrap_or_default();
     let unit = unit.unwrap_or(TimeUnit::of_digits(text.len()));

@@ -1,5 +1,5 @@
-//! The texts of stacks that were met. A text is kept as the frames it is made of: most stacks have frames that others
-//! have, and their texts would be most of what a long file takes.
+//! Deduplicates the texts of stacks. A text is stored as a list of frames: most stacks share frames with
+//! others, and complete texts would take most of the memory of a long file.
 //!
 //! ```text
 //! main;run;poll   ─► parts [0, 1, 2]         parts: 0 main, 1 run, 2 poll, 3 parse
@@ -12,35 +12,32 @@ use crate::limits::within;
 use crate::model::ragged::Ragged;
 use crate::model::row_index::RowIndex;
 
-/// Texts of stacks, by their numbers.
+/// Texts of stacks, numbered in order of insertion, so the numbers are row numbers of the reader's columns.
 ///
-/// Numbers are given in the order in which texts are added, so they are rows of the reader's own
-/// columns. Two tables of rows by hash ([`RowIndex`]) hold no text themselves: equality looks into
-/// the columns.
+/// Two hash tables of row numbers ([`RowIndex`]) store no text: they compare with the columns.
 #[derive(Default)]
 pub(super) struct StackTexts {
     seed: Seed,
-    /// What texts are made of, each once: frames, and what stands before these.
+    /// The distinct parts of texts: frames, and the pseudo-frames before them.
     parts: Vec<Box<[u8]>>,
-    /// From the hash of a part to its number.
+    /// Part numbers by the hash of the part.
     by_part: RowIndex,
-    /// The parts of each text, between which a `;` stands.
+    /// The parts of each text, which are separated by `;`.
     stacks: Ragged<u32>,
-    /// From the hash of a whole text to its number.
+    /// Text numbers by the hash of the whole text.
     by_stack: RowIndex,
 }
 
 impl StackTexts {
-    /// The number of a text that was met.
+    /// Returns the number of a known text.
     ///
-    /// Linear in the text, whatever was met before: the text is hashed whole and compared with
-    /// parts.
+    /// Takes time linear in the text: hashes it once and compares it with parts.
     pub(super) fn find(&self, text: &[u8]) -> Option<usize> {
         let found = self.by_stack.find(self.seed.bytes(text), |row| self.is(row as usize, text));
         found.map(|row| row as usize)
     }
 
-    /// Whether the text of a row is this one: part by part, as parts are shared between texts.
+    /// Returns whether the text of a row equals `text`, compared part by part.
     fn is(&self, row: usize, text: &[u8]) -> bool {
         let mut rest = Some(text);
         for (at, part) in self.stacks.row(row).iter().enumerate() {
@@ -51,9 +48,9 @@ impl StackTexts {
         rest == Some(b"")
     }
 
-    /// The number of a part of a text.
+    /// Returns the number of a part, and adds it if it is new.
     ///
-    /// Given in the order of first use, as the reader keeps what each part means beside it.
+    /// Numbers follow the order of first use, because the reader stores data of parts in a column.
     pub(super) fn part(&mut self, text: &[u8]) -> u32 {
         let hash = self.seed.bytes(text);
         let found = self.by_part.find(hash, |row| *self.parts[row as usize] == *text);
@@ -65,11 +62,11 @@ impl StackTexts {
         })
     }
 
-    /// Adds a text that was not met, by its parts.
+    /// Adds a new text by its parts.
     ///
     /// # Errors
     ///
-    /// More parts in all than 32 bits count.
+    /// The total number of parts exceeds 32 bits.
     pub(super) fn add(&mut self, text: &[u8], parts: &[u32]) -> Result<()> {
         let items = (self.stacks.items.len() + parts.len()) as u64;
         within("max_table_entries", u64::from(u32::MAX), items)?;
@@ -94,7 +91,7 @@ mod tests {
             assert_eq!(texts.find(text.as_bytes()), Some(row), "{text:?}");
         }
         assert_eq!((texts.part(b"a"), texts.part(b"a")), (1, 1));
-        // Where hashes are equal, the parts decide.
+        // If hashes are equal, the comparison of parts decides.
         for (row, text) in known.iter().enumerate() {
             for (other, _) in known.iter().enumerate() {
                 assert_eq!(texts.is(other, text.as_bytes()), row == other, "{text:?}");

@@ -1,4 +1,4 @@
-//! Folded stacks: a line for each stack, root first, and what was counted of it.
+//! Folded stacks: one line for each stack, root first, followed by its value.
 //!
 //! ```text
 //! main;run;poll 42                                         plain
@@ -11,10 +11,9 @@
 //! attrs  = "-" / pair *("," pair)                      pair = key "=" ( word / DQUOTE *( char / "\" char ) DQUOTE )
 //! ```
 //!
-//! The plain form is that of Brendan Gregg's stackcollapse scripts, which every flame graph tool
-//! takes; the extended one is how OTEP 0239 writes samples in its text. They share a file
-//! extension, so the lines themselves say which it is: a line is extended if its end can be read
-//! so.
+//! The plain form is that of Brendan Gregg's stackcollapse scripts, and every flame graph tool reads it. The
+//! extended form is the one in which OTEP 0239 shows samples. Both use the same file extensions, so the
+//! reader decides by content: a line is extended if its end parses as such.
 //!
 //! ```text
 //! Text ─► Lines ─► header   options, and austin's comments: types, factors, interval
@@ -22,10 +21,10 @@
 //!                    └─► met ─► dialect ─► locations ─► a sample of its process
 //! ```
 //!
-//! A long file has few stacks and many lines. So the memory of reading is that of the stacks which
-//! differ and of the samples, and a line whose stack was met costs one look-up.
+//! A long file has many lines, but few distinct stacks. So a read takes memory for distinct stacks and for
+//! samples only, and a line with a known stack costs one lookup.
 //!
-//! | of a line | in the model |
+//! | in a line | in the model |
 //! |---|---|
 //! | frames | functions by name, innermost last; no mapping, no address |
 //! | `trace_id=…,span_id=…` | a link |

@@ -1,4 +1,4 @@
-//! Reading folded stacks.
+//! Reads folded stacks.
 
 use crate::builder::samples::Identity;
 use crate::error::{Error, Result};
@@ -21,8 +21,8 @@ use crate::model::profile::Profile;
 use crate::model::ragged::Ragged;
 use crate::model::value::{KeyValue, Value};
 
-/// Reads folded stacks, plain or extended: the first lines say which. Where they are plain, and a line further on is
-/// extended after all, those before it were added up, and from there on every line is a sample.
+/// Reads folded stacks. The first lines decide whether they are plain or extended. In a plain file, equal
+/// stacks are added up. If a later line is extended, every line from there on is a separate sample.
 pub(crate) fn read(text: &mut Text<'_>, intake: &mut Intake) -> Result<Profiles> {
     let head = text.head()?;
     let header = Header::of(head, intake)?;
@@ -32,8 +32,7 @@ pub(crate) fn read(text: &mut Text<'_>, intake: &mut Intake) -> Result<Profiles>
     reader.finish(intake)
 }
 
-/// A stack that was met: its row of the dictionary, the process it is of, and its sample, where
-/// equal stacks are one.
+/// A known stack: its row in the dictionary, its process, and its sample if equal stacks share one.
 #[derive(Clone, Copy)]
 struct Stack {
     id: StackId,
@@ -41,26 +40,26 @@ struct Stack {
     sample: Option<u32>,
 }
 
-/// Lines on their way into profiles: what was met once is known by its text, so that a line of a stack that was met
-/// costs a look-up and a few numbers.
+/// Builds profiles from lines. It looks up a stack by its text, so that a line with a known stack costs a
+/// lookup and a few numbers.
 struct Reader<'h> {
     header: &'h Header,
     assembly: Assembly,
-    /// By process, in the order in which they were met.
+    /// Resource attributes and samples of each process, in order of first appearance.
     groups: Vec<(Vec<KeyValue>, Rows)>,
     processes: Met<Option<u64>>,
-    /// The texts of stacks: most lines are of one that was met.
+    /// The texts of known stacks: most lines have one of them.
     texts: StackTexts,
     stacks: Vec<Stack>,
-    /// Of the parts of these texts the frames, each with those inlined into it.
+    /// The location of each part of these texts: a frame with those inlined into it.
     frames: Vec<Option<LocationId>>,
-    /// The attributes that the text of a stack says.
+    /// The attributes of each stack from its pseudo-frames.
     origins: Ragged<AttributeId>,
-    /// Whether equal stacks are one sample.
+    /// Whether equal stacks share a sample.
     plain: bool,
-    /// How many stacks end with numbers, and with how many at least: columns that were not asked for.
+    /// The number of stacks that end with further numbers, and the least number of those: unread columns.
     unread: (usize, usize),
-    /// Whether anything was of the dialect that is said.
+    /// Whether any line fits the dialect.
     fits: bool,
     values: Vec<i64>,
     times: Vec<u64>,
@@ -89,7 +88,7 @@ impl<'h> Reader<'h> {
         }
     }
 
-    /// Takes all of some lines.
+    /// Reads a piece of the file.
     fn lines(&mut self, lines: &mut Lines<'_>, intake: &mut Intake) -> Result<()> {
         let may_turn = self.plain && self.header.types.len() == 1 && has_extended(lines);
         for (number, line) in lines {
@@ -108,7 +107,7 @@ impl<'h> Reader<'h> {
         Ok(())
     }
 
-    /// A line of a file without attributes: equal stacks are one sample.
+    /// Reads a line of a plain file, in which equal stacks share a sample.
     fn plain(&mut self, line: &[u8], intake: &mut Intake) -> Result<()> {
         let stack = self.numbers(line, intake)?;
         let at = self.stack(stack, intake)?;
@@ -121,12 +120,12 @@ impl<'h> Reader<'h> {
         let identity = Identity { stack: id, attributes, link: LinkId::NONE };
         let (next, values) = (rows.samples.len() as u32, (&self.values[..], &[][..]));
         self.assembly.sample(rows, identity, values, intake)?;
-        // One that says the same by another text has a sample already.
+        // If another text of the same stack already has a sample, this one got no row.
         self.stacks[at].sample = (rows.samples.len() as u32 > next).then_some(next);
         Ok(())
     }
 
-    /// Reads the numbers at the end of a line; gives what is before them.
+    /// Parses the numbers at the end of a line, and returns the text before them.
     fn numbers<'a>(&mut self, line: &'a [u8], intake: &mut Intake) -> Result<&'a [u8]> {
         let columns = self.header.types.len();
         self.values.clear();
@@ -161,7 +160,7 @@ impl<'h> Reader<'h> {
         Ok(rest)
     }
 
-    /// Adds a value of a line, scaled where the options say so.
+    /// Adds a value of a line, scaled if the options have a scale.
     fn push(&mut self, word: &[u8], intake: &mut Intake) -> Result<()> {
         let value = match self.header.scale {
             None => {
@@ -181,7 +180,7 @@ impl<'h> Reader<'h> {
         Ok(())
     }
 
-    /// A line of a file with attributes: every line is a sample.
+    /// Reads a line of an extended file, in which every line is a sample.
     fn extended(&mut self, line: Line<'_>, intake: &mut Intake) -> Result<()> {
         self.values.clear();
         self.times.clear();
@@ -204,7 +203,8 @@ impl<'h> Reader<'h> {
         self.assembly.sample(rows, identity, (&self.values, &self.times), intake)
     }
 
-    /// One value for each timestamp; a single one may be the number of timestamps, each of 1.
+    /// Checks that there is one value for each timestamp. A single value may be the number of timestamps,
+    /// each counting 1.
     fn fit_values(&mut self) -> Result<()> {
         let (values, times) = (self.values.len(), self.times.len());
         match self.values[..] {
@@ -220,7 +220,7 @@ impl<'h> Reader<'h> {
         }
     }
 
-    /// The attributes of a line, and the link that two of them make.
+    /// Adds the attributes of a line, and the link from its two ids.
     fn attributes(
         &mut self,
         mut pairs: Pairs,
@@ -249,7 +249,7 @@ impl<'h> Reader<'h> {
         Ok((ids, link))
     }
 
-    /// The number of a stack among those that were met.
+    /// Returns the number of a stack, and adds it if it is new.
     fn stack(&mut self, text: &[u8], intake: &mut Intake) -> Result<usize> {
         if let Some(at) = self.texts.find(text) {
             return Ok(at);
@@ -267,7 +267,7 @@ impl<'h> Reader<'h> {
         Ok(self.stacks.len() - 1)
     }
 
-    /// Makes a stack of a text that was not met: first what the dialect puts before the frames, then the frames.
+    /// Adds a new stack: first the pseudo-frames of the dialect, then the frames.
     fn new_stack(&mut self, text: &[u8], intake: &mut Intake) -> Result<Stack> {
         let SourceOptions { dialect, annotations, .. } = self.header.source;
         let (from, mut rest) = origin(text, dialect);
@@ -305,7 +305,7 @@ impl<'h> Reader<'h> {
         Ok(Stack { id, process: self.process(&from)?, sample: None })
     }
 
-    /// The number of the next part of a stack's text.
+    /// Appends the next part of a stack's text, and returns its number.
     fn part(&mut self, text: &[u8], intake: &mut Intake) -> Result<usize> {
         let part = self.texts.part(text);
         self.parts.push(part);
@@ -316,7 +316,7 @@ impl<'h> Reader<'h> {
         Ok(part as usize)
     }
 
-    /// The location of a frame and of those inlined into it.
+    /// Returns the location of a frame and of those inlined into it.
     fn frame(&mut self, text: &[u8], intake: &mut Intake) -> Result<LocationId> {
         let part = self.part(text, intake)?;
         if let Some(location) = self.frames[part] {
@@ -336,7 +336,7 @@ impl<'h> Reader<'h> {
         Ok(location)
     }
 
-    /// The thread that a stack was taken of, as attributes of its sample.
+    /// Stores the thread of a stack as attributes of its samples.
     fn origin(&mut self, from: &Origin) -> Result<()> {
         let mut attributes = Vec::new();
         if let Some(thread) = from.thread {
@@ -351,7 +351,7 @@ impl<'h> Reader<'h> {
         Ok(())
     }
 
-    /// The number of a process among those that were met.
+    /// Returns the number of a process, and adds it if it is new.
     fn process(&mut self, from: &Origin) -> Result<usize> {
         let (number, is_new) = self.processes.number(from.process);
         if is_new {
@@ -369,7 +369,8 @@ impl<'h> Reader<'h> {
         Ok(number)
     }
 
-    /// A profile for each process, in the order in which they were met; an error where no line is of the dialect.
+    /// Assembles a profile for each process, in order of first appearance. Returns an error if no line fits
+    /// the dialect.
     fn finish(mut self, intake: &mut Intake) -> Result<Profiles> {
         dialect::check(self.header.source.dialect, self.fits || self.stacks.is_empty())?;
         if self.header.source.columns == 0 && self.header.source.sample_types.is_empty() {

@@ -1,14 +1,13 @@
-//! Writing folded stacks: a payload for each kind of value.
+//! Writes folded stacks: one payload for each sample type.
 //!
 //! ```text
-//! profiles ─► columns that measure the same ─► a payload each      samples.folded, cpu.folded …
+//! profiles ─► columns of one sample type ─► a payload each      samples.folded, cpu.folded …
 //!               plain      a line for each distinct stack, with the sum of its values
-//!               extended   a line for each sample, if labels are asked for and any sample has some
+//!               extended   a line for each sample, if labels are requested and any sample has some
 //! ```
 //!
-//! Whether lines are extended is decided for the whole input, so that all files of a conversion
-//! have one form. What a line cannot say has a loss: types are names of files at best, and frames
-//! are names.
+//! Either all lines of all files are extended or none, so the output of a conversion has one form. Data that
+//! a line cannot represent is a loss: sample types become file names at best, and frames become names.
 
 use std::io::Write as _;
 
@@ -31,7 +30,7 @@ use crate::model::samples::SampleRef;
 use crate::model::value::Value;
 use crate::model::{FrameRef, Profiles};
 
-/// Writes the profiles: those that measure the same share a payload.
+/// Writes the profiles: columns of the same sample type share a payload.
 ///
 /// # Errors
 ///
@@ -49,7 +48,7 @@ pub(crate) fn write(
     let mut payloads = Vec::new();
     for columns in view::by_type(profiles) {
         let out = spare.take().unwrap_or_default();
-        // What has no sample is not there, either.
+        // Profiles without samples leave no lines, so they count as merged, too.
         let empty = columns.iter().filter(|column| column.profile.samples.is_empty()).count();
         let merged = empty.max(columns.len() - 1) as u64;
         losses.add_many(losses::PROFILES_MERGED, merged, String::new);
@@ -59,12 +58,12 @@ pub(crate) fn write(
         }
         payloads.push(writer.finish()?);
     }
-    // A file without lines says that there is nothing.
+    // Without sample types, an empty file represents the empty input.
     payloads.extend(spare.filter(|_| payloads.is_empty()));
     Ok(payloads)
 }
 
-/// Whether samples have what only extended lines say.
+/// Returns whether samples have data that only extended lines represent.
 fn says_more(profile: &Profile, links: bool) -> bool {
     let samples = &profile.samples;
     !samples.attributes.items.is_empty()
@@ -72,33 +71,31 @@ fn says_more(profile: &Profile, links: bool) -> bool {
         || !samples.timestamps.items.is_empty()
 }
 
-/// One payload.
+/// Writes one payload.
 ///
-/// Texts are made once for each stack that is used, and stacks that read alike share one: locations
-/// differ by what a line does not say, such as addresses.
+/// Builds the text of each used stack once. Stacks with equal text share it: locations may differ in data
+/// that a line omits, such as addresses.
 struct Writer<'a, 'l> {
     dictionary: &'a Dictionary,
     options: &'a WriteOptions,
     losses: &'l mut Losses,
-    /// The payload so far; of a plain one nothing until all sums are known.
+    /// The payload so far. A plain one is empty until all sums are known.
     out: Vec<u8>,
-    /// The texts of stacks, by their rows as they are needed.
-    ///
-    /// By stack; none until a sample has it.
+    /// The text number of each stack, or `None` until a sample uses it.
     texts: Vec<Option<u32>>,
-    /// The texts that differ, end to end.
+    /// The distinct texts.
     distinct: Ragged<u8>,
-    /// From the hash of a text to its number.
+    /// Text numbers by hash.
     by_text: RowIndex,
     seed: Seed,
-    /// Of a plain payload: what was counted of each text.
+    /// The sum of each text in a plain payload.
     ///
-    /// In 128 bits, so that a sum is cut to 64 once, at the end, with a loss.
+    /// It has 128 bits, so that it is clamped to 64 only once, at the end, with a loss.
     sums: Vec<i128>,
 }
 
 impl<'a, 'l> Writer<'a, 'l> {
-    /// `out` is empty, and may have room.
+    /// Creates a writer into `out`, which is empty and may have capacity.
     fn new(
         dictionary: &'a Dictionary,
         options: &'a WriteOptions,
@@ -118,10 +115,10 @@ impl<'a, 'l> Writer<'a, 'l> {
         }
     }
 
-    /// A column: a line for each sample, or where no line has more than a stack and a value, a sum for each stack.
+    /// Writes a column: a line for each sample, or adds its values to the sums of a plain payload.
     ///
-    /// A sample of several values without times is several lines, as a line has one value for each
-    /// timestamp or a single one.
+    /// A sample with several values and no timestamps becomes several lines, because a line has one value for
+    /// each timestamp or a single one.
     fn column(&mut self, profile: &Profile, column: usize, extended: bool) -> Result<()> {
         for sample in profile.samples.iter() {
             let text = self.text(sample.stack)?;
@@ -142,16 +139,16 @@ impl<'a, 'l> Writer<'a, 'l> {
         Ok(())
     }
 
-    /// The limit of what is written, with the texts that are still to be.
+    /// Checks the output limit, including the texts that are not written yet.
     fn check(&self) -> Result<()> {
         let bytes = (self.out.len() + self.distinct.items.len()) as u64;
         within("max_output_bytes", self.options.max_output_bytes, bytes)
     }
 
-    /// An extended line.
+    /// Writes an extended line.
     ///
-    /// Where each observation is worth 1, as in profiles of timestamps alone, their number stands
-    /// for them, which is what reading takes for it.
+    /// If each observation counts 1, as in profiles of timestamps only, the line has their number instead,
+    /// which the reader expands again.
     fn line(&mut self, text: u32, sample: &SampleRef, observed: &[(Option<u64>, i64)]) {
         let start = self.out.len();
         self.out.extend_from_slice(self.distinct.row(text as usize));
@@ -170,7 +167,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         let times = sample.timestamps_unix_nano;
         if !times.is_empty() {
             self.out.extend_from_slice(if has_attributes { b" " } else { b" - " });
-            // So many digits are nanoseconds.
+            // With 17 digits or more, the reader takes a timestamp for nanoseconds.
             for (at, time) in times.iter().enumerate() {
                 let comma = if at == 0 { "" } else { "," };
                 _ = write!(self.out, "{comma}{time:017}");
@@ -181,10 +178,10 @@ impl<'a, 'l> Writer<'a, 'l> {
         self.out.push(b'\n');
     }
 
-    /// The attributes and the link, by their keys; whether there is any.
+    /// Writes the attributes and the link, and returns whether there were any.
     ///
-    /// Sorted, so the same sample is the same line in whatever order its attributes are. A link is
-    /// left out where labels of its name are there: two of a key would be refused when reading.
+    /// Sorts them by key, so the order of attributes does not matter. Drops a link if there are attributes
+    /// with the same keys, because the reader rejects duplicate keys.
     fn attributes(&mut self, sample: &SampleRef) -> bool {
         let dictionary = self.dictionary;
         let rows = sample.attributes.iter().filter_map(|id| dictionary.attribute(*id));
@@ -222,7 +219,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         comma == b','
     }
 
-    /// A value as reading takes it for the same; what has no such form is a text, and counted.
+    /// Writes a value so that it reads back equal. A value without such a form becomes a string, with a loss.
     fn value(&mut self, key: &[u8], value: &Value) {
         let said = self.dictionary.value(value);
         match value {
@@ -243,16 +240,16 @@ impl<'a, 'l> Writer<'a, 'l> {
         }
     }
 
-    /// Counts a loss at the attribute of a key.
+    /// Counts a loss at an attribute.
     fn lost(&mut self, code: LossCode, key: &[u8]) {
         self.losses.add(code, || format!("attribute[{}]", String::from_utf8_lossy(key)));
     }
 
-    /// The number of a stack's text among those that differ.
+    /// Returns the number of a stack's text.
     ///
     /// # Errors
     ///
-    /// More than 4 GiB of texts, or the limit of the output.
+    /// The texts exceed 4 GiB or the output limit.
     fn text(&mut self, stack: StackId) -> Result<u32> {
         if let Some(Some(text)) = self.texts.get(stack.row()) {
             return Ok(*text);
@@ -292,11 +289,10 @@ impl<'a, 'l> Writer<'a, 'l> {
         Ok(number)
     }
 
-    /// The name of a frame, without what would end it.
+    /// Writes the name of a frame.
     ///
-    /// A `;` or a line end inside a name would make two frames or two lines of it, so it is
-    /// replaced, with a loss. A name is preferred to the name of the linker, and an address to
-    /// nothing.
+    /// Replaces a `;` or a line end in a name, which would split the frame or the line, with a loss. Prefers
+    /// the name to the system name, and an address to no name.
     fn frame(&mut self, frame: &FrameRef, text: &mut Vec<u8>) {
         let function = frame.function();
         let strings = &self.dictionary.strings;
@@ -325,12 +321,11 @@ impl<'a, 'l> Writer<'a, 'l> {
         }
     }
 
-    /// Writes the sums of a plain payload, and makes sure that the first line is taken for what it is.
+    /// Writes the sums of a plain payload, and ensures that the file is not taken for another format.
     ///
-    /// A name may begin with the mark of UTF-16, of gzip or of a frame, and a file with it would be
-    /// read as such.
+    /// A name may begin with the magic bytes of UTF-16, gzip or a framing.
     fn finish(mut self) -> Result<Vec<u8>> {
-        // Of an extended payload, every line is there.
+        // An extended payload already contains all its lines.
         let plain = self.out.is_empty();
         for (text, sum) in self.distinct.rows().zip(&self.sums).filter(|_| plain) {
             let value = i64::try_from(*sum).unwrap_or(if *sum < 0 { i64::MIN } else { i64::MAX });
@@ -348,7 +343,7 @@ impl<'a, 'l> Writer<'a, 'l> {
             self.out.push(b'\n');
         }
         if is_disguised(&self.out) {
-            // Behind an empty line, a name is a name whatever its bytes are.
+            // After an empty line, the first bytes of a name have no special meaning.
             self.out.insert(0, b'\n');
         }
         within("max_output_bytes", self.options.max_output_bytes, self.out.len() as u64)?;
@@ -356,19 +351,18 @@ impl<'a, 'l> Writer<'a, 'l> {
     }
 }
 
-/// An id of a link as an attribute, which is written as any other.
+/// Converts an id of a link to an attribute.
 fn bytes_of(id: &[u8]) -> Attribute {
     let (key, unit) = Default::default();
     Attribute { key, value: Value::Bytes(id.into()), unit }
 }
 
-/// A number in decimal.
 fn decimal(out: &mut Vec<u8>, number: impl std::fmt::Display) {
     // Writing to memory does not fail.
     _ = write!(out, "{number}");
 }
 
-/// Numbers with commas between them.
+/// Writes numbers separated by commas.
 fn list(out: &mut Vec<u8>, numbers: impl Iterator<Item: std::fmt::Display>) {
     for (at, number) in numbers.enumerate() {
         if at > 0 {
