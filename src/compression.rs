@@ -1,7 +1,7 @@
 //! Compresses and decompresses gzip in memory, and zstd with the feature `zstd`.
 //!
-//! Equal input deflates to equal bytes, on one thread or several. Files are written without a name or a time and inflated
-//! within [`Limits`]. Other compressions are recognised by their magic numbers and named in the error.
+//! Equal input deflates to equal bytes, on one thread or several. Files are written without a name or a time, and
+//! inflated within [`Limits`]. Other compressions are recognised by their magic numbers and named in the error.
 //! [`stream`](crate::stream) inflates input that does not fit into memory frame by frame.
 //!
 //! Three limits apply before memory is allocated: the size of the input, the number of members and the
@@ -33,7 +33,7 @@ pub use self::level::Level;
 #[cfg(feature = "zstd")]
 pub use self::zstd::zstd;
 
-/// The names and the first bytes of compressions; those of bzip2 and zlib need a closer look ([`magic`]).
+/// The names and magic numbers of compressions. bzip2 and zlib need more than a magic number ([`magic`]).
 const MAGICS: [(&str, &[u8]); 7] = [
     ("gzip", gunzip::GZIP),
     ("zstd", b"\x28\xb5\x2f\xfd"),
@@ -44,15 +44,15 @@ const MAGICS: [(&str, &[u8]); 7] = [
     ("zip", b"PK\x05\x06"),
 ];
 
-/// How much of what may be zlib is inflated to see whether it is.
+/// Bytes to inflate to test whether input is zlib.
 const ZLIB_START: usize = 1 << 10;
 
-/// The compression whose magic number `bytes` begin with.
+/// Returns the compression whose magic number begins `bytes`.
 ///
-/// No message begins with one of them: 0x1f is a tag of wire type 7, 0x03, 0x04 and 0x05 are tags
-/// of field 0, 0xfd and 0xff begin tags far above any field in use. What zstd skips begins like a
-/// field 10 or 11 that is followed by field 9 of a wire type which none has. zlib's two bytes are text and
-/// pprof's `doc_url` as well, so those have to inflate, too.
+/// No message begins with one of them: 0x1f is a tag of wire type 7; 0x03, 0x04 and 0x05 are tags of field 0; 0xfd
+/// and 0xff begin tags far above any field in use. A skippable frame of zstd begins like field 10 or 11, followed
+/// by field 9 with an invalid wire type. The two bytes of zlib also occur in text and as pprof's `doc_url`, so such
+/// input counts as zlib only if it inflates.
 pub(crate) fn magic(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [b'B', b'Z', b'h', b'1'..=b'9', block @ ..]
@@ -60,16 +60,17 @@ pub(crate) fn magic(bytes: &[u8]) -> Option<&'static str> {
         {
             Some("bzip2")
         }
-        // A frame that holds nothing for readers may come first.
+        // A skippable frame may precede the others.
         [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some("zstd"),
-        // memray alone reads its recordings, compressed or not.
+        // Only memray reads its recordings, compressed or not, so they are not named as lz4.
         _ if is_memray(bytes) => None,
         [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] if is_zlib(bytes) => Some("zlib"),
         _ => MAGICS.iter().find(|(_, magic)| bytes.starts_with(magic)).map(|(name, _)| *name),
     }
 }
 
-/// Whether `bytes` are a recording of memray: its name comes first, as the first literals of lz4 if compressed.
+/// Returns whether `bytes` are a recording of memray. They begin with its name, which lz4 stores among its first
+/// literals.
 pub(crate) fn is_memray(bytes: &[u8]) -> bool {
     const NAME: &[u8] = b"memray";
     let start = bytes.get(..32).unwrap_or(bytes);
@@ -77,7 +78,7 @@ pub(crate) fn is_memray(bytes: &[u8]) -> bool {
     start.starts_with(NAME) || is_lz4 && start.windows(NAME.len()).any(|part| part == NAME)
 }
 
-/// Whether `bytes` inflate as zlib, to their end or at least to [`ZLIB_START`] bytes.
+/// Returns whether `bytes` inflate as zlib, to their end or to at least [`ZLIB_START`] bytes.
 fn is_zlib(bytes: &[u8]) -> bool {
     let mut zlib = Decompress::new(true);
     let mut room = vec![0; ZLIB_START];
@@ -110,31 +111,31 @@ fn is_zlib(bytes: &[u8]) -> bool {
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Limit`] past `max_input_bytes`, `max_gzip_members` or `max_decompressed_bytes`;
-/// [`ErrorKind::Malformed`] for gzip that is cut off, damaged or followed by something else;
-/// [`ErrorKind::Unrecognised`] for any other compression, and for gzip inside gzip. zstd is read with the
-/// feature `zstd`, and its frames are counted as members. The offset of
-/// such an error counts in `bytes`, not in what they inflate to.
+/// - [`ErrorKind::Limit`]: the file exceeds `max_input_bytes`, `max_gzip_members` or `max_decompressed_bytes`.
+/// - [`ErrorKind::Malformed`]: the gzip is truncated, damaged or followed by other data.
+/// - [`ErrorKind::Unrecognised`]: another compression, or gzip inside gzip. The feature `zstd` adds zstd, whose
+///   frames count as members.
+///
+/// The offset of such an error is an offset in `bytes`, not in the inflated data.
 pub fn inflate<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Cow<'a, [u8]>> {
     Ok(unpack(bytes, limits)?.bytes)
 }
 
-/// Inflated bytes, and how they were packed.
-/// The checks of a file ask for more than its bytes.
+/// Inflated bytes, with facts about the compression that the checker reports.
 pub(crate) struct Unpacked<'a> {
     pub(crate) bytes: Cow<'a, [u8]>,
-    /// How many members the file has; none where it is not compressed.
+    /// The number of gzip members; 0 if the file is not gzip.
     pub(crate) members: u64,
-    /// The zeros behind the last member.
+    /// The number of zeros after the last member.
     pub(crate) padding: usize,
-    /// How many frames of zstd it has; none where it is not zstd.
+    /// The number of zstd frames; 0 if the file is not zstd.
     pub(crate) frames: u64,
-    /// The inflated lengths of the gzip members that are not empty.
+    /// The inflated lengths of the non-empty gzip members.
     pub(crate) lengths: Vec<usize>,
 }
 
 impl Unpacked<'_> {
-    /// Other bytes, packed as these were.
+    /// Compresses other bytes in the same way.
     pub(crate) fn again(&self, bytes: Vec<u8>) -> Vec<u8> {
         match (self.members, self.frames) {
             (0, 0) => bytes,
@@ -145,12 +146,12 @@ impl Unpacked<'_> {
     }
 }
 
-/// [`inflate`], with how the bytes were packed.
+/// Like [`inflate`], with facts about the compression.
 pub(crate) fn unpack<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Unpacked<'a>> {
     unpack_until(bytes, limits, |_, _| false)
 }
 
-/// [`unpack`], ending behind the second gzip member that is not empty if `ends` returns true for the first two.
+/// Like [`unpack`], but stops after the second non-empty gzip member if `ends` returns true for the first two.
 pub(crate) fn unpack_until<'a>(
     bytes: &'a [u8],
     limits: &Limits,
@@ -186,14 +187,14 @@ pub(crate) fn unpack_until<'a>(
     }
 }
 
-/// The compressions that are read.
+/// The supported compressions.
 const READ: &str = if cfg!(feature = "zstd") { "gzip or zstd" } else { "gzip" };
 
-/// What a compressed file holds, unless it is compressed again.
+/// Returns the content of a compressed file, unless it is compressed again.
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Unrecognised`] where it is, with the command that undoes it.
+/// [`ErrorKind::Unrecognised`] if it is, with the command that removes the inner compression.
 fn one_layer(inflated: Vec<u8>, what: &str) -> Result<Cow<'static, [u8]>> {
     let what = format!("the content of the {what} file");
     match magic(&inflated) {
@@ -202,6 +203,7 @@ fn one_layer(inflated: Vec<u8>, what: &str) -> Result<Cow<'static, [u8]>> {
     }
 }
 
+/// Returns the error of an unsupported compression, with the command that removes it.
 #[cold]
 fn still_compressed(what: &str, name: &str) -> Error {
     let command = match name {

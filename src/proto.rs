@@ -58,10 +58,10 @@ use crate::model::Profiles;
 use crate::reader::{ReadOptions, Reading, read_detected};
 use crate::writer::write;
 
-/// The release of prost these types are made for.
+/// The release of prost that generates these types.
 pub use prost;
 
-/// Includes one generated tree of modules and brings its packages to the surface.
+/// Includes a generated module tree and re-exports its packages.
 macro_rules! dialect {
     ($folder:literal, $($package:path),+) => {
         #[allow(
@@ -84,7 +84,7 @@ macro_rules! dialect {
     };
 }
 
-/// The four packages of an OTLP generation.
+/// Re-exports the four packages of an OTLP generation.
 macro_rules! generation {
     ($folder:literal, $stage:ident) => {
         dialect!(
@@ -99,24 +99,24 @@ macro_rules! generation {
 
 /// pprof: google/pprof's `perftools.profiles`, with `doc_url`.
 ///
-/// Tables refer to each other by id, not by row, and every id but 0 is an entry of its table.
+/// Tables refer to each other by id, not by row. Every id except 0 is an entry of its table.
 pub mod pprof {
     dialect!("pprof", generated::perftools::profiles);
 }
 
 /// OTLP of opentelemetry-proto 1.10 and 1.11: the current generation.
 ///
-/// Against 1.9: `KeyValue::key_strindex` and `any_value::Value::StringValueStrindex` say a string by
-/// its row in the string table, and the fields of `Sample` have other numbers: a sample of 1.9 often
-/// decodes as this generation without an error, its values taken for attributes.
+/// Changes since 1.9: `KeyValue::key_strindex` and `any_value::Value::StringValueStrindex` refer to a string by its
+/// row in the string table, and the fields of `Sample` are renumbered. A sample of 1.9 often decodes as this
+/// generation without an error, with its values as attributes.
 pub mod v1_10 {
     generation!("v1_10", v1development);
 }
 
 /// OTLP of opentelemetry-proto 1.9.
 ///
-/// Against 1.8: no comments and no aggregation temporality, and the numbers of `Profile` after them
-/// move down by one. `sample` and `line` are called `samples` and `lines`.
+/// Changes since 1.8: comments and aggregation temporality are removed, and the later fields of `Profile` move down
+/// by one. `sample` and `line` are renamed to `samples` and `lines`.
 #[cfg(feature = "proto-all")]
 pub mod v1_9 {
     generation!("v1_9", v1development);
@@ -124,9 +124,9 @@ pub mod v1_9 {
 
 /// OTLP of opentelemetry-proto 1.8.
 ///
-/// Against 1.7: one sample type per profile, stacks in a table of their own, attributes with their
-/// unit (`KeyValueAndUnit`), and row 0 of every table is the zero value and means "none". The
-/// `has_…` flags of mappings, `is_folded` and the default sample type are gone.
+/// Changes since 1.7: one sample type per profile, a stack table, and attributes with units (`KeyValueAndUnit`).
+/// Row 0 of every table is the zero value and means "none". The `has_…` flags of mappings, `is_folded` and the
+/// default sample type are removed.
 #[cfg(feature = "proto-all")]
 pub mod v1_8 {
     generation!("v1_8", v1development);
@@ -134,8 +134,8 @@ pub mod v1_8 {
 
 /// OTLP of opentelemetry-proto 1.7.
 ///
-/// Against 1.6: the shared tables are one message, `ProfilesDictionary`, which the export request
-/// has too.
+/// Changes since 1.6: the shared tables are one message, `ProfilesDictionary`, which the export request contains,
+/// too.
 #[cfg(feature = "proto-all")]
 pub mod v1_7 {
     generation!("v1_7", v1development);
@@ -143,8 +143,8 @@ pub mod v1_7 {
 
 /// OTLP of opentelemetry-proto 1.6.
 ///
-/// Against 1.5: the tables are fields of `ProfilesData` and shared by its profiles; the export
-/// request has none. Resources may name entities (`EntityRef`).
+/// Changes since 1.5: the tables are fields of `ProfilesData`, shared by its profiles; the export request has no
+/// tables. Resources may name entities (`EntityRef`).
 #[cfg(feature = "proto-all")]
 pub mod v1_6 {
     generation!("v1_6", v1development);
@@ -152,7 +152,7 @@ pub mod v1_6 {
 
 /// OTLP of opentelemetry-proto 1.5.
 ///
-/// Against 1.4: a profile's attributes are rows of its attribute table (field 22, not 18).
+/// Changes since 1.4: a profile's attributes are rows of its attribute table (field 22, not 18).
 #[cfg(feature = "proto-all")]
 pub mod v1_5 {
     generation!("v1_5", v1development);
@@ -160,9 +160,9 @@ pub mod v1_5 {
 
 /// OTLP of opentelemetry-proto 1.4.
 ///
-/// Against 1.3: package `v1development`; the fields of `ProfileContainer` are the profile's own;
-/// indices are `int32`; labels, ids, `build_id`, `drop_frames` and `keep_frames` are gone, and the
-/// profile is renumbered.
+/// Changes since 1.3: the package is `v1development`; the fields of `ProfileContainer` move to the profile; indices
+/// are `int32`; labels, ids, `build_id`, `drop_frames` and `keep_frames` are removed, and the profile is
+/// renumbered.
 #[cfg(feature = "proto-all")]
 pub mod v1_4 {
     generation!("v1_4", v1development);
@@ -170,8 +170,8 @@ pub mod v1_4 {
 
 /// OTLP of opentelemetry-proto 1.3, OTEP 0239: package `v1experimental`.
 ///
-/// `Profile` is pprof's with additions, inside a `ProfileContainer`. References are rows, not ids;
-/// row 0 is an entry like any other.
+/// `Profile` is pprof's with additions, inside a `ProfileContainer`. References are rows, not ids; row 0 is a
+/// regular entry.
 #[cfg(feature = "proto-all")]
 pub mod v1_3 {
     generation!("v1_3", v1experimental);
@@ -179,18 +179,18 @@ pub mod v1_3 {
 
 /// Timestamped events: a proposal (opentelemetry-proto, pull request 594) that was never released.
 ///
-/// A `Profile` stands alone. It is a list of events, each by itself or several added up, with their
-/// types, clocks and tables. `KeyValueList` and `BuildIdKind`, which the proposal leaves out, are
-/// completed; so is the package, which is none of OpenTelemetry's.
+/// A payload is one `Profile`. It is a list of events, single or aggregated, with their types, clocks and tables.
+/// `KeyValueList` and `BuildIdKind`, which the proposal omits, are added here, and so is the package, which is not
+/// one of OpenTelemetry's.
 #[cfg(feature = "proto-all")]
 pub mod events {
     dialect!("events", generated::eventprofile::pr594);
 }
 
-/// A message that is a whole payload, and the format whose it is.
+/// A message that is a whole payload, and its format.
 ///
-/// It is implemented for `ProfilesData` and `ExportProfilesServiceRequest` of every generation and
-/// for pprof's `Profile`; not for types of others.
+/// Implemented for `ProfilesData` and `ExportProfilesServiceRequest` of every generation and for pprof's `Profile`.
+/// It cannot be implemented for other types.
 ///
 /// ```
 /// use otlp_profiles::Format;
@@ -254,11 +254,11 @@ payloads! {
 }
 
 impl Profiles {
-    /// Takes the profiles of a message.
+    /// Reads the profiles of a message.
     ///
     /// # Errors
     ///
-    /// As [`read`](crate::read); the format is that of the message's type.
+    /// The same as [`read`](crate::read). The type of the message determines the format.
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
@@ -285,11 +285,11 @@ impl Profiles {
         read_detected(&payload, detected, options)
     }
 
-    /// Makes a message of the profiles, and says what it cannot say.
+    /// Writes the profiles as a message. Returns it with the losses of the conversion.
     ///
     /// # Errors
     ///
-    /// As [`write()`].
+    /// The same as [`write()`].
     ///
     /// ```
     /// use otlp_profiles::proto::pprof;

@@ -1,9 +1,9 @@
-//! Deflating in parts, on several threads where that is wanted.
+//! Deflates in parts, optionally on several threads.
 //!
-//! Deflate takes most of the time of whatever is written gzipped. So the bytes are cut into parts of
-//! one size. Each is deflated for itself, with the 32 KiB before it as its dictionary, and
-//! ends at a whole byte; one behind the other they are one gzip member, which every reader knows. The parts
-//! depend on the bytes alone, so any number of threads makes the same file.
+//! Deflate takes most of the time of writing a gzip file. So the input is split into parts of equal size. Each part
+//! is deflated separately, with the preceding 32 KiB as its dictionary, and ends at a byte boundary. Concatenated,
+//! they form one gzip member that any reader can inflate. The parts depend only on the input, so the file is the
+//! same for any number of threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -12,17 +12,18 @@ use flate2::{Compress, Compression, Crc, FlushCompress};
 
 use super::level::Level;
 
-/// How many bytes are a part.
-/// Files are no larger for the cuts, as each part has codes of its own (real profiles become 0.1 to 0.3 %
-/// smaller), and one thread takes 2 to 4 % longer, for the dictionaries.
+/// Bytes per part.
+/// The cuts do not enlarge files, because each part has its own codes (real profiles become 0.1 to 0.3 % smaller).
+/// One thread takes 2 to 4 % longer, because of the dictionaries.
 const PART: usize = 1 << 17;
 
-/// How far back deflate refers.
+/// Maximum distance of deflate's references.
 const WINDOW: usize = 1 << 15;
 
-/// `bytes` as one gzip member without name or time, so that equal bytes give equal files.
+/// Compresses `bytes` as one gzip member without a name or a time, so that equal bytes give equal files.
 ///
-/// The header names no operating system either. [`deflate_in_parallel`] makes the same file on all processors.
+/// The header does not name an operating system either. [`deflate_in_parallel`] returns the same file and uses all
+/// processors.
 ///
 /// ```
 /// use otlp_profiles::compression::{Level, deflate, inflate};
@@ -37,10 +38,11 @@ pub fn deflate(bytes: &[u8], level: Level) -> Vec<u8> {
     deflate_on(1, bytes, level)
 }
 
-/// [`deflate`], on as many threads as can run at once, the caller's among them: the same file in less time.
+/// Like [`deflate`], on as many threads as can run at once, including the caller's. Returns the same file in less
+/// time.
 ///
-/// A thread is started only where there are 128 KiB for it. Where the system starts none, the caller's
-/// does all.
+/// Each additional thread requires 128 KiB of input. If the system cannot start threads, the caller's thread does
+/// all the work.
 ///
 /// ```
 /// use otlp_profiles::compression::{Level, deflate, deflate_in_parallel};
@@ -57,7 +59,7 @@ pub fn deflate_in_parallel(bytes: &[u8], level: Level) -> Vec<u8> {
     deflate_on(threads, bytes, level)
 }
 
-/// [`deflate`] on up to so many threads.
+/// Like [`deflate`], on up to `threads` threads.
 fn deflate_on(threads: usize, bytes: &[u8], level: Level) -> Vec<u8> {
     let parts = parts(bytes, level, threads);
     let length = parts.iter().map(|part| part.packed.len()).sum::<usize>();
@@ -73,7 +75,7 @@ fn deflate_on(threads: usize, bytes: &[u8], level: Level) -> Vec<u8> {
     file
 }
 
-/// How long [`deflate`]'s file is, which is not kept.
+/// Returns the length of the file that [`deflate`] would return, without keeping the file.
 pub(crate) fn deflated_length(bytes: &[u8], level: Level) -> u64 {
     let parts = (0..count(bytes)).map(|at| part(bytes, at, level).packed.len());
     (HEADER + parts.sum::<usize>() + TRAILER) as u64
@@ -82,7 +84,7 @@ pub(crate) fn deflated_length(bytes: &[u8], level: Level) -> u64 {
 const HEADER: usize = 10;
 const TRAILER: usize = 8;
 
-/// A header without flags and time. Its last bytes are how hard was tried and an unknown system.
+/// Returns a header without flags or time. Its last bytes are the effort and an unknown system.
 const fn header(level: Level) -> [u8; HEADER] {
     let effort = match level.get() {
         0 | 1 => 4,
@@ -92,20 +94,20 @@ const fn header(level: Level) -> [u8; HEADER] {
     [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, effort, 255]
 }
 
-/// A part deflated, and the checksum of what it holds.
+/// A deflated part, and the checksum of its content.
 struct Part {
     packed: Vec<u8>,
     crc: Crc,
 }
 
-/// How many parts `bytes` have; what is empty is one as well.
+/// Returns the number of parts of `bytes`. Empty input has one part.
 const fn count(bytes: &[u8]) -> usize {
     let parts = bytes.len().div_ceil(PART);
     if parts == 0 { 1 } else { parts }
 }
 
-/// All parts, in their order.
-/// Each thread takes the next one that nobody took, as some take longer than others.
+/// Deflates all parts. Returns them in order.
+/// Each thread takes the next free part, because some parts take longer than others.
 fn parts(bytes: &[u8], level: Level, threads: usize) -> Vec<Part> {
     let count = count(bytes);
     let next = AtomicUsize::new(0);
@@ -130,8 +132,8 @@ fn parts(bytes: &[u8], level: Level, threads: usize) -> Vec<Part> {
     all.into_iter().map(|(_, part)| part).collect()
 }
 
-/// Part `at`: all but the last end at a whole byte, behind an empty block.
-/// Each has a compressor of its own: level 1 of one that was reset makes other bytes.
+/// Deflates part `at`. All parts but the last end at a byte boundary, after an empty block.
+/// Each part has a new compressor: at level 1, a compressor that was reset produces other bytes.
 fn part(bytes: &[u8], at: usize, level: Level) -> Part {
     let start = at * PART;
     let (before, rest) = bytes.split_at(start);
@@ -167,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// Bytes that deflate to about a third, a few parts and some more.
+    /// Returns bytes that deflate to about a third, a few parts long.
     fn bytes() -> Vec<u8> {
         let word = |at: u32| (at.wrapping_mul(2_654_435_761) >> 20).to_le_bytes();
         (0..300_000).flat_map(word).collect()
@@ -193,7 +195,7 @@ mod tests {
         }
     }
 
-    /// A part refers to what is before it: without that each would begin as if nothing had been said.
+    /// A part may refer to the bytes before it; otherwise each part would begin without a dictionary.
     #[test]
     fn what_a_part_repeats_of_the_one_before_costs_nothing() {
         let once: Vec<u8> = bytes()[..PART].to_vec();

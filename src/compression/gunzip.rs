@@ -1,17 +1,17 @@
-//! One gzip file on its way out: members, headers, trailers, within limits.
+//! Inflates a gzip file in memory: members, headers and trailers, within limits.
 //!
-//! [RFC 1952](https://www.rfc-editor.org/rfc/rfc1952) allows several members one after the other, and zeros behind the
-//! last. A file is inflated into one allocation, of the size that its trailer claims if deflate can make so much of it;
-//! a claim that is not true costs what the limits allow and no more.
+//! [RFC 1952](https://www.rfc-editor.org/rfc/rfc1952) permits several concatenated members, and zeros after the
+//! last one. A file is inflated into one allocation. Its size is the one that the trailer declares, unless deflate
+//! cannot expand the file that much. A false declaration costs no more memory than the limits allow.
 //!
 //! ```text
 //! member    header (10 bytes + extra, name, comment, crc16) │ deflate data │ crc32, size mod 2³² (8 bytes)
 //! file      member+ zeros*
-//! out       [inflated bytes, `len` of them │ zeros: room for more]
+//! out       [inflated bytes, `len` of them │ zeros: spare capacity]
 //! ```
 //!
-//! flate2 inflates; headers and trailers are read here, since the limits and the places of errors
-//! need every byte accounted for, and a trailer's claim is known before the first byte is inflated.
+//! flate2 inflates the data. This module reads headers and trailers, because limits and error offsets must account
+//! for every byte, and because the declared size is needed before the first byte is inflated.
 
 use flate2::{Crc, Decompress, DecompressError, FlushDecompress, Status};
 
@@ -20,40 +20,40 @@ use crate::limits::{Limits, within};
 
 pub(super) const GZIP: &[u8] = &[0x1f, 0x8b];
 
-/// Deflate makes at most this many bytes of one.
+/// Maximum ratio of deflate: inflated bytes per compressed byte.
 const MAX_RATIO: u64 = 1032;
-/// What a file may take past its size or a limit: what the inflater's fast loop leaves free.
+/// Bytes to allocate beyond the size or limit, which the inflater's fast loop needs as a margin.
 const SLACK: usize = 1 << 10;
-/// What a file may take before any of its sizes is known.
+/// Bytes to allocate before any size is known.
 const FIRST: u64 = 64 << 10;
-/// Of a file name or a comment in a gzip header.
+/// Maximum length of a file name or comment in a gzip header.
 ///
-/// A longer one is refused: nothing else bounds how far the zero byte may be.
+/// The format does not bound the distance to the final zero byte.
 const MAX_TEXT: usize = 65_535;
-/// Magic, method, flags, time (4), extra flags, system.
+/// Length of the fixed header: magic, method, flags, time (4), extra flags, system.
 const HEADER: usize = 10;
 
-/// The flags of a header: what follows its fixed part.
+/// Header flags: which optional parts follow the fixed header.
 const FHCRC: u8 = 1 << 1;
 const FEXTRA: u8 = 1 << 2;
 const FNAME: u8 = 1 << 3;
 const FCOMMENT: u8 = 1 << 4;
 const RESERVED: u8 = 0b1110_0000;
 
-/// One gzip file on its way out.
+/// Inflates one gzip file.
 pub(super) struct Gunzip<'a> {
-    /// Those of the caller: bytes that come out, and members.
+    /// The caller's limits on inflated bytes and members.
     limits: &'a Limits,
-    /// What is still to be read.
+    /// The unread part of the file.
     rest: &'a [u8],
-    /// `len` inflated bytes, then zeros for the next.
+    /// `len` inflated bytes, followed by zeros as spare capacity.
     out: Vec<u8>,
     len: usize,
-    /// The size the last trailer claims, if deflate can make that many of the file's bytes.
+    /// The size that the last trailer declares, but at most what deflate can produce from the file's bytes.
     claimed: u64,
     /// Reset for each member.
     state: Decompress,
-    /// The inflated lengths of the members that are not empty.
+    /// The inflated lengths of the non-empty members.
     lengths: Vec<usize>,
 }
 
@@ -61,14 +61,14 @@ pub(super) struct Gunzip<'a> {
 pub(super) struct Inflated {
     pub(super) bytes: Vec<u8>,
     pub(super) members: u64,
-    /// The zeros behind the last member.
+    /// The number of zeros after the last member.
     pub(super) padding: usize,
-    /// The inflated lengths of the members that are not empty.
+    /// The inflated lengths of the non-empty members.
     pub(super) lengths: Vec<usize>,
 }
 
 impl<'a> Gunzip<'a> {
-    /// Nothing is inflated yet.
+    /// Creates an inflater without inflating anything.
     pub(super) fn new(file: &'a [u8], limits: &'a Limits) -> Self {
         let size = file.last_chunk().map_or(0, |size| u32::from_le_bytes(*size));
         let claimed = MAX_RATIO.saturating_mul(file.len() as u64).min(size.into());
@@ -76,13 +76,14 @@ impl<'a> Gunzip<'a> {
         Self { limits, rest: file, out, len: 0, claimed, state, lengths }
     }
 
-    /// Inflates all members, or the first two that are not empty if `ends` returns true for them.
+    /// Inflates all members, or only the first two non-empty ones if `ends` returns true for them.
     ///
     /// # Errors
     ///
-    /// A file that is cut off, damaged or goes on with something else, and the limits; each with its byte in the file.
+    /// The file is truncated, damaged or followed by other data, or exceeds a limit. Each error has an offset in
+    /// the file.
     pub(super) fn run(mut self, mut ends: impl FnMut(&[u8], &[u8]) -> bool) -> Result<Inflated> {
-        // One allocation does for the usual file, whose only member tells its size at the end.
+        // One allocation suffices for the usual file: its only member declares the size at its end.
         self.make_room(self.claimed);
         let mut members = 0;
         while members == 0 || self.rest.iter().any(|byte| *byte != 0) {
@@ -111,14 +112,14 @@ impl<'a> Gunzip<'a> {
         Ok(Inflated { bytes, members, padding: rest.len(), lengths })
     }
 
-    /// Makes `out` `wanted` bytes and some slack long, but never more than slack past the limit.
+    /// Grows `out` to `wanted` bytes plus slack, but never to more than the limit plus slack.
     ///
-    /// So a file that claims more than it has costs at most what `max_decompressed_bytes` allows.
+    /// A file that declares too large a size thus costs at most what `max_decompressed_bytes` allows.
     fn make_room(&mut self, wanted: u64) {
         let wanted = wanted.min(self.limits.max_decompressed_bytes);
         let wanted = usize::try_from(wanted).unwrap_or(usize::MAX).saturating_add(SLACK);
         if self.out.is_empty() {
-            // The system's own zeros, so nothing is touched before it is written.
+            // A zeroed allocation: the system provides zero pages, which are touched only when written.
             self.out = vec![0; wanted];
         } else {
             self.out.reserve_exact(wanted.saturating_sub(self.len));
@@ -126,7 +127,7 @@ impl<'a> Gunzip<'a> {
         }
     }
 
-    /// A header, a body, a trailer. The checksum is of the bytes as they lie in `out`, in one go.
+    /// Reads a header, a body and a trailer. The checksum of the inflated bytes is computed in one pass over `out`.
     fn member(&mut self) -> Result<()> {
         let start = self.len;
         self.rest = header(self.rest)?;
@@ -138,11 +139,11 @@ impl<'a> Gunzip<'a> {
         Ok(())
     }
 
-    /// Inflates until the member ends, in as much room as there is; then in twice as much.
+    /// Inflates until the member ends. Doubles the capacity when `out` is full.
     ///
     /// # Errors
     ///
-    /// Data that is damaged, that ends before its end, or that is past `max_decompressed_bytes`.
+    /// The data is damaged, truncated or exceeds `max_decompressed_bytes`.
     fn body(&mut self) -> Result<()> {
         loop {
             let (read, written) = (self.state.total_in(), self.state.total_out());
@@ -159,7 +160,7 @@ impl<'a> Gunzip<'a> {
                 Ok(_) if self.len == self.out.len() => {
                     self.make_room(FIRST.max(self.len as u64 * 2));
                 }
-                // Not at once: zlib counts the bytes of a call in 32 bits and may stop for that.
+                // Only without any progress: zlib counts the bytes of a call in 32 bits and may stop early.
                 Ok(_) if read == 0 && written == 0 => {
                     return Err(truncated("data", self.rest));
                 }
@@ -168,7 +169,9 @@ impl<'a> Gunzip<'a> {
         }
     }
 
-    /// The error says what the file would need, where that is known.
+    /// Checks the limit on inflated bytes. The error contains the size that the file would need, if known.
+    /// @443t
+    /// the likely size, if the trailer is correct
     fn check_limit(&self) -> Result<()> {
         let (limit, mut needed) = (self.limits.max_decompressed_bytes, self.len as u64);
         if needed > limit {
@@ -178,27 +181,27 @@ impl<'a> Gunzip<'a> {
     }
 }
 
-/// Inflates the first bytes of a file into `room`; how many, or fewer where its first member ends or is damaged.
+/// Inflates the first bytes of a file into `room`. Returns how many; fewer if the first member ends or is damaged.
 ///
-/// Without a window or a checksum: what a file begins with is asked of all of them.
+/// Needs neither a window nor a checksum, so that it is cheap enough to run on every file.
 pub(crate) fn some(file: &[u8], room: &mut [u8]) -> usize {
     let Ok(body) = header(file) else { return 0 };
     let mut state = Decompress::new(false);
-    // Damage is found when all of it is read.
+    // A full read reports damage later.
     let _ = state.decompress(body, room, FlushDecompress::None);
     advance(0, state.total_out())
 }
 
-/// How many bytes of a slice one call got through, from the totals before and after it.
+/// Returns the number of bytes that one call processed, from the totals before and after it.
 pub(super) fn advance(before: u64, after: u64) -> usize {
     usize::try_from(after.saturating_sub(before)).unwrap_or(usize::MAX)
 }
 
-/// What follows the header that begins `member`.
+/// Parses the header of a member. Returns the bytes after it.
 ///
 /// # Errors
 ///
-/// A method other than 8, a reserved flag, a text that does not end, a checksum that is not right.
+/// A method other than 8, a reserved flag, an unterminated text, a wrong checksum.
 pub(super) fn header(member: &[u8]) -> Result<&[u8]> {
     let Some((fixed, mut rest)) = member.split_first_chunk::<HEADER>() else {
         return Err(truncated("header", member));
@@ -230,7 +233,7 @@ pub(super) fn header(member: &[u8]) -> Result<&[u8]> {
     }
 }
 
-/// Two bytes, little-endian, and what follows.
+/// Reads a little-endian number of two bytes. Returns it with the bytes after it.
 fn short(rest: &[u8]) -> Result<(u16, &[u8])> {
     match rest.split_first_chunk() {
         Some((bytes, after)) => Ok((u16::from_le_bytes(*bytes), after)),
@@ -238,7 +241,7 @@ fn short(rest: &[u8]) -> Result<(u16, &[u8])> {
     }
 }
 
-/// What follows a text that ends with a zero byte.
+/// Skips a text that ends with a zero byte. Returns the bytes after it.
 fn after_text<'a>(what: &str, text: &'a [u8]) -> Result<&'a [u8]> {
     let most = text.get(..=MAX_TEXT).unwrap_or(text);
     match most.iter().position(|byte| *byte == 0) {
@@ -251,7 +254,8 @@ fn after_text<'a>(what: &str, text: &'a [u8]) -> Result<&'a [u8]> {
     }
 }
 
-/// The low half of the checksum over the header before it.
+/// Verifies the header checksum, which is the low half of the CRC over the bytes before it. Returns the bytes after
+/// it.
 fn after_header_crc<'a>(member: &[u8], rest: &'a [u8]) -> Result<&'a [u8]> {
     let mut crc = Crc::new();
     crc.update(member.get(..member.len() - rest.len()).unwrap_or_default());
@@ -265,7 +269,7 @@ fn after_header_crc<'a>(member: &[u8], rest: &'a [u8]) -> Result<&'a [u8]> {
     Err(Error::malformed(message).gzip(GzipFault::HeaderCrc).at(rest))
 }
 
-/// What follows the trailer of a member whose bytes `crc` has seen.
+/// Verifies the trailer of a member whose inflated bytes are in `crc`. Returns the bytes after it.
 pub(super) fn trailer<'a>(rest: &'a [u8], crc: &Crc) -> Result<&'a [u8]> {
     let Some(([s @ .., a, b, c, d], after)) = rest.split_first_chunk::<8>() else {
         return Err(truncated("trailer", rest));
@@ -289,7 +293,7 @@ pub(super) fn trailer<'a>(rest: &'a [u8], crc: &Crc) -> Result<&'a [u8]> {
     Err(Error::malformed(message).gzip(fault).at(rest))
 }
 
-/// The end of the file within a part of a member.
+/// Returns the error of a file that ends within a part of a member.
 #[cold]
 pub(super) fn truncated(part: &str, rest: &[u8]) -> Error {
     let end = rest.get(rest.len()..).unwrap_or_default();
@@ -298,13 +302,14 @@ pub(super) fn truncated(part: &str, rest: &[u8]) -> Error {
         .at(end)
 }
 
+/// Returns the error of damaged deflate data.
 #[cold]
 pub(super) fn corrupt(error: &DecompressError, rest: &[u8]) -> Error {
     let why = error.message().unwrap_or("invalid");
     Error::malformed(format!("deflate data is corrupt: {why}")).gzip(GzipFault::Deflate).at(rest)
 }
 
-/// Something behind the last member that is neither a member nor zeros.
+/// Returns the error of bytes after the last member that are neither a member nor zeros.
 #[cold]
 pub(super) fn garbage(left: u64) -> Error {
     Error::malformed(format!("the {left} bytes after the last gzip member are not a gzip member"))
@@ -327,7 +332,7 @@ mod tests {
         deflate(bytes, Level::DEFAULT)
     }
 
-    /// A member of `text` with `flags` and, after the fixed header, `fields`.
+    /// Builds a member of `text` with `flags`, and with `fields` after the fixed header.
     fn member(flags: u8, fields: &[u8], text: &[u8]) -> Vec<u8> {
         let mut member = gz(text);
         member[3] = flags;
@@ -432,7 +437,7 @@ mod tests {
             let mut file = file.clone();
             file[bit / 8] ^= 1 << (bit % 8);
             if let Ok(inflated) = inflate(&file, &limits) {
-                // Without the magic number it is no gzip; the last bits of the data are padding.
+                // Without the magic number it is not gzip; the last bits of the data are padding.
                 assert!(bit < 16 || *inflated == *TEXT);
             }
         }
@@ -516,7 +521,7 @@ mod tests {
         fails(&file, ErrorKind::Malformed, &message);
     }
 
-    /// 100 MB of zeros, of which only one is deflated here; the checksum is wrong.
+    /// Builds a file of 100 MB of zeros by repeating one deflated MB. The checksum is wrong.
     fn bomb(claim: u32) -> Vec<u8> {
         let mut state = flate2::Compress::new(flate2::Compression::best(), false);
         let mut block = Vec::with_capacity(SLACK * 4);

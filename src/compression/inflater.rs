@@ -1,12 +1,12 @@
-//! What a file holds, as it comes: the same bytes, or the same error, as of one in memory, in the memory of a window.
+//! Inflates a stream. The result, or the error, is the same as for a file in memory, with the memory of a window.
 //!
 //! ```text
-//! input ─► Window (64 KiB, more where a header or trailer needs it) ─► Members or Frames ─► the caller's buffer
+//! input ─► Window (64 KiB, larger if a header or trailer needs it) ─► Members or Frames ─► the caller's buffer
 //! ```
 //!
-//! The in-memory way ([`gunzip`], [`zstd`](mod@super::zstd)) inflates into one allocation; this one
-//! serves what is read message by message or line by line, and need not be in memory whole. Both
-//! read headers, trailers and limits with the same functions, so a file fails in the same way.
+//! The in-memory path ([`gunzip`], [`zstd`](mod@super::zstd)) inflates into one allocation. This one serves input
+//! that is read message by message or line by line. Both use the same functions for headers, trailers and limits,
+//! so a file fails in the same way.
 
 use std::io::{self, Read};
 
@@ -19,23 +19,23 @@ use super::zstd::Frames;
 use crate::error::Result;
 use crate::limits::{Limits, within};
 
-/// The bytes in a stream that may be compressed.
+/// Inflates a stream that may be compressed.
 ///
-/// Its errors are the crate's own, in an [`io::Error`], with the byte of the file.
+/// Its [`io::Error`]s contain errors of this crate with an offset in the file.
 #[derive(Debug)]
 pub(crate) struct Inflater<R> {
-    /// The compressed bytes that were read and not used.
+    /// The compressed bytes that were read but not used.
     input: Window<R>,
     state: State,
-    /// How many bytes there may be, and how many there were.
+    /// The limit on inflated bytes, and how many were returned.
     most: u64,
     given: u64,
 }
 
-/// Boxed, as what an inflater needs is large and most streams are plain.
+/// The state of decompression. Boxed, because it is large and most streams are uncompressed.
 #[derive(Debug)]
 enum State {
-    /// Not compressed: bytes go by the window, not through it.
+    /// Uncompressed: bytes bypass the window.
     Plain,
     Gzip(Box<Members>),
     #[cfg(feature = "zstd")]
@@ -43,11 +43,11 @@ enum State {
 }
 
 impl<R: Read> Inflater<R> {
-    /// What `input` holds, packed as its [magic number](super::magic) says.
+    /// Creates an inflater for the compression that the [magic number](super::magic) of `input` shows.
     ///
     /// # Errors
     ///
-    /// A zstd decoder that cannot be made.
+    /// The zstd decoder cannot be created.
     pub(crate) fn new(input: R, packed: Option<&str>, limits: &Limits) -> Result<Self> {
         let state = match packed {
             Some("gzip") => State::Gzip(Box::new(Members::new(limits.max_gzip_members))),
@@ -59,13 +59,14 @@ impl<R: Read> Inflater<R> {
         Ok(Self { input, state, most: limits.max_decompressed_bytes, given: 0 })
     }
 
-    /// The same of a file of messages, each with limits of its own; the members are those of the file.
+    /// Removes the limits on bytes, for a file of messages with separate limits. The limit on members still applies
+    /// to the file.
     pub(crate) fn endless(mut self) -> Self {
         (self.input.most, self.most) = (u64::MAX, u64::MAX);
         self
     }
 
-    /// How many bytes were given.
+    /// Returns the number of bytes returned so far.
     pub(crate) fn given(&self) -> u64 {
         self.given
     }
@@ -74,7 +75,7 @@ impl<R: Read> Inflater<R> {
     ///
     /// # Errors
     ///
-    /// Those of [`read`](Read::read), at the byte of the file; the member exceeds `max_decompressed_bytes`.
+    /// Those of [`read`](Read::read), with an offset in the file; the member exceeds `max_decompressed_bytes`.
     pub(crate) fn member(&mut self, limits: &Limits, bytes: &mut Vec<u8>) -> io::Result<bool> {
         match &mut self.state {
             State::Gzip(members) => members.member(&mut self.input, limits, bytes),
@@ -82,9 +83,11 @@ impl<R: Read> Inflater<R> {
         }
     }
 
+    /// Inflates into `buffer`.
+    ///
     /// # Errors
     ///
-    /// What comes out is past `max_decompressed_bytes`, at the byte of the file where it was
+    /// The inflated data exceeds `max_decompressed_bytes`. The offset is the position in the file at which this was
     /// noticed.
     fn inflate(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let input = &mut self.input;
@@ -101,7 +104,7 @@ impl<R: Read> Inflater<R> {
 }
 
 impl<R: Read> Read for Inflater<R> {
-    /// 0 at the end of the last member, as [`Read`] asks; an empty buffer asks for nothing.
+    /// Returns 0 at the end of the last member. Does not read for an empty buffer.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let given = if buffer.is_empty() { 0 } else { self.inflate(buffer)? };
         self.given += given as u64;
@@ -109,38 +112,38 @@ impl<R: Read> Read for Inflater<R> {
     }
 }
 
-/// The bytes to make room for before the size of a member is known.
+/// Bytes to allocate before the size of a member is known.
 const LEAST: usize = 4 << 10;
 
-/// The members of a gzip file.
+/// Inflates the members of a gzip file.
 ///
-/// One inflater for all members, reset for each.
+/// All members share one inflater, which is reset for each.
 #[derive(Debug)]
 struct Members {
-    /// Raw deflate: headers and trailers are read here.
+    /// Inflates raw deflate; `Members` reads headers and trailers.
     state: Decompress,
-    /// Of the member that is being inflated.
+    /// Checksum of the current member.
     crc: Crc,
-    /// Whether a header was read whose trailer was not.
+    /// Whether a header was read but its trailer was not.
     is_inside: bool,
-    /// How many there may be, and how many were begun.
+    /// The limit on members, and how many were begun.
     most: u64,
     begun: u64,
 }
 
 impl Members {
-    /// `most` is how many members the limits allow.
+    /// Creates an inflater for up to `most` members.
     fn new(most: u64) -> Self {
         let (state, crc) = (Decompress::new(false), Crc::new());
         Self { state, crc, is_inside: false, most, begun: 0 }
     }
 
-    /// Goes on until there is a byte to give: members may be empty, and headers longer than what
-    /// was read.
+    /// Inflates until there is at least one byte: members may be empty, and headers may be longer than the bytes
+    /// read so far.
     ///
     /// # Errors
     ///
-    /// As of a file in memory; the input ends inside a member.
+    /// Those of a file in memory; the input ends inside a member.
     fn read<R: Read>(&mut self, input: &mut Window<R>, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             if !self.is_inside && !self.begin(input)? {
@@ -153,9 +156,9 @@ impl Members {
         }
     }
 
-    /// Inflates the next member that is not empty into `bytes`; false at the end of the file.
+    /// Inflates the next non-empty member into `bytes`. Returns false at the end of the file.
     ///
-    /// On error, `bytes` has the beginning of the member.
+    /// On error, `bytes` contains the beginning of the member.
     fn member<R: Read>(
         &mut self,
         input: &mut Window<R>,
@@ -190,7 +193,7 @@ impl Members {
         Ok(length > 0)
     }
 
-    /// Inflates a piece of the member, and checks its trailer at its end.
+    /// Inflates part of the member, and verifies the trailer at its end.
     fn inflate<R: Read>(&mut self, input: &mut Window<R>, buffer: &mut [u8]) -> io::Result<usize> {
         let rest = input.some()?;
         let is_cut = rest.is_empty();
@@ -213,8 +216,8 @@ impl Members {
 
     /// Begins the next member, if there is one.
     ///
-    /// Zeros behind the last member are padding, as of tapes and block devices; anything else is an
-    /// error that says how many bytes are left, so all of them are read.
+    /// Zeros after the last member are padding, as on tapes and block devices. Anything else is an error that
+    /// contains the number of remaining bytes, so all of them are read.
     fn begin<R: Read>(&mut self, input: &mut Window<R>) -> io::Result<bool> {
         while input.rest().len() < GZIP.len() && !input.at_end {
             input.more()?;
@@ -237,7 +240,7 @@ impl Members {
         Ok(true)
     }
 
-    /// Checks what stands behind a member.
+    /// Verifies the trailer of a member.
     fn end<R: Read>(&mut self, input: &mut Window<R>) -> io::Result<()> {
         self.is_inside = false;
         input.part(|rest| gunzip::trailer(rest, &self.crc))
@@ -250,7 +253,7 @@ mod tests {
     use crate::compression::{Level, deflate, inflate, magic};
     use crate::framing::unreadable;
 
-    /// A reader that gives a byte at once.
+    /// A reader that returns one byte per call.
     struct Slow<'a>(&'a [u8]);
 
     impl Read for Slow<'_> {
@@ -260,7 +263,7 @@ mod tests {
         }
     }
 
-    /// What comes of a file, or the error.
+    /// Returns the content of a file, or the error.
     fn come(file: impl Read, packed: Option<&str>, limits: &Limits) -> Result<Vec<u8>, String> {
         let mut inflated = Vec::new();
         let inflater = Inflater::new(file, packed, limits).map_err(|error| error.to_string())?;
@@ -276,7 +279,8 @@ mod tests {
         assert!(come(Slow(file), magic(file), limits) == whole);
     }
 
-    /// Where damage is found, and as what, depends on how much is inflated at once.
+    /// Compares kinds of errors only: where damage is found, and its description, depend on how much is inflated at
+    /// once.
     #[track_caller]
     fn is_as_damaged(file: &[u8], limits: &Limits) {
         let said = |error: String| {
@@ -317,7 +321,7 @@ mod tests {
                 is_as_damaged(&bent, &limits);
             }
             is_the_same(&text, &limits.max_decompressed_bytes(18));
-            // What is not compressed is not inflated.
+            // Uncompressed input has no limit on inflated bytes.
             if magic(&text).is_some() {
                 let error = come(&text[..], magic(&text), &limits.max_decompressed_bytes(17));
                 assert!(

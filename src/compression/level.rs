@@ -1,6 +1,6 @@
-//! How hard compressors try.
+//! Compression levels.
 
-/// How much time to spend on how small a file.
+/// The trade-off between the time to compress and the size of the file.
 ///
 /// ```
 /// use otlp_profiles::compression::{Level, deflate};
@@ -16,20 +16,20 @@ pub struct Level(u32);
 
 impl Level {
     /// 1: three times as fast as the default, and a third larger.
-    /// For payloads that leave at once.
+    /// For payloads that are sent at once.
     pub const FAST: Self = Self(1);
-    /// 6, as everywhere.
+    /// 6, the usual default of gzip.
     pub const DEFAULT: Self = Self(6);
-    /// 9: the smallest.
+    /// 9: the smallest files.
     pub const BEST: Self = Self(9);
 
-    /// The number of the level.
+    /// Returns the number of the level.
     pub(super) const fn get(self) -> u32 {
         self.0
     }
 
-    /// `level` from 0, which stores the bytes as they are, to 9.
-    /// `None` past 9. zstd has levels of its own, which these are mapped onto.
+    /// Creates a level from 0, which stores the bytes uncompressed, to 9. `None` above 9. For zstd, these levels
+    /// are mapped to its own.
     ///
     /// ```
     /// use otlp_profiles::compression::{Level, deflate};

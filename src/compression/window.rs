@@ -1,32 +1,32 @@
-//! The part of a stream that lies in memory: of a compressed file while it is inflated, of a text while it is read by
-//! lines.
+//! The part of a stream that is in memory: of a compressed file while it is inflated, or of a text while it is read
+//! by lines.
 //!
 //! ```text
-//! stream  ……passed over……│ start … end │ not read yet
-//!                         └─ rest() ──┘  more() reads behind `end`, moving what is there to the front
+//! stream  ……consumed………│ start … end │ not read yet
+//!                       └─ rest() ──┘  more() reads after `end`, moving the rest to the front
 //! ```
 //!
-//! Places of errors are places in the stream: an error in `rest` is moved by what was passed over.
+//! Offsets of errors are offsets in the stream: an offset in `rest` is shifted by the consumed bytes.
 
 use std::io::{self, Read};
 
 use crate::error::{Error, GzipFault, Result};
 use crate::limits::past;
 
-/// The bytes of a stream that lie in memory.
+/// The bytes of a stream that are in memory.
 pub(crate) struct Window<R> {
-    /// Read in as large pieces as there is room for.
+    /// The stream. Each read requests as much as fits.
     input: R,
-    /// Grows where what is wanted does not fit: a long header, a long line. Never shrinks.
+    /// Grows if a long header or line does not fit. Never shrinks.
     bytes: Vec<u8>,
-    /// Of `bytes` those that were read and not passed over.
+    /// The range of `bytes` that was read but not consumed.
     start: usize,
     end: usize,
-    /// Whether the stream has said that nothing follows.
+    /// Whether the stream has ended.
     pub(crate) at_end: bool,
-    /// How many bytes were passed over in all.
+    /// The total number of consumed bytes.
     pub(crate) passed: u64,
-    /// How many bytes the stream may have, and how many were read.
+    /// The limit on bytes of the stream, and how many were read.
     pub(crate) most: u64,
     read: u64,
 }
@@ -38,47 +38,47 @@ impl<R> std::fmt::Debug for Window<R> {
 }
 
 impl<R> Window<R> {
-    /// Nothing is read, and no memory taken, before the first byte is asked for.
+    /// Creates a window. Reads and allocates nothing until the first request.
     pub(crate) fn new(input: R, most: u64) -> Self {
         let (bytes, at_end) = (Vec::new(), false);
         Self { input, bytes, start: 0, end: 0, at_end, passed: 0, most, read: 0 }
     }
 
-    /// What is behind, once nothing of the window is wanted.
+    /// Returns the rest of the stream, and drops the window.
     pub(crate) fn behind(self) -> R {
         self.input
     }
 
-    /// What was read and not passed over; empty where nothing is there yet, or nothing is left.
+    /// Returns the bytes that were read but not consumed. Empty before the first read and at the end.
     pub(crate) fn rest(&self) -> &[u8] {
         self.bytes.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// The bytes stay in memory until more is read.
+    /// Consumes bytes. They stay in memory until the next read.
     pub(crate) fn pass(&mut self, bytes: usize) {
         self.start += bytes;
         self.passed += bytes as u64;
     }
 
-    /// An error in the bytes of [`rest`](Self::rest), on its way through a reader.
+    /// Converts an error in the bytes of [`rest`](Self::rest) to an [`io::Error`] with an offset in the stream.
     #[cold]
     pub(crate) fn failed(&self, error: Error) -> io::Error {
         io::Error::other(error.located(self.rest()).behind(self.passed))
     }
 }
 
-/// As many bytes as lie in memory, where it takes no more to go on.
+/// Initial size of the window in bytes.
 ///
-/// A few pages: enough that calls of the system do not count, and little beside an inflater's
+/// A few pages: large enough to make the cost of system calls negligible, and small compared with an inflater's
 /// tables.
 const WINDOW: usize = 64 << 10;
 
 impl<R: Read> Window<R> {
-    /// Reads what is behind the window.
+    /// Reads the bytes after the window into `buffer`.
     ///
     /// # Errors
     ///
-    /// `max_input_bytes` is past, or what the stream itself says.
+    /// The stream exceeds `max_input_bytes`, or reading it fails.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
         self.read += read as u64;
@@ -88,10 +88,10 @@ impl<R: Read> Window<R> {
         }
     }
 
-    /// Reads what comes next behind what is there.
+    /// Reads more bytes into the window.
     ///
-    /// Moves what is left to the front first, so room grows only if what is wanted is larger than
-    /// the window. A read that was interrupted is no error: whoever waits asks again.
+    /// Moves the rest to the front first, so that the window grows only if the rest fills it. Ignores interrupted
+    /// reads; callers call again.
     pub(crate) fn more(&mut self) -> io::Result<()> {
         let mut bytes = std::mem::take(&mut self.bytes);
         if self.start > 0 {
@@ -111,7 +111,7 @@ impl<R: Read> Window<R> {
         Ok(())
     }
 
-    /// Reads on where nothing is there.
+    /// Returns the rest, after reading more if it is empty. Empty only at the end of the stream.
     pub(crate) fn some(&mut self) -> io::Result<&[u8]> {
         while self.rest().is_empty() && !self.at_end {
             self.more()?;
@@ -119,10 +119,9 @@ impl<R: Read> Window<R> {
         Ok(self.rest())
     }
 
-    /// Passes over a part, as soon as all of it is there, up to what `after` says is behind it.
+    /// Consumes a header or trailer once it is complete; `after` parses it and returns the bytes after it.
     ///
-    /// A part that is cut off is tried again once more was read: `after` is a header or a trailer,
-    /// of a few bytes.
+    /// A truncated part is parsed again after more was read, which is cheap because parts have few bytes.
     pub(crate) fn part(&mut self, after: impl Fn(&[u8]) -> Result<&[u8]>) -> io::Result<()> {
         loop {
             let rest = self.rest();
@@ -141,7 +140,7 @@ impl<R: Read> Window<R> {
         }
     }
 
-    /// Passes over zeros, and says whether anything else is left.
+    /// Consumes zeros. Returns whether other bytes follow.
     pub(crate) fn pass_zeros(&mut self) -> io::Result<bool> {
         loop {
             let rest = self.some()?;
@@ -154,7 +153,7 @@ impl<R: Read> Window<R> {
         }
     }
 
-    /// Passes over all there is, and says how many bytes were.
+    /// Consumes all remaining bytes. Returns how many there were.
     pub(crate) fn pass_all(&mut self) -> io::Result<u64> {
         let before = self.passed;
         loop {

@@ -1,10 +1,11 @@
-//! zstd in memory: several frames, inflated within limits; written so that equal input gives equal bytes.
+//! Compresses and decompresses zstd in memory: inflates several frames within limits, and writes equal bytes for
+//! equal input.
 //!
-//! The work is that of Facebook's library, by way of the crate `zstd`.
+//! Uses Facebook's library through the crate `zstd`.
 //!
-//! A frame may claim its size, and a small file may claim a large one: a claim is believed up to 64
-//! times the file, beyond which room grows with what really comes out. Skippable frames (a seek
-//! table) are counted and hold nothing.
+//! A frame may declare its size, and a small file may declare a large one. Up to 64 times the size of the file is
+//! allocated at once; beyond that, the allocation grows with the inflated data. Skippable frames, such as a seek
+//! table, are counted and have no content.
 
 use std::io;
 
@@ -16,23 +17,23 @@ use super::window::Window;
 use crate::error::{Error, GzipFault, Result};
 use crate::limits::{Limits, within};
 
-/// The window that every decoder must be able to have, of 8 MiB (RFC 8878), and the largest that one has
-/// without being asked for more.
+/// The window size that every decoder must support, 8 MiB (RFC 8878), and the largest that a decoder accepts by
+/// default.
 /// As powers of two.
 const WINDOWS: std::ops::RangeInclusive<u32> = 23..=27;
 
-/// What the frames of a file hold, one after the other, and how many there are.
+/// Inflates all frames. Returns their concatenated content and their number.
 ///
 /// # Errors
 ///
-/// A frame that is damaged or cut off, bytes behind the last one, and the limits; each with its
-/// byte.
+/// A frame is damaged or truncated, other data follows the last one, or the file exceeds a limit. Each error has an
+/// offset in the file.
 pub(super) fn inflate(file: &[u8], limits: &Limits) -> Result<(Vec<u8>, u64)> {
     let mut decoder = decoder(limits).map_err(|error| corrupt(&error, file))?;
     let mut input = InBuffer::around(file);
     let claimed = get_frame_content_size(file).ok().flatten().unwrap_or(0);
     let most = limits.max_decompressed_bytes;
-    // What a file claims is believed up to what it would take if its size were unknown.
+    // Trust the declared size up to the allocation that a file of unknown size would get.
     let believed = claimed.min(FIRST.max(MAX_BELIEVED.saturating_mul(file.len() as u64)));
     let mut inflated = Vec::with_capacity(room(believed.min(most)));
     let mut frames = 0;
@@ -46,40 +47,40 @@ pub(super) fn inflate(file: &[u8], limits: &Limits) -> Result<(Vec<u8>, u64)> {
     Ok((inflated, frames))
 }
 
-/// How a frame begins.
+/// The magic number of a frame.
 const FRAME: &[u8] = b"\x28\xb5\x2f\xfd";
 
-/// What a file may take before its size is known.
+/// Bytes to allocate before the size is known.
 const FIRST: u64 = 64 << 10;
 
-/// How many bytes of one a file may claim to be before it is inflated.
+/// Maximum ratio of declared to compressed size that is allocated in advance.
 const MAX_BELIEVED: u64 = 64;
 
-/// One byte more than is wanted, so that a full buffer says that there is more.
+/// Returns the capacity for `bytes` bytes plus one, so that a full buffer means that there is more data.
 fn room(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX).saturating_add(1)
 }
 
-/// Bounded: a frame that asks for a larger window is refused.
+/// Creates a decoder that rejects frames with larger windows than the limits need.
 fn decoder(limits: &Limits) -> io::Result<Decoder<'static>> {
     let mut decoder = Decoder::new()?;
     decoder.set_parameter(DParameter::WindowLogMax(window(limits)))?;
     Ok(decoder)
 }
 
-/// The largest window a frame may ask for, as a power of two: not more than what may come out.
+/// Returns the largest permitted window as a power of two: no larger than the permitted output.
 fn window(limits: &Limits) -> u32 {
     let wanted = limits.max_decompressed_bytes.max(1).ilog2() + 1;
     wanted.clamp(*WINDOWS.start(), *WINDOWS.end())
 }
 
-/// Frames that hold nothing for readers, such as the table of a seekable file.
+/// Returns whether a frame is skippable. Such frames contain metadata, for example the table of a seekable file.
 fn is_skippable(bytes: &[u8]) -> bool {
     matches!(bytes, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }
 
-/// Room doubles, up to one byte past `most`. A decoder that neither reads nor writes has no more to
-/// read.
+/// Inflates one frame. The capacity doubles, up to one byte past `most`. A decoder without progress has reached the
+/// end of a truncated frame.
 fn frame(
     decoder: &mut Decoder<'_>,
     input: &mut InBuffer<'_>,
@@ -90,7 +91,7 @@ fn frame(
     loop {
         let (read, had) = (input.pos(), inflated.len());
         if had == inflated.capacity() {
-            // One byte past the limit shows that there are too many.
+            // One byte past the limit is enough to detect too large a frame.
             let more =
                 FIRST.max(had as u64).min(most.saturating_add(1).saturating_sub(had as u64)).max(1);
             inflated.reserve_exact(usize::try_from(more).unwrap_or(usize::MAX));
@@ -109,12 +110,12 @@ fn frame(
     }
 }
 
-/// The frames of a file that is inflated as it comes.
+/// Inflates the frames of a stream.
 pub(super) struct Frames {
     decoder: Decoder<'static>,
-    /// Whether a frame was begun and is not at its end.
+    /// Whether a frame was begun but has not ended.
     is_inside: bool,
-    /// How many there may be, and how many were begun.
+    /// The limit on frames, and how many were begun.
     most: u64,
     begun: u64,
 }
@@ -126,15 +127,17 @@ impl std::fmt::Debug for Frames {
 }
 
 impl Frames {
+    /// Creates an inflater.
+    ///
     /// # Errors
     ///
-    /// The library has no memory for a decoder.
+    /// The library cannot allocate a decoder.
     pub(super) fn new(limits: &Limits) -> Result<Self> {
         let decoder = decoder(limits).map_err(|error| corrupt(&error, &[]))?;
         Ok(Self { decoder, is_inside: false, most: limits.max_gzip_members, begun: 0 })
     }
 
-    /// As the members of a gzip are read: frames that hold nothing are passed over.
+    /// Inflates into `buffer`, like the members of gzip. Skips frames without content.
     pub(super) fn read<R: io::Read>(
         &mut self,
         input: &mut Window<R>,
@@ -169,9 +172,11 @@ impl Frames {
         }
     }
 
+    /// Begins a frame.
+    ///
     /// # Errors
     ///
-    /// What is no frame; more frames than `max_gzip_members`, which counts either.
+    /// The bytes are not a frame; there are more frames than `max_gzip_members`, which limits frames as well.
     fn begin(&mut self, rest: &[u8]) -> Result<()> {
         check_frame(rest)?;
         self.begun += 1;
@@ -180,7 +185,7 @@ impl Frames {
     }
 }
 
-/// `Ok` where a frame begins.
+/// Returns an error unless a frame begins here.
 fn check_frame(rest: &[u8]) -> Result<()> {
     if rest.starts_with(FRAME) || is_skippable(rest) {
         return Ok(());
@@ -189,21 +194,23 @@ fn check_frame(rest: &[u8]) -> Result<()> {
     Err(Error::malformed(message).gzip(GzipFault::Other).at(rest))
 }
 
+/// Returns the error of a truncated frame.
 #[cold]
 fn truncated(rest: &[u8]) -> Error {
     let message = "the file ends inside a zstd frame";
     Error::malformed(message).gzip(GzipFault::Other).at(rest)
 }
 
+/// Returns the error of damaged data.
 #[cold]
 fn corrupt(error: &io::Error, rest: &[u8]) -> Error {
     let message = format!("the zstd data is corrupt: {error}");
     Error::malformed(message).gzip(GzipFault::Other).at(rest)
 }
 
-/// `bytes` as one zstd frame with its size and a checksum: equal bytes give equal frames.
+/// Compresses `bytes` as one zstd frame with its size and a checksum. Equal bytes give equal frames.
 ///
-/// The levels are zstd's own; 0, which gzip stores by, is 1 here.
+/// The levels are those of zstd, except that 0 is treated as 1.
 ///
 /// ```
 /// use otlp_profiles::Limits;
@@ -251,7 +258,7 @@ mod tests {
         let skipped = [&b"\x50\x2a\x4d\x18\x03\0\0\0"[..], b"abc"].concat();
         let file = [packed(TEXT), skipped, packed(b""), packed(TEXT)].concat();
         assert_eq!(*compression::inflate(&file, &limits).unwrap(), *[TEXT, TEXT].concat());
-        // One whose size is not said.
+        // A frame that does not declare its size.
         let mut streamed = Vec::new();
         zstd::stream::copy_encode(TEXT, &mut streamed, 3).unwrap();
         assert_eq!(*compression::inflate(&streamed, &limits).unwrap(), *TEXT);
@@ -299,7 +306,7 @@ mod tests {
             ErrorKind::Limit,
             "11 gzip members exceed the limit of 10",
         );
-        // A window of 128 MiB and more is not made for a file that may not become so large.
+        // A window of 128 MiB or more is not allocated for a file that may not inflate to that size.
         let wide = b"\x28\xb5\x2f\xfd\x00\xa0\x01\x00\x00";
         fails(wide, limits, ErrorKind::Malformed, "zstd data is corrupt");
         assert_eq!((window(&limits), window(&Limits::unlimited())), (23, 27));

@@ -1,19 +1,20 @@
-//! The lengths that stand before messages.
+//! Parses the lengths before messages.
 
 use super::kind::{Framing, MAX_PREFIXED, MAX_VARINT};
 use crate::error::Error;
 use crate::wire::read::Reader;
 use crate::wire::write::varint_len;
 
-/// The length that stands before a message.
+/// The length before a message.
 pub(super) enum Header<'a> {
     Invalid,
-    /// The bytes end within it.
+    /// The bytes end within the length.
     Cut,
-    /// The length, and what follows it.
+    /// The length, and the bytes after it.
     Length(usize, &'a [u8]),
 }
 
+/// Parses the length at the beginning of `bytes`.
 pub(super) fn header(framing: Framing, bytes: &[u8]) -> Header<'_> {
     let cut = Header::Cut;
     let (length, rest) = match framing {
@@ -25,7 +26,7 @@ pub(super) fn header(framing: Framing, bytes: &[u8]) -> Header<'_> {
         Framing::Delimited | Framing::DelimitedFile => {
             let mut rest = Reader::new(bytes);
             match rest.try_varint() {
-                // As short as it can be, as everybody writes it.
+                // Only the shortest form, which all writers use.
                 Some(length) if varint_len(length) == rest.at() => match u32::try_from(length) {
                     Ok(length) => (length, rest.rest()),
                     Err(_) => return Header::Invalid,
@@ -48,7 +49,7 @@ pub(super) fn header(framing: Framing, bytes: &[u8]) -> Header<'_> {
     }
 }
 
-/// The first message of `bytes` and what follows it.
+/// Splits `bytes` after the first message.
 pub(super) fn split(framing: Framing, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     match framing {
         Framing::None | Framing::GzipMembers => Some((bytes, &[])),
@@ -67,13 +68,13 @@ pub(super) fn split(framing: Framing, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
-/// A message that the file ends within.
+/// Returns the error of a truncated message.
 #[cold]
 pub(super) fn overrun(length: usize, left: usize) -> Error {
     Error::malformed(format!("length {length} exceeds the remaining {left} bytes of the file"))
 }
 
-/// A length that the file ends within.
+/// Returns the error of a truncated length.
 #[cold]
 pub(super) fn cut_header() -> Error {
     Error::malformed("the file ends inside the length prefix of a message")

@@ -1,4 +1,4 @@
-//! The ways of putting several messages into one file.
+//! The supported framings.
 
 use std::fmt;
 
@@ -12,21 +12,21 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Framing {
-    /// Not at all: the payload is the message.
+    /// No framing: the payload is the message.
     #[default]
     None,
-    /// The Collector's file exporter: before each message its length, 4 bytes big-endian.
+    /// A length before each message, 4 bytes big-endian: the Collector's file exporter.
     LengthPrefixed,
-    /// gRPC: before each message a flag, 1 where it is compressed, and its length, 4 bytes
-    /// big-endian.
+    /// A flag before each message, 1 if it is compressed, and its length, 4 bytes big-endian: gRPC.
     Grpc,
-    /// Protobuf's delimited messages (`writeDelimitedTo`): before each its length, a varint.
+    /// A length before each message, a varint: protobuf's delimited messages (`writeDelimitedTo`).
     Delimited,
-    /// Delimited messages behind `OTLP` and a version, 1 as 4 bytes little-endian, as Jeffrey writes them to files.
+    /// Delimited messages after `OTLP` and a version, 1 as 4 bytes little-endian: files of Jeffrey.
     DelimitedFile,
-    /// The Collector's file exporter for JSON: one message a line; blank lines are passed over.
+    /// One message per line: the Collector's file exporter for JSON. Blank lines are skipped.
     JsonLines,
-    /// Profiles compressed with gzip one by one and joined, as by `cat`: each member is a message.
+    /// Profiles that were compressed with gzip individually and concatenated, as by `cat`: each member is a
+    /// message.
     GzipMembers,
 }
 
@@ -44,19 +44,20 @@ impl fmt::Display for Framing {
     }
 }
 
-/// What a [`Framing::DelimitedFile`] begins with.
+/// The first bytes of a [`Framing::DelimitedFile`].
 pub(crate) const MAGIC: &[u8] = b"OTLP\x01\0\0\0";
 
-/// A tag is never less: field numbers begin with 1, and 3 bits tell the wire type.
+/// The smallest tag: field numbers begin with 1, and 3 bits hold the wire type.
 pub(super) const FIRST_TAG: u8 = 8;
 
-/// The length that would begin with [`FIRST_TAG`], 128 MiB. Delimited messages are as short, so that their
-/// length is a varint of four bytes at most.
+/// The first length that begins with [`FIRST_TAG`], 128 MiB. Delimited messages are limited to it as well, so that
+/// their length is a varint of at most four bytes.
 pub(super) const MAX_PREFIXED: u32 = (FIRST_TAG as u32) << 24;
 
-/// The longest varint of a length below [`MAX_PREFIXED`].
+/// Maximum size of the varint of a length below [`MAX_PREFIXED`].
 pub(super) const MAX_VARINT: usize = 4;
 
+/// Returns the lines that are not blank, without surrounding whitespace.
 pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     lines.filter(|line| !line.is_empty())

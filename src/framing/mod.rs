@@ -40,10 +40,12 @@ pub use write::frame;
 #[derive(Clone, Debug)]
 pub struct Messages<'a> {
     framing: Framing,
-    /// What is behind the messages that were lent.
+    /// The unread part of the payload.
+    /// @46t
+    /// number of messages in `rest`
     rest: &'a [u8],
     left: usize, // as many as `rest` splits into
-    /// The lengths of the messages that are gzip members.
+    /// The lengths of the messages, if they are gzip members.
     lengths: &'a [usize],
 }
 
@@ -89,24 +91,23 @@ impl FusedIterator for Messages<'_> {}
 
 /// Splits `payload` into its messages; an unframed payload is its only message.
 ///
-/// A payload is framed if lengths and messages alternate to its end, no message begins
-/// with a byte less than 8, and at least one is not empty. It may end within a message, as after a crash,
-/// only if the first begins like a payload. It is JSON lines if its first
-/// line, from brace to brace, is followed by a line that begins with a brace: in no JSON object does a
-/// `{` follow a `}`. The lines of OSProfiler are an exception: its messages belong together in one payload.
+/// A payload is framed if lengths and messages alternate to its end, no message begins with a byte less than 8, and
+/// at least one message is not empty. The last message may be truncated, as after a crash, only if the first one
+/// begins like a payload. A payload is JSON lines if its first line, from brace to brace, is followed by a line
+/// that begins with a brace: in a JSON object, `{` never follows `}`. The lines of OSProfiler are an exception,
+/// because its messages form one payload.
 ///
-/// A bare message is never taken for a framed payload. It begins with a tag, and tags are at least 8,
-/// because no field has the number 0. Frames begin with a smaller byte: gRPC with its flag, 0 or 1, and a
-/// length prefix with its highest byte, less than 8 below 128 MiB. Larger prefixes are not
-/// recognised. Text and gzip begin with more than 8 as well, and a brace is not a valid tag: it would begin a
-/// group. The two framings could be confused only if
-/// one chain of lengths held in the midst of the other's messages and ended where it
-/// ends. The length prefix wins then, because files use it.
-/// A delimited message begins with a varint, which may look like a tag or a letter. So bytes are delimited messages
-/// only if each message begins like a payload, and all together neither do nor are fields of one.
+/// A bare message is never mistaken for a framed payload. It begins with a tag, and tags are at least 8, because
+/// field numbers begin with 1. Frames begin with a smaller byte: gRPC with its flag, 0 or 1, and a length prefix
+/// with its highest byte, less than 8 below 128 MiB. Larger prefixes are not recognised. Text and gzip begin with
+/// larger bytes as well, and a brace is not a valid tag: it would begin a group. The two framings could be confused
+/// only if the lengths of one formed a valid chain within the messages of the other and ended at the same byte. The
+/// length prefix then wins, because files use it. A delimited message begins with a varint, which may look like a
+/// tag or a letter. So bytes are delimited messages only if each message begins like a payload, but their
+/// concatenation neither begins like one nor consists of the fields of one.
 ///
-/// Messages may be compressed individually, as indicated by gRPC's flag or configured in the Collector:
-/// call [`inflate`](crate::compression::inflate) on each, with the rest of the limit.
+/// Messages may be compressed individually, as gRPC's flag indicates or as the Collector is configured. Call
+/// [`inflate`](crate::compression::inflate) on each, with the remaining limit.
 ///
 /// ```
 /// use otlp_profiles::Limits;
@@ -127,18 +128,18 @@ impl FusedIterator for Messages<'_> {}
 ///
 /// # Errors
 ///
-/// [`Limit`](crate::ErrorKind::Limit) for more messages than `max_table_entries`;
-/// [`Malformed`](crate::ErrorKind::Malformed) where the payload ends within a message.
+/// - [`Limit`](crate::ErrorKind::Limit): there are more messages than `max_table_entries`.
+/// - [`Malformed`](crate::ErrorKind::Malformed): the payload ends within a message.
 pub fn messages<'a>(payload: &'a [u8], limits: &Limits) -> Result<Messages<'a>> {
     let (messages, cut) = whole_messages(payload, limits)?;
     cut.map_or(Ok(messages), Err)
 }
 
-/// The messages of a payload that are whole, and the error of one that the payload ends within.
+/// Returns the complete messages of a payload, and the error of a truncated last one.
 ///
 /// # Errors
 ///
-/// [`Limit`](crate::ErrorKind::Limit) for more messages than `max_table_entries`.
+/// [`Limit`](crate::ErrorKind::Limit) if there are more messages than `max_table_entries`.
 pub(crate) fn whole_messages<'a>(
     payload: &'a [u8],
     limits: &Limits,
@@ -168,7 +169,7 @@ pub(crate) fn whole_messages<'a>(
     Ok((Messages { framing, rest: payload, left, lengths: &[] }, cut))
 }
 
-/// The inflated gzip members of `bytes`, each a message.
+/// Returns the inflated gzip members of `bytes` as messages.
 pub(crate) fn members<'a>(
     bytes: &'a [u8],
     lengths: &'a [usize],
@@ -179,7 +180,7 @@ pub(crate) fn members<'a>(
     Ok(Messages { framing: Framing::GzipMembers, rest: bytes, left, lengths })
 }
 
-/// Reads the next frame of a stream; `None` at its end.
+/// Reads the next frame of a stream. `None` at its end.
 pub(crate) fn next_frame(
     input: &mut impl BufRead,
     framing: Framing,
@@ -207,7 +208,7 @@ pub(crate) fn next_frame(
     }
 }
 
-/// The bytes of a header; less only at the end of the input.
+/// Reads the bytes of a header. Returns fewer only at the end of the input.
 fn next_header(input: &mut impl BufRead, framing: Framing) -> Result<Vec<u8>> {
     let size = if framing == Framing::Grpc { 5 } else { 4 };
     let mut head = Vec::with_capacity(size);
@@ -225,6 +226,7 @@ fn next_header(input: &mut impl BufRead, framing: Framing) -> Result<Vec<u8>> {
     Ok(head)
 }
 
+/// Reads the next line that is not blank. `None` at the end.
 fn next_line(input: &mut impl BufRead, limits: &Limits) -> Result<Option<Vec<u8>>> {
     loop {
         let mut line = Vec::new();
@@ -240,22 +242,23 @@ fn next_line(input: &mut impl BufRead, limits: &Limits) -> Result<Option<Vec<u8>
     }
 }
 
-/// The error of reading: the system's, or what was found out on the way, as of what is inflated.
+/// Converts an error of reading: one of the system, or one of this crate that an inner reader, such as an inflater,
+/// returned.
 #[cold]
 pub(crate) fn unreadable(error: io::Error) -> Error {
     error.downcast().unwrap_or_else(|error| Error::io("the input cannot be read", error))
 }
 
-/// Reads up to `most` bytes; less only at the end of the input.
+/// Reads up to `most` bytes. Reads fewer only at the end of the input.
 pub(crate) fn take(input: &mut impl Read, most: u64, bytes: &mut Vec<u8>) -> Result<()> {
     let read = input.take(most).read_to_end(bytes);
     read.map(drop).map_err(unreadable)
 }
 
-/// Reads until there are `size` bytes, or the input ends.
+/// Reads until `file` has `size` bytes, or the input ends.
 ///
-/// `read_to_end` would write zeros into the buffer of a reader that is not the standard library's;
-/// a new allocation of them is free.
+/// `read_to_end` would zero its buffer for readers outside the standard library. A new zeroed allocation costs
+/// nothing, because the system provides zero pages.
 pub(crate) fn fill(input: &mut impl Read, size: u64, file: &mut Vec<u8>) -> Result<()> {
     let Some(size) = usize::try_from(size).ok().filter(|size| *size > file.len()) else {
         return Ok(());
@@ -317,7 +320,9 @@ mod tests {
 
     #[test]
     fn no_bare_message_is_taken_for_frames() {
-        // Whatever follows a tag, even a chain that would end exactly.
+        // Any bytes may follow a tag, even a chain of lengths that ends exactly.
+        // @338t
+        // whole: a length there is one byte
         for tag in FIRST_TAG..=u8::MAX {
             for rest in [&b""[..], b"\0\0\0", b"\0\0\x02\x0a\0", b"\0\0\0\x02\x0a\0"] {
                 let payload = [&[tag], rest].concat();
@@ -341,7 +346,7 @@ mod tests {
                 assert_eq!(cut.unwrap().place(), "message[2]");
                 assert!(messages(&file[..end], &limits).is_err());
             }
-            // Nothing whole comes before it.
+            // Before it, the file has no complete message.
             assert_eq!(whole_messages(&file[..132], &limits).unwrap().0.framing(), Framing::None);
             // The magic numbers of gzip and zstd.
             for magic in [b"\x1f\x8b\x08\0", b"\x28\xb5\x2f\xfd"] {
@@ -367,15 +372,15 @@ mod tests {
         // A line feed and a name that begins like gzip.
         let text = b"\n\x1f\x8b\x08main 3\n";
         assert_eq!(read(&text[..]).0, Framing::None);
-        // No message of a payload begins with 3.
+        // No message of a payload begins with field 3.
         assert_eq!(
             read(&frame(Framing::Delimited, [&one[..], b"\x1a\0"]).unwrap()).0,
             Framing::None
         );
-        // Lengths of 97 and 123 before a line feed and a bracket, and one that the end cuts.
+        // Lengths of 97 and 123 before a line feed and a bracket, and a truncated one.
         let text = format!("a\n{}z\nb", "x".repeat(96));
         assert_eq!(read(text.as_bytes()).0, Framing::None);
-        // Five bytes, of which four would do.
+        // A varint of five bytes, longer than necessary.
         let long = [&b"\x80\x80\x80\x80\x01"[..], &one].concat();
         assert_eq!(read(&long).0, Framing::None);
     }
@@ -403,7 +408,7 @@ mod tests {
         for text in [&framed[..], b"{\"a\":1}\n{}", b"\n {\"a\":1}\r\n\r\n{}\r\n\n"] {
             assert_eq!(read(text), (Framing::JsonLines, two.to_vec()));
         }
-        // What is broken further on is a message that is broken.
+        // A broken later line is a broken message.
         let broken = b"{}\n{\"a\":\nx";
         assert_eq!(read(broken).1, [&b"{}"[..], b"{\"a\":", b"x"]);
         for one in [

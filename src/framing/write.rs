@@ -1,16 +1,15 @@
-//! Putting messages into frames.
+//! Frames messages.
 
 use crate::compression::{Level, deflate};
 use crate::error::{Error, ErrorKind, Result};
 use crate::framing::kind::{Framing, MAGIC, MAX_PREFIXED, lines};
 use crate::wire::write::varint;
 
-/// One payload of `messages`, which [`messages`](crate::framing::messages) takes apart again if one of them is not empty.
-/// For delimited messages each has to begin like a payload, too.
+/// Frames `messages` as one payload. [`messages`](crate::framing::messages) splits it again if at least one message
+/// is not empty. Delimited messages must begin like a payload, too.
 ///
-/// gRPC's flag is set before messages that are gzip, or with the feature `zstd` zstd. Lines end with a line feed.
-/// Gzip members are the exception: the messages are compressed, and [`MessageReader`](crate::stream::MessageReader) takes
-/// them apart.
+/// gRPC's flag is set for messages that are gzip (or zstd, with the feature `zstd`). Lines end with a line feed.
+/// Gzip members are compressed here, and only [`MessageReader`](crate::stream::MessageReader) splits them.
 ///
 /// ```
 /// use otlp_profiles::framing::{Framing, frame};
@@ -24,8 +23,8 @@ use crate::wire::write::varint;
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Unrepresentable`] for a message of 128 MiB behind a length prefix or a varint, of 4 GiB in
-/// gRPC, for one that is no line, and without framing for any number of messages but one.
+/// [`ErrorKind::Unrepresentable`]: a message has 128 MiB or more after a length prefix or a varint, or 4 GiB or
+/// more in gRPC; a message of JSON lines is not one line; or the number of messages without framing is not one.
 pub fn frame<M: AsRef<[u8]>>(
     framing: Framing,
     messages: impl IntoIterator<Item = M>,
@@ -67,12 +66,13 @@ pub fn frame<M: AsRef<[u8]>>(
     }
 }
 
-/// Whether a message is compressed in a way that gRPC has a name for and that is read here.
+/// Returns whether a message has a compression that gRPC names and this crate reads.
 fn is_compressed(message: &[u8]) -> bool {
     let zstd = cfg!(feature = "zstd") && message.starts_with(b"\x28\xb5\x2f\xfd");
     zstd || message.starts_with(&[0x1f, 0x8b])
 }
 
+/// Returns the length of a message if the framing can represent it.
 fn length_of(framing: Framing, message: &[u8]) -> Result<u32> {
     let most = if framing == Framing::Grpc { u32::MAX } else { MAX_PREFIXED - 1 };
     u32::try_from(message.len()).ok().filter(|length| *length <= most).ok_or_else(|| {
@@ -83,12 +83,14 @@ fn length_of(framing: Framing, message: &[u8]) -> Result<u32> {
     })
 }
 
+/// Returns the error of a message that is not one line.
 #[cold]
 fn no_line() -> Error {
     let message = "a message of JSON lines must be exactly one line of text: write the JSON without line breaks";
     Error::new(ErrorKind::Unrepresentable, message)
 }
 
+/// Returns the error of a file without framing that does not hold one message.
 #[cold]
 fn not_one(count: u64) -> Error {
     let message =
