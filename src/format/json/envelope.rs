@@ -1,7 +1,7 @@
-//! Finds OTLP profiles that lie deeper in a JSON document than OTLP/JSON puts them.
+//! Finds OTLP profiles below the top level of a JSON document.
 //!
-//! Loggers, queues and mocks wrap a request: `{"request": {"resourceProfiles": […]}}`. Protobuf's mapping ignores
-//! unknown keys, so such a document would read as a message without profiles.
+//! Loggers, queues and mocks wrap a request: `{"request": {"resourceProfiles": […]}}`. Protobuf's mapping
+//! ignores unknown keys, so such a document would read as a message without profiles.
 
 use std::borrow::Cow;
 
@@ -11,13 +11,14 @@ use crate::format::json::object::{List, pick};
 use crate::format::json::text::Text;
 use crate::schema::{PROFILES_DATA, Version};
 
-/// How many objects and lists around the key are searched.
+/// How many levels of objects and lists are searched.
 const DEPTH: u64 = 16;
 /// The key whose absence makes a message empty, in both spellings.
 const PROFILES: [&str; 2] = ["resourceProfiles", "resource_profiles"];
 
-/// Why a document holds no profiles where a reader looks for them: they are deeper, or its keys are not those of OTLP.
-/// `None` if `resourceProfiles` is at the top level, or if the document is empty.
+/// Returns the error for a document that the reader would take for an empty message: its profiles are deeper,
+/// or its keys are not those of OTLP. Returns `None` if `resourceProfiles` has elements at the top level, or
+/// the document is empty.
 pub(super) fn fault(text: &Text<'_>, version: Version, max_nesting: u64) -> Option<Error> {
     let mut top = text.clone();
     let found = pick(&mut top, PROFILES, max_nesting).unwrap_or_default();
@@ -33,7 +34,7 @@ pub(super) fn fault(text: &Text<'_>, version: Version, max_nesting: u64) -> Opti
     Some(Error::new(ErrorKind::Unrecognised, message).at(text.rest()))
 }
 
-/// Names the first top-level key of a document none of whose keys are those of OTLP profiles.
+/// Names an unknown top-level key, if the document has no key of the profiles.
 fn other_keys(mut text: Text<'_>, version: Version, max_nesting: u64) -> Option<String> {
     let (mut first, mut other) = (true, None);
     text.open(b'{', "an object").ok()?;
@@ -62,7 +63,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Searches the next value; on success the path leads there, and the answer is whether a string holds the JSON.
+    /// Searches the next value. On success, `path` leads to the key, and the result is whether a string holds
+    /// the JSON.
     fn value(&mut self, depth: u64) -> Result<Option<bool>> {
         let (mut first, length) = (true, self.path.len());
         match self.text.peek() {
@@ -101,7 +103,7 @@ impl Search<'_> {
         }
     }
 
-    /// Says where the key is, and the command that extracts it.
+    /// Describes the position of the key, and the command that extracts it.
     fn found(&self, is_text: bool) -> String {
         let path = self.path.trim_start_matches('.');
         let (place, decode) = match (path, is_text) {
@@ -115,7 +117,7 @@ impl Search<'_> {
     }
 }
 
-/// One step of a filter of jq. A key that a shell or a terminal might act on becomes `[]`, which selects every member.
+/// Formats one step of a jq filter. A key with special characters becomes `[]`, which selects every member.
 fn step(key: &str) -> Cow<'static, str> {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let is_plain = |byte: u8| is_word(byte) || b"-./:@ ".contains(&byte);

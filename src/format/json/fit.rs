@@ -1,8 +1,7 @@
-//! How well the keys of a text fit the names of a generation.
+//! Counts how well the keys of a JSON text fit the names of a generation.
 //!
-//! JSON says no version either. Every generation has the same names for most fields, so the one
-//! with the fewest misfits is taken, the newest of several. Values are not looked at beyond their
-//! kind (object, list, other): a name decides, or nothing does.
+//! JSON contains no version. All generations share most names, so the reader chooses the one with the fewest
+//! misfits, and the newest of several. It ignores values except for their kind (object, list, other).
 //!
 //! ```text
 //! {"dictionary": {"stackTable": [{"locationIndices": [1]}]}}     1.8 to 1.10: no misfit
@@ -26,13 +25,13 @@ pub(super) fn generations() -> impl Iterator<Item = Generation> {
     Format::ALL.iter().filter_map(|format| Some((*format, format.schema()?)))
 }
 
-/// Counts what a generation has no name for, or has as something else: a list where it has one
-/// value, an object where it has a number.
+/// Counts the keys that a generation lacks, or declares as another kind: a list instead of one value, or an
+/// object instead of a number.
 pub(super) struct Misfits<'a> {
-    /// A copy of the place: each generation reads the text from its beginning.
+    /// A copy of the cursor: each generation reads the text from its beginning.
     text: Text<'a>,
     version: Version,
-    /// For what is passed over; messages are counted by their depth.
+    /// The nesting limit for skipped values, and for messages by their depth.
     max_nesting: u64,
     count: u64,
 }
@@ -42,11 +41,11 @@ impl<'a> Misfits<'a> {
         Self { text: text.clone(), version, max_nesting, count: 0 }
     }
 
-    /// Linear in the text, and done for each generation: names are few, and no value is decoded.
+    /// Counts the misfits of a generation. Takes linear time and decodes no values.
     ///
     /// # Errors
     ///
-    /// What is no JSON, at its byte.
+    /// The text is not JSON.
     pub(super) fn of(text: &Text<'a>, version: Version, max_nesting: u64) -> Result<u64> {
         let mut misfits = Self::in_version(text, version, max_nesting);
         misfits.object(&PROFILES_DATA, 1)?;
@@ -54,18 +53,18 @@ impl<'a> Misfits<'a> {
         Ok(misfits.count)
     }
 
-    /// Those up to where the text ends or is no JSON.
+    /// Counts the misfits up to the end of the text or the first syntax error.
     fn so_far(text: &Text<'a>, version: Version) -> u64 {
         let mut misfits = Self::in_version(text, version, Limits::unlimited().max_nesting);
-        // Whoever reads it is told what is wrong with the rest.
+        // The reader reports the error in the rest.
         misfits.object(&PROFILES_DATA, 1).ok();
         misfits.count
     }
 
     /// Counts the misfits of an object by the names of a message.
     ///
-    /// `depth` counts the objects around this one; the fixed ones ([`AROUND`]) are not held against
-    /// the limit.
+    /// `depth` is the number of enclosing objects. The fixed ones ([`AROUND`]) do not count towards the
+    /// limit.
     fn object(&mut self, message: &MessageType, depth: u64) -> Result<()> {
         within("max_nesting", self.max_nesting, depth.saturating_sub(AROUND))?;
         self.text.open(b'{', "an object")?;
@@ -85,7 +84,7 @@ impl<'a> Misfits<'a> {
         Ok(())
     }
 
-    /// The error of an element has its row, as that of the reader of bytes would.
+    /// Counts the misfits of a list. The error of an element contains its row, as in the protobuf reader.
     fn list(&mut self, field: &Field, depth: u64) -> Result<()> {
         self.text.open(b'[', "a list")?;
         let (mut first, mut row) = (true, 0);
@@ -100,7 +99,7 @@ impl<'a> Misfits<'a> {
         done.map_err(|error| error.within_row(field.name, row))
     }
 
-    /// One value: an object where the field is a message, and none where it is not.
+    /// Counts the misfits of one value, which must be an object exactly if the field is a message.
     fn value(&mut self, kind: Kind, depth: u64) -> Result<()> {
         match (kind, self.text.peek()) {
             (Kind::Message(message), Some(b'{')) => self.object(message, depth + 1),
@@ -109,22 +108,22 @@ impl<'a> Misfits<'a> {
         }
     }
 
-    /// What does not fit is passed over whole: names inside of it say nothing.
+    /// Counts a misfit and skips its value, because names inside it are no evidence.
     fn misfit(&mut self) -> Result<()> {
         self.count += 1;
         self.text.skip(self.max_nesting)
     }
 }
 
-/// The bytes that are looked at to tell generations apart.
+/// The number of bytes that are examined.
 const LOOK: usize = 64 << 10;
 
-/// Which generations have the field names of a payload, as far as its beginning shows: a sentence.
+/// Names the generations whose field names fit the beginning of a payload, in a sentence.
 pub(crate) fn generations_named(payload: &[u8]) -> Option<String> {
     let start = payload.get(..LOOK).unwrap_or(payload);
     let start = match std::str::from_utf8(start) {
         Ok(_) => start,
-        // The last letter may be cut.
+        // The last character may be cut.
         Err(error) => start.get(..error.valid_up_to())?,
     };
     let text = Text::new(start).ok()?;

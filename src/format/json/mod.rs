@@ -1,8 +1,8 @@
-//! OTLP/JSON: the messages of OTLP by names instead of numbers.
+//! OTLP/JSON: the messages of OTLP with names instead of numbers.
 //!
-//! JSON and the wire say the same messages, so there is no second reader and no second writer of
-//! profiles: the [schema](crate::schema) of the messages and two small translations between text and bytes stand
-//! before those of [`otlp`](super::otlp).
+//! JSON and protobuf represent the same messages, so OTLP/JSON needs no separate reader and writer of
+//! profiles. Two small translators between JSON and protobuf, based on the [schema](crate::schema), run
+//! before the reader and after the writer of [`otlp`](super::otlp).
 //!
 //! ```text
 //! JSON ─► read ─► bytes of the generation its names fit ─► otlp::read ─► Profiles
@@ -36,9 +36,9 @@ use crate::schema::{EXPORT_PROFILES_SERVICE_RESPONSE, PROFILES_DATA, Version};
 
 /// OTLP/JSON.
 ///
-/// It is written as the OTLP specification says and in the names of the newest generation. Read is
-/// more: the names of older generations and those of the schema (`stack_index`), numbers in strings
-/// and strings' numbers, names of enums, base64 of every kind.
+/// The writer follows the OTLP specification, with the names of the newest generation. The reader accepts
+/// more: the names of older generations and of the proto (`stack_index`), numbers as strings and strings'
+/// numbers, names of enum values, and every base64 alphabet.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -69,7 +69,7 @@ pub(crate) static OTLP_JSON: Codec = Codec {
     options: &["profile-id"],
 };
 
-/// By way of bytes, which the reader of the generation reads; its errors get the place in the text.
+/// Transcodes the text to protobuf and reads that. Errors of the reader get their position in the text.
 fn read_text(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let text = Text::new(payload)?;
     let ((format, version), mut read) = transcode(&text, intake)?;
@@ -87,9 +87,10 @@ fn read_text(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     })
 }
 
-/// The bytes that a text says, and the generation whose names it has; `hears` is told of what is odd in it.
+/// Transcodes a text to protobuf, and returns the format of its generation. Calls `hears` for each deviation
+/// from OTLP/JSON.
 ///
-/// Only of an odd text, and then by reading it once more, as only now its generation is known.
+/// A text with deviations is transcoded twice, because its generation must be known to report them.
 pub(crate) fn to_bytes(
     payload: &[u8],
     intake: &Intake,
@@ -106,9 +107,10 @@ pub(crate) fn to_bytes(
     Ok((format, read.out))
 }
 
-/// Whether a text is what a receiver answers: it has the field of that, and none of a payload.
+/// Returns whether a text is the response of a receiver: it has the field of a response, and no field of a
+/// payload.
 ///
-/// What is no JSON is none, whatever it begins with.
+/// Returns `false` for invalid JSON.
 pub(crate) fn is_response(payload: &[u8], limits: &Limits) -> bool {
     let keys = ["partialSuccess", "partial_success", "resourceProfiles", "resource_profiles"];
     let found = Text::new(payload).and_then(|mut text| pick(&mut text, keys, limits.max_nesting));
@@ -117,7 +119,8 @@ pub(crate) fn is_response(payload: &[u8], limits: &Limits) -> bool {
     })
 }
 
-/// Why a text that looks like OTLP/JSON is not one message of it: its profiles lie deeper, or another value follows.
+/// Explains why a text that resembles OTLP/JSON is not one message: its profiles are deeper, or another value
+/// follows.
 pub(crate) fn wrapping(payload: &[u8], limits: &Limits) -> Option<Error> {
     let text = Text::new(payload).ok()?;
     let mut whole = text.clone();
@@ -126,7 +129,7 @@ pub(crate) fn wrapping(payload: &[u8], limits: &Limits) -> Option<Error> {
     whole.end().err().or_else(|| envelope::fault(&text, version, limits.max_nesting))
 }
 
-/// The bytes of what a receiver answers in a text; `hears` is told of what is odd in it.
+/// Transcodes the response of a receiver to protobuf. Calls `hears` for each deviation from OTLP/JSON.
 pub(crate) fn response_to_bytes(
     payload: &[u8],
     intake: Intake,
@@ -138,7 +141,7 @@ pub(crate) fn response_to_bytes(
     Ok(read.out)
 }
 
-/// A text in the bytes of the generation whose names it has.
+/// Transcodes a text to protobuf of the generation whose names it has.
 fn transcode<'a>(text: &Text<'a>, intake: &Intake) -> Result<(Generation, Transcoder<'a>)> {
     let limits = *intake.limits();
     let transcoder = |version: Version| {
@@ -160,13 +163,13 @@ fn transcode<'a>(text: &Text<'a>, intake: &Intake) -> Result<(Generation, Transc
         }
     }
     done.map_err(|error| named(error, version, version == newest.1))?;
-    // Positions in the model are of 32 bits, and the bytes may be more than the text.
+    // The model has positions of 32 bits, and protobuf may be longer than the text.
     let most = u64::from(u32::MAX - 16);
     within("max_input_bytes", most, read.out.len() as u64)?;
     Ok(((format, version), read))
 }
 
-/// Errors and evidence name an older generation, which the format does not.
+/// Adds the name of an older generation to an error, because the format does not name it.
 fn named(error: Error, version: Version, newest: bool) -> Error {
     match newest {
         true => error,
@@ -176,7 +179,7 @@ fn named(error: Error, version: Version, newest: bool) -> Error {
     }
 }
 
-/// By way of the bytes of the newest generation.
+/// Writes the newest generation as protobuf, and translates that to JSON.
 fn write_text(
     profiles: &Profiles,
     options: &WriteOptions,
@@ -192,14 +195,14 @@ fn write_text(
     payloads.into_iter().map(json).collect()
 }
 
-/// The generation in whose names JSON is written.
+/// Returns the generation whose names the writer uses.
 fn newest() -> Result<Generation> {
     let none = || Error::new(ErrorKind::Unrecognised, "no generation of OTLP is known");
     generations().next().ok_or_else(none)
 }
 
-/// The generation whose names the text fits best; of several the newest, since equal names mean the
-/// same in all.
+/// Returns the generation whose names fit best. Of several, the newest: equal names mean the same in all of
+/// them.
 fn best(text: &Text, newest: Generation, limits: &Limits) -> Result<Generation> {
     let mut best = newest;
     let mut fewest = u64::MAX;
@@ -215,7 +218,7 @@ fn best(text: &Text, newest: Generation, limits: &Limits) -> Result<Generation> 
     Ok(best)
 }
 
-/// An error of the bytes, as one of the text.
+/// Converts an error with a position in the protobuf bytes to one with a position in the text.
 #[cold]
 fn translated(error: Error, bytes: &[u8], again: Transcoder) -> Error {
     let error = error.located(bytes);

@@ -1,16 +1,16 @@
-//! The names that JSON has for the fields of messages.
+//! The JSON names of fields.
 //!
-//! Protobuf's mapping writes `lowerCamelCase` and reads that or the name of the proto; both are
-//! derived from the schema's names, so there is no second list.
+//! Protobuf's mapping writes `lowerCamelCase`, and reads that or the name in the proto. Both derive from the
+//! names of the schema, so there is no second list.
 
 use crate::schema::{Field, MessageType, Version};
 
-/// The field that a version calls `key`, in the form of the schema or of JSON.
+/// Returns the field that a version names `key`, in the form of the schema or of JSON.
 pub(super) fn named(message: &MessageType, key: &str, version: Version) -> Option<&'static Field> {
     message.fields_in(version).find(|field| says(field.name, key))
 }
 
-/// The bytes of a name of the schema as JSON says it.
+/// Converts a name of the schema to `lowerCamelCase`.
 pub(crate) fn camel(name: &str) -> impl Iterator<Item = u8> {
     let mut after = false;
     name.bytes().filter_map(move |byte| {
@@ -20,7 +20,7 @@ pub(crate) fn camel(name: &str) -> impl Iterator<Item = u8> {
     })
 }
 
-/// Whether the key of a field is its name in the schema, where JSON has a shorter one.
+/// Returns whether a key is the name in the schema although JSON has a different one.
 ///
 /// OTLP/JSON: "Original field names are not valid to use as keys".
 #[inline]
@@ -28,7 +28,7 @@ pub(super) fn is_original(field: &Field, key: &str) -> bool {
     key.len() == field.name.len() && key.contains('_')
 }
 
-/// Whether `key` is `name`, in either of its forms.
+/// Returns whether `key` is `name` in either form.
 fn says(name: &str, key: &str) -> bool {
     name.as_bytes().first() == key.as_bytes().first()
         && (name == key || camel(name).eq(key.bytes()))

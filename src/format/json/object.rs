@@ -1,22 +1,22 @@
-//! The members of JSON objects that somebody wants, in whatever order they come.
+//! Finds members of JSON objects in any order.
 //!
-//! Members come in any order, so a reader that needs one before another takes the places first
-//! ([`pick`]) and reads from them after. The object is scanned once, and nothing of it is copied.
+//! A reader that needs one member before another first collects their positions ([`pick`]) and then reads
+//! from them. The object is scanned once, and no data is copied.
 //!
 //! ```text
-//! {"profiles": […], "shared": {…}}  ─►  pick(["shared", "profiles"])  ─►  [place of {…}, place of […]]
+//! {"profiles": […], "shared": {…}}  ─►  pick(["shared", "profiles"])  ─►  [position of {…}, position of […]]
 //! ```
 //!
-//! A place ([`Text`]) is two words, so a reader keeps it and comes back, and the text is scanned
-//! twice at the most: once by `pick`, once when it is read.
+//! A position ([`Text`]) takes two words. The text is scanned at most twice: by `pick`, and when the member
+//! is read.
 
 use crate::error::{Error, Result};
 use crate::format::decimal::Decimal;
 use crate::format::json::scalars::whole;
 use crate::format::json::text::Text;
 
-/// Where the values of some keys begin in the object that comes next, which is taken; of a key that
-/// is said twice, the last. What is null was not said.
+/// Skips the next object, and returns the positions of the values of some keys. If a key occurs twice, the
+/// last one counts. A null value counts as absent.
 pub(crate) fn pick<'a, const N: usize>(
     text: &mut Text<'a>,
     keys: [&str; N],
@@ -35,10 +35,9 @@ pub(crate) fn pick<'a, const N: usize>(
     Ok(found)
 }
 
-/// A list whose elements are taken one after the other.
+/// An iterator over the elements of a list.
 pub(crate) struct List<'a> {
-    /// At the next element once [`another`](Self::another) says that there is one: the caller takes
-    /// it.
+    /// At the next element after [`another`](Self::another) returned `true`. The caller reads the element.
     pub(crate) text: Text<'a>,
     first: bool,
     /// The number of the next element.
@@ -46,13 +45,13 @@ pub(crate) struct List<'a> {
 }
 
 impl<'a> List<'a> {
-    /// The list that a text begins with.
+    /// Opens the list at the beginning of a text.
     pub(crate) fn of(mut text: Text<'a>) -> Result<Self> {
         text.open(b'[', "a list")?;
         Ok(Self { text, first: true, row: 0 })
     }
 
-    /// Whether there is another element, which is what the text goes on with.
+    /// Returns whether there is another element, and moves `text` to it.
     pub(crate) fn another(&mut self) -> Result<bool> {
         let another = self.text.another(&mut self.first, b']')?;
         self.row += usize::from(another);
@@ -60,11 +59,11 @@ impl<'a> List<'a> {
     }
 }
 
-/// A text that may be missing.
+/// Reads a string that may be absent.
 ///
 /// # Errors
 ///
-/// Anything else than a string, named as `what`.
+/// Any other value. The error names it as `what`.
 pub(crate) fn string(text: Option<Text<'_>>, what: &str) -> Result<String> {
     match text {
         None => Ok(String::new()),
@@ -72,11 +71,11 @@ pub(crate) fn string(text: Option<Text<'_>>, what: &str) -> Result<String> {
     }
 }
 
-/// A whole number that 64 bits hold.
+/// Reads an integer of 64 bits.
 ///
 /// # Errors
 ///
-/// A fraction, a number past 64 bits, or none.
+/// The value is a fraction, exceeds 64 bits, or is not a number.
 pub(crate) fn int(text: &mut Text<'_>, what: &str) -> Result<i64> {
     let at = text.rest();
     let number = text.number(what)?;
@@ -86,18 +85,19 @@ pub(crate) fn int(text: &mut Text<'_>, what: &str) -> Result<i64> {
     })
 }
 
-/// The whole number of 64 bits that a number is, if it is one.
+/// Converts a number to an integer of 64 bits, if it is one.
 pub(crate) fn int_of(number: &str) -> Option<i64> {
     whole(number).and_then(|number| i64::try_from(number).ok())
 }
 
-/// A number times `scale`, rounded, halves away from 0, and whether that changed it.
+/// Reads a number, multiplies it by `scale` and rounds half away from 0. Also returns whether rounding
+/// changed it.
 ///
-/// In decimal digits and not by way of a double, which would round twice.
+/// Computes with decimal digits, because a double would round twice.
 ///
 /// # Errors
 ///
-/// What does not fit into 64 bits.
+/// The result exceeds 64 bits.
 pub(crate) fn scaled(text: &mut Text<'_>, scale: i64, what: &str) -> Result<(i64, bool)> {
     let at = text.rest();
     let number = text.number(what)?;
@@ -105,9 +105,9 @@ pub(crate) fn scaled(text: &mut Text<'_>, scale: i64, what: &str) -> Result<(i64
     scaled.ok_or_else(|| Error::malformed(format!("{what} {number} overflows 64 bits")).at(at))
 }
 
-/// Appends a text in quotes.
+/// Appends a quoted string.
 ///
-/// What JSON demands is escaped and nothing else, so text of any language stays readable.
+/// Escapes only what JSON requires, so text in any language stays readable.
 pub(crate) fn write_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     for char in text.chars() {

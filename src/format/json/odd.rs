@@ -1,36 +1,36 @@
-//! What is read all the same, and not what OTLP/JSON says: for whoever checks a text.
+//! Deviations from OTLP/JSON that the reader accepts, for checking a text.
 //!
-//! Readers are lenient, as protobuf's own mapping is. What they pass over or take for something else is told here each
-//! time and at its place, where a reading only counts it.
+//! The reader is lenient, like protobuf's own mapping. It counts the members that it ignores or reinterprets;
+//! these types also report each of them with its position.
 
 use crate::error::Step;
 
-/// What is odd.
+/// The kind of a deviation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     /// A key that no field has.
     Unknown,
-    /// A key that was said before in its object.
+    /// A key that occurred before in its object.
     Twice,
-    /// A key that is a case of what another one said before.
+    /// A key of a oneof after another key of it.
     OtherCase,
-    /// A key as the schema has it, with underscores.
+    /// A key as in the schema, with underscores.
     OriginalName,
-    /// The value of an enum in quotes: its name, or a number.
+    /// The value of an enum as a string: its name or number.
     EnumText,
     /// An id in base64 instead of hexadecimal digits.
     Base64Id,
 }
 
-/// Something odd, and where.
+/// A deviation and its position.
 pub(crate) struct Odd<'o> {
     pub(crate) what: What,
-    /// The message whose key it is, as the schema calls it.
+    /// The schema's name of the message that contains the key.
     pub(crate) message: &'o str,
-    /// The key or the text; of [`OtherCase`](What::OtherCase) the case before.
+    /// The key or the string; for [`OtherCase`](What::OtherCase), the earlier key.
     pub(crate) found: &'o str,
-    /// The fields and rows that lead there: to the field, or to the message where none has the key.
+    /// The path to the field, or to the message if no field has the key.
     pub(crate) path: &'o [Step],
-    /// The text from there on.
+    /// The text from the deviation on.
     pub(crate) at: &'o [u8],
 }

@@ -1,17 +1,15 @@
-//! JSON to the bytes of protobuf, which the reader of its generation then reads: budgets, proofs,
-//! repairs and findings are that reader's.
+//! Transcodes JSON to protobuf, which the reader of its generation then reads. That reader applies budgets,
+//! validation, repairs and findings.
 //!
 //! ```text
 //! {"sample": {"values": ["1", 2]}}  ─►  tag, length ×5, { tag of values, length ×5, 01 02 }
 //! ```
 //!
-//! Members come in the order of the text, which the readers of bytes allow. A length takes five
-//! bytes, padded, and is filled in when the body is there, so nothing is moved; the bytes are read
-//! once and thrown away.
+//! Fields keep the order of the text, which protobuf readers allow. A length takes five padded bytes and is
+//! filled in after the body, so no bytes are moved. The bytes are read once and discarded.
 //!
-//! An error of the reader of bytes has an offset in bytes that nobody has seen.
-//! [`Transcoder::text_of`] then transcodes again and watches for that offset, to say where in the
-//! JSON it comes from.
+//! An error of the protobuf reader has an offset in these bytes. [`Transcoder::text_of`] transcodes the text
+//! again up to that offset, to find the position in the JSON.
 
 use std::borrow::Cow;
 
@@ -27,32 +25,30 @@ use crate::schema::{Field, Kind, Label, MessageType, Role, Version};
 use crate::wire::write::varint;
 use crate::wire::{LEN, tag};
 
-/// The objects around the outermost value: what nests without end is counted from there, and by
-/// the reader of the bytes exactly.
-///
-/// The fixed messages of a payload are not what `max_nesting` is for.
+/// The number of objects around the outermost value. Nesting is counted from there, because `max_nesting`
+/// does not limit the fixed messages of a payload. The protobuf reader counts exactly.
 pub(super) const AROUND: u64 = 7;
-/// Every length takes as many bytes, so that nothing moves when it becomes known.
+/// All lengths take the same number of bytes, so that no bytes are moved when the length is known.
 const LENGTH: usize = 5;
 
-/// Turns JSON of one generation into its bytes.
+/// Transcodes JSON of one generation to protobuf.
 pub(super) struct Transcoder<'a> {
     text: Text<'a>,
     version: Version,
     pub(super) out: Vec<u8>,
-    /// Names nobody knows, and names said twice, go here as findings.
+    /// Receives findings about unknown and duplicate keys.
     pub(super) intake: Intake,
-    /// Whether something is said otherwise than OTLP/JSON says it.
+    /// Whether the text deviates from OTLP/JSON.
     pub(super) is_odd: bool,
-    /// Who wants to know each time.
+    /// Called for each deviation, if set.
     pub(super) hears: Option<&'a mut dyn FnMut(Odd<'_>)>,
-    /// The fields and rows around what comes next.
+    /// The path of fields and rows to the current value.
     path: Vec<Step>,
-    /// Where the fields of the open objects begin in `out`, each by its number and once.
+    /// Field numbers of the open objects and their offsets in `out`, each field once.
     begun: Vec<(u32, usize)>,
-    /// Where in `out` somebody wants to know the text of, and where that is.
+    /// The offset in `out` whose position in the text is wanted.
     watch: usize,
-    /// A slice of the text: its address is the place.
+    /// The last text position at or before that offset; the address of the slice is the position.
     watched: &'a [u8],
 }
 
@@ -63,9 +59,9 @@ impl<'a> Transcoder<'a> {
         Self { text, version, out, intake, is_odd, hears, path, begun, watch, watched }
     }
 
-    /// The whole message.
+    /// Transcodes the whole message.
     ///
-    /// An error is of where the path ends, which nobody shortens behind it.
+    /// An error is at the end of `path`, which no later step shortens.
     pub(super) fn run(&mut self, root: &MessageType) -> Result<()> {
         let done = self.object(root, 1);
         done.map_err(|error| {
@@ -77,17 +73,18 @@ impl<'a> Transcoder<'a> {
         self.text.end()
     }
 
-    /// The text of what lies at `offset` in the bytes.
+    /// Returns the text of the value at `offset` in the protobuf bytes.
     ///
-    /// Costs a second transcoding, and only where there is an error to be told.
+    /// Transcodes the text a second time, so call it only for errors.
     pub(super) fn text_of(mut self, root: &MessageType, offset: usize) -> &'a [u8] {
         self.watch = offset;
-        // It was transcoded before: whatever comes back is of no interest.
+        // The first transcoding succeeded, so the result does not matter.
         self.run(root).ok();
         self.watched
     }
 
-    /// The members of an object as fields, in their order: protobuf has none.
+    /// Writes the members of an object as fields in the order of the text, because protobuf requires no
+    /// order.
     fn object(&mut self, message: &MessageType, depth: u64) -> Result<()> {
         let max_nesting = self.intake.limits().max_nesting;
         within("max_nesting", max_nesting, depth.saturating_sub(AROUND))
@@ -98,7 +95,7 @@ impl<'a> Transcoder<'a> {
             let before = self.text.rest();
             let Some(key) = self.text.key(&mut first)? else { break };
             match named(message, &key, self.version) {
-                // What is null was not said.
+                // A null value means that the field is absent.
                 Some(_) if self.text.word("null") => {}
                 Some(field) => {
                     self.path.push(Step::Field(field.name));
@@ -116,7 +113,7 @@ impl<'a> Transcoder<'a> {
         Ok(())
     }
 
-    /// Says that something is odd, at the first quote from here on: nothing else stands before a key or a name.
+    /// Reports a deviation at the first quote from `from` on, where the key or the string begins.
     #[cold]
     fn odd(&mut self, what: What, message: &str, found: &str, from: &[u8]) {
         self.is_odd = true;
@@ -127,7 +124,7 @@ impl<'a> Transcoder<'a> {
         }
     }
 
-    /// A key that no field has is passed over with a note, as the specification asks of receivers.
+    /// Skips an unknown key with a note, as the specification requires of receivers.
     fn unknown(&mut self, message: &MessageType, key: &str, before: &[u8]) -> Result<()> {
         let place = || format!("{}.{:#}", message.name, Shown(key.as_bytes()));
         let name = Shown(key.as_bytes());
@@ -137,8 +134,8 @@ impl<'a> Transcoder<'a> {
         self.text.skip(self.intake.limits().max_nesting)
     }
 
-    /// Notes where a field begins. Of a key said twice the last counts: of single numbers and texts
-    /// on the wire too, but there lists and messages add up, so the first is taken out.
+    /// Records the offset of a field. If a key occurs twice, the last value counts. In protobuf, that holds
+    /// for single numbers and strings only; lists and messages would merge, so the first value is removed.
     fn begin(&mut self, begun: usize, message: &MessageType, field: &Field, before: &[u8]) {
         let open = self.begun.get(begun..).unwrap_or_default();
         if let Some(at) = open.iter().position(|&(other, _)| other == field.number) {
@@ -154,7 +151,7 @@ impl<'a> Transcoder<'a> {
             self.intake.note(losses::DUPLICATE_KEY, place, said);
             self.odd(What::Twice, message.name, field.name, before);
         } else if field.label == Label::Case {
-            // All fields of a message with cases are cases of one.
+            // A message with a oneof has no other fields.
             if let Some((other, _)) = open.first() {
                 let other = message.numbered(*other, self.version).map_or("", |other| other.name);
                 let place = || format!("{}.{}", message.name, field.name);
@@ -178,7 +175,7 @@ impl<'a> Transcoder<'a> {
         }
     }
 
-    /// Numbers are packed, as encoders of protobuf do.
+    /// Writes a list. Numbers are packed, as protobuf encoders do.
     fn list(&mut self, field: &Field, depth: u64) -> Result<()> {
         self.text.open(b'[', "a list")?;
         let packed = field.kind.wire() != LEN;
@@ -207,7 +204,7 @@ impl<'a> Transcoder<'a> {
         }
     }
 
-    /// A value with its tag before it.
+    /// Writes a tag and a value.
     fn tagged(&mut self, field: &Field, depth: u64) -> Result<()> {
         if self.out.len() <= self.watch {
             self.text.peek();
@@ -217,11 +214,11 @@ impl<'a> Transcoder<'a> {
         self.value(field, depth)
     }
 
-    /// The value of a field by its kind in the schema, without its tag.
+    /// Writes the value of a field by its kind in the schema, without its tag.
     ///
     /// # Errors
     ///
-    /// JSON of another kind, at its byte; nothing that was appended before it is used.
+    /// The JSON value is of another kind. The bytes written so far are discarded.
     fn value(&mut self, field: &Field, depth: u64) -> Result<()> {
         match field.kind {
             Kind::Message(inner) => self.delimited(|this| this.object(inner, depth + 1))?,
@@ -265,11 +262,11 @@ impl<'a> Transcoder<'a> {
         Ok(())
     }
 
-    /// What `fill` appends, and its length before it.
+    /// Writes the bytes that `fill` appends, preceded by their length.
     ///
     /// # Errors
     ///
-    /// [`Limit`](crate::ErrorKind::Limit) when the bytes outgrow the budget.
+    /// [`Limit`](crate::ErrorKind::Limit) if the bytes exceed the budget.
     fn delimited(&mut self, fill: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let at = self.out.len();
         self.out.extend_from_slice(&[0x80, 0x80, 0x80, 0x80, 0]);
@@ -283,15 +280,15 @@ impl<'a> Transcoder<'a> {
         Ok(())
     }
 
-    /// Bytes in whichever digits `append` understands.
+    /// Writes bytes from the digits that `append` decodes.
     fn bytes(&mut self, what: &str, append: fn(&str, &mut Vec<u8>) -> Option<()>) -> Result<()> {
         let (text, from) = self.string(what)?;
         let bad = || Error::malformed(format!("{} is not {what}", Shown(text.as_bytes()))).at(from);
         self.delimited(|this| append(&text, &mut this.out).ok_or_else(bad))
     }
 
-    /// An id of `length` bytes, which OTLP writes in hexadecimal digits. Protobuf libraries write base64, which has
-    /// another length and is read as well.
+    /// Writes an id of `length` bytes, which OTLP encodes in hexadecimal. Protobuf libraries encode ids in
+    /// base64, which has another length and is accepted as well.
     fn id(&mut self, length: usize) -> Result<()> {
         let before = self.text.clone();
         let (text, from) = self.string("an id")?;
@@ -311,14 +308,14 @@ impl<'a> Transcoder<'a> {
         })
     }
 
-    /// A string, and where it begins.
+    /// Reads a string, and returns the text from its beginning on as well.
     fn string(&mut self, what: &str) -> Result<(Cow<'a, str>, &'a [u8])> {
         self.text.peek();
         let from = self.text.rest();
         Ok((self.text.string(what)?, from))
     }
 
-    /// A number, as such or in a string, and where it begins; a string may say something else.
+    /// Reads a number or a string that may hold one, and returns the text from its beginning on as well.
     fn number(&mut self, what: &str) -> Result<(Cow<'a, str>, &'a [u8])> {
         match self.text.peek() {
             Some(b'"') => self.string(what),
@@ -329,18 +326,18 @@ impl<'a> Transcoder<'a> {
         }
     }
 
-    /// A whole number within these bounds, as a varint.
+    /// Writes an integer within bounds as a varint.
     fn varint_within(&mut self, least: impl Into<i128>, most: impl Into<i128>) -> Result<()> {
         let number = self.integer(least.into(), most.into())?;
         varint(&mut self.out, number as u64);
         Ok(())
     }
 
-    /// A whole number within these bounds.
+    /// Reads an integer within bounds.
     ///
     /// # Errors
     ///
-    /// A fraction, text that is no number, or a number out of the bounds, at its byte.
+    /// The value is a fraction, not a number, or out of bounds.
     fn integer(&mut self, least: i128, most: i128) -> Result<i128> {
         let (text, from) = self.number("an integer")?;
         let number = if is_number(&text) { whole(&text) } else { None };
@@ -353,11 +350,12 @@ impl<'a> Transcoder<'a> {
         Err(Error::malformed(message).at(from))
     }
 
-    /// A number, or one of the three texts that protobuf's mapping has for what JSON cannot say.
+    /// Reads a number, or one of the three strings of protobuf's mapping for values that JSON cannot
+    /// represent.
     ///
     /// # Errors
     ///
-    /// A number past the largest double, which would become infinite without a word.
+    /// The number exceeds the range of a double, and would silently become infinite.
     fn double(&mut self) -> Result<f64> {
         let (text, from) = self.number("a number")?;
         let shown = Shown(text.as_bytes());
@@ -374,9 +372,9 @@ impl<'a> Transcoder<'a> {
         Err(Error::malformed(message).at(from))
     }
 
-    /// The number of an enum's value. OTLP says the number, protobuf's own mapping the name.
+    /// Reads the value of an enum. OTLP writes its number, protobuf's own mapping its name.
     ///
-    /// A name that the schema does not have is tried as a number, and refused as such.
+    /// An unknown name is parsed as a number, and rejected as such.
     fn enumerated(&mut self, names: &[&str]) -> Result<i128> {
         let mut ahead = self.text.clone();
         if ahead.peek() == Some(b'"') {
@@ -392,7 +390,7 @@ impl<'a> Transcoder<'a> {
     }
 }
 
-/// All of it, by JSON's grammar: a string may hold anything.
+/// Returns whether a whole string is a JSON number.
 fn is_number(text: &str) -> bool {
     !text.is_empty() && number_length(text.as_bytes()) == text.len()
 }

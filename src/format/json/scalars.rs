@@ -1,8 +1,7 @@
-//! Numbers and bytes as JSON writes them.
+//! Numbers and bytes as JSON represents them.
 //!
-//! The whole-number reader takes every form that JSON has (`1e3`, `1.50e2`), since protobuf's
-//! mapping lets senders choose; doubles are left to the standard library. Nothing here allocates
-//! but the output.
+//! The integer parser accepts every form of JSON (`1e3`, `1.50e2`), because protobuf's mapping allows them.
+//! The standard library parses doubles. Only the output is allocated.
 //!
 //! | protobuf's type | in JSON | read by |
 //! |---|---|---|
@@ -11,9 +10,9 @@
 //! | `bytes` | base64 | [`from_base64`] |
 //! | ids of traces, spans and profiles | hex digits, by OTLP | [`from_hex`] |
 
-/// The bytes of the number that `text` begins with; 0 when it begins with none.
+/// Returns the length of the number at the beginning of `text`, or 0 if there is no number.
 ///
-/// The grammar is JSON's: no leading zeros, plus signs or bare points.
+/// The grammar is JSON's: no leading zeros, plus signs, or points without digits.
 pub(super) fn number_length(text: &[u8]) -> usize {
     let digits = |from: usize| {
         let rest = text.get(from..).unwrap_or_default();
@@ -41,10 +40,10 @@ pub(super) fn number_length(text: &[u8]) -> usize {
     at
 }
 
-/// The whole number that a JSON number says, however it says it (`10`, `1.0e1`); `None` when it
-/// is not whole, the nearest of 128 bits when it is larger.
+/// Returns the integer value of a JSON number in any form (`10`, `1.0e1`). Returns `None` for a fraction, and
+/// saturates at 128 bits.
 ///
-/// `number` must be one by [`number_length`]. No digit is lost on the way through a double.
+/// `number` must match [`number_length`]. The conversion uses no double, so it is exact.
 pub(super) fn whole(number: &str) -> Option<i128> {
     if number.len() <= 18 && number.bytes().all(|byte| byte.is_ascii_digit()) {
         return number.parse().ok();
@@ -53,7 +52,7 @@ pub(super) fn whole(number: &str) -> Option<i128> {
     let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let (before, behind) = digits.split_once('.').unwrap_or((digits, ""));
     let mut value = 0i128;
-    let mut zeros = 0usize; // zeros not yet multiplied in: they may be behind the point
+    let mut zeros = 0usize; // pending zeros, which may be trailing decimals
     for digit in before.bytes().chain(behind.bytes()) {
         zeros += 1;
         if digit != b'0' {
@@ -70,14 +69,14 @@ pub(super) fn whole(number: &str) -> Option<i128> {
     (shift >= 0).then(|| sign * value.saturating_mul(power(shift)))
 }
 
-/// Saturated: a number that large is out of range for every caller.
+/// Computes a power of ten, saturated: a number this large is out of range for every caller.
 fn power(exponent: i64) -> i128 {
     10i128.checked_pow(exponent.clamp(0, 99) as u32).unwrap_or(i128::MAX)
 }
 
-/// Appends the bytes that hex digits say; `None` when they are not such.
+/// Appends the bytes of hex digits in either case, or returns `None` for other text.
 ///
-/// Digits of either case; what was appended before a bad one stays.
+/// After a bad digit, the bytes before it remain in `out`.
 pub(super) fn from_hex(digits: &str, out: &mut Vec<u8>) -> Option<()> {
     let (pairs, odd) = digits.as_bytes().as_chunks::<2>();
     for pair in pairs {
@@ -87,17 +86,15 @@ pub(super) fn from_hex(digits: &str, out: &mut Vec<u8>) -> Option<()> {
     odd.is_empty().then_some(())
 }
 
-/// The bytes that hex digits say.
+/// Decodes hex digits.
 ///
-/// None for an odd number of digits.
+/// Returns `None` for an odd number of digits.
 pub(crate) fn hex_bytes(digits: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     from_hex(digits, &mut bytes).map(|()| bytes)
 }
 
-/// Appends `bytes` in hex digits.
-///
-/// In lower case, as OTLP's JSON has ids.
+/// Appends `bytes` as lower-case hex digits, which OTLP/JSON uses for ids.
 pub(super) fn to_hex(bytes: &[u8], out: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     out.extend(
@@ -105,8 +102,7 @@ pub(super) fn to_hex(bytes: &[u8], out: &mut Vec<u8>) {
     );
 }
 
-/// Appends the bytes that base64 says, of either alphabet, padded or not; `None` when it is not
-/// such.
+/// Decodes base64 of either alphabet, with or without padding, or returns `None`.
 pub(crate) fn from_base64(text: &str, out: &mut Vec<u8>) -> Option<()> {
     let text = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).unwrap_or(text);
     if text.len() % 4 == 1 {
@@ -123,7 +119,7 @@ pub(crate) fn from_base64(text: &str, out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// `None` for what is in neither alphabet.
+/// Returns the value of a digit in either alphabet.
 fn sextet(digit: u8) -> Option<u32> {
     let value = match digit {
         b'A'..=b'Z' => digit - b'A',
@@ -197,7 +193,7 @@ mod tests {
             ("100000000000000000000000000000000000000000e-40", Some(10)),
         ] {
             let found = whole(text);
-            // What saturates on its way is out of every range at its end.
+            // Saturated intermediate values stay out of every range.
             let same = found == value || found.is_some_and(|found| found.unsigned_abs() > 1 << 100);
             assert!(same, "{text}: {found:?}");
         }

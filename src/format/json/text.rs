@@ -1,14 +1,14 @@
-//! JSON text, pulled value by value: no tree, no recursion, and every error knows its byte.
+//! A pull parser for JSON. It builds no tree, does not recurse, and reports the byte offset of every error.
 //!
-//! A [`Text`] is a place in the text and cheap to clone: whoever wants to look ahead clones it.
-//! Methods take what they name and leave the place behind it; white space is passed over before
+//! A [`Text`] is a cursor that is cheap to clone, for example to look ahead. Methods consume what they name,
+//! after any white space before it.
 //! each.
 //!
 //! ```text
 //! { "a" : [ 1 , 2 ] }      open('{')  key → "a"  open('[')  another  number  another  number  another → no
 //! ```
 //!
-//! Depth is the caller's to bound; [`skip`](Text::skip) keeps its own list of open brackets.
+//! The caller limits nesting; [`skip`](Text::skip) keeps a list of open brackets instead of recursing.
 
 use std::borrow::Cow;
 
@@ -16,23 +16,23 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::json::scalars::number_length;
 use crate::limits::within;
 
-/// A place in a text of JSON.
+/// A cursor in a JSON text.
 #[derive(Clone, Debug)]
 pub(crate) struct Text<'a> {
     text: &'a str,
-    /// Always between two characters.
+    /// A byte offset, always at a character boundary.
     at: usize,
 }
 
 impl<'a> Text<'a> {
-    /// A text from its bytes.
+    /// Creates a cursor at the beginning of a text.
     ///
     /// # Errors
     ///
-    /// What is not UTF-8, at its first bad byte.
+    /// The bytes are not UTF-8.
     pub(crate) fn new(payload: &'a [u8]) -> Result<Self> {
         match std::str::from_utf8(payload) {
-            // As RFC 8259 allows, the mark of its bytes' order is passed over.
+            // Skip a byte order mark, as RFC 8259 allows.
             Ok(text) => Ok(Self { text, at: if text.starts_with('\u{feff}') { 3 } else { 0 } }),
             Err(error) => {
                 let at = payload.get(error.valid_up_to()..).unwrap_or_default();
@@ -41,12 +41,12 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// What is left.
+    /// Returns the rest of the text.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.text.as_bytes().get(self.at..).unwrap_or_default()
     }
 
-    /// The next byte that is not white.
+    /// Skips white space, and returns the next byte.
     pub(crate) fn peek(&mut self) -> Option<u8> {
         let rest = self.rest();
         let white = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
@@ -54,7 +54,7 @@ impl<'a> Text<'a> {
         self.rest().first().copied()
     }
 
-    /// The error of something else standing where `what` is wanted.
+    /// Returns the error for anything but `what` at the cursor.
     #[cold]
     pub(crate) fn wanted(&mut self, what: &str) -> Error {
         self.peek();
@@ -65,7 +65,7 @@ impl<'a> Text<'a> {
         Error::malformed(message).at(self.rest())
     }
 
-    /// Takes the one byte that may stand here.
+    /// Consumes a required byte.
     pub(crate) fn open(&mut self, byte: u8, what: &str) -> Result<()> {
         if self.peek() != Some(byte) {
             return Err(self.wanted(what));
@@ -74,7 +74,7 @@ impl<'a> Text<'a> {
         Ok(())
     }
 
-    /// Whether another element comes before the bracket `close`, which is taken if none does.
+    /// Returns whether another element precedes the bracket `close`, and consumes the bracket otherwise.
     pub(crate) fn another(&mut self, first: &mut bool, close: u8) -> Result<bool> {
         if self.peek() == Some(close) {
             self.at += 1;
@@ -86,9 +86,9 @@ impl<'a> Text<'a> {
         Ok(true)
     }
 
-    /// The key of the next member of an object, up to its value; `None` at the object's end.
+    /// Returns the key of the next member and moves to its value, or returns `None` at the end of the object.
     ///
-    /// `first` belongs to the object: it says whether a comma must come before.
+    /// The caller keeps `first` for each object: `true` until the first member, which no comma precedes.
     pub(crate) fn key(&mut self, first: &mut bool) -> Result<Option<Cow<'a, str>>> {
         if !self.another(first, b'}')? {
             return Ok(None);
@@ -98,14 +98,14 @@ impl<'a> Text<'a> {
         Ok(Some(key))
     }
 
-    /// Takes `word`, if it stands here.
+    /// Consumes `word` if it is next.
     pub(crate) fn word(&mut self, word: &str) -> bool {
         let here = self.peek().is_some() && self.rest().starts_with(word.as_bytes());
         self.at += if here { word.len() } else { 0 };
         here
     }
 
-    /// A number, as it is written.
+    /// Returns a number as written.
     pub(crate) fn number(&mut self, what: &str) -> Result<&'a str> {
         self.peek();
         match number_length(self.rest()) {
@@ -114,7 +114,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// A string, without its quotes and escapes.
+    /// Returns a string without quotes and escapes.
     pub(crate) fn string(&mut self, what: &str) -> Result<Cow<'a, str>> {
         self.open(b'"', what)?;
         let run = self.run()?;
@@ -130,18 +130,18 @@ impl<'a> Text<'a> {
         Ok(Cow::Owned(text))
     }
 
-    /// The next `length` bytes, which end where a character does.
+    /// Consumes `length` bytes, which must end at a character boundary.
     fn slice(&mut self, length: usize) -> &'a str {
         let start = self.at;
         self.at += length;
         self.text.get(start..self.at).unwrap_or_default()
     }
 
-    /// What a string says up to its next escape or its end.
+    /// Returns the part of a string up to its next escape or its end.
     ///
     /// # Errors
     ///
-    /// A control character that is not escaped, and a text that ends first.
+    /// An unescaped control character, or the end of the text.
     fn run(&mut self) -> Result<&'a str> {
         let rest = self.rest();
         let Some(length) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))
@@ -155,11 +155,11 @@ impl<'a> Text<'a> {
         Ok(self.slice(length))
     }
 
-    /// One escape, the backslash included.
+    /// Parses one escape, including the backslash.
     ///
     /// # Errors
     ///
-    /// Any other character behind the backslash.
+    /// Another character follows the backslash.
     fn escape(&mut self) -> Result<char> {
         let start = self.rest();
         self.at += 2;
@@ -175,18 +175,18 @@ impl<'a> Text<'a> {
         })
     }
 
-    /// The rest of `\u….`, or of the two of a surrogate pair.
+    /// Parses the digits of `\u….`, or of both escapes of a surrogate pair.
     ///
     /// # Errors
     ///
-    /// Half of a surrogate pair alone: it is no character, and no text could hold it.
+    /// A surrogate without its other half, which is not a character.
     fn code_point(&mut self, start: &'a [u8]) -> Result<char> {
         let high = self.four_digits(start)?;
         let mut code = high;
         if (0xd800..0xdc00).contains(&high) && self.rest().starts_with(b"\\u") {
             self.at += 2;
             let low = self.four_digits(start)?;
-            // Where the second is no low surrogate, the first one is alone, and no character.
+            // Without a low surrogate after it, the high one stays unpaired, and is an error below.
             if (0xdc00..0xe000).contains(&low) {
                 code = 0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00);
             }
@@ -209,7 +209,7 @@ impl<'a> Text<'a> {
     ///
     /// # Errors
     ///
-    /// What is no JSON, and brackets deeper than `max_nesting`.
+    /// The text is not JSON, or brackets nest deeper than `max_nesting`.
     pub(crate) fn skip(&mut self, max_nesting: u64) -> Result<()> {
         let mut open = Vec::new();
         loop {
@@ -237,7 +237,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Nothing may follow.
+    /// Checks that no further text follows.
     pub(crate) fn end(&mut self) -> Result<()> {
         match self.peek() {
             None => Ok(()),

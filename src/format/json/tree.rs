@@ -1,10 +1,9 @@
-//! A JSON value as a tree, for small ones that say the same in many forms.
+//! A JSON value as a tree.
 //!
-//! Readers of other tools' reports use it where an element is small and says the same in many
-//! forms; whole files go through [`Text`] and [`object`](super::object) without a tree. The budget
-//! pays for every node.
+//! Readers of other tools' reports use it for small elements that have many forms. Whole files go through
+//! [`Text`] and [`object`](super::object) without a tree. Every node is charged to the budget.
 //!
-//! A text without escapes is borrowed from the payload, so a tree costs its nodes alone.
+//! A string without escapes borrows from the payload, so a tree allocates only its nodes.
 
 use std::borrow::Cow;
 
@@ -18,25 +17,25 @@ use crate::limits::within;
 pub(crate) enum Json<'a> {
     Null,
     Bool(bool),
-    /// As it is written.
+    /// As written.
     Number(Cow<'a, str>),
     Text(Cow<'a, str>),
     List(Vec<Json<'a>>),
-    /// In its order; of a key that is said twice, the last counts.
+    /// Members in the order of the text. If a key occurs twice, the last one counts.
     Object(Vec<(Cow<'a, str>, Json<'a>)>),
 }
 
 impl<'a> Json<'a> {
-    /// The value that comes next, which is taken.
+    /// Reads the next value.
     ///
     /// # Errors
     ///
-    /// What is no JSON; [`Limit`](crate::ErrorKind::Limit) past `max_nesting` or the budget.
+    /// The text is not JSON, or [`Limit`](crate::ErrorKind::Limit) past `max_nesting` or the budget.
     pub(crate) fn of(text: &mut Text<'a>, intake: &mut Intake) -> Result<Self> {
         Self::at_depth(text, intake, 1)
     }
 
-    /// It recurses; [`check`](Self::check) bounds how deep before it does.
+    /// Reads a value recursively. [`check`](Self::check) limits the depth.
     fn at_depth(text: &mut Text<'a>, intake: &mut Intake, depth: u64) -> Result<Self> {
         intake.budget.take::<Self>(1)?;
         let mut first = true;
@@ -74,7 +73,7 @@ impl<'a> Json<'a> {
         })
     }
 
-    /// Refuses what is nested too deep before it is gone into.
+    /// Rejects a value that is nested too deeply.
     ///
     /// # Errors
     ///
@@ -84,10 +83,9 @@ impl<'a> Json<'a> {
         within("max_nesting", most, depth).map_err(|error| error.at(text.rest()))
     }
 
-    /// The same, apart from the text that it was read from.
+    /// Copies borrowed strings, so that the value outlives its text.
     ///
-    /// For what was read out of a string, such as JSON within JSON, whose text does not outlive the
-    /// call.
+    /// For JSON within a JSON string, whose unescaped text is temporary.
     pub(crate) fn into_owned<'o>(self) -> Json<'o> {
         let owned = |text: Cow<'a, str>| Cow::Owned(text.into_owned());
         match self {
@@ -103,17 +101,16 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The value of a key; none where it is null, or this is no object.
+    /// Returns the value of a key, or `None` if it is absent or null, or this is not an object.
     ///
-    /// From the last member to the first, as the last of a key counts. Linear: objects here have a
-    /// dozen.
+    /// Searches from the end, because the last member of a key counts. Takes linear time: objects here have a
+    /// dozen members.
     pub(crate) fn get(&self, key: &str) -> Option<&Self> {
         let Self::Object(members) = self else { return None };
         let found = members.iter().rev().find(|(name, _)| *name == key);
         found.map(|(_, value)| value).filter(|value| **value != Self::Null)
     }
 
-    /// The text that this is.
     pub(crate) fn text(&self) -> Option<&Cow<'a, str>> {
         match self {
             Self::Text(text) => Some(text),
@@ -121,9 +118,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The number that this is.
-    ///
-    /// As a double; [`int_of`](super::object::int_of) keeps whole numbers exact.
+    /// Returns a number as a double; [`int_of`](super::object::int_of) keeps integers exact.
     pub(crate) fn number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => number.parse().ok(),
@@ -131,7 +126,6 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The elements of a list.
     pub(crate) fn list(&self) -> Option<&[Self]> {
         match self {
             Self::List(values) => Some(values),

@@ -1,8 +1,8 @@
-//! The bytes of protobuf to JSON: what this crate's own writer wrote, by names instead of numbers.
+//! Translates protobuf from this crate's writer to JSON.
 //!
-//! What comes in is what `otlp::write` just made: fields in ascending order, every list in one
-//! piece, nesting bounded by the model. So nothing is buffered; a field is written as it is read,
-//! and what the schema does not know is skipped.
+//! The input is the output of `otlp::write`: fields in ascending order, the elements of each list
+//! consecutive, nesting limited by the model. So the translator buffers no data: it writes each field as it
+//! reads it, and skips unknown ones.
 //!
 //! | kind | JSON, by the OTLP specification and protobuf's mapping |
 //! |---|---|
@@ -25,13 +25,13 @@ use crate::schema::{Field, Kind, MessageType, PROFILES_DATA, Role, Version};
 use crate::wire::LEN;
 use crate::wire::read::Reader;
 
-/// The JSON of a payload of the generation.
+/// Translates a payload of a generation to JSON.
 ///
-/// `out` is memory to write into.
+/// Writes into the memory of `out`.
 ///
 /// # Errors
 ///
-/// [`Limit`](crate::ErrorKind::Limit) past `max_output_bytes`, looked at after each field.
+/// [`Limit`](crate::ErrorKind::Limit) past `max_output_bytes`, checked after each field.
 pub(super) fn json(
     payload: &[u8],
     version: Version,
@@ -44,17 +44,17 @@ pub(super) fn json(
     Ok(writer.out)
 }
 
-/// No state but the output: where a list is open is known to the call that writes its object.
+/// The output. The call that writes an object tracks its open list.
 struct Writer {
     out: Vec<u8>,
-    /// Whose names a number has.
+    /// The generation, which determines the names of fields.
     version: Version,
     max_output_bytes: u64,
 }
 
 impl Writer {
-    /// A message. The elements of a list follow one another on the wire, so a list is open as long
-    /// as its number comes again.
+    /// Writes a message. The elements of a list are consecutive, so a list stays open while its number
+    /// repeats.
     fn object(&mut self, message: &MessageType, body: &[u8]) -> Result<()> {
         self.out.push(b'{');
         let mut reader = Reader::new(body);
@@ -82,14 +82,14 @@ impl Writer {
         Ok(())
     }
 
-    /// A list is opened with its key, and closed when another number follows.
+    /// Writes a key, and opens its list, which `object` closes when another number follows.
     fn key(&mut self, field: &Field) {
         self.out.push(b'"');
         self.out.extend(camel(field.name));
         self.out.extend_from_slice(if field.is_repeated() { b"\":[" } else { b"\":" });
     }
 
-    /// One field on the wire: a packed list has several values in one.
+    /// Writes one field. A packed list holds several values in one field.
     fn member(&mut self, field: &Field, wire: u32, reader: &mut Reader) -> Result<()> {
         if wire != LEN || field.kind.wire() == LEN {
             return self.value(field, reader);
@@ -102,8 +102,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Numbers are read as the wire has them and printed in the field's own type, so an `int32` of
-    /// ten bytes is a negative number again.
+    /// Writes a value in the type of its field, so that an `int32` of ten bytes is negative again.
     fn value(&mut self, field: &Field, reader: &mut Reader) -> Result<()> {
         match field.kind {
             Kind::Message(message) => self.object(message, reader.bytes()?)?,
@@ -127,13 +126,13 @@ impl Writer {
         Ok(())
     }
 
-    /// Numbers are formatted into the output itself.
+    /// Formats a number into the output.
     fn print(&mut self, text: std::fmt::Arguments) {
-        // A vector takes whatever is written to it.
+        // Writing to a vector does not fail.
         self.out.write_fmt(text).ok();
     }
 
-    /// As Rust prints it, which is the shortest text that gives the same double back.
+    /// Writes the shortest digits that parse to the same double.
     fn double(&mut self, number: f64) {
         match number {
             number if number.is_finite() => self.print(format_args!("{number:?}")),
@@ -144,14 +143,15 @@ impl Writer {
         }
     }
 
-    /// `append` makes the digits, which need no escape.
+    /// Writes bytes as quoted digits, which need no escapes.
     fn quoted(&mut self, bytes: &[u8], append: fn(&[u8], &mut Vec<u8>)) {
         self.out.push(b'"');
         append(bytes, &mut self.out);
         self.out.push(b'"');
     }
 
-    /// Runs without an escape are copied whole. Only what JSON demands is escaped.
+    /// Writes a quoted string. Copies text without special characters as a whole, and escapes only what JSON
+    /// requires.
     fn string(&mut self, text: &str) {
         self.out.push(b'"');
         for run in text.split_inclusive(|c| matches!(c, '"' | '\\' | '\0'..' ')) {
@@ -167,7 +167,7 @@ impl Writer {
         self.out.push(b'"');
     }
 
-    /// The short form where JSON has one that is in use, else `\u` and four digits.
+    /// Writes the short escape if there is a common one, else `\u` and four digits.
     fn escape(&mut self, escaped: char) {
         match escaped {
             '"' | '\\' => self.print(format_args!("\\{escaped}")),
