@@ -1,18 +1,17 @@
-//! What the fields of a sample are.
+//! Classifies the fields of a sample.
 //!
-//! One look-up by the tag byte says what to do with a field; tags of the samples of all versions
-//! are of one byte, which the assertion at the end states for number 15.
+//! One lookup by the tag byte decides how to treat a field. In all versions the tags of samples have one byte; the
+//! assertion at the end verifies it for field 15.
 
 use crate::schema::{Kind, Role, SAMPLE, Version};
 use crate::wire::{FIXED64, LEN, VARINT, tag};
 
-/// What a field of a sample is, by its tag.
+/// The kind of a sample's field, by its tag.
 ///
-/// Only values and times are told apart; a number or some bytes of any other meaning is passed
-/// over.
+/// Only values and times are distinguished. Other numbers and bytes are skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// None that the version has.
+    /// The version has no such field.
     Odd,
     Number,
     Bytes,
@@ -24,11 +23,11 @@ pub(super) enum Part {
     FixedTimes,
 }
 
-/// The fields of a version's samples. All tags are of one byte.
+/// The fields of a version's samples, by tag. All tags have one byte.
 pub(super) struct Fields([Part; 256]);
 
 impl Fields {
-    /// By the roles of the schema, so a field that a new version moves needs no line here.
+    /// Derives the fields from the roles of the schema, so that a new version needs no code here.
     pub(super) fn of(version: Version) -> Self {
         let mut parts = [Part::Odd; 256];
         let mut put = |tag: u32, part| {
@@ -53,6 +52,7 @@ impl Fields {
         Self(parts)
     }
 
+    /// Returns the kind of the field with a tag.
     #[inline(always)]
     pub(super) fn part(&self, tag: u8) -> Part {
         self.0[usize::from(tag)]

@@ -69,7 +69,7 @@ pub struct Summary {
     #[cfg_attr(feature = "serde", serde(flatten))]
     detected: Detected,
     findings: Vec<ReadFinding>,
-    /// Without samples where they were only counted.
+    /// Contains no samples if they were only counted.
     #[cfg_attr(feature = "serde", serde(skip))]
     outline: Profiles,
     /// By profile, in the order of the payload.
@@ -249,10 +249,10 @@ impl Summary {
     }
 }
 
-/// The summary of a payload by one walk; `None` where it has to be read in full.
+/// Summarises a payload in one walk. `None` if it has to be read in full.
 ///
-/// Options that change what is read (repairs, a label that is a time, what other formats leave
-/// open) ask for a full reading, and so does a payload of nearly 4 GiB.
+/// A full reading is required by options that change the result (repairs, a label that is a time, options for
+/// formats of other tools) and by payloads of nearly 4 GiB.
 fn quick(payload: &[u8], options: &ReadOptions) -> Result<Option<Summary>> {
     let asks_more = options.policy == Policy::Repair
         || is_about_rows(&options.limits)
@@ -270,7 +270,7 @@ fn quick(payload: &[u8], options: &ReadOptions) -> Result<Option<Summary>> {
     Ok(version_of(detected.format).and_then(|version| walked(payload, detected, version, options)))
 }
 
-/// Whether somebody wants single rows smaller than usual, which takes looking at them.
+/// Returns whether the limits on single rows are below their defaults, so that every row has to be examined.
 fn is_about_rows(limits: &Limits) -> bool {
     let usual = Limits::default();
     limits.max_stack_depth < usual.max_stack_depth
@@ -278,17 +278,17 @@ fn is_about_rows(limits: &Limits) -> bool {
         || limits.max_attributes_per_item < usual.max_attributes_per_item
 }
 
-/// The version whose messages a payload of the format is walked by.
+/// Returns the version whose schema describes the payload. `None` for formats that are not protobuf messages.
 fn version_of(format: Format) -> Option<Version> {
     match format.encoding() {
         Encoding::Pprof => Some(Version::Pprof),
         Encoding::Otlp(version) => Some(version),
-        // Only messages are walked.
+        // The walk supports protobuf messages only.
         _ => None,
     }
 }
 
-/// `None` too where a limit is broken: the reader then names it.
+/// Walks a payload. Returns `None` as well if a limit is exceeded, so that the reader reports it.
 fn walked(
     payload: &[u8],
     detected: Detected,

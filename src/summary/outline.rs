@@ -1,16 +1,16 @@
-//! One walk over a payload: samples are counted and summed, rows of tables counted, and all else is copied
-//! into an outline, which any reader reads: resources, scopes and the heads of profiles, with tables of the
-//! rows that these refer to.
+//! Builds an outline of a payload in one walk. The walk counts and sums samples and counts table rows. It copies
+//! everything else into the outline: resources, scopes and the heads of profiles, with the table rows that these
+//! refer to. The outline is a small valid payload for the normal reader.
 //!
 //! ```text
 //! payload   Profile { sample_type …, sample ×10⁶, time, attribute_indices } Dictionary { 10⁵ rows }
 //! outline   Profile { sample_type …,              time, attribute_indices } Dictionary { "" … }
-//!                                             rows that are referred to, at their index; the others empty
+//!                                           referenced rows at their index; the others are empty
 //! ```
 //!
-//! Rows keep their numbers, as references to them are copied unchanged: a row that nobody refers to
-//! becomes one of no bytes, and the table ends behind the last that somebody does. Time is linear
-//! in the payload, memory in what is not samples or rows.
+//! Rows keep their indices, because references are copied unchanged. Unreferenced rows become empty, and each table
+//! ends after its last referenced row. Time is linear in the payload; memory is linear in everything except samples
+//! and rows.
 
 use std::collections::BTreeSet;
 
@@ -24,25 +24,25 @@ use crate::wire::read::Reader;
 use crate::wire::write::varint;
 use crate::wire::{LEN, VARINT, tag};
 
-/// What is done about a field, by its tag.
+/// How the walk treats a field, by its tag.
 #[derive(Clone, Copy, Debug)]
 enum Action {
-    /// No field of the version.
+    /// The version has no such field.
     Odd,
     Copy,
-    /// A message that is walked itself.
+    /// Walk this message, too.
     Enter(&'static MessageType),
     Sample,
     Row(Table),
     LeaveOut,
 }
 
-/// The fields of the messages above samples and rows: all their tags are below 256.
+/// Actions by tag, for the messages above samples and rows. All their tags are below 256.
 type Actions = [Action; 256];
 
-/// Rows of tables are counted, samples summed, slices' lists left out, since no head refers to
-/// them; the messages above are entered and all else is copied. A packable number has an entry for
-/// either form.
+/// Returns the actions for a message: count table rows, sum samples, omit lists that stacks are slices of (because
+/// heads do not refer to them), walk the messages above them, and copy everything else. A packable number has
+/// entries for both encodings.
 fn actions(message: &MessageType, version: Version) -> Actions {
     const ENTERED: [&MessageType; 5] =
         [&RESOURCE_PROFILES, &SCOPE_PROFILES, &PROFILE_CONTAINER, &PROFILE, &PROFILES_DICTIONARY];
@@ -71,34 +71,35 @@ fn actions(message: &MessageType, version: Version) -> Actions {
     actions
 }
 
-/// What a walk found out.
+/// The result of a walk.
 pub(super) struct Outline {
     /// A valid payload of the same version.
     pub(super) payload: Vec<u8>,
     pub(super) tallies: Vec<Tally>,
-    /// Rows by table, of all profiles together, row 0 among them.
+    /// The number of rows by table, including row 0, over all profiles.
     pub(super) tables: [u64; Table::COUNT],
-    /// How many string tables there are: each begins with the empty one.
+    /// The number of string tables. Each begins with the empty string.
     pub(super) string_tables: u64,
-    /// In bytes: the limit on strings is checked by it.
+    /// In bytes, to check the limit on strings.
     pub(super) longest_string: u64,
 }
 
-/// The tables that lie in one message, and where it ends.
+/// The tables in one message, and the end of the message.
 #[derive(Default)]
 struct Tables {
     rows: [Rows; Table::COUNT],
-    /// In the payload.
+    /// Offset in the payload.
     end: usize,
 }
 
 impl Tables {
+    /// Returns the rows of a table.
     #[inline(always)]
     fn of(&mut self, table: Table) -> &mut Rows {
         &mut self.rows[table as usize % Table::COUNT]
     }
 
-    /// Counts rows of any tables, as far as their tags and lengths are short.
+    /// Counts consecutive rows of any tables, while their tags and lengths are short.
     #[inline(always)]
     fn count(&mut self, reader: &mut Reader<'_>, actions: &Actions) {
         loop {
@@ -117,19 +118,20 @@ impl Tables {
     }
 }
 
+/// The state of a walk.
 struct Walk<'a> {
     payload: &'a [u8],
     version: Version,
-    /// How deep a field that is passed over may nest: `Limits::max_nesting`.
+    /// Maximum nesting of skipped fields: `Limits::max_nesting`.
     levels: u64,
     samples: Samples,
-    /// Those of the messages that were met.
+    /// The actions of the messages seen so far.
     actions: Vec<(&'static MessageType, Box<Actions>)>,
     /// The outline so far.
     out: Vec<u8>,
     tallies: Vec<Tally>,
     counts: [u64; Table::COUNT],
-    /// Of all heads copied so far; where profiles have tables, of this one.
+    /// The references of all heads copied so far; if profiles have tables, of the current head only.
     refs: Refs,
     /// The dictionary, with its tag.
     dictionary: Option<(u32, Tables)>,
@@ -137,7 +139,7 @@ struct Walk<'a> {
     longest_string: u64,
 }
 
-/// Walks a payload. `None` where it is odd in any way: then a reader has to say what it means.
+/// Walks a payload. `None` if it is irregular, so that only a reader can interpret it.
 pub(super) fn outline(payload: &[u8], version: Version, levels: u64) -> Option<Outline> {
     let mut walk = Walk {
         payload,
@@ -174,8 +176,8 @@ pub(super) fn outline(payload: &[u8], version: Version, levels: u64) -> Option<O
 }
 
 impl<'a> Walk<'a> {
-    /// Made once for each message of a version; taken out while it is used, so that a message
-    /// inside of itself makes its own.
+    /// Takes the actions of a message, which are computed once. They are removed while in use, so a recursive
+    /// message computes separate ones.
     fn actions_of(&mut self, message: &'static MessageType) -> Option<Box<Actions>> {
         let known = self.actions.iter().position(|(known, _)| std::ptr::eq(*known, message));
         match known {
@@ -184,7 +186,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Copies what is kept of a message that is none of samples, without its own tag and length.
+    /// Copies the outline of a message above profiles, without the tag and length of the message.
     fn message(&mut self, message: &'static MessageType, mut reader: Reader<'a>) -> Option<Tables> {
         let actions = self.actions_of(message)?;
         let mut tables = Tables { end: reader.at() + reader.left(), ..Tables::default() };
@@ -207,7 +209,7 @@ impl<'a> Walk<'a> {
         Some(tables)
     }
 
-    /// Copies what is kept of a profile.
+    /// Copies the outline of a profile.
     fn profile(&mut self, mut reader: Reader<'a>) -> Option<()> {
         let actions = self.actions_of(&PROFILE)?;
         let own = self.version <= Version::V1_5;
@@ -257,7 +259,7 @@ impl<'a> Walk<'a> {
         Some(())
     }
 
-    /// Adds the rows of a message's tables to those of the others.
+    /// Adds the row counts of a message's tables to the totals.
     fn counted(&mut self, tables: &Tables) {
         let counts = self.counts.iter_mut().zip(&tables.rows);
         counts.for_each(|(count, rows)| *count += rows.count);
@@ -265,7 +267,7 @@ impl<'a> Walk<'a> {
         self.longest_string = self.longest_string.max(longest);
     }
 
-    /// Copies a field whose tag was read, and says how many sample types it is.
+    /// Copies a field whose tag was read. Returns the number of sample types in it, 0 or 1.
     fn copy(
         &mut self,
         message: &'static MessageType,
@@ -280,10 +282,10 @@ impl<'a> Walk<'a> {
         Some(usize::from(field.role == Role::Row(Table::SampleType)))
     }
 
-    /// Copies what is kept of a message within a message; a dictionary when all references are known.
+    /// Copies the outline of an embedded message. A dictionary is only recorded.
     ///
-    /// The dictionary waits for the end: profiles behind it may refer to its rows. A second one is
-    /// `None`.
+    /// The dictionary is written at the end, because later profiles may refer to its rows. `None` for a second
+    /// dictionary.
     fn enter(&mut self, inner: &'static MessageType, tag: u32, body: Reader<'a>) -> Option<()> {
         if std::ptr::eq(inner, &PROFILES_DICTIONARY) {
             let tables = self.message(inner, body)?;
@@ -299,7 +301,7 @@ impl<'a> Walk<'a> {
         self.close(start)
     }
 
-    /// Writes the tag of a message and leaves room for its length.
+    /// Writes the tag of a message and reserves bytes for its length. Returns the start of its body.
     fn open(&mut self, tag: u32) -> usize {
         // The messages above profiles have tags of one byte.
         self.out.push(tag as u8);
@@ -307,10 +309,9 @@ impl<'a> Walk<'a> {
         self.out.len()
     }
 
-    /// Writes the length of a message that began here.
+    /// Writes the length of the message whose body begins at `start`.
     ///
-    /// A length always takes five bytes here, padded with continuation bits, so that no body is
-    /// moved.
+    /// The length always takes five bytes, padded with continuation bits, so that bodies never move.
     fn close(&mut self, start: usize) -> Option<()> {
         let mut length = u32::try_from(self.out.len() - start).ok().filter(|at| *at >> 31 == 0)?;
         let room = self.out.get_mut(start - LENGTH..start)?;
@@ -323,7 +324,7 @@ impl<'a> Walk<'a> {
         Some(())
     }
 
-    /// Writes the tables of a message with those rows that were referred to.
+    /// Writes the tables of a message with the referenced rows.
     fn tables(&mut self, tables: &Tables) -> Option<()> {
         if !self.refs.attributes.is_empty() {
             let wanted = std::mem::take(&mut self.refs.attributes);
@@ -350,9 +351,10 @@ impl<'a> Walk<'a> {
         self.rows(strings, tables.end, Some(&wanted), None)
     }
 
-    /// Writes the wanted rows of a table, or all; those before and between as empty ones.
+    /// Writes the `wanted` rows of a table (all rows if `None`), and empty rows in place of the others before the
+    /// last.
     ///
-    /// `None` where a row is referred to that the table does not have.
+    /// `None` if a referenced row does not exist.
     fn rows(
         &mut self,
         rows: &Rows,
@@ -386,5 +388,5 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The bytes of a length that is not known before its message is written.
+/// Bytes to reserve for the length of a message.
 const LENGTH: usize = 5;

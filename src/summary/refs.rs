@@ -1,7 +1,7 @@
-//! The rows that the heads of profiles refer to, and the tables with these rows alone.
+//! Collects the rows that the heads of profiles refer to.
 //!
-//! References are found by the schema's roles and nothing else, so a field that a new version adds
-//! needs no code here. An attribute that is copied is searched in turn: it refers to strings.
+//! The roles of the schema identify references, so a field that a new version adds needs no code here. Copied
+//! attributes are searched in turn, because they refer to strings.
 
 use std::collections::BTreeSet;
 
@@ -9,20 +9,20 @@ use crate::schema::{FUNCTION, Field, Kind, LOCATION, MAPPING, MessageType, Role,
 use crate::wire::read::Reader;
 use crate::wire::{LEN, VARINT, tag};
 
-/// The rows that were referred to.
+/// The referenced rows.
 ///
-/// Sorted sets: rows are written in ascending order, and few are referred to by heads.
+/// Sorted sets, because rows are written in ascending order and heads refer to few.
 #[derive(Debug, Default)]
 pub(super) struct Refs {
-    /// Rows as on the wire.
+    /// Rows with their indices on the wire.
     pub(super) strings: BTreeSet<u32>,
     pub(super) attributes: BTreeSet<u32>,
 }
 
 impl Refs {
-    /// Notes what a field refers to, whose value is what comes next.
+    /// Records the references of a field, whose value comes next.
     ///
-    /// `None` for a reference past 32 bits, bytes that are no fields, or nesting past `levels`.
+    /// `None` for a reference above 32 bits, invalid bytes, or nesting deeper than `levels`.
     pub(super) fn field(
         &mut self,
         field: &Field,
@@ -51,9 +51,9 @@ impl Refs {
         }
     }
 
-    /// Notes what the fields of a message refer to.
+    /// Records the references of a message's fields.
     ///
-    /// `None` for a field that the version does not have: a reader has to say what it makes of it.
+    /// `None` for a field that the version lacks, which only a reader can interpret.
     pub(super) fn message(
         &mut self,
         mut reader: Reader<'_>,
@@ -70,20 +70,21 @@ impl Refs {
     }
 }
 
-/// Where the rows of a table begin, and how many there are.
+/// The position and number of a table's rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rows {
     /// The offset of the first row's tag, and the tag.
     pub(super) first: Option<(usize, u32)>,
     pub(super) count: u64,
-    /// The bytes of the longest.
+    /// Length of the longest row in bytes.
     pub(super) longest: u64,
-    /// Rows without bytes: a second such string may begin the table of a profile behind this one.
+    /// The number of empty rows. A second empty string may begin the string table of another profile that was
+    /// concatenated.
     pub(super) empty: u64,
 }
 
 impl Rows {
-    /// Counts rows that lie one behind the other: where the first begins, with its tag.
+    /// Adds consecutive rows; `first` is the offset and tag of the first.
     #[inline(always)]
     pub(super) fn add(&mut self, first: (usize, u32), rows: u64, longest: u64, empty: u64) {
         self.first.get_or_insert(first);
@@ -92,7 +93,7 @@ impl Rows {
         self.longest = self.longest.max(longest);
     }
 
-    /// The rows, which lie between other fields up to `end`.
+    /// Iterates over the rows, skipping other fields up to `end`.
     pub(super) fn all<'a>(
         &self,
         payload: &'a [u8],
@@ -118,7 +119,8 @@ impl Rows {
     }
 }
 
-/// Whether row 0 of each table is empty, or a link of zeros, as since 1.8. The reader decides what any other row 0 means.
+/// Returns whether row 0 of each table is empty or a link of zeros, as required since 1.8. Otherwise the reader
+/// decides the meaning of row 0.
 pub(super) fn begin_empty(
     tables: &[Rows],
     version: Version,
@@ -133,9 +135,9 @@ pub(super) fn begin_empty(
     version < Version::V1_8 || first.all(|row| row.is_some_and(is_empty))
 }
 
-/// Whether ids are unique and not 0 in every table of a pprof. Otherwise the reader reports them.
+/// Returns whether ids are unique and not 0 in every table of a pprof. Otherwise the reader reports them.
 ///
-/// Stores no id if they are 1, 2, 3 …, as nearly always.
+/// Stores no ids if they are 1, 2, 3 …, as in nearly every file.
 pub(super) fn have_unique_ids(tables: &[Rows], payload: &[u8], end: usize, levels: u64) -> bool {
     let messages =
         [(Table::Mapping, &MAPPING), (Table::Location, &LOCATION), (Table::Function, &FUNCTION)];
@@ -154,7 +156,7 @@ pub(super) fn have_unique_ids(tables: &[Rows], payload: &[u8], end: usize, level
     })
 }
 
-/// The last number of a field, or 0.
+/// Returns the last value of a field, or 0.
 fn last_of(wanted: u32, mut message: Reader<'_>, levels: u64) -> Option<u64> {
     let mut number = 0;
     while let Some(tag) = message.tag().ok()? {

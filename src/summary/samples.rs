@@ -1,11 +1,11 @@
-//! Samples without what they refer to: how many, and what their values add up to.
+//! Counts samples and sums their values, without resolving their references.
 //!
 //! ```text
-//! sample ─► skip long lists that come first ─► 24 bytes or less? ─► shape known? ─► add values at its places
+//! sample ─► skip long lists at the start ─► 24 bytes or less? ─► known shape? ─► add the values at its offsets
 //!                                                     no ─► field by field
 //! ```
 //!
-//! Sums are `i128`: no number of samples overflows them.
+//! Sums are `i128`, which no number of samples overflows.
 
 use super::fields::{Fields, Part};
 use super::shapes::{LONGEST, Shape, Shapes, Window};
@@ -13,25 +13,26 @@ use crate::schema::Version;
 use crate::wire::packed::packed_varints;
 use crate::wire::read::Reader;
 
-/// What samples are read with: the fields of their version, and how those look that were met.
+/// The state of reading samples: the fields of their version, and a cache of their shapes.
 pub(super) struct Samples {
     fields: Fields,
     shapes: Shapes,
-    /// The values of a sample that was looked at field by field.
+    /// The values of a sample that was read field by field.
     values: Vec<i64>,
 }
 
 impl Samples {
+    /// Creates the state for the samples of a version.
     pub(super) fn of(version: Version) -> Self {
         Self { fields: Fields::of(version), shapes: Shapes::new(), values: Vec::new() }
     }
 
-    /// How a sample looks, or as much of it as there is to be looked at, with its last fields; `None` where it
-    /// looks like no other.
+    /// Finds the shape of a sample, or of its last fields if it is long. Returns it with the bytes that it
+    /// describes. `None` if the sample has no regular shape.
     #[inline(always)]
     fn known<'a>(&mut self, mut sample: Reader<'a>) -> Option<(&Shape, &'a Window)> {
         while sample.left() > LONGEST {
-            // What comes first in older generations and pprof may be long: locations.
+            // In pprof and older generations, a long list of locations may come first.
             let mut ahead = sample;
             match self.fields.part(u8::try_from(ahead.tag().ok()??).ok()?) {
                 Part::Bytes => drop(ahead.message().ok()?),
@@ -45,7 +46,8 @@ impl Samples {
         Some((shape, window))
     }
 
-    /// Reads the values of any sample, field by field, and says how many timestamps it has.
+    /// Reads any sample field by field. Keeps its values in `self.values`, and returns the number of its
+    /// timestamps.
     #[cold]
     #[inline(never)]
     fn odd(&mut self, mut sample: Reader<'_>) -> Option<u64> {
@@ -67,17 +69,17 @@ impl Samples {
     }
 }
 
-/// What is counted of the samples of a profile.
+/// The counts and sums of a profile's samples.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     pub(super) samples: u64,
     pub(super) timestamps: u64,
-    /// By sample type; one where all values are of one.
+    /// One sum per sample type.
     pub(super) sums: Vec<i128>,
 }
 
 impl Tally {
-    /// Adds a sample of a profile that measures one thing; `None` for one that a reader has to look at.
+    /// Adds a sample of a profile with one sample type. `None` if only a reader can interpret the sample.
     #[inline(always)]
     pub(super) fn single(&mut self, sample: Reader<'_>, samples: &mut Samples) -> Option<()> {
         let (values, times, sum) = match samples.known(sample) {
@@ -101,9 +103,9 @@ impl Tally {
         Some(())
     }
 
-    /// The same of a profile that may measure several things: each sample has a value of each.
+    /// Adds a sample of a profile with several sample types, and so one value for each.
     ///
-    /// `None` where samples differ in how many values they have: a reader refuses or repairs that.
+    /// `None` if samples differ in their number of values, which a reader rejects or repairs.
     #[inline(always)]
     pub(super) fn several(&mut self, sample: Reader<'_>, samples: &mut Samples) -> Option<()> {
         let times = match samples.known(sample) {
@@ -124,7 +126,7 @@ impl Tally {
         Some(())
     }
 
-    /// The sums, to add so many values to: as many as the first sample has.
+    /// Returns the sums, if the sample has as many values as the first sample of the profile.
     #[inline(always)]
     fn sums_of(&mut self, values: usize) -> Option<&mut [i128]> {
         if self.samples == 0 {
@@ -134,7 +136,7 @@ impl Tally {
     }
 }
 
-/// How many timestamps a field has.
+/// Returns the number of timestamps in a field.
 #[inline(always)]
 fn time(part: Part, sample: &mut Reader<'_>) -> Option<u64> {
     match part {
@@ -153,7 +155,7 @@ fn time(part: Part, sample: &mut Reader<'_>) -> Option<u64> {
     }
 }
 
-/// Gives a sample whose tag was read, and those right behind it.
+/// Calls `add` with a sample whose tag was read, and with the samples that follow it directly.
 #[inline(always)]
 pub(super) fn samples<'a>(
     reader: &mut Reader<'a>,

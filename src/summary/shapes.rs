@@ -1,17 +1,17 @@
-//! Samples of a profile look alike: the same fields in the same order, their numbers as wide. Which bytes are
-//! tags and lengths, and where values are, is found out once of all that look alike; from then on they are
-//! known by comparing three words.
+//! Caches the layout of samples. Most samples of a profile have the same fields in the same order, with numbers of
+//! the same widths. The offsets of their tags, lengths and values are determined once per shape; later samples of
+//! the same shape are recognised by comparing three words.
 //!
 //! ```text
 //! message   0a 01 05 12 02 96 01       field 1: packed [5]; field 2: packed [150]
-//! fixed     0a 01 00 12 02 80 00       tags and lengths whole, of numbers the high bit alone
+//! fixed     0a 01 00 12 02 80 00       whole tags and lengths; only the high bits of numbers
 //! mask      ff ff 80 ff ff 80 80
 //! places    (2, one byte) (5, two bytes)
 //! ```
 //!
-//! A message looks like a shape if `word & mask == fixed` in all three words and the length is the
-//! same. The shape is found by a hash of length and high bits in a table of 128, where a new one
-//! replaces what is there: it is a cache, and a miss costs the finding out again.
+//! A message has a shape if `word & mask == fixed` in all three words and the length is equal. A hash of the length
+//! and the high bits selects one of 128 shapes. The table is a direct-mapped cache: a new shape replaces the one in
+//! its slot, and a miss costs computing the shape again.
 
 use super::fields::{Fields, Part};
 use crate::wire::varint::compact;
@@ -19,43 +19,43 @@ use crate::wire::word;
 
 const WORDS: usize = 3;
 
-/// The longest message that is compared as a whole.
+/// Maximum length of a message that is compared as a whole.
 pub(super) const LONGEST: usize = 8 * WORDS;
 
-/// The bytes a message may have, and enough of what follows to read a word wherever a value may begin.
+/// The bytes of a message, and enough following bytes to load a word at any value.
 pub(super) type Window = [u8; FIRST_BYTES + 8];
 
 const FIRST_BYTES: usize = LONGEST.next_power_of_two();
 
-/// How messages look that hold a sample, or the last fields of one.
+/// The layout of messages that contain a sample, or the last fields of one.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(128))]
 pub(super) struct Shape {
-    /// The bytes that it is told by: tags, lengths, and of numbers which bytes end them.
+    /// The bytes to compare: tags, lengths, and the continuation bits of numbers.
     fixed: [u64; WORDS],
-    /// Ones where a byte of `fixed` counts.
+    /// The bits of `fixed` that count.
     mask: [u64; WORDS],
-    /// In bytes; `u64::MAX` is that of no message.
+    /// In bytes; `u64::MAX` matches no message.
     length: u64,
-    /// How many timestamps there are.
+    /// The number of timestamps.
     pub(super) times: u64,
     places: [Place; Self::MOST_VALUES],
-    /// How many of the places are values.
+    /// The number of `places` in use.
     count: usize,
 }
 
-/// Where a value begins, and how many bits of the word there are not its own.
+/// The offset of a value, and how many bits of the word there belong to other fields.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     at: u8,
-    /// 0 for a value of eight bytes; a multiple of eight.
+    /// A multiple of eight; 0 for a value of eight bytes.
     others: u8,
 }
 
 impl Shape {
     const MOST_VALUES: usize = 8;
 
-    /// That of no message.
+    /// A shape that matches no message.
     const NONE: Self = Self {
         fixed: [0; WORDS],
         mask: [0; WORDS],
@@ -65,8 +65,8 @@ impl Shape {
         count: 0,
     };
 
-    /// `None` where a field is none of the usual ones, a length or number takes very many bytes or values are
-    /// too many.
+    /// Determines the shape of a message. `None` for an unusual field, a very long length or number, or too many
+    /// values.
     #[cold]
     #[inline(never)]
     fn of(message: &[u8], fields: &Fields) -> Option<Self> {
@@ -102,7 +102,7 @@ impl Shape {
         Some(Self { fixed: words(fixed), mask: words(mask), ..shape })
     }
 
-    /// Counts the numbers of a field, and notes where they are if they are values.
+    /// Counts the numbers of a field, and records their offsets if they are values.
     fn numbers(&mut self, part: Part, begin: usize, body: &[u8]) -> Option<()> {
         let mut at = begin;
         for number in body.split_inclusive(|byte| *byte < 0x80) {
@@ -122,13 +122,13 @@ impl Shape {
         Some(())
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     #[inline(always)]
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// The values of a message that looks so, which are of 56 bits at the most.
+    /// Returns the values of a message with this shape. They have at most 56 bits.
     #[inline(always)]
     pub(super) fn values(&self, window: &Window) -> impl Iterator<Item = u64> {
         let places = self.places.get(..self.count).unwrap_or_default();
@@ -139,19 +139,20 @@ impl Shape {
     }
 }
 
-/// The shapes that were met last.
+/// A cache of shapes.
 pub(super) struct Shapes(Box<[Shape; Self::COUNT]>);
 
 impl Shapes {
     const COUNT: usize = 128;
 
+    /// Creates an empty cache.
     pub(super) fn new() -> Self {
         Self(Box::new([Shape::NONE; Self::COUNT]))
     }
 
-    /// How a message looks, if it is none longer than `LONGEST` and has usual fields.
+    /// Returns the shape of a message of up to `LONGEST` bytes with regular fields.
     ///
-    /// `None` for what [`Shape::of`] does not take.
+    /// `None` if [`Shape::of`] does not support the message.
     #[inline(always)]
     pub(super) fn of(&mut self, window: &Window, length: usize, fields: &Fields) -> Option<&Shape> {
         let ends = ENDS.get(length)?;
@@ -169,9 +170,10 @@ impl Shapes {
     }
 }
 
+// Odd multipliers with well-distributed bits, as in multiplicative hashing.
 const MIX: [u64; WORDS] = [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f, 0x1656_67b1_9e37_79f9];
 
-/// By length: of each byte of a message the bit that says whether it ends a number.
+/// By length of a message: the bit of each byte that shows whether the byte ends a number.
 const ENDS: [[u64; WORDS]; LONGEST + 1] = {
     let mut ends = [[0; WORDS]; LONGEST + 1];
     let mut length = 0;

@@ -1,29 +1,28 @@
-//! The largest of many: texts by their bytes, stacks by their depth.
+//! Keeps the ten largest strings, by bytes, and the ten deepest stacks.
 //!
-//! Ten each. A list of ten is searched from its end, so nearly every text or stack of a payload
-//! costs one comparison with the least that is kept.
+//! For nearly every string or stack of a payload, the cost is one comparison with the smallest one kept.
 
-/// How many of the largest are kept.
+/// The number of items to keep.
 const MOST: usize = 10;
 
 /// A range of the payload.
 pub(super) type Range = std::ops::Range<usize>;
 
-/// Where the locations of a stack are.
+/// The place of a stack's locations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Locations {
-    /// In a list of its own.
+    /// In a separate list.
     Own(Range),
-    /// In the list of the profile with this number, from this place on.
+    /// In the list of the profile with this index, from this position on.
     Slice { profile: usize, start: u64 },
 }
 
-/// A text in the payload.
+/// A string in the payload.
 #[derive(Clone, Debug)]
 pub(super) struct Text {
-    /// The field that it is.
+    /// The node of its field.
     pub(super) node: usize,
-    /// Which of these, from 0.
+    /// Its index among the strings of the field.
     pub(super) row: u64,
     pub(super) range: Range,
 }
@@ -32,14 +31,14 @@ pub(super) struct Text {
 #[derive(Clone, Debug)]
 pub(super) struct Stack {
     pub(super) locations: Locations,
-    /// Locations.
+    /// The number of locations.
     pub(super) depth: u64,
-    /// Of a slice 0 until its profile is done.
+    /// For a slice, 0 until the end of its profile.
     pub(super) bytes: u64,
     pub(super) times: u64,
 }
 
-/// The largest so far, the largest first; of equals the first.
+/// The largest items so far, largest first. Among equals, the earliest comes first.
 #[derive(Debug, Default)]
 pub(super) struct Largest {
     pub(super) texts: Vec<Text>,
@@ -47,6 +46,7 @@ pub(super) struct Largest {
 }
 
 impl Largest {
+    /// Adds a string if it is among the largest.
     #[inline]
     pub(super) fn text(&mut self, text: Text) {
         let full = self.texts.get(MOST - 1);
@@ -58,8 +58,8 @@ impl Largest {
         }
     }
 
-    /// One more stack: the same one again is counted. What fell out, or never came in, does not come
-    /// back, so that nothing is counted in part.
+    /// Adds a stack if it is among the deepest. Counts a repetition of a kept stack. A stack that was dropped never
+    /// returns, because the deepest ones only get deeper; so every count is complete.
     #[inline]
     pub(super) fn stack(&mut self, payload: &[u8], stack: Stack) {
         if self.stacks.get(MOST - 1).is_some_and(|least| least.depth > stack.depth) {
@@ -78,6 +78,7 @@ impl Largest {
     }
 }
 
+/// Returns whether two stacks have the same locations.
 fn is_same(payload: &[u8], one: &Stack, other: &Stack) -> bool {
     match (&one.locations, &other.locations) {
         (Locations::Own(one), Locations::Own(other)) => {

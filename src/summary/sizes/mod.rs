@@ -1,5 +1,5 @@
-//! Where the bytes of a payload go: by table and field, as they are and gzipped; what another layout would
-//! save; and what is largest.
+//! Measures which parts of a payload use the bytes: by table and field, uncompressed and gzipped, with the saving
+//! of another layout and the largest items.
 
 mod largest;
 mod parts;
@@ -51,8 +51,8 @@ use self::walk::{Count, Counted};
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 ///
-/// With the feature `serde` sizes serialise with the keys of `info --sizes --json`. An error takes the place of the
-/// compact size: `{"error": {"place": …, "message": …, "byte": …}}`.
+/// With the feature `serde`, sizes serialise with the keys of `info --sizes --json`. If the compact size is an
+/// error, it serialises as `{"error": {"place": …, "message": …, "byte": …}}`.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Sizes {
@@ -68,10 +68,10 @@ pub struct Sizes {
     compact: Result<CompactSize>,
 }
 
-/// How many copies without a field are deflated.
+/// Maximum number of copies without a field to deflate.
 const MOST_DEFLATED: usize = 20;
 
-/// How much of a large text is shown.
+/// Maximum characters to return of a large string.
 const MOST_CHARS: usize = 80;
 
 impl Sizes {
@@ -130,7 +130,7 @@ impl Sizes {
     }
 }
 
-/// Which format a payload is, as [`read`] would have it.
+/// Detects the format of a payload as [`read`] does.
 fn detected(payload: &[u8], options: &ReadOptions) -> Result<Detected> {
     let refuse = options.ambiguity == Ambiguity::Refuse && options.format.is_none();
     let depth = if refuse { Depth::Whole } else { Depth::Bounded };
@@ -141,6 +141,7 @@ fn detected(payload: &[u8], options: &ReadOptions) -> Result<Detected> {
     Ok(detected)
 }
 
+/// Returns the version whose schema describes a format, or an error if the format is not protobuf.
 fn version_of(format: Format) -> Result<Version> {
     match format.encoding() {
         Encoding::Pprof => Ok(Version::Pprof),
@@ -155,8 +156,7 @@ fn version_of(format: Format) -> Result<Version> {
     }
 }
 
-/// The order is that of the costs: one walk, then up to 20 deflations, then a reading and writing
-/// in full.
+/// Measures a payload in order of cost: one walk, then up to 20 deflations, then a full reading and writing.
 fn measured(
     payload: &[u8],
     detected: Detected,
@@ -176,7 +176,7 @@ fn measured(
     Ok(Sizes { detected, bytes, gzipped, tables, strings, stacks, compact })
 }
 
-/// The bytes of a field with all below it.
+/// Returns the bytes of a field, including all fields below it.
 fn whole(tree: &Tree, counts: &[Count], node: usize) -> u64 {
     let end = match tree.nodes.get(node) {
         Some(of) if of.part != Part::Container => of.end,
@@ -185,7 +185,7 @@ fn whole(tree: &Tree, counts: &[Count], node: usize) -> u64 {
     counts.get(node..end).unwrap_or_default().iter().map(|count| count.bytes).sum()
 }
 
-/// The tables and fields that are worth a deflation each, the largest first.
+/// Returns the largest tables and fields, for which a deflation is worth its cost.
 fn to_leave_out(tree: &Tree, counts: &[Count]) -> Vec<usize> {
     let is_one = |node: &usize| match tree.nodes.get(*node) {
         Some(of) => of.table == Some(*node) || (of.table.is_some() && of.part != Part::Message),
@@ -200,7 +200,7 @@ fn to_leave_out(tree: &Tree, counts: &[Count]) -> Vec<usize> {
     nodes
 }
 
-/// A container is a row of its own, of its tags and lengths alone, without fields.
+/// Builds the results by table. A container is a separate entry that counts only its tags and lengths.
 fn tables(tree: &Tree, counts: &[Count], saved: &[(usize, i64)]) -> Vec<TableSize> {
     let gzip = |node: usize| saved.iter().find(|(of, _)| *of == node).map(|(_, saved)| *saved);
     let count = |node: usize| counts.get(node).copied().unwrap_or_default();
@@ -241,7 +241,7 @@ fn tables(tree: &Tree, counts: &[Count], saved: &[(usize, i64)]) -> Vec<TableSiz
     tables
 }
 
-/// What is largest, in words.
+/// Converts the largest items to results with the names of their fields.
 fn named(payload: &[u8], tree: &Tree, largest: Largest) -> (Vec<StringSize>, Vec<StackSize>) {
     let name = |node: usize| {
         let table = tree.nodes.get(node).and_then(|of| tree.nodes.get(of.table?));
@@ -252,7 +252,7 @@ fn named(payload: &[u8], tree: &Tree, largest: Largest) -> (Vec<StringSize>, Vec
     };
     let strings = largest.texts.into_iter().map(|text| {
         let bytes = payload.get(text.range).unwrap_or_default();
-        // A character has four bytes at most.
+        // A character has at most four bytes.
         let start = String::from_utf8_lossy(bytes.get(..4 * MOST_CHARS).unwrap_or(bytes));
         StringSize {
             field: name(text.node),
@@ -270,9 +270,11 @@ fn named(payload: &[u8], tree: &Tree, largest: Largest) -> (Vec<StringSize>, Vec
     (strings.collect(), stacks.collect())
 }
 
+/// Measures the compact layout.
+///
 /// # Errors
 ///
-/// As reading and writing the payload; then the rest of the sizes is there all the same.
+/// Those of reading and writing the payload. The other sizes do not depend on this one.
 fn compacted(payload: &[u8], detected: &Detected, options: &ReadOptions) -> Result<CompactSize> {
     let format = detected.format;
     if let Encoding::Events = format.encoding() {

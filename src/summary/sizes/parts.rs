@@ -2,7 +2,7 @@
 
 use crate::format::losses::Losses;
 
-/// The bytes of a table: all rows of a field that holds rows, or a field beside the tables.
+/// The bytes of a table: all rows of a repeated field, or a field outside the tables.
 ///
 /// ```
 /// use otlp_profiles::ReadOptions;
@@ -19,9 +19,9 @@ use crate::format::losses::Losses;
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TableSize {
-    /// The message that it is a field of, as the schema names it: `ProfilesDictionary`.
+    /// The message that contains the field, by its name in the schema: `ProfilesDictionary`.
     pub message: &'static str,
-    /// Its name in the schema, `string_table`; `unknown` for all fields that the schema does not have.
+    /// The field's name in the schema: `string_table`. `unknown` for all fields that the schema lacks.
     pub field: &'static str,
     /// The number of occurrences.
     pub rows: u64,
@@ -40,21 +40,21 @@ pub struct TableSize {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct FieldSize {
-    /// Its name, behind those of the messages that it is in: `lines.function_index`. Of the rows themselves
-    /// it is empty.
+    /// The name of the field, after the names of its enclosing messages: `lines.function_index`. Empty for the rows
+    /// themselves.
     pub path: String,
-    /// Whether it is a message, which has only its tags and lengths here.
+    /// Whether the field is a message. Its bytes are then only its tags and lengths.
     pub is_message: bool,
-    /// How many times it is there; a packed list is there once.
+    /// The number of occurrences. A packed list counts once.
     pub times: u64,
     /// Its bytes: tags, lengths and values.
     pub bytes: u64,
-    /// As [`TableSize::gzip`].
+    /// The same as [`TableSize::gzip`], for this field.
     #[cfg_attr(feature = "serde", serde(rename = "in_gzip"))]
     pub gzip: Option<i64>,
 }
 
-/// A large text.
+/// A large string.
 ///
 /// ```
 /// use otlp_profiles::ReadOptions;
@@ -71,13 +71,13 @@ pub struct FieldSize {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct StringSize {
-    /// The field that it is: `ProfilesDictionary.string_table`.
+    /// The path of the field: `ProfilesDictionary.string_table`.
     pub field: String,
-    /// Which of these in the payload, from 0.
+    /// The index of the string among all strings of the field, from 0.
     pub row: u64,
-    /// Its bytes, those of tag and length not counted.
+    /// Its bytes, without tag and length.
     pub bytes: u64,
-    /// Its first 80 characters or fewer; what is not UTF-8 is replaced.
+    /// Its first 80 characters or fewer. Invalid UTF-8 is replaced.
     pub start: String,
 }
 
@@ -96,16 +96,16 @@ pub struct StringSize {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct StackSize {
-    /// How many locations it has.
+    /// The number of locations.
     pub depth: u64,
-    /// The bytes of it where it is written once: a row of the stack table, a sample's list of locations, a
-    /// slice of the list that stacks share.
+    /// The bytes of one occurrence: of a row of the stack table, a sample's list of locations, or a slice of a
+    /// shared list.
     pub bytes: u64,
-    /// How often it is written; of a slice, how many samples have it.
+    /// The number of occurrences. For a slice, the number of samples with it.
     pub times: u64,
 }
 
-/// The size of a payload in its own format as [`Layout::Compact`](crate::format::Layout::Compact) writes it.
+/// The size of a payload in the same format as [`Layout::Compact`](crate::format::Layout::Compact) writes it.
 ///
 /// ```
 /// use otlp_profiles::summary::Sizes;

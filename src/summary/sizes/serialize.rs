@@ -1,4 +1,4 @@
-//! Members of serialised sizes whose shape differs from their field's.
+//! Serialises members of sizes in a form that differs from their fields.
 
 use serde::{Serialize, Serializer};
 
@@ -6,12 +6,12 @@ use super::parts::CompactSize;
 use crate::error;
 use crate::format::losses::Losses;
 
-/// The codes of losses, without counts.
+/// Serialises the codes of losses, without counts.
 pub(super) fn codes<S: Serializer>(losses: &Losses, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(losses.iter().map(|loss| loss.code))
 }
 
-/// The compact size, or `{"error": {"place", "message", "byte"}}`.
+/// Serialises the compact size, or `{"error": {"place", "message", "byte"}}`.
 pub(super) fn compact<S: Serializer>(
     compact: &error::Result<CompactSize>,
     serializer: S,

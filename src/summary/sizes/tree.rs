@@ -1,5 +1,5 @@
-//! The fields that bytes are counted of: every field of a version's schema by where it lies, from the payload
-//! down to the values of attributes, which are one level deep here though they nest without end.
+//! The tree of fields whose bytes are counted. It has every field of a version's schema by its position, from the
+//! payload down to the values of attributes. Nested values are leaves, although values may nest without limit.
 //!
 //! ```text
 //! ProfilesData                      container
@@ -8,36 +8,37 @@
 //! │     ├─ samples                  message, table 1
 //! │     │  ├─ stack_index           leaf, in table 1
 //! │     │  └─ values                leaf, in table 1
-//! │     └─ time_unix_nano           leaf, a table of its own
+//! │     └─ time_unix_nano           leaf, a separate table
 //! └─ dictionary                     container
-//!    └─ string_table                text, a table of its own
+//!    └─ string_table                text, a separate table
 //! ```
 //!
-//! Nodes stand in a list, each before those below it, so "all below" is a range, and the counts of
-//! a walk are one array by node.
+//! Nodes are in a list, each before its descendants. So the descendants of a node are a range, and the counts of a
+//! walk are one array by node.
 
 use crate::schema::{
     EVENT_PROFILE, Field, Kind, MessageType, PROFILE, PROFILE_CONTAINER, PROFILES_DATA,
     PROFILES_DICTIONARY, RESOURCE_PROFILES, Role, SCOPE_PROFILES, Table, Version,
 };
 
-/// The messages that hold tables; what lies in them is a table or holds tables itself.
+/// The messages that contain tables. Their fields are tables or contain tables.
 const CONTAINERS: [&MessageType; 5] =
     [&RESOURCE_PROFILES, &SCOPE_PROFILES, &PROFILE_CONTAINER, &PROFILE, &PROFILES_DICTIONARY];
 
-/// What a field is to the walk.
+/// How the walk treats a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// A message that holds tables: only its tags and lengths are its own.
+    /// A message that contains tables. Only its tags and lengths count for it.
     Container,
-    /// A message whose fields are told apart.
+    /// A message whose fields are counted separately.
     Message,
-    /// Text, which may be long.
+    /// A string, which may be long.
     Text,
     /// Locations of a stack.
     Locations,
-    /// Where a stack begins in a list that stacks share, and how long it is.
+    /// The start of a slice in a list that stacks share.
     SliceStart,
+    /// The length of the slice.
     SliceLength,
     Leaf,
 }
@@ -50,41 +51,42 @@ pub(super) enum StackOf {
     Row,
 }
 
-/// A field in its place.
+/// A field at its position in the tree.
 #[derive(Debug)]
 pub(super) struct Node {
-    /// The message that it is a field of.
+    /// The message that contains the field.
     pub(super) message: &'static str,
-    /// Its name; `unknown` for all fields of a message that the version does not have.
+    /// The name of the field. `unknown` for all fields of a message that the version lacks.
     pub(super) name: &'static str,
     pub(super) part: Part,
-    /// What it is where it is a message that has a stack.
+    /// The kind of stack, if this is a message with a stack.
     pub(super) stack: Option<StackOf>,
-    /// The table that it lies in, itself where it is one.
+    /// The table that contains the field, or the node itself if it is a table.
     pub(super) table: Option<usize>,
-    /// The node that holds it.
+    /// The node that contains this one.
     pub(super) parent: usize,
-    /// Behind the last of the nodes below it.
+    /// The node after the last descendant.
     pub(super) end: usize,
-    /// The fields of the message by their number; at 0 all that are unknown.
+    /// The fields of the message by number. Index 0 is the node for all unknown fields.
     fields: Vec<usize>,
 }
 
-/// All fields of a version in the order of the schema, each before the fields below it.
+/// All fields of a version in the order of the schema, each before its descendants.
 #[derive(Debug)]
 pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
-    /// The number of the list in a profile that stacks are slices of, if there is one.
+    /// The field number of a profile's list that stacks are slices of, if there is one.
     pub(super) slices: Option<u32>,
 }
 
 /// The payload itself.
 pub(super) const ROOT: usize = 0;
 
-/// What fields are called that a version does not have.
+/// The name of all fields that a version lacks.
 const UNKNOWN: &str = "unknown";
 
 impl Tree {
+    /// Builds the tree of a version.
     pub(super) fn of(version: Version) -> Self {
         let root = match version {
             Version::Events => &EVENT_PROFILE,
@@ -99,7 +101,7 @@ impl Tree {
         tree
     }
 
-    /// Adds a node, and gives its number.
+    /// Adds a node. Returns its index.
     fn push(
         &mut self,
         message: &'static str,
@@ -118,9 +120,10 @@ impl Tree {
         node
     }
 
-    /// Adds the fields of a message. The schema nests by values of attributes alone, whose lists are leaves.
+    /// Adds the fields of a message and their descendants.
     ///
-    /// It recurses over the schema, whose depth is fixed, never over the payload.
+    /// It recurses over the schema, whose depth is fixed: only values of attributes are recursive, and their lists
+    /// are leaves.
     fn fields(&mut self, message: &'static MessageType, version: Version, parent: usize) {
         let most = message.fields_in(version).map(|field| field.number).max().unwrap_or(0);
         let mut fields = vec![0; most as usize + 1];
@@ -151,7 +154,7 @@ impl Tree {
         }
     }
 
-    /// The field of a number in the message of a node.
+    /// Returns the child of a node with a field number.
     #[inline]
     pub(super) fn child(&self, node: usize, number: u32) -> usize {
         let fields = self.nodes.get(node).map_or(&[][..], |node| &node.fields);
@@ -159,7 +162,7 @@ impl Tree {
         fields.get(number as usize).copied().unwrap_or(unknown)
     }
 
-    /// What a field is called below its table: empty for the table itself.
+    /// Returns the path of a field below its table. Empty for the table itself.
     pub(super) fn path(&self, node: usize) -> String {
         let mut names = Vec::new();
         let mut at = node;
@@ -172,7 +175,8 @@ impl Tree {
     }
 }
 
-/// Names tell the two messages that have a stack, as their fields have the same role in others.
+/// Classifies a field. The two messages with a stack are identified by name, because other messages have fields
+/// with the same roles.
 fn part(message: &'static MessageType, field: &Field) -> Part {
     match (field.kind, field.role) {
         (Kind::Message(inner), _) if is_nesting(inner) => Part::Leaf,
@@ -189,7 +193,7 @@ fn part(message: &'static MessageType, field: &Field) -> Part {
     }
 }
 
-/// The lists that values of attributes have values in.
+/// Returns whether a message is a list of values in a value.
 fn is_nesting(message: &MessageType) -> bool {
     matches!(message.name, "ArrayValue" | "KeyValueList")
 }

@@ -1,7 +1,7 @@
-//! One walk over a payload that counts the bytes of every field, and keeps the largest texts and stacks.
+//! Counts the bytes of every field in one walk over a payload, and keeps the largest strings and stacks.
 //!
-//! Every byte is counted once: a field has its tag and value, a message only what is in none of its
-//! fields. So the counts of all nodes add up to the payload, which `tests/it/sizes.rs` asserts.
+//! Every byte counts once: a field counts its tag and value, and a message only the bytes outside its fields. So
+//! the counts of all nodes add up to the payload, which `tests/it/sizes.rs` asserts.
 
 use super::largest::{Largest, Locations, Range, Stack, Text};
 use super::tree::{Part, ROOT, StackOf, Tree};
@@ -9,45 +9,46 @@ use crate::error::Result;
 use crate::wire::read::Reader;
 use crate::wire::{LEN, VARINT};
 
-/// What is counted of a field.
+/// The count of a field.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Count {
-    /// How many times it is there.
+    /// The number of occurrences.
     pub(super) times: u64,
-    /// Tags, lengths and values; of messages what is not of a field in them.
+    /// Tags, lengths and values. For messages, only the bytes outside their fields.
     pub(super) bytes: u64,
 }
 
-/// The bytes of a payload by field, and what is large in it.
+/// The bytes of a payload by field, and its largest items.
 pub(super) struct Counted {
-    /// For each node of the tree.
+    /// By node of the tree.
     pub(super) counts: Vec<Count>,
     pub(super) largest: Largest,
 }
 
-/// What is gathered of the stack of a sample, or of a row of the stack table.
+/// The stack of the current sample, or of the current row of the stack table.
 #[derive(Default)]
 struct Gathered {
     depth: u64,
     bytes: u64,
-    /// Where they are in the payload, the first to the last; empty before any.
+    /// The range of its locations in the payload. Empty before the first.
     locations: Range,
     start: u64,
-    /// 0: the stack is no slice.
+    /// 0 if the stack is not a slice.
     length: u64,
 }
 
+/// The state of a walk.
 struct Walk<'a, 't> {
     payload: &'a [u8],
     tree: &'t Tree,
-    /// How deep what is passed over may nest.
+    /// Maximum nesting of skipped fields.
     levels: u64,
     counted: Counted,
     stack: Gathered,
-    /// How many profiles were entered, and how many locations this one has slices of.
+    /// The number of profiles walked so far.
     profiles: usize,
-    /// Up to 1.7; counted before the samples, which may come first, so that a slice past the end is
-    /// known.
+    /// The number of locations in the current profile's list that stacks are slices of (up to 1.7). They are
+    /// counted before the samples, which may precede them, so that slices past the end are detected.
     shared: u64,
 }
 
@@ -55,7 +56,7 @@ struct Walk<'a, 't> {
 ///
 /// # Errors
 ///
-/// It is no message of the version: cut short, or nested past `levels`.
+/// The payload is not a message of the version: truncated, or nested deeper than `levels`.
 pub(super) fn counted(payload: &[u8], tree: &Tree, levels: u64) -> Result<Counted> {
     let counts = vec![Count::default(); tree.nodes.len()];
     let counted = Counted { counts, largest: Largest::default() };
@@ -66,7 +67,8 @@ pub(super) fn counted(payload: &[u8], tree: &Tree, levels: u64) -> Result<Counte
 }
 
 impl<'a> Walk<'a, '_> {
-    /// Recurses as deep as the tree, which is the schema's and not the payload's.
+    /// Walks the fields of a message. The recursion is as deep as the tree of the schema, independent of the
+    /// payload.
     fn message(&mut self, node: usize, mut reader: Reader<'a>) -> Result<()> {
         loop {
             let at = reader.at();
@@ -89,7 +91,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Counts bytes of a field, and says which of its kind it is.
+    /// Counts bytes of a field. Returns the index of this occurrence.
     #[inline]
     fn count(&mut self, node: usize, bytes: usize) -> u64 {
         let Some(count) = self.counted.counts.get_mut(node) else { return 0 };
@@ -98,7 +100,7 @@ impl<'a> Walk<'a, '_> {
         count.times - 1
     }
 
-    /// Walks a message whose tag is at a byte.
+    /// Walks an embedded message whose tag begins at byte `at`.
     fn enter(&mut self, node: usize, at: usize, body: Reader<'a>) -> Result<()> {
         let of = self.tree.nodes.get(node);
         if let Some(stack) = of.and_then(|of| of.stack) {
@@ -121,14 +123,14 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Whether a node is a profile with samples.
+    /// Returns whether a node is a profile with samples.
     fn is_profile(&self, node: usize, part: Part) -> bool {
         let samples = self.tree.nodes.get(self.tree.child(node, SAMPLES));
         part == Part::Container
             && samples.is_some_and(|samples| samples.stack == Some(StackOf::Sample))
     }
 
-    /// Text is looked at for its length only; locations are counted where they lie.
+    /// Handles a field without subfields: records the length of a string, counts the locations of a stack.
     #[inline]
     fn leaf(
         &mut self,
@@ -160,11 +162,11 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// Keeps the stack of a message of so many bytes, if it is a large one.
+    /// Keeps the stack of a message of `whole` bytes, if it is among the deepest.
     fn gathered(&mut self, of: StackOf, whole: u64) {
         let Gathered { depth, bytes, locations, start, length } = std::mem::take(&mut self.stack);
         let stack = if length > 0 {
-            // A slice past the end of the list is no stack.
+            // A slice past the end of the list is not a stack.
             let end = start.checked_add(length).filter(|end| *end <= self.shared);
             let locations = Locations::Slice { profile: self.profiles, start };
             end.map(|_| Stack { locations, depth: length, bytes: 0, times: 1 })
@@ -178,9 +180,9 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Finds out how many bytes the kept slices of a profile have.
+    /// Computes the bytes of the kept slices of a profile.
     ///
-    /// Only slices among the ten that are kept: the list is walked once more for them.
+    /// It walks the list a second time, only if slices of this profile are among the ten stacks kept.
     fn measure(&mut self, body: Reader<'a>, list: u32) -> Result<()> {
         let (profile, levels) = (self.profiles, self.levels);
         let stacks = self.counted.largest.stacks.iter_mut();
@@ -205,10 +207,10 @@ impl<'a> Walk<'a, '_> {
     }
 }
 
-/// The number of the samples of a profile in all versions.
+/// The field number of the samples of a profile, in all versions.
 const SAMPLES: u32 = 2;
 
-/// Gives the bytes of each number of the list in a profile that stacks are slices of.
+/// Calls `f` with the size of each number in the list that stacks are slices of.
 fn each_location(
     mut profile: Reader<'_>,
     list: u32,
@@ -225,7 +227,7 @@ fn each_location(
     Ok(())
 }
 
-/// Gives the bytes of each number of a field, packed or not, whose tag was read.
+/// Calls `f` with the size of each number of a field whose tag was read, packed or not.
 fn each_index(mut value: Reader<'_>, tag: u32, mut f: impl FnMut(u64)) -> Result<()> {
     let mut of = |reader: &mut Reader<'_>| -> Result<()> {
         let at = reader.at();

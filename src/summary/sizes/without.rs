@@ -1,8 +1,8 @@
-//! A payload without one of its fields, and what its gzip is smaller by.
+//! Measures how much smaller the gzip of a payload is without one of its fields.
 //!
-//! What a field costs in gzip cannot be read off its bytes: it shares the window and the codes with
-//! its neighbours. So the payload is written without it and deflated again. The parts need not add
-//! up to the whole.
+//! The bytes of a field do not determine its cost in gzip, because it shares the window and the codes with its
+//! neighbours. So the payload is written without the field and deflated again. The savings need not add up to the
+//! whole.
 
 use super::tree::{Part, ROOT, Tree};
 use crate::compression::{Level, deflated_length};
@@ -11,12 +11,12 @@ use crate::wire::LEN;
 use crate::wire::read::Reader;
 use crate::wire::write::varint_len;
 
-/// How many bytes less the gzip of a payload, which has so many, is without each of some fields. Each of
-/// them costs a copy and a deflation; only one copy is in memory.
+/// Returns the size of the gzipped payload, and how many bytes it saves without each of some fields. Each field
+/// costs a copy and a deflation; only one copy is in memory at a time.
 ///
 /// # Errors
 ///
-/// As walking the payload.
+/// Those of walking the payload.
 pub(super) fn saved(
     payload: &[u8],
     tree: &Tree,
@@ -33,16 +33,18 @@ pub(super) fn saved(
     Ok((gzipped, saved))
 }
 
+/// Writes a payload without one field.
 struct Strip<'a, 't> {
     payload: &'a [u8],
     tree: &'t Tree,
     levels: u64,
-    /// The field that is left out.
+    /// The field to omit.
     without: usize,
     out: Vec<u8>,
 }
 
 impl<'a> Strip<'a, '_> {
+    /// Writes the payload to `out` without a field.
     fn leave_out(&mut self, node: usize) -> Result<()> {
         self.without = node;
         self.out.clear();
@@ -50,17 +52,17 @@ impl<'a> Strip<'a, '_> {
         self.message(ROOT, Reader::new(self.payload))
     }
 
-    /// Whether the field that is left out lies below a node.
+    /// Returns whether the omitted field is below a node.
     fn is_above(&self, node: usize) -> bool {
         let of = self.tree.nodes.get(node);
         let enters = of.is_some_and(|of| matches!(of.part, Part::Container | Part::Message));
         enters && of.is_some_and(|of| node < self.without && self.without < of.end)
     }
 
-    /// Only messages above the field are entered; everything else is one copy up to the next such
-    /// message.
+    /// Writes a message. Enters only messages above the omitted field, and copies everything between them in one
+    /// piece.
     fn message(&mut self, node: usize, mut reader: Reader<'a>) -> Result<()> {
-        // What lies side by side is copied at once.
+        // Start of the bytes that were kept but not yet copied.
         let mut kept = reader.at();
         loop {
             let at = reader.at();
@@ -87,14 +89,14 @@ impl<'a> Strip<'a, '_> {
         }
     }
 
+    /// Appends a range of the payload.
     fn copy(&mut self, start: usize, end: usize) {
         self.out.extend_from_slice(self.payload.get(start..end).unwrap_or_default());
     }
 
-    /// Writes the length of a message whose length has this room before it, more than it may need.
+    /// Writes the length of a message into the `room` bytes after `before`.
     ///
-    /// The body may have shrunk: the bytes of the length that are not needed are removed, which
-    /// moves the body.
+    /// The body may have shrunk. Then unneeded bytes of the length are removed, which moves the body.
     fn close(&mut self, before: usize, room: usize) {
         let mut length = self.out.len() - before - room;
         let more = room.saturating_sub(varint_len(length as u64));
