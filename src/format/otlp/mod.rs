@@ -1,24 +1,25 @@
-//! OTLP profiles: one reader and one writer for every generation, over a constant schema.
+//! OTLP profiles: one reader and one writer for all generations, over a constant schema.
 //!
-//! | folder | way | begins with |
+//! | folder | direction | steps |
 //! |---|---|---|
-//! | `read/` | bytes to the model | the tables are counted, then read, then proved; samples are columns from the first byte on |
-//! | `write/` | model to bytes | which rows are written is decided first; then bytes go out in the order of field numbers |
+//! | `read/` | bytes to the model | count the tables, read them, validate them; samples are stored as columns from the first byte |
+//! | `write/` | model to bytes | select the rows to write, then emit bytes in ascending order of field numbers |
 //!
-//! Both folders are generic over a [`Generation`]. Readers (`fields!`, `is!`) and writers (`emit!`) find a field by its
-//! key, and the compiler drops the code for fields that the generation lacks. All other differences are
-//! [`Capabilities`](schema::Capabilities): where tables are, how rows are referred to, whether times are fixed64.
+//! Both folders are generic over a [`Generation`]. Readers (`fields!`, `is!`) and writers (`emit!`) look up a
+//! field by its key, and the compiler drops the code for fields that the generation lacks. All other
+//! differences are [`Capabilities`](schema::Capabilities): where tables are, how rows are referenced, whether
+//! times are fixed64.
 //!
 //! ```text
-//! 1.3        v1experimental, OTEP 0239   a container around a profile that is nearly pprof's
+//! 1.3        v1experimental, OTEP 0239   a container around a profile that resembles pprof's
 //! 1.4, 1.5   v1development               tables in every profile
-//! 1.6                                    tables in ProfilesData: a file has them, a request cannot
+//! 1.6                                    tables in ProfilesData: files have them, requests cannot
 //! 1.7                                    tables in ProfilesDictionary
-//! 1.8, 1.9                               one sample type a profile, a stack table, row 0 is none
-//! 1.10, 1.11                             keys and texts may be references into the string table
+//! 1.8, 1.9                               one sample type per profile, a stack table, row 0 is empty
+//! 1.10, 1.11                             keys and strings may be references into the string table
 //! ```
 //!
-//! `src/schema/` has what moved between them, field by field.
+//! `src/schema/` lists the changes between them, field by field.
 
 pub(crate) mod read;
 pub(crate) mod write;
@@ -30,10 +31,10 @@ use crate::format::{Codec, Encoding, Read};
 use crate::model::Profiles;
 use crate::schema::{self, Generation};
 
-/// The registry's entry of a generation.
+/// Builds the registry entry of a generation.
 ///
-/// Reader and writer are instances of two generic functions, so the registry holds plain function
-/// pointers and nothing else in the crate names a generation's type.
+/// Reader and writer are instances of two generic functions. The registry therefore holds plain function
+/// pointers, and no other code names the type of a generation.
 const fn codec<G: Generation>(about: &'static str, aliases: &'static [&'static str]) -> Codec {
     Codec {
         name: G::VERSION.name(),
@@ -49,7 +50,7 @@ const fn codec<G: Generation>(about: &'static str, aliases: &'static [&'static s
     }
 }
 
-/// One payload holds any number of profiles, so there is never a second.
+/// Writes one payload, which can hold any number of profiles.
 fn write_one<G: Generation>(
     profiles: &Profiles,
     options: &WriteOptions,
@@ -59,10 +60,9 @@ fn write_one<G: Generation>(
     Ok(vec![write::write::<G>(profiles, options, losses, spare)?])
 }
 
-/// The entry of a generation that a newer one replaces.
+/// Builds the entry of a generation that a newer one replaces.
 ///
-/// The command prints a hint once a run when such a generation is read, and this reason when one is
-/// written.
+/// The command prints a hint once per run if it reads such a generation, and this reason if it writes one.
 const fn old<G: Generation>(about: &'static str, aliases: &'static [&'static str]) -> Codec {
     let deprecated =
         Some("current readers expect another layout: write it only for a reader that requires it");

@@ -1,10 +1,10 @@
-//! Reading what all signals share: values, resources, scopes.
+//! Reader of messages that all signals share: values, resources, scopes.
 //!
-//! Texts in place become ids at once ([`Texts::intern`]); texts by reference are looked up when they are met,
-//! which is possible since the strings were taken in the first pass.
+//! Inline strings are interned at once ([`Texts::intern`]). References to strings are resolved at once as
+//! well, because the first pass has collected the string table.
 //!
-//! The messages are those of `common.proto` and `resource.proto`, the same in all signals. Their
-//! numbers never moved; 1.6 and 1.10 added some, which older generations do not have in the schema.
+//! The messages are those of `common.proto` and `resource.proto`. Their field numbers never changed. 1.6 and
+//! 1.10 added some fields; the schema lacks these for older generations.
 
 use crate::error::{Error, Result};
 use crate::format::fields::fields;
@@ -21,11 +21,11 @@ use crate::schema::Generation;
 use crate::wire::LEN;
 use crate::wire::read::Reader;
 
-/// Bytes that are an id of fixed length, or none at all.
+/// Reads an id of fixed length, or an empty id.
 ///
 /// # Errors
 ///
-/// Any other length, unless repairs are asked for: then the id is zero, which means none.
+/// Any other length, unless the policy is to repair. Then the id is all zeros, which means unset.
 pub(crate) fn fixed_id<const N: usize>(
     id: &[u8],
     out: &mut [u8; N],
@@ -47,12 +47,11 @@ pub(crate) fn fixed_id<const N: usize>(
     Ok(())
 }
 
-/// A text of the string table, by its index.
-/// 0 is the empty text even where there is no table.
+/// Resolves an index into the string table. 0 is the empty string even if there is no table.
 ///
 /// # Errors
 ///
-/// An index past the table, unless repairs are asked for: then it is none.
+/// An index past the table, unless the policy is to repair. Then the string is unset.
 pub(crate) fn table_text(index: u32, texts: &Texts, intake: &mut Intake) -> Result<StringId> {
     let rows = texts.table_rows - texts.own;
     if index == 0 {
@@ -65,14 +64,14 @@ pub(crate) fn table_text(index: u32, texts: &Texts, intake: &mut Intake) -> Resu
     Ok(StringId::NONE)
 }
 
-/// [`table_text`] for a field that needs a text: 0 is string 0, even where it is not empty.
+/// Like [`table_text`], for a field that requires a string: 0 is string 0, even if that is not empty.
 pub(crate) fn table_name(index: u32, texts: &Texts, intake: &mut Intake) -> Result<StringId> {
     if index == 0 { Ok(StringId(texts.own)) } else { table_text(index, texts, intake) }
 }
 
-/// A field that is the index of a text.
+/// Reads a field that is the index of a string.
 ///
-/// `field` is the name on the wire, for the place of the error.
+/// `field` is the name in the schema, for the place of an error.
 fn text_at(
     reader: &mut Reader,
     field: &'static str,
@@ -82,7 +81,7 @@ fn text_at(
     table_text(reader.index()?, texts, intake).map_err(|e| e.within(field))
 }
 
-/// The same for a field that needs a text.
+/// Resolves the index of a field that requires a string.
 fn name_at(
     index: u32,
     field: &'static str,
@@ -92,10 +91,10 @@ fn name_at(
     table_name(index, texts, intake).map_err(|e| e.within(field))
 }
 
-/// An index as its reader understood it.
+/// Formats an index for a message.
 ///
-/// The reader keeps a negative varint and one past 32 bits as two marks no table is long enough
-/// for; this gives them their names back.
+/// The reader decodes a negative varint and one of more than 32 bits to two marker values past the end of any
+/// table; this function translates them back.
 pub(crate) fn show(index: u32) -> String {
     match index {
         crate::wire::varint::BELOW => "negative index".to_owned(),
@@ -104,9 +103,8 @@ pub(crate) fn show(index: u32) -> String {
     }
 }
 
-/// A row of the attribute table since 1.8: key and unit are indices.
-///
-/// `KeyValueAndUnit` of `profiles.proto`.
+/// Reads a `KeyValueAndUnit` of `profiles.proto`: a row of the attribute table since 1.8, with indices for
+/// key and unit.
 ///
 /// # Errors
 ///
@@ -127,16 +125,17 @@ pub(crate) fn key_value_and_unit<G: Generation>(
         "unit_strindex" => attribute.unit = text_at(&mut reader, "unit_strindex", texts, intake)?,
     });
     attribute.value = value.value();
-    // A row of nothing is the empty one, with or without a string 0.
+    // An empty row is row 0 even if string 0 is missing or not empty.
     if key != 0 || attribute != Attribute::default() {
         attribute.key = name_at(key, "key_strindex", texts, intake)?;
     }
     Ok(attribute)
 }
 
-/// A pair with its key in place or, in 1.10, by reference. `depth` counts the messages of values around it.
+/// Reads a pair with an inline key or, in 1.10, a reference. `depth` is the number of value messages around
+/// it.
 ///
-/// By the proto the key in place is empty when a reference says it; if both are there, the text wins.
+/// By the proto, the inline key is empty if a reference is set. If both are set, the inline key wins.
 ///
 /// # Errors
 ///
@@ -166,14 +165,15 @@ pub(crate) fn key_value<G: Generation>(
     Ok(pair)
 }
 
-/// A value, or more of one.
+/// Reads a value, or a further part of one.
 ///
-/// A reference of 0 is no text at all: `string_value_strindex` cannot say the empty one.
+/// A reference of 0 means that there is no string, so `string_value_strindex` cannot represent the empty
+/// string.
 ///
 /// # Errors
 ///
-/// [`Limit`](crate::ErrorKind::Limit) past `max_nesting`, counted in messages: two for each array around the value,
-/// three for each map.
+/// [`Limit`](crate::ErrorKind::Limit) if `max_nesting` is exceeded, counted in messages: two for each array
+/// around the value, three for each map.
 fn any_value<G: Generation>(
     body: &[u8],
     value: &mut Oneof,
@@ -181,7 +181,7 @@ fn any_value<G: Generation>(
     intake: &mut Intake,
     depth: u64,
 ) -> Result<()> {
-    // Around all are the payload, a resource, its attributes and one of those.
+    // The four outer messages: payload, resource, attribute list, attribute.
     within("max_nesting", intake.limits().max_nesting, 4 + depth)?;
     let mut reader = Reader::new(body);
     fields!(reader, ANY_VALUE in G::VERSION, intake; {
@@ -211,9 +211,7 @@ fn any_value<G: Generation>(
     Ok(())
 }
 
-/// Appends the elements of an `ArrayValue`.
-///
-/// `values` has what an earlier piece of the same field said; elements go behind it.
+/// Appends the elements of an `ArrayValue` to those of earlier occurrences of the field.
 fn array<G: Generation>(
     body: &[u8],
     values: &mut Vec<Value>,
@@ -236,7 +234,7 @@ fn array<G: Generation>(
 
 /// Appends the pairs of a `KeyValueList`.
 ///
-/// Pairs of one key are all kept: readers do not judge.
+/// Keeps pairs with repeated keys: validation is not the reader's task.
 fn key_values<G: Generation>(
     body: &[u8],
     pairs: &mut Vec<KeyValue>,
@@ -256,13 +254,13 @@ fn key_values<G: Generation>(
     Ok(())
 }
 
-/// One more attribute of a resource, a scope or a container.
+/// Appends an attribute of a resource, a scope or a container.
 ///
-/// Keys that occur twice are kept: the check is `otlp-profiles validate`'s, not the reader's.
+/// Keeps repeated keys: `otlp-profiles validate` reports them, not the reader.
 ///
 /// # Errors
 ///
-/// [`Limit`](crate::ErrorKind::Limit) past `max_attributes_per_item`.
+/// [`Limit`](crate::ErrorKind::Limit) if `max_attributes_per_item` is exceeded.
 pub(crate) fn attribute_in_place<G: Generation>(
     reader: &mut Reader,
     out: &mut Vec<KeyValue>,
@@ -276,15 +274,15 @@ pub(crate) fn attribute_in_place<G: Generation>(
     intake.budget.push(out, pair)
 }
 
-/// Indices of any rows, packed or not.
+/// Reads row indices, packed or not.
 ///
-/// Kept in their order and with repetitions, as the locations of a stack and the comments of a profile are. For
-/// attributes, which are a set, [`indices`](super::references::indices) is used instead: it also holds the limit of attributes
-/// for one item.
+/// Keeps order and repetitions, for the locations of a stack and the comments of a profile. For attributes,
+/// which are a set, use [`indices`](super::references::indices), which also enforces the limit of attributes
+/// per item.
 ///
 /// # Errors
 ///
-/// A number that is no index, the budget.
+/// A number that is not an index, the budget.
 pub(crate) fn any_indices(
     tag: u32,
     reader: &mut Reader,
@@ -303,11 +301,11 @@ pub(crate) fn any_indices(
     Ok(())
 }
 
-/// Reads a resource into `resource`; a second occurrence adds to the first.
+/// Reads a resource into `resource`. A second occurrence adds to the first.
 ///
 /// # Errors
 ///
-/// Those of its attributes, at their place; the budget.
+/// Those of its attributes, with their place; the budget.
 pub(crate) fn resource<G: Generation>(
     body: &[u8],
     resource: &mut Resource,
@@ -330,9 +328,9 @@ pub(crate) fn resource<G: Generation>(
     Ok(())
 }
 
-/// An `EntityRef`: all its texts are in place.
+/// Reads an `EntityRef`, whose strings are all inline.
 ///
-/// Keys are those of attributes of the same resource, which is not checked here.
+/// Its keys refer to attributes of the same resource; this is not validated here.
 fn entity_ref<G: Generation>(
     body: &[u8],
     texts: &mut Texts,
@@ -355,11 +353,11 @@ fn entity_ref<G: Generation>(
     Ok(entity)
 }
 
-/// Reads a scope into `scope`; a second occurrence adds to the first.
+/// Reads a scope into `scope`. A second occurrence adds to the first.
 ///
 /// # Errors
 ///
-/// Those of its attributes, at their place.
+/// Those of its attributes, with their place.
 pub(crate) fn scope<G: Generation>(
     body: &[u8],
     scope: &mut Scope,

@@ -1,18 +1,18 @@
-//! Proves the tables and makes the dictionary of them.
+//! Validates the tables and builds the dictionary.
 //!
-//! By now every row is there. Tables are proved in the order in which they refer
-//! to each other, and what [`lift`] made of fields is joined to the attributes of its rows.
+//! All rows are read at this point. Tables are validated in the order of their references, and the attributes
+//! that [`lift`] made of fields are appended to their rows.
 //!
 //! ```text
-//! proved in this order   refers to
-//! functions              strings
-//! mappings               strings, attributes
-//! locations              mappings, attributes, functions (by its lines)
-//! stacks                 locations
+//! validated in this order   refers to
+//! functions                 strings
+//! mappings                  strings, attributes
+//! locations                 mappings, attributes, functions (by their lines)
+//! stacks                    locations
 //! ```
 //!
-//! Where the largest reference of a column is in range, one pass over it is all; the search for the
-//! bad row runs only if it is not.
+//! If the largest reference of a column is in range, a single pass over the column is enough. Only otherwise
+//! a second pass finds the invalid row.
 
 use crate::error::{Error, Result, Shown};
 use crate::format::intake::Intake;
@@ -30,27 +30,26 @@ use crate::model::value::Value;
 use crate::schema::{Generation, Rows};
 use crate::wire::varint::BEYOND;
 
-/// The tables whose rows are proved and have what older generations say in fields.
+/// Tables with validated rows, including the attributes made of older generations' fields.
 ///
-/// Between two steps: proving stacks may still add a row to `locations`.
+/// An intermediate state: validation of stacks may still add a row to `locations`.
 pub(crate) struct Proved {
-    /// Each with its attributes, those made of fields behind those of the wire.
+    /// Mappings with their attributes: those of the payload, then those made of fields.
     mappings: Mappings,
     functions: Vec<Function>,
-    /// With functions by row of the model; `prove_stacks` may append one.
+    /// Locations, whose functions are rows of the model. `prove_stacks` may append one.
     locations: Locations,
 }
 
 impl Tables {
-    /// Proves the tables of rows, which may be `all` of the payload's.
+    /// Validates the row tables, which are those of the payload if `all` is true, else of one profile.
     ///
-    /// `all` also decides whether a payload of pprof's kind without any flag gets the one attribute
-    /// that says so; see [`lift::unset_flag`]. Where profiles have tables of their own that waits
-    /// for the last.
+    /// With `all`, it also adds the attribute that marks a pprof without flags; see [`lift::unset_flag`]. If
+    /// profiles have their own tables, that happens after the last profile.
     ///
     /// # Errors
     ///
-    /// The first reference past its table, unless repairs are asked for; the budget.
+    /// The first reference past its table, unless the policy is to repair; the budget.
     pub(crate) fn prove_rows<G: Generation>(
         &mut self,
         targets: &Targets,
@@ -73,13 +72,13 @@ impl Tables {
         Ok(Proved { mappings, functions, locations })
     }
 
-    /// Proves the stacks. `place` says where a location of a stack is.
+    /// Validates the stacks. `place` adds the place of a location in a stack to an error.
     ///
-    /// Usually nothing is done: the largest index met while decoding was in range, so all are.
+    /// Usually there is no work: the largest index seen while decoding is in range.
     ///
     /// # Errors
     ///
-    /// The first frame past the location table, unless repairs are asked for.
+    /// The first frame past the location table, unless the policy is to repair.
     pub(crate) fn prove_stacks<G: Generation>(
         &mut self,
         proved: &mut Proved,
@@ -95,11 +94,11 @@ impl Tables {
         Ok(stacks)
     }
 
-    /// Proves the texts, and puts the dictionary together.
+    /// Validates the strings and assembles the dictionary.
     ///
     /// # Errors
     ///
-    /// A text that is not UTF-8, unless repairs are asked for.
+    /// A string that is not UTF-8, unless the policy is to repair.
     pub(crate) fn finish(
         mut self,
         proved: Proved,
@@ -113,9 +112,11 @@ impl Tables {
         Ok(Dictionary { strings, mappings, functions, locations, links, attributes, stacks })
     }
 
+    /// Validates the functions.
+    ///
     /// # Errors
     ///
-    /// The first text past the string table, with its function and field.
+    /// The first string past the string table, with its function and field.
     fn prove_functions(&mut self, targets: &Targets, intake: &mut Intake) -> Result<Vec<Function>> {
         let on_wire = |row: usize| targets.on_wire(targets.function, row);
         let mut functions = std::mem::take(&mut self.functions);
@@ -134,9 +135,9 @@ impl Tables {
         Ok(functions)
     }
 
-    /// `lifted` is what pprof's fields say, by row.
+    /// Validates the mappings. `lifted` holds the attributes made of pprof's fields, sorted by row.
     ///
-    /// File names are few and proved one by one; attributes by the column.
+    /// File names are few and validated one by one; attributes are validated by column.
     ///
     /// # Errors
     ///
@@ -164,8 +165,9 @@ impl Tables {
         Ok(Mappings { rows, attributes })
     }
 
-    /// The attributes of the rows of a table with those that were made of fields, which come by row. An attribute that
-    /// says the same key wins over a field. Lists are rebuilt only where fields added something.
+    /// Merges the attributes of a table's rows with those made of fields, which are sorted by row. An
+    /// attribute with the same key wins over a field. Rebuilds the lists only if there are attributes made of
+    /// fields.
     fn with_lifted(
         &self,
         from_wire: Ragged<AttributeId>,
@@ -198,8 +200,8 @@ impl Tables {
         attributes
     }
 
-    /// The new attribute `id`, and the one of some attributes that has its key.
-    /// By text: a key may be several rows of the string table.
+    /// Returns the new attribute `id` together with the existing attribute that has the same key, if there is
+    /// one. Compares keys as strings, because the string table may contain duplicates.
     fn of_same_key(&self, attributes: &[AttributeId], id: AttributeId) -> Option<[&Attribute; 2]> {
         let new = self.new_attributes.get(id.0)?;
         let text = |attribute: &Attribute| self.texts.raw.get(attribute.key.row());
@@ -207,7 +209,7 @@ impl Tables {
         others.find(|other| text(other) == text(new)).map(|other| [new, other])
     }
 
-    /// Whether two attributes have the same value, texts compared as such.
+    /// Returns whether two attributes have the same value. Compares strings by contents.
     fn is_same(&self, [one, other]: [&Attribute; 2]) -> bool {
         match (&one.value, &other.value) {
             (Value::String(one), Value::String(other)) => {
@@ -217,10 +219,10 @@ impl Tables {
         }
     }
 
-    /// `lifted` is what pprof's fields say, by row.
+    /// Validates the locations. `lifted` holds the attributes made of pprof's fields, sorted by row.
     ///
-    /// Four columns, each against its table: mappings, functions of lines, attributes; addresses
-    /// need no proof.
+    /// Validates three columns, each against its table: mappings, functions of lines, attributes. Addresses
+    /// need no validation.
     ///
     /// # Errors
     ///
@@ -249,7 +251,7 @@ impl Tables {
         Ok(Locations { mappings, addresses, lines, attributes })
     }
 
-    /// The largest index speaks for all.
+    /// Validates the functions of lines. If the largest index is in range, all are.
     fn prove_lines(
         &mut self,
         targets: &Targets,
@@ -273,11 +275,11 @@ impl Tables {
     }
 }
 
-/// Proves that all texts are UTF-8, as those of OTLP must be.
-/// [Protobuf](https://protobuf.dev/programming-guides/proto3/#scalar) asks it of `string` fields.
+/// Validates that all strings are UTF-8, as
+/// [protobuf](https://protobuf.dev/programming-guides/proto3/#scalar) requires of `string` fields.
 ///
-/// `string` fields of proto3 are UTF-8; a pprof's need not be, and goes through the same arena with
-/// bytes kept aside. One error, or one finding for the first text, whatever their number.
+/// pprof's strings need not be UTF-8: they use the same arena, with invalid bytes stored separately. Returns
+/// one error, or one finding for the first invalid string, whatever their number.
 pub(crate) fn prove_texts(texts: Texts, intake: &mut Intake) -> Result<Strings> {
     let (rows, own) = (texts.table_rows as usize, texts.own as usize);
     let strings = texts.raw.prove(false, &mut intake.budget)?;
@@ -290,9 +292,9 @@ pub(crate) fn prove_texts(texts: Texts, intake: &mut Intake) -> Result<Strings> 
     Ok(strings)
 }
 
-/// Proves stacks whose locations are not all known to be rows of the table.
+/// Validates stacks with locations that may be out of range.
 ///
-/// What is no index is brought back to what the wire said, since a finding has to name that.
+/// Converts invalid indices back to their values in the payload, because a finding must name these.
 #[cold]
 fn prove_stacks<G: Generation>(
     stacks: &mut Ragged<LocationId>,
@@ -314,10 +316,10 @@ fn prove_stacks<G: Generation>(
     Ok(())
 }
 
-/// A frame that is row 0, which stands for no location, becomes a location of which nothing is
-/// known: as a row of its own no generation takes it for something else.
+/// Replaces frames that refer to row 0, which means no location, by a location without data. Other
+/// generations cannot mistake a separate row for something else.
 ///
-/// One row for all such frames, made only if there is one. Each is noted, at its stack.
+/// All such frames share one row, added only if needed. Each is reported with its stack.
 fn name_location_0(
     stacks: &mut Ragged<LocationId>,
     locations: &mut Locations,
@@ -341,9 +343,9 @@ fn name_location_0(
     }
 }
 
-/// Leaves out the frames that were repaired to none.
+/// Drops the frames that repairs removed.
 ///
-/// A stack loses the frame and keeps the others: its caller and its callee are neighbours then.
+/// The stack keeps its other frames, so the caller and the callee of the dropped frame become neighbours.
 fn drop_frames(stacks: &mut Ragged<LocationId>) {
     if !stacks.items.contains(&LocationId::NONE) {
         return;

@@ -1,7 +1,7 @@
-//! Puts what was read together: one dictionary, and every profile in its scope.
+//! Assembles the result: one dictionary, and each profile in its scope.
 //!
-//! Generations differ in whose the tables are: all profiles' ([`shared`]), or each profile's own
-//! ([`by_profile`]). A set of tables and its users go through [`unit`](fn@unit) in both cases.
+//! Tables belong either to all profiles ([`shared`]) or to each profile ([`by_profile`]). In both cases,
+//! [`unit`](fn@unit) processes a set of tables and the profiles that use it.
 //!
 //! ```text
 //! shared       tables ─────────────────────► unit ─► Dictionary ─┐
@@ -9,8 +9,8 @@
 //! by profile   tables + profile ─► unit ─► add (merge, remap) ───┘   once a profile
 //! ```
 //!
-//! `unit` runs settle, resolve_ids, lift, prove and finish in this order. Lifting comes before
-//! proving as it adds attributes, and samples come last as they refer to all the rest.
+//! `unit` runs settle, resolve_ids, lift, prove and finish in this order. Lifting precedes validation because
+//! it adds attributes. Samples come last because they refer to all tables.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -31,23 +31,22 @@ use crate::model::strings::Strings;
 use crate::model::{Profiles, ResourceProfiles};
 use crate::schema::{Generation, Home};
 
-/// The profiles that a set of tables is of: their ids are not yet proved.
+/// The profiles that use a set of tables. Their ids are not validated yet.
 pub(crate) enum Users<'a> {
-    /// One that has the tables to itself.
+    /// A single profile with its own tables.
     One(&'a mut Profile, Said),
-    /// All of a payload; what is said in fields of some, by their number.
+    /// All profiles of a payload, and the data from fields of older generations, with the number of the
+    /// profile.
     All(&'a mut [ResourceProfiles], Vec<(usize, Said)>),
 }
 
-/// Where a profile is, unless whoever reads it knows: its resource, its scope and itself.
+/// The place of a profile: the rows of its resource, its scope and itself.
 ///
-/// `None` where the caller has put the place around already, which it does when it reads one
-/// profile at a time.
+/// `None` if the caller adds the place, which it does when it reads one profile at a time.
 type At = Option<[usize; 3]>;
 
 impl Users<'_> {
-    /// Calls `f` with every profile that has anything, and what was said in its fields the first
-    /// time.
+    /// Calls `f` with every nonempty profile, and with the data from its fields on the first call.
     fn each(
         &mut self,
         intake: &mut Intake,
@@ -62,7 +61,7 @@ impl Users<'_> {
                     if said.is_none() && profile.parts_mut().is_none() {
                         return Ok(());
                     }
-                    // One may have nothing but what is said in fields.
+                    // A profile may contain only fields of older generations.
                     let said = said.map(|(_, said)| said).unwrap_or_default();
                     intake.inside(&rows(at), |intake| f(profile, said, intake))
                 })
@@ -70,7 +69,7 @@ impl Users<'_> {
         }
     }
 
-    /// Whether a test holds for any of the profiles.
+    /// Returns whether a test holds for any profile.
     fn any(&self, test: fn(&Profile) -> bool) -> bool {
         match self {
             Self::One(profile, _) => test(profile),
@@ -81,10 +80,10 @@ impl Users<'_> {
         }
     }
 
-    /// By stack: the profile of the first sample that has it, and that sample.
+    /// Returns, for each stack, the first profile and sample that use it.
     ///
-    /// Up to 1.7 stacks are no rows of the wire, so an error in one must name a sample. It is asked
-    /// for only when there is an error: it walks all samples.
+    /// Up to 1.7 the payload has no rows of stacks, so an error in a stack must name a sample. Called only
+    /// after an error, because it walks all samples.
     fn first_samples(&self, stacks: usize) -> Vec<Option<(At, usize)>> {
         let mut first = vec![None; stacks];
         let mut note = |profile: &Profile, at: At| {
@@ -110,7 +109,7 @@ impl Users<'_> {
     }
 }
 
-/// Calls `f` with every profile, its number and where it is.
+/// Calls `f` with every profile, its number and its place.
 fn for_each_profile(
     resources: &mut [ResourceProfiles],
     mut f: impl FnMut(usize, &mut Profile, [usize; 3]) -> Result<()>,
@@ -129,41 +128,41 @@ fn for_each_profile(
     Ok(())
 }
 
-/// The rows a profile is inside of, and its own.
+/// Returns the place of a profile as field names and rows.
 fn rows([resource, scope, profile]: [usize; 3]) -> [(&'static str, usize); 3] {
     [("resource_profiles", resource), ("scope_profiles", scope), ("profiles", profile)]
 }
 
-/// The dictionary of a payload whose profiles have tables of their own.
+/// The dictionary of a payload whose profiles have their own tables.
 pub(crate) struct OwnTables {
-    /// Those of the one profile.
+    /// The tables, if there is only one profile.
     dictionary: Option<Dictionary>,
-    /// Where there are several profiles, their tables are merged here.
+    /// The merged tables, if there are several profiles.
     merged: Option<Interner>,
 }
 
 impl OwnTables {
-    /// `several` says whether there is anything to merge.
+    /// Creates an empty dictionary. `several` is whether there is more than one profile to merge.
     pub(crate) fn new(several: bool, intake: &Intake) -> Self {
-        // What it takes is spent by `add`.
+        // `add` charges the budget, so the interner itself has no limit.
         let limits = Limits { max_owned_bytes: u64::MAX, ..*intake.limits() };
         let merged = several.then(|| Interner::new(limits));
         Self { dictionary: None, merged }
     }
 
-    /// Whether the tables of the one profile are those of the payload.
+    /// Returns whether the payload has only one set of tables.
     pub(crate) fn is_single(&self) -> bool {
         self.merged.is_none()
     }
 
-    /// Adds the tables of one profile; what was spent on reading them since `mark` is given back.
+    /// Adds the tables of one profile. Refunds the budget that reading them took since `mark`.
     ///
-    /// The dictionary that was read is dropped afterwards; what stays is what the merged one grew
-    /// by, and the budget is charged with that alone.
+    /// The dictionary is dropped after the merge, so the budget is charged only for the growth of the merged
+    /// one.
     ///
     /// # Errors
     ///
-    /// [`Limit`](crate::ErrorKind::Limit) when the merged dictionary outgrows the budget.
+    /// [`Limit`](crate::ErrorKind::Limit) if the merged dictionary exceeds the budget.
     pub(crate) fn add(
         &mut self,
         dictionary: Dictionary,
@@ -183,8 +182,8 @@ impl OwnTables {
         intake.budget.take::<u8>(grown.saturating_add(profile.owned_bytes()))
     }
 
-    /// The dictionary of all.
-    /// What pprof's flags say by their absence is said now that all profiles are known.
+    /// Returns the dictionary of all profiles. Adds the attribute for unset pprof flags, which depends on all
+    /// profiles.
     fn finish(self, resources: &[ResourceProfiles]) -> Result<Dictionary> {
         let Some(mut merged) = self.merged else {
             return Ok(self.dictionary.unwrap_or_default());
@@ -196,7 +195,7 @@ impl OwnTables {
     }
 }
 
-/// The generations whose tables are shared by all profiles.
+/// Assembles the profiles of generations with shared tables.
 pub(crate) fn shared<G: Generation>(
     mut resources: Vec<ResourceProfiles>,
     tables: Tables,
@@ -206,7 +205,7 @@ pub(crate) fn shared<G: Generation>(
     let without_tables = tables.counts.string == 0;
     let users = Users::All(&mut resources, said);
     let dictionary = unit::<G>(tables, users, true, intake).map_err(|e| match G::CAPABILITIES.home {
-        // The request has no field for them; only a file of ProfilesData does.
+        // The request has no field for tables; only files of ProfilesData do.
         Home::Data if without_tables => Error::new(
             e.kind(),
             format!("{e}; an export request of this generation has no field for the tables: send ProfilesData, or another generation"),
@@ -216,10 +215,10 @@ pub(crate) fn shared<G: Generation>(
     Ok(Profiles { dictionary, resources })
 }
 
-/// The generations whose tables are in every profile.
+/// Assembles the profiles of generations with tables in every profile.
 ///
-/// Texts of resources and scopes were interned beside all tables, since they belong to no profile;
-/// they get ids in the merged dictionary here.
+/// Strings of resources and scopes belong to no profile, so they were interned separately. Here they get ids
+/// in the merged dictionary.
 pub(crate) fn by_profile(
     mut resources: Vec<ResourceProfiles>,
     texts: Texts,
@@ -236,13 +235,13 @@ pub(crate) fn by_profile(
     Ok(Profiles { dictionary, resources })
 }
 
-/// Where each of some texts is among `strings`, which get those they lack.
+/// Returns the id of each of `texts` among `strings`, and appends those that are missing.
 ///
-/// A text that the dictionary has several times gets the first row of it.
+/// For duplicates in the dictionary, returns the first.
 fn places(texts: &Strings, strings: &mut Strings) -> Vec<StringId> {
     let found: HashMap<&str, usize> = texts.iter().zip(0..).collect();
     let mut places = vec![None; texts.len()];
-    // Few texts against many strings: most are told apart by their lengths.
+    // There are few texts and many strings: a bitmap of lengths excludes most strings before hashing.
     let bit = |length: usize| 1u64 << (length % 64);
     let lengths = texts.iter().fold(0, |all, text| all | bit(text.len()));
     for id in (0..strings.len() as u32).map(StringId) {
@@ -257,7 +256,7 @@ fn places(texts: &Strings, strings: &mut Strings) -> Vec<StringId> {
     rows.map(|(place, text)| place.unwrap_or_else(|| strings.push(text))).collect()
 }
 
-/// Settles, lifts and proves one set of tables, which may be `all` of the payload's, and the
+/// Settles, lifts and validates one set of tables, which are those of the payload if `all` is true, and the
 /// profiles that use it.
 pub(crate) fn unit<G: Generation>(
     mut tables: Tables,
@@ -265,7 +264,7 @@ pub(crate) fn unit<G: Generation>(
     all: bool,
     intake: &mut Intake,
 ) -> Result<Dictionary> {
-    // What is wrong with the tables is wrong where they are; with the profiles, inside of them.
+    // Errors of tables name the field that contains the tables; errors of profiles name the profile.
     let of_tables = |error: Error| match G::CAPABILITIES.home {
         Home::Dictionary => error.within("dictionary"),
         Home::Data | Home::Profile => error,

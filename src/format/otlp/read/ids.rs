@@ -1,18 +1,18 @@
-//! OTEP 0239's references: indices as its text says, or pprof's ids, when a pprof was put inside
-//! the container, or ids without the rows saying them, as the OTEP's own converter wrote.
+//! Resolution of OTEP 0239's references. They are indices, as its text specifies; or pprof's ids, if a pprof
+//! is embedded in the container; or ids that the rows omit, as the OTEP's own converter wrote them.
 //!
-//! Three kinds of payloads claim to be 1.3, and nothing in them says which. They are tried in this order, all
-//! references of a set of tables at once, and the first that holds counts:
+//! Payloads of OTLP 1.3 do not declare which of these they use. The reader tries them in this order, with all
+//! references of a set of tables at once, and uses the first that fits:
 //!
-//! | references are | from | seen by |
+//! | references | producer | condition |
 //! |---|---|---|
-//! | indices from 0 | the OTEP's text | all are within their tables, and stacks are slices or no row says an id |
-//! | ids that rows say | a pprof inside the container | every reference is an id of a row |
-//! | ids that no row says | the OTEP's own converter | every reference is in 1 … rows |
+//! | indices from 0 | follows the text of the OTEP | all are in range, and stacks are slices or rows have no ids |
+//! | ids stored in rows | a pprof inside the container | every reference is the id of a row |
+//! | ids missing from rows | the OTEP's own converter | every reference is in 1 … rows |
 //!
-//! A wrong answer would give other stacks without an error. So ids are taken only if every
-//! reference is one, and what fits as indices *and* has slices stays indices. Later generations
-//! have no ids: nothing here runs for them.
+//! A wrong choice would give different stacks without an error. So references are ids only if all of them
+//! are. If they fit as indices *and* stacks are slices, they stay indices. Later generations have no ids and
+//! skip this module.
 
 use hashbrown::HashMap;
 
@@ -25,14 +25,14 @@ use crate::format::otlp::read::tables::Tables;
 use crate::format::otlp::read::targets::Targets;
 use crate::schema::{Generation, Rows};
 
-/// The row of each id.
+/// Rows by id.
 type Rowed = HashMap<u64, u32, foldhash::fast::RandomState>;
 
 impl Tables {
-    /// Decides once for a set of tables whether references are ids, and if so resolves them.
+    /// Decides for a set of tables whether references are ids, and resolves them if so.
     ///
-    /// The maps are given back to the budget at the end: they live only in here. Linear in rows and
-    /// references.
+    /// Takes time linear in rows and references. Refunds the budget for its maps at the end, because they are
+    /// temporary.
     pub(crate) fn resolve_ids<G: Generation>(
         &mut self,
         targets: &mut Targets,
@@ -55,7 +55,7 @@ impl Tables {
         if resolved || by_index { Ok(()) } else { self.refuse_large_ids(intake) }
     }
 
-    /// Where references are neither indices nor ids: because ids are too large for them, if any is.
+    /// Reports ids of more than 32 bits, which explain why references fit neither as indices nor as ids.
     #[cold]
     fn refuse_large_ids(&self, intake: &mut Intake) -> Result<()> {
         let Ids { mapping, location, function } = &self.ids;
@@ -74,8 +74,8 @@ impl Tables {
         Ok(())
     }
 
-    /// Takes references as ids if every one of them is one, and says whether they are; else they stay
-    /// indices, and proving them says what is wrong.
+    /// Resolves references as ids if all of them are ids, and returns whether they are. Otherwise they stay
+    /// indices, and validation reports errors.
     fn resolve(&mut self, said: bool, targets: &mut Targets, intake: &mut Intake) -> bool {
         let (Some(location), Some(function), Some(mapping)) = (
             said_or_counted(&self.ids.location),
@@ -96,16 +96,16 @@ impl Tables {
         true
     }
 
-    /// Whether all references are within their tables when taken as indices.
+    /// Returns whether all references are in range as indices.
     fn indices_hold(&self, targets: &Targets) -> bool {
-        // The first of an empty table is none. All are compared: a loop that may end early takes longer.
+        // Index 0 into an empty table means unset. Compare all rows: a loop with an early exit is slower.
         let rows = |target: Target| target.rows.max(target.own as usize + 1) as u32;
         let on_the_wire = rows(targets.location) - 1;
         let function = rows(targets.function);
         let mapping = rows(targets.mapping);
         let lines = self.lines.items.iter();
         let mappings = self.location_mappings.iter();
-        // Of the wire, as it is one less than that of the model; or larger than any.
+        // An upper bound of the largest index in the payload, which is one less than that in the model.
         let largest = self.stacks.most.unwrap_or(0);
         let mut stacks = self.stacks.rows.items.iter();
         !(largest >= on_the_wire && stacks.any(|&row| on_wire(row) >= on_the_wire)
@@ -113,7 +113,7 @@ impl Tables {
             || mappings.fold(false, |out, &index| out | (index >= mapping)))
     }
 
-    /// Whether all references are ids of rows; a function or mapping may be 0, which is none.
+    /// Returns whether all references are ids of rows. A function or mapping may be 0, which means unset.
     fn ids_hold(
         &self,
         targets: &Targets,
@@ -128,9 +128,9 @@ impl Tables {
             && self.raw_mappings.iter().all(|id| none_or(mapping, *id))
     }
 
-    /// Puts rows of the model in place of ids. Where settling dropped an empty first row, rows are one less.
+    /// Replaces ids by rows of the model.
     ///
-    /// Mappings and functions are one less if their own empty first row was dropped.
+    /// If settling dropped the empty first row of mappings or functions, their rows are one less.
     fn follow(
         &mut self,
         targets: &mut Targets,
@@ -157,15 +157,14 @@ impl Tables {
     }
 }
 
-/// What a stack has on the wire: the model's row 0 was made room for.
+/// Returns the index of a location in the payload: the model inserted row 0 before it.
 fn on_wire(location: u32) -> u32 {
     location.wrapping_sub(1)
 }
 
-/// The rows on the wire by their ids; `None` when an id is 0 or occurs twice.
+/// Returns the rows of the payload by id, or `None` if an id is 0 or repeated.
 ///
-/// pprof's `profile.proto` asks for ids that are unique and not 0; a table that breaks that has
-/// none.
+/// pprof's `profile.proto` requires ids that are unique and not 0, so other numbers are not ids.
 fn rows_of(ids: &[u64]) -> Option<Rowed> {
     let mut rows = Rowed::with_capacity_and_hasher(ids.len(), Default::default());
     for (row, &id) in ids.iter().enumerate() {
@@ -176,12 +175,12 @@ fn rows_of(ids: &[u64]) -> Option<Rowed> {
     Some(rows)
 }
 
-/// Ids 1, 2, 3 ….
+/// Returns rows with ids 1, 2, 3 ….
 fn counted(rows: usize) -> Option<Rowed> {
     Some((0..rows).map(|row| (row as u64 + 1, row as u32)).collect())
 }
 
-/// The rows by the ids they say, or by 1, 2, 3 … where they say none.
+/// Returns the rows by their stored ids, or by 1, 2, 3 … if no row has an id.
 fn said_or_counted(ids: &IdColumn) -> Option<Rowed> {
     if ids.is_said() { rows_of(ids.as_slice()) } else { counted(ids.len()) }
 }

@@ -1,12 +1,12 @@
-//! What pprof and older generations say in fields of their own becomes what the conventions name:
-//! attributes. Then the tables and the samples are proved and handed over.
+//! Conversion of fields of pprof and older generations to the attributes of the semantic conventions, and
+//! validation of samples.
 //!
-//! Fields are lifted before tables are proved, so that an attribute made here is a row like any other; it is
-//! numbered behind those of the wire ([`NewAttributes`](crate::format::texts::NewAttributes)). Writing goes the
-//! other way: [`lower`](crate::format::otlp::write).
+//! Fields are converted before tables are validated, so that the new attributes are rows like any other. They
+//! are numbered after those of the payload ([`NewAttributes`](crate::format::texts::NewAttributes)). The
+//! writer converts in the other direction: [`lower`](crate::format::otlp::write).
 //!
-//! The names are those of the semantic conventions for pprof (`src/semconv.rs`). What has none (a
-//! default sample type, times of the container) goes to a field of the model instead.
+//! The keys are those of the semantic conventions for pprof (`src/semconv.rs`). Data without a convention (a
+//! default sample type, the times of the container) becomes a field of the model instead.
 
 use crate::builder::interner::Interner;
 use crate::builder::reach::Reach;
@@ -29,35 +29,34 @@ use crate::model::value::{KeyValue, Value};
 use crate::schema::Generation;
 use crate::semconv;
 
-/// What a generation says of a profile in fields, where the model has attributes or nothing.
+/// The fields of a profile in older generations that the model represents by attributes or not at all.
 ///
-/// One for each profile that says any of it; numbers are indices into the string table, 0 being none.
+/// One for each profile with such fields. Numbers are indices into the string table; 0 means unset.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Said {
-    /// With their keys in place: a container's, and a profile's in 1.4.
+    /// Attributes with inline keys: those of a container, and those of a profile in 1.4.
     pub(crate) attributes: Vec<KeyValue>,
-    /// In their order.
+    /// The comments in their order.
     pub(crate) comments: Vec<u32>,
-    /// A string up to 1.5, the number of a column in 1.6 and 1.7.
+    /// A string index up to 1.5; the number of a column in 1.6 and 1.7.
     pub(crate) default_sample_type: u32,
-    /// The string index of a regular expression, and so the next.
+    /// The string index of a regular expression, like the next field.
     pub(crate) drop_frames: u32,
     pub(crate) keep_frames: u32,
-    /// The container's times.
-    /// In nanoseconds since 1970.
+    /// The start time of the container, in nanoseconds since 1970.
     pub(crate) start: u64,
-    /// Both 0: the container says no time.
+    /// The end time. If both are 0, the container has no time.
     pub(crate) end: u64,
 }
 
 impl Said {
-    /// Makes attributes of what is said in fields, and proves all of a profile but its samples.
+    /// Converts the fields to attributes, and validates everything in the profile except its samples.
     ///
-    /// In the order of the fields, which is that of the attributes it makes.
+    /// Attributes are in the order of the fields.
     ///
     /// # Errors
     ///
-    /// A string index or a column past the end, unless repairs are asked for.
+    /// A string index or a column out of range, unless the policy is to repair.
     pub(crate) fn lift<G: Generation>(
         self,
         profile: &mut ProfileParts,
@@ -95,7 +94,7 @@ impl Said {
         Ok(())
     }
 
-    /// The unit of timestamps shows in a range: the container's, or else the profile's.
+    /// Checks the unit of timestamps against the time range of the container, or else of the profile.
     fn check_time_unit(&self, profile: &ProfileParts, intake: &mut Intake) {
         let ProfileParts { time_unix_nano: time, duration_nanos: took, .. } = *profile;
         let (start, end) = match (self.start, self.end) {
@@ -105,7 +104,7 @@ impl Said {
         time_unit::check(&profile.samples.timestamps, start, end, intake);
     }
 
-    /// The inner profile's times win; where it has none the container's do.
+    /// Merges the times of the container into the profile. Times of the inner profile win if set.
     fn lift_times(&self, profile: &mut ProfileParts, intake: &mut Intake) {
         let (start, end) = (i128::from(self.start), i128::from(self.end));
         if start == 0 && end == 0 {
@@ -128,10 +127,9 @@ impl Said {
         }
     }
 
-    /// The name of the default sample type, where one is said.
+    /// Returns the name of the default sample type.
     ///
-    /// NONE where the field is left out, and where the last column is named: that is what is shown
-    /// anyway.
+    /// `NONE` if the field is unset, or if it names the last column, which readers show by default.
     fn default_name<G: Generation>(
         &self,
         profile: &ProfileParts,
@@ -146,7 +144,7 @@ impl Said {
             return common::table_text(self.default_sample_type, &tables.texts, intake)
                 .map_err(|e| e.within("default_sample_type"));
         }
-        // A column's number: left out is 0, and the last is what pprof shows by itself.
+        // A column number: 0 if the field is omitted. pprof shows the last column by default.
         let column = self.default_sample_type as usize;
         if column + 1 == types.len() {
             return Ok(StringId::NONE);
@@ -172,7 +170,7 @@ impl Said {
     }
 }
 
-/// pprof's comments become one attribute, a list of texts.
+/// Converts pprof's comments to one attribute, a list of strings.
 fn lift_comments(
     comments: &[u32],
     out: &mut Vec<AttributeId>,
@@ -194,12 +192,11 @@ fn lift_comments(
     intake.budget.push(out, id)
 }
 
-/// Proves the samples of a profile.
-/// Each column against its table, in the order of the fields.
+/// Validates the samples of a profile: each column against its table, in the order of the fields.
 ///
 /// # Errors
 ///
-/// The first reference past its table, with the sample and the field, unless repairs are asked for.
+/// The first reference past its table, with the sample and the field, unless the policy is to repair.
 pub(crate) fn prove_samples<G: Generation>(
     profile: &mut ProfileParts,
     targets: &Targets,
@@ -227,15 +224,14 @@ pub(crate) fn prove_samples<G: Generation>(
     Ok(())
 }
 
-/// Makes attributes of what pprof says of mappings in fields: pairs of a row and an attribute, by row.
-///
-/// Rows are those of the model.
+/// Converts pprof's fields of mappings to attributes: pairs of a row of the model and an attribute, sorted by
+/// row.
 pub(crate) fn mappings(
     tables: &mut Tables,
     targets: &Targets,
     intake: &mut Intake,
 ) -> Result<Vec<(u32, AttributeId)>> {
-    // Each of them has one attribute, and a few have more.
+    // Each mapping has one attribute, a few have more.
     intake.budget.take::<[u64; 6]>(tables.mapping_pprof.len())?;
     let (mut lifted, mut of_row) = (Vec::with_capacity(tables.mapping_pprof.len()), Vec::new());
     for (row, pprof) in std::mem::take(&mut tables.mapping_pprof).into_iter().enumerate() {
@@ -248,11 +244,11 @@ pub(crate) fn mappings(
     Ok(lifted)
 }
 
-/// The attributes of what pprof says of one mapping.
+/// Converts pprof's fields of one mapping to attributes.
 ///
-/// Also asked by the reader of pprof, whose mappings have the same fields.
+/// The reader of pprof uses it too, because its mappings have the same fields.
 ///
-/// A flag that is false is not there, as in proto3: [`unset_flag`] says what follows.
+/// A flag that is false is absent, as in proto3; see [`unset_flag`] for the consequences.
 pub(crate) fn mapping(
     pprof: MappingPprof,
     build_id: StringId,
@@ -282,8 +278,8 @@ pub(crate) fn mapping(
     Ok(())
 }
 
-/// An attribute that says a flag is not set, where otherwise nothing of pprof's would be said and
-/// readers would infer the flags from the locations.
+/// Creates an attribute for an unset flag if no other attribute of pprof is present. Without it, readers
+/// would infer the flags from the locations.
 pub(crate) fn unset_flag(tables: &mut Tables, intake: &mut Intake) -> Result<Option<AttributeId>> {
     let Tables { texts, new_attributes, attributes, lines, .. } = &*tables;
     let pprof = |attribute: &Attribute| {
@@ -296,8 +292,8 @@ pub(crate) fn unset_flag(tables: &mut Tables, intake: &mut Intake) -> Result<Opt
     tables.new_attributes.named(key, Value::Bool(false), &mut tables.texts, intake).map(Some)
 }
 
-/// The same for a payload whose profiles have tables of their own, when these are one. What no
-/// profile refers to is in none of the tables that are written, so it says nothing here.
+/// Does the same for the merged tables of several profiles. Ignores rows that no profile references, because
+/// they are not written.
 pub(crate) fn unset_flag_of_all(interner: &mut Interner, profiles: &[&Profile]) -> Result<()> {
     let dictionary = &interner.dictionary;
     let used = Reach::by(dictionary, profiles.iter().copied()).rows;
@@ -325,7 +321,7 @@ pub(crate) fn unset_flag_of_all(interner: &mut Interner, profiles: &[&Profile]) 
     Ok(())
 }
 
-/// The keys of pprof's four mapping flags, in the order of their fields.
+/// Returns the keys of pprof's four mapping flags, in the order of their fields.
 pub(crate) fn semconv_flags() -> [&'static str; 4] {
     [
         semconv::PPROF_MAPPING_HAS_FUNCTIONS,
@@ -335,9 +331,9 @@ pub(crate) fn semconv_flags() -> [&'static str; 4] {
     ]
 }
 
-/// Which attribute a build id is: by the field that says it, or by how the text looks.
+/// Returns the key of a build id: by its kind, or else by the form of the string.
 ///
-/// As pprof and 1.3 say it: a kind of 1 is the hash of the file, any other the linker's.
+/// As in pprof and 1.3: kind 1 is the hash of the file; all other ids were written by a linker.
 fn build_id_key(kind: u32, text: StringId, tables: &Tables, intake: &mut Intake) -> &'static str {
     match kind {
         0 => {}
@@ -355,14 +351,14 @@ fn build_id_key(kind: u32, text: StringId, tables: &Tables, intake: &mut Intake)
     key
 }
 
-/// Makes attributes of what pprof says of locations in fields: pairs of a row and an attribute, by row.
+/// Converts pprof's fields of locations to attributes: pairs of a row and an attribute, sorted by row.
 ///
-/// Both lists are ascending; together they are sorted once, by row.
+/// Both source lists are ascending; the result is sorted once.
 pub(crate) fn locations(
     tables: &mut Tables,
     intake: &mut Intake,
 ) -> Result<Vec<(u32, AttributeId)>> {
-    // Rows and attributes, then the attributes of every row.
+    // Charge for pairs of rows and attributes, and for the attributes of every row.
     let rows = tables.folded.len() + tables.frame_types.len();
     intake.budget.take::<[u32; 6]>(rows)?;
     let mut lifted = Vec::with_capacity(rows);

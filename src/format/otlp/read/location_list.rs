@@ -1,16 +1,19 @@
-//! The stacks that the samples of a profile refer to by slices of one list of locations.
+//! Stacks that samples reference as slices of one list of locations.
 //!
-//! Requirements: the list may stand behind the samples, so it is read first; slices may come in any order, and
-//! each is looked at once, however many samples have it.
+//! Requirements:
 //!
-//! A slice has the number in which it was met first. Once all are known they become rows of the table of stacks, in
-//! the order of the list; equal ones from different places become one row there.
+//! * The list may follow the samples in the payload, so it is read first.
+//! * Slices may be in any order.
+//! * Each slice is processed once, however many samples reference it.
+//!
+//! Slices are numbered in the order of their first occurrence. After all samples are read, the slices become
+//! rows of the table of stacks, in the order of the list. Slices with equal locations share a row.
 //!
 //! ```text
 //! list     a b c d e f g h          location_indices
 //! slices   [3,5) [0,3) [1,3) [6,8)  numbers 1 2 3 4
-//! firsts   2 3 0 1 0 0 4 0          by location: the first slice met that begins there
-//! rows     a b c │ d e │ g h │ b c  [1,3) begins inside [0,3), so it comes behind; f belongs to no slice
+//! firsts   2 3 0 1 0 0 4 0          by location: the first slice seen that begins there
+//! rows     a b c │ d e │ g h │ b c  [1,3) begins inside [0,3), so it follows; f belongs to no slice
 //! ```
 
 use foldhash::fast::RandomState;
@@ -27,24 +30,24 @@ use crate::wire::packed::count_packed;
 use crate::wire::read::Reader;
 use crate::wire::varint::{BELOW, BEYOND};
 
-/// `Profile.location_indices`, and the slices of it.
+/// `Profile.location_indices` and its slices.
 #[derive(Debug, Default)]
 pub(crate) struct LocationList {
-    /// The list, and behind it the stacks that samples have for their own.
+    /// The list, followed by the stacks of samples with separate locations.
     locations: Indices,
-    /// By location of the list: the number of the first slice met that begins there, or 0.
+    /// The number of the first slice seen that begins at a location of the list, or 0.
     firsts: Vec<u32>,
-    /// Where slices begin and how long they are, by their number less one.
+    /// The start and length of each slice, by its number less one.
     slices: Vec<(u32, u32)>,
-    /// The numbers of slices that begin where another one does.
+    /// The numbers of slices that share their start with an earlier slice.
     others: HashMap<(u32, u32), u32, RandomState>,
 }
 
-/// The bytes of a list that are decoded at once.
+/// The number of bytes of a list that are decoded at a time.
 const PART: usize = 1024;
 
 impl LocationList {
-    /// A list whose locations become those of stacks as they are, or one more.
+    /// Creates an empty list with the same offset of locations as `stacks`: 0 or 1.
     pub(crate) fn of(stacks: &Stacks) -> Self {
         Self { locations: stacks.locations.none(), ..Self::default() }
     }
@@ -53,16 +56,16 @@ impl LocationList {
         self.locations.len() == 0
     }
 
-    /// How many locations there are, those of samples' own among them.
+    /// Returns the number of locations, including separate locations of samples.
     pub(crate) fn len(&self) -> usize {
         self.locations.len()
     }
 
-    /// Appends numbers, packed or one: to the list, or once it is complete the stack of a sample's own.
+    /// Appends locations, packed or not: to the list, or after its end to the separate stack of a sample.
     ///
     /// # Errors
     ///
-    /// What is no varint; [`Limit`](crate::ErrorKind::Limit) where the budget ends.
+    /// An invalid varint; [`Limit`](crate::ErrorKind::Limit) if the budget is exceeded.
     pub(crate) fn read(
         &mut self,
         tag: u32,
@@ -79,7 +82,7 @@ impl LocationList {
         intake.budget.take::<u32>(count)?;
         self.locations.reserve(count + 2 * PART);
         while !packed.is_empty() {
-            // Parts end with a varint: room for each is filled with zeros before it is decoded.
+            // Parts end with a complete varint. Before a part is decoded, its memory is filled with zeros.
             let rest = packed.rest().get(PART..).unwrap_or_default();
             let last = rest.iter().position(|&byte| byte < 0x80);
             let part = last.map_or(packed.left(), |last| PART + last + 1);
@@ -89,7 +92,7 @@ impl LocationList {
         Ok(())
     }
 
-    /// Makes ready for so many samples, once all locations are here. Most have a slice that no other has.
+    /// Reserves memory for `samples` samples after the list is complete. Most samples have a unique slice.
     pub(crate) fn end(&mut self, samples: usize, intake: &mut Intake) -> Result<()> {
         let slices = samples.min(self.locations.len());
         intake.budget.take::<(u32, u32)>(slices)?;
@@ -99,12 +102,12 @@ impl LocationList {
         Ok(())
     }
 
-    /// The number of a slice, which is not empty.
+    /// Returns the number of a nonempty slice.
     ///
     /// # Errors
     ///
-    /// A slice that ends past the list, unless repairs are asked for: then it is none, 0.
-    /// And one that is deeper than `max_stack_depth`.
+    /// A slice that ends past the list, unless the policy is to repair; then its number is 0, the empty
+    /// stack. A slice deeper than `max_stack_depth`.
     #[inline(always)]
     pub(crate) fn slice(&mut self, start: u32, length: u32, intake: &mut Intake) -> Result<u32> {
         let Self { firsts, slices, .. } = self;
@@ -125,7 +128,7 @@ impl LocationList {
         }
     }
 
-    /// The number of a slice that begins where another one does.
+    /// Returns the number of a slice that shares its start with another.
     #[inline(never)]
     fn other(&mut self, start: u32, length: u32, intake: &mut Intake) -> Result<u32> {
         if let Some(number) = self.others.get(&(start, length)) {
@@ -138,8 +141,8 @@ impl LocationList {
         Ok(number)
     }
 
-    /// The number of the stack of a sample's own, which the locations behind the first so many are; 0 if there are
-    /// none.
+    /// Returns the number of the separate stack of a sample, which consists of the locations from `start`; 0
+    /// if there are no such locations.
     #[inline(always)]
     pub(crate) fn own(&mut self, start: usize, intake: &mut Intake) -> Result<u32> {
         let length = self.locations.len() - start;
@@ -151,7 +154,7 @@ impl LocationList {
         Ok(self.slices.len() as u32)
     }
 
-    /// Has all slices be stacks; `of_samples`, which have their numbers, get to know their rows.
+    /// Converts all slices to stacks. Replaces the numbers in `of_samples` by rows of the stack table.
     pub(crate) fn finish(
         mut self,
         stacks: &mut Stacks,
@@ -160,7 +163,7 @@ impl LocationList {
     ) -> Result<()> {
         intake.budget.take::<[u32; 3]>(self.slices.len())?;
         let in_order = self.in_order();
-        // Given back before the locations are there twice.
+        // Free this memory before the locations are copied.
         (self.firsts, self.others) = Default::default();
         stacks.reserve(self.slices.len(), self.locations.len());
         let mut rows = vec![0; self.slices.len() + 1];
@@ -173,8 +176,9 @@ impl LocationList {
         Ok(())
     }
 
-    /// The numbers of all slices: in the order of the list those that begin behind the one before, then those that
-    /// begin inside of one, then those that begin where another does and the stacks of samples' own.
+    /// Returns the numbers of all slices in the order of their rows: slices that begin after the previous one
+    /// ends; slices that begin inside another; slices that share their start with another, and separate
+    /// stacks of samples.
     fn in_order(&self) -> Vec<usize> {
         let begins =
             self.firsts.iter().map(|number| *number as usize).filter(|number| *number != 0);
@@ -196,7 +200,7 @@ impl LocationList {
         numbers
     }
 
-    /// A slice past the end of the list, or one that has no place in any.
+    /// Reports a slice that ends past the list, or has an invalid start or length.
     #[cold]
     fn refuse(&self, start: u32, length: u32, intake: &mut Intake) -> Result<()> {
         let (field, message) = match length {
@@ -226,7 +230,7 @@ mod tests {
         Intake::new(Limits::network(), Policy::Refuse, 0)
     }
 
-    /// A list of one packed field, of whose body these are the bytes.
+    /// Reads a list from the body of one packed field.
     fn packed(body: &[u8]) -> Result<LocationList> {
         let (mut field, mut list) = (Vec::new(), LocationList::default());
         varint(&mut field, body.len() as u64);
@@ -262,7 +266,7 @@ mod tests {
         assert!(read(&[[0x80; 20_000].as_slice(), &[0; 20_000]].concat()).is_err());
     }
 
-    /// The stacks of some slices of two lists of 1,000 numbers, each with a stack of its own too.
+    /// Checks the stacks of slices of two lists of 1,000 numbers. Each sample also has a separate stack.
     fn check(lists: [&[(u32, u32)]; 2]) {
         let (mut stacks, mut intake) = (Stacks::plus(1), intake());
         let (mut read, mut expected) = (Vec::new(), Vec::new());
@@ -304,7 +308,7 @@ mod tests {
     fn slices_are_stacks_whatever_their_order() {
         check([&[], &[]]);
         check([&[(0, 5), (5, 5), (10, 1)], &[(0, 5), (5, 990)]]);
-        // From the middle on; with gaps; again and again; one in another, before it and behind it.
+        // Slices from the middle; with gaps; repeated; nested in another slice, seen before or after it.
         check([&[(100, 5), (105, 7)], &[(100, 5), (105, 7)]]);
         check([&[(3, 5), (10, 7), (8, 2), (17, 3)], &[(0, 1), (999, 1)]]);
         check([&[(3, 5), (8, 2), (3, 5), (8, 2), (3, 5), (10, 1)], &[(0, 9), (0, 9)]]);

@@ -1,12 +1,11 @@
-//! Reading the rows of the location table.
+//! Reader of the location table.
 //!
-//! Two readers for one message, as of samples: [`Tables::short_location`] where the fields are as nearly all
-//! producers write them, [`Tables::any_location`] for all else.
+//! There are two readers for one message, as for samples: [`Tables::short_location`] for the usual fields and
+//! order, and [`Tables::any_location`] for all other locations.
 //!
-//! A location goes to four columns, `location_mappings`, `addresses`, `lines` and
-//! `location_attributes`, of which the first two are as long as the table and tell its length.
-//! Lines are inlined calls, the innermost first, as in the proto: the last line of a location is
-//! the caller of those before.
+//! A location is stored in four columns: `location_mappings`, `addresses`, `lines` and `location_attributes`.
+//! The first two have an entry for each location. Lines are inlined calls, innermost first, as in the proto:
+//! the last line of a location is the caller of those before it.
 //!
 //! ```text
 //! location { mapping 1, address 0x10, line {f 3, 7}, line {f 4, 9} }
@@ -28,11 +27,11 @@ use crate::format::otlp::read::references::{attribute_rows, reference, row_of};
 use crate::format::otlp::read::tables::Tables;
 
 impl Tables {
-    /// Both readers push the same columns; which one ran does not show.
+    /// Reads a location. Both readers push to the same columns, with the same result.
     ///
     /// # Errors
     ///
-    /// What is no protobuf, more lines than allowed, the budget.
+    /// Input that is not protobuf, more lines than allowed, the budget.
     #[inline]
     pub(crate) fn location<G: Generation>(
         &mut self,
@@ -47,13 +46,12 @@ impl Tables {
         self.any_location::<G>(reader, intake)
     }
 
-    /// A location with its fields in the usual order, if it is; Go writes the mapping last.
+    /// Reads a location with its fields in the usual order; Go writes the mapping last.
     ///
-    /// `false`: nothing was kept, and the row must be read by [`any_location`](Self::any_location).
-    /// Only the budget for lines may have grown, which is why a wrong guess changes no result.
+    /// Returns `false` if the order is unusual. Then the columns are unchanged, and the caller uses
+    /// [`any_location`](Self::any_location).
     ///
-    /// A line's three fields are optional in their order, so most producers' lines are one step
-    /// each.
+    /// The three fields of a line are optional but ordered, so a line needs no loop over its fields.
     ///
     /// # Errors
     ///
@@ -73,7 +71,7 @@ impl Tables {
         let mut mapping = row.optional(mapping_index);
         let address = row.number(const { LOCATION.tag(G::VERSION, "address") });
         let mut usual = true;
-        // Not past the end, where the next location looks like a line.
+        // Stop at the end of this location: the tag of the next one may equal that of a line.
         while !row.is_done()
             && let Some(mut line) = row.message(const { LOCATION.tag(G::VERSION, "lines") })
         {
@@ -97,16 +95,16 @@ impl Tables {
         Ok(true)
     }
 
-    /// The lines are pushed already, from `first_line` on; what is left out is 0.
+    /// Ends a location whose lines were pushed from `first_line`. Omitted fields are 0.
     ///
-    /// A location without attributes gets no end in `location_attributes` until one has some: rows
-    /// behind the last end are empty.
+    /// `location_attributes` has no ends until the first location with attributes: rows past the last end are
+    /// empty.
     ///
-    /// `mapping` is none where the field was left out, which 1.4 to 1.7 tell from 0.
+    /// `mapping` is `None` if the field is omitted, which 1.4 to 1.7 distinguish from 0.
     ///
     /// # Errors
     ///
-    /// [`Limit`](crate::ErrorKind::Limit) past `max_lines_per_location`, or where the budget ends.
+    /// [`Limit`](crate::ErrorKind::Limit) if `max_lines_per_location` or the budget is exceeded.
     #[inline(always)]
     pub(super) fn end_location<G: Generation>(
         &mut self,
@@ -120,7 +118,7 @@ impl Tables {
         if lines > 1 {
             within("max_lines_per_location", intake.limits().max_lines_per_location, lines as u64)?;
         }
-        // Room for those of the next short location.
+        // Reserve memory for the lines of the next short location.
         let items = &mut self.lines.items;
         if items.capacity() - items.len() < <Short>::MOST_MESSAGES {
             intake.budget.grow(items, <Short>::MOST_MESSAGES)?;
@@ -137,11 +135,12 @@ impl Tables {
         Ok(())
     }
 
-    /// Fields in any order, said again or unknown. Of a field said twice the last counts.
+    /// Reads a location with fields in any order, repeated or unknown. The last occurrence of a field wins.
     ///
     /// # Errors
     ///
-    /// What is no protobuf, an unknown field where that is refused, and those of [`end_location`](Self::end_location).
+    /// Input that is not protobuf, a known field with another wire type, and those of
+    /// [`end_location`](Self::end_location).
     #[inline(never)]
     pub(super) fn any_location<G: Generation>(
         &mut self,
@@ -182,11 +181,11 @@ impl Tables {
     }
 }
 
-/// Lines have the same numbers in every generation and in pprof.
+/// Reads a line, which has the same field numbers in every generation and in pprof.
 ///
 /// # Errors
 ///
-/// What is no protobuf, or a field that lines do not have where that is refused.
+/// Input that is not protobuf, or a known field with another wire type.
 #[inline]
 fn line<G: Generation>(mut reader: Reader, intake: &mut Intake) -> Result<Line> {
     let mut line = Line { function: FunctionId(row_of::<G>(0)), ..Line::default() };

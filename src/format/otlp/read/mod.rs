@@ -1,33 +1,31 @@
-//! Reading a payload: resources, scopes, profiles and the tables they refer to.
+//! Reader of OTLP payloads: resources, scopes, profiles and the tables that they reference.
 //!
-//! A payload is gone through twice. The first pass counts rows and takes strings, so that memory is asked for
-//! once and the texts met in place get ids behind those of the table; the second reads everything. Ids stay
-//! numbers until all tables are known, since a dictionary may come behind the profiles that use it:
+//! It parses a payload in two passes. The first pass counts rows and collects the string table. So memory is
+//! allocated once, and inline strings get ids after those of the table. The second pass reads everything. Ids
+//! stay raw numbers until all tables are read, because a dictionary may follow the profiles that use it:
 //!
 //! ```text
 //! count ─► payload ─► settle ─► resolve_ids ─► lift ─► prove ─► finish
 //! strings  columns    row 0     OTEP's ids     fields  ranges   Dictionary
 //! ```
 //!
-//! What the later steps rely on, and which step proves it:
+//! The later steps rely on these invariants:
 //!
-//! | | is true from |
+//! | invariant | established by |
 //! |---|---|
-//! | every row of a table has the model's number, row 0 being the empty row | `Tables::reserve`, `settle` |
-//! | texts in place have ids from the number of table strings on | the first pass, which takes all of those before any other |
-//! | a reference is a row of the model; of mappings and links of 1.3 it may yet be none | `references::row_of`, `settle` |
-//! | a stack's locations lie in one column | [`Stacks`](crate::format::stacks::Stacks) |
-//! | every id is in range | `prove`, column by column; nothing is checked while rows are read |
-//! | every text is UTF-8 | `finish::prove_texts`, over the whole arena |
+//! | every row of a table has its number in the model; row 0 is the empty row | `Tables::reserve`, `settle` |
+//! | ids of inline strings start at the number of table strings | the first pass, which collects the whole table first |
+//! | a reference is a row of the model, except references to mappings and links of 1.3, which may still be unset | `references::row_of`, `settle` |
+//! | the locations of a stack are contiguous in one column | [`Stacks`](crate::format::stacks::Stacks) |
+//! | every id is in range | `prove`, column by column; not checked while rows are read |
+//! | every string is UTF-8 | `finish::prove_texts`, over the whole arena |
 //!
-//! Where tables are shared all of this happens once, at the end of the payload. Up to 1.5 it
-//! happens at the end of each profile, whose dictionary is then merged into the payload's: the
-//! memory of a payload of many profiles is that of the merged dictionary and of one profile's
-//! tables.
+//! If tables are shared, these steps run once at the end of the payload. Up to 1.5 they run at the end of
+//! each profile, whose dictionary is then merged into that of the payload. A payload of many profiles
+//! therefore needs memory for the merged dictionary and for the tables of one profile.
 //!
-//! Errors are built from the inside out: a row says its field, whoever reads the table adds its
-//! row, and `Intake::inside` the resource, scope and profile around. Nobody formats a place before
-//! something is wrong.
+//! Errors are built from the inside out: a row adds its field, the reader of the table adds the row, and
+//! `Intake::inside` adds the resource, scope and profile. Places are formatted only after an error.
 
 pub(crate) mod common;
 mod finish;
@@ -64,25 +62,23 @@ use crate::schema::{Generation, Home};
 use crate::wire::read::Reader;
 use crate::wire::{LEN, tag};
 
-/// What is read so far.
-/// It belongs to one payload of one generation.
+/// The state of reading one payload.
 ///
-/// The generation is a parameter of the methods and not of the type: what is collected looks the
-/// same for all of them.
+/// The generation is a parameter of the methods, not of the type, because the state is the same for all
+/// generations.
 struct Reading {
-    /// With profiles whose ids are as on the wire.
+    /// The resources read so far. Ids of their profiles are those of the payload.
     resources: Vec<ResourceProfiles>,
-    /// The tables of the whole payload, or the texts in place where each profile has its own.
+    /// The tables of the whole payload. If each profile has its own tables, only the inline strings.
     tables: Tables,
-    /// Where the tables are shared: what is said in fields of some profiles, which are not yet
-    /// proved, by their number.
+    /// For shared tables: data that profiles store in fields of older generations, not yet validated, with
+    /// the number of the profile.
     said: Vec<(usize, Said)>,
-    /// How many profiles there are so far.
+    /// The number of profiles read so far.
     ///
-    /// It is the number that `said` uses: profiles are counted through all scopes, also those of no
-    /// bytes.
+    /// `said` uses it to number profiles: across all scopes, including empty profiles.
     profiles: usize,
-    /// The dictionary, where profiles have tables of their own.
+    /// The dictionary, if each profile has its own tables.
     own: OwnTables,
 }
 
@@ -90,8 +86,8 @@ struct Reading {
 ///
 /// # Errors
 ///
-/// What is no protobuf, breaks a rule of the generation ([`Policy`](crate::Policy) decides) or a limit; each
-/// with its place in the words of the schema.
+/// Input that is not protobuf, exceeds a limit, or breaks a rule of the generation ([`Policy`](crate::Policy)
+/// decides). Each error names its place by the fields of the schema.
 pub(crate) fn read<G: Generation>(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let several = G::CAPABILITIES.home == Home::Profile
         && has_several_profiles(payload, intake.limits().max_nesting);
@@ -112,8 +108,10 @@ pub(crate) fn read<G: Generation>(payload: &[u8], intake: &mut Intake) -> Result
     }
 }
 
-/// Whether there is more than one profile; what is broken is met again when it is read, and refused.
-/// Asked where each has tables of its own: those of only one need not be merged. It stops at the second.
+/// Returns whether there is more than one profile. Stops at the second.
+///
+/// Used if each profile has its own tables: those of a single profile need no merging. Ignores malformed
+/// data, because the second pass reports it.
 fn has_several_profiles(payload: &[u8], max_nesting: u64) -> bool {
     let bodies = |message, wanted: u32| {
         let mut reader = Reader::new(message);
@@ -131,11 +129,10 @@ fn has_several_profiles(payload: &[u8], max_nesting: u64) -> bool {
 }
 
 impl Reading {
-    /// The first pass: counts the rows of shared tables and takes their strings.
+    /// Runs the first pass: counts the rows of shared tables and collects their strings.
     ///
-    /// A generation with tables in each profile counts nothing here: its profiles do, one by one.
-    /// Everything else is passed over by its length, which is why the pass costs little beside the
-    /// second.
+    /// If each profile has its own tables, this counts nothing, because each profile counts its own. The pass
+    /// is cheap, because it skips all other fields by length.
     fn count<G: Generation>(&mut self, payload: &[u8], intake: &mut Intake) -> Result<()> {
         let max_nesting = intake.limits().max_nesting;
         let mut reader = Reader::new(payload);
@@ -153,7 +150,7 @@ impl Reading {
                 self.tables.count::<G>(tag, record, intake)?;
             }
         }
-        // Where profiles have tables of their own, these stay empty.
+        // If profiles have their own tables, the shared ones stay empty.
         if G::CAPABILITIES.home == Home::Profile {
             Ok(())
         } else {
@@ -161,10 +158,10 @@ impl Reading {
         }
     }
 
-    /// The second pass: everything, in the order of the bytes.
+    /// Runs the second pass over all fields in order.
     ///
-    /// The dictionary may stand before or behind the resources, or come in several parts; none of
-    /// that matters, as ids are proved only afterwards.
+    /// The dictionary may precede or follow the resources, or be split into parts. The order does not matter,
+    /// because ids are validated later.
     fn payload<G: Generation>(&mut self, payload: &[u8], intake: &mut Intake) -> Result<()> {
         let mut reader = Reader::new(payload);
         while let Some(tag) = reader.tag()? {
@@ -185,7 +182,7 @@ impl Reading {
         Ok(())
     }
 
-    /// The rows of `ProfilesDictionary`; in several parts, each adds to those before, as protobuf has it.
+    /// Reads the rows of `ProfilesDictionary`. Further occurrences append rows, as protobuf specifies.
     fn dictionary<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
         let mut reader = Reader::new(body);
         while let Some(tag) = reader.tag()? {
@@ -196,7 +193,8 @@ impl Reading {
         Ok(())
     }
 
-    /// A `ResourceProfiles`. An empty one takes one word: millions of them fit a payload of a few megabytes.
+    /// Reads a `ResourceProfiles`. An empty one takes one word, because a payload of a few megabytes may
+    /// contain millions.
     fn resource<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
         let row = self.resources.len();
         intake.budget.push(&mut self.resources, ResourceProfiles::default())?;
@@ -221,10 +219,10 @@ impl Reading {
         Ok(())
     }
 
-    /// A `ScopeProfiles` of resource `resource`.
+    /// Reads a `ScopeProfiles` of resource `resource`.
     ///
-    /// Rows are addressed by their numbers and not by references: `intake` and the tables are
-    /// borrowed mutably while the scope is read.
+    /// Addresses rows by number instead of by reference, because `intake` and the tables are mutably borrowed
+    /// while the scope is read.
     fn scope<G: Generation>(
         &mut self,
         body: &[u8],
@@ -258,8 +256,8 @@ impl Reading {
         Ok(())
     }
 
-    /// A profile; where it has tables of its own they are proved and merged at once, so that those of
-    /// only one are in memory.
+    /// Reads a profile. If it has its own tables, validates and merges them at once, so that only the tables
+    /// of one profile are in memory.
     fn profile<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<Profile> {
         let number = self.profiles;
         self.profiles += 1;

@@ -1,15 +1,15 @@
-//! Row 0 of a table that must be empty and is not.
+//! Repair of tables whose row 0 is not empty.
 //!
-//! A producer that does not know the empty row stores its first entry in row 0 and refers to it with index 0. A repair
-//! keeps such a row: the empty row moves in front of it, and every reference to the table moves along.
+//! Some producers store their first entry in row 0 and reference it with index 0. A repair keeps such a row:
+//! it inserts the empty row before it and adjusts every reference to the table.
 //!
 //! ```text
 //! wire      location_table [a b]       stack [0 1]    row 0 is not empty and in use
 //! repaired                 [empty a b]       [1 2]
 //! ```
 //!
-//! An unused row 0 is emptied in place. Strings differ, since an index of 0 and a field that was left
-//! out are equal on the wire: only fields that need a text, such as names and keys, refer to string 0.
+//! An unreferenced row 0 is emptied in place. Strings differ, because index 0 and an omitted field are
+//! encoded alike: only fields that require a string, such as names and keys, reference string 0.
 
 use crate::error::{Error, Result, Shown};
 use crate::format::intake::{Intake, Policy};
@@ -27,10 +27,10 @@ use crate::wire::varint::BEYOND;
 pub(super) type Uses<'a> = &'a dyn Fn(fn(&Profile) -> bool) -> bool;
 
 impl Tables {
-    /// Checks that string 0 is empty; every generation requires it.
+    /// Checks that string 0 is empty, as every generation requires.
     ///
-    /// A repair put the empty string in front ([`Texts::own`](crate::format::texts::Texts::own)) when it read the first
-    /// one. References that were read before the tables were complete move here.
+    /// The repair prepended the empty string ([`Texts::own`](crate::format::texts::Texts::own)) when it read
+    /// the first string. This function adjusts references that were read before the tables were complete.
     pub(super) fn check_strings(
         &mut self,
         rows: Rows,
@@ -60,14 +60,14 @@ impl Tables {
         Ok(())
     }
 
-    /// Ensures that row 0 of every table is the empty row, and returns the tables whose row 0 became row 1.
+    /// Ensures that row 0 of every table is the empty row. Returns the tables whose row 0 became row 1.
     ///
-    /// Since 1.8 every table begins with the zero value ([release
-    /// 1.8](https://github.com/open-telemetry/opentelemetry-proto/releases/tag/v1.8.0)).
+    /// Since 1.8 every table begins with the zero value
+    /// ([release 1.8](https://github.com/open-telemetry/opentelemetry-proto/releases/tag/v1.8.0)).
     ///
     /// # Errors
     ///
-    /// A first row that is not empty and in use, unless repairs are allowed.
+    /// A first row that is neither empty nor unreferenced, unless the policy is to repair.
     pub(super) fn check_row_0(&mut self, uses: Uses, intake: &mut Intake) -> Result<Vec<Table>> {
         let location = self.addresses.first().is_some_and(|&address| {
             let has = !self.lines.row(0).is_empty() || !self.location_attributes.row(0).is_empty();
@@ -111,8 +111,8 @@ impl Tables {
         Ok(kept)
     }
 
-    /// Whether a sample, a profile or a row of another table refers to row 0 of `table`. A row 0 to which nothing
-    /// refers does not count.
+    /// Returns whether a sample, a profile or a row of another table references row 0 of `table`. References
+    /// from an unreferenced row 0 do not count.
     fn uses_row_0(&self, table: Table, uses: Uses) -> bool {
         let first = |of: Table| usize::from(!self.uses_row_0(of, uses));
         let in_rows = |of: Table, lists: &Ragged<u32>| {
@@ -145,10 +145,10 @@ impl Tables {
         }
     }
 
-    /// Moves the references of rows to `table`; [`Targets::move_references`](super::targets::Targets::move_references)
-    /// moves those of profiles.
+    /// Adjusts references from rows to `table`.
+    /// [`Targets::move_references`](super::targets::Targets::move_references) adjusts those from profiles.
     ///
-    /// A location whose address is outside of mapping 0 has no mapping.
+    /// A location whose address is outside mapping 0 has no mapping.
     fn move_references(&mut self, table: Table) {
         match table {
             Table::Mapping => {
@@ -159,7 +159,7 @@ impl Tables {
                     .for_each(|(mapping, _)| *mapping = moved(*mapping, 1));
             }
             Table::Location => {
-                // `BELOW` wraps here, and `prove_stacks` restores it.
+                // `BELOW` wraps here; `prove_stacks` restores it.
                 self.stacks.rows.items.iter_mut().for_each(|row| *row = row.wrapping_add(1));
                 self.stacks.most = None;
             }
@@ -177,8 +177,8 @@ impl Tables {
         }
     }
 
-    /// Puts the empty row before those of the tables that are `kept`; the others have it as row 0, in place of any that
-    /// is there.
+    /// Inserts the empty row before row 0 of the `kept` tables. In other tables, replaces row 0 by the empty
+    /// row.
     fn put_empty_rows(&mut self, kept: &[Table]) {
         let kept = |table| kept.contains(&table);
         put_first(&mut self.mappings, Mapping::default(), kept(Table::Mapping));
@@ -194,19 +194,19 @@ impl Tables {
     }
 }
 
-/// The target of a reference after `own` rows were put before it. `BELOW` and `BEYOND` stay as they are.
+/// Adjusts a reference after `own` rows were inserted before its target. `BELOW` and `BEYOND` stay unchanged.
 pub(super) fn moved(row: u32, own: u32) -> u32 {
     if row < BEYOND { row + own } else { row }
 }
 
-/// Moves the reference to a text that may be unset.
+/// Adjusts the reference to a string, unless it is unset.
 fn move_text(text: &mut StringId, own: u32) {
     if *text != StringId::NONE {
         text.0 = moved(text.0, own);
     }
 }
 
-/// Puts the empty row before the others, or in place of row 0 unless that is `kept`.
+/// Inserts the empty row before the others, or replaces row 0 by it unless that is `kept`.
 fn put_first<T>(rows: &mut Vec<T>, empty: T, kept: bool) {
     match rows.first_mut() {
         Some(first) if !kept => *first = empty,
@@ -217,7 +217,7 @@ fn put_first<T>(rows: &mut Vec<T>, empty: T, kept: bool) {
     }
 }
 
-/// The same for rows of unequal length. Linear in the table, and only where row 0 has items.
+/// Does the same for rows of variable length. Takes time linear in the table, and only if row 0 has items.
 fn put_first_list<T>(lists: &mut Ragged<T>, kept: bool) {
     match lists.ends.first().copied() {
         Some(0) if !kept => {}

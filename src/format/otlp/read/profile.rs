@@ -1,17 +1,17 @@
-//! Reading a profile, and OTEP 0239's container around one.
+//! Reader of profiles, and of OTEP 0239's container around a profile.
 //!
-//! A profile is read twice as well: the first time to count its samples and to take `location_indices`, of
-//! which samples name slices and which may stand behind them.
+//! A profile is read in two passes as well. The first counts its samples and reads `location_indices`, which
+//! may follow the samples that reference it.
 //!
 //! ```text
-//! first pass   samples counted ─► room for all columns;  location_indices ─► LocationList
-//!              (up to 1.5: table rows counted, strings taken)
+//! first pass   count samples ─► allocate all columns;  location_indices ─► LocationList
+//!              (up to 1.5: count table rows, collect strings)
 //! second pass  samples ─► RawSamples;  other fields ─► ProfileParts or Said
-//! park         RawSamples ─► Samples, ids still unproved
+//! park         RawSamples ─► Samples, ids not validated yet
 //! ```
 //!
-//! Fields that the model has go into the profile; those it has as attributes or not at all go into
-//! [`Said`], which `lift` works off once the tables are proved.
+//! Fields that the model has are stored in the profile. Fields that it represents by attributes or not at all
+//! are stored in [`Said`], which `lift` converts after all tables are read.
 
 use crate::error::Result;
 use crate::format::fields::{fields, is};
@@ -31,21 +31,21 @@ use crate::schema::{Generation, Home};
 use crate::wire::LEN;
 use crate::wire::read::Reader;
 
-/// A profile being read.
+/// A profile that is being read.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
-    /// Its ids are as on the wire.
+    /// The profile, with ids as in the payload.
     profile: Profile,
-    /// Columns of numbers.
+    /// The columns of its samples.
     samples: RawSamples,
     /// Rows of the attribute table.
     attributes: Vec<u32>,
-    /// What is said in fields that the model has not.
+    /// Fields that the model lacks.
     said: Said,
 }
 
 impl Draft {
-    /// The profile, its ids not yet proved, and what is said of it in fields.
+    /// Returns the profile, whose ids are not validated yet, and the fields that the model lacks.
     pub(crate) fn park(self) -> (Profile, Said) {
         let Self { mut profile, samples, attributes, said } = self;
         let samples = samples.settle();
@@ -58,15 +58,14 @@ impl Draft {
         (profile, said)
     }
 
-    /// OTEP 0239's container around a profile.
+    /// Reads OTEP 0239's container around a profile.
     ///
-    /// The inner profile is read first, wherever it stands among the fields: its tables give the
-    /// texts of the container's attributes their ids. Of what both say, such as attributes, nothing
-    /// is dropped.
+    /// Reads the inner profile first, wherever its field is, because its tables determine the ids of the
+    /// container's inline strings. Data that both have, such as attributes, is kept from both.
     ///
     /// # Errors
     ///
-    /// Those of the profile, placed within `profile`; a `profile_id` that has not 16 bytes.
+    /// Those of the profile, with `profile` in their place; a `profile_id` that is not 16 bytes long.
     pub(crate) fn container<G: Generation>(
         &mut self,
         body: &[u8],
@@ -99,12 +98,11 @@ impl Draft {
         Ok(())
     }
 
-    /// A profile: first what must be known before its samples are read, then all of it.
+    /// Reads a profile in two passes.
     ///
     /// # Errors
     ///
-    /// What is no protobuf or breaks a limit. An index past its table is no error here: that is
-    /// proved later.
+    /// Input that is not protobuf or exceeds a limit. Indices out of range are found later, by validation.
     pub(crate) fn body<G: Generation>(
         &mut self,
         body: &[u8],
@@ -138,7 +136,7 @@ impl Draft {
         Ok(())
     }
 
-    /// One sample; what goes wrong has its row.
+    /// Reads one sample. Adds its row to errors.
     #[inline(always)]
     fn sample<G: Generation>(
         &mut self,
@@ -151,15 +149,15 @@ impl Draft {
             .map_err(|e| e.within_row("samples", self.samples.stacks.len()))
     }
 
-    /// Counts the rows of a profile and takes the locations its samples slice.
+    /// Counts the rows of a profile and reads the locations that its samples slice.
     ///
-    /// `location_indices` may come in several parts, packed or not, behind the samples that slice
-    /// them. So it is taken here, and the second pass only skips it.
+    /// `location_indices` may be split into several fields, packed or not, and may follow the samples. So it
+    /// is read here, and the second pass skips it.
     ///
     /// # Errors
     ///
-    /// [`Limit`](crate::ErrorKind::Limit) past `max_samples`, and what a location list or a string
-    /// can be wrong in.
+    /// [`Limit`](crate::ErrorKind::Limit) if `max_samples` is exceeded, and errors of the location list and
+    /// of strings.
     fn count<G: Generation>(
         &mut self,
         body: &[u8],
@@ -193,13 +191,13 @@ impl Draft {
         Ok(locations)
     }
 
-    /// A field beside samples and tables. It is not inlined: the loop over samples stays small.
+    /// Reads a field other than samples and tables. Not inlined, to keep the loop over samples small.
     ///
-    /// Up to 1.7 times are `int64` on the wire and may be negative, as in pprof; from 1.8 on they
-    /// are unsigned. Both fit the model's `i128`.
+    /// Up to 1.7 times are `int64` and may be negative, as in pprof; since 1.8 they are unsigned. Both fit
+    /// the model's `i128`.
     ///
-    /// `comment` and the like were dropped from the current proto: the semantic conventions name
-    /// them `pprof.profile.comment`, `pprof.profile.drop_frames` and so on.
+    /// The current proto dropped `comment` and similar fields. The semantic conventions name them
+    /// `pprof.profile.comment`, `pprof.profile.drop_frames` and so on.
     #[inline(never)]
     fn field<'a, G: Generation>(
         &mut self,
@@ -251,7 +249,7 @@ impl Draft {
     }
 }
 
-/// One more sample type; where a profile has one, a second occurrence adds to the first.
+/// Reads a sample type. If the generation has only one per profile, a second occurrence adds to the first.
 fn sample_type<G: Generation>(
     body: &[u8],
     profile: &mut Profile,
@@ -265,18 +263,18 @@ fn sample_type<G: Generation>(
     value_type::<G>(body, last, intake).map_err(|e| e.within_row("sample_type", row))
 }
 
-/// A value type nothing was said of.
+/// Returns an empty value type.
 ///
-/// Up to 1.8 a temporality left out is UNSPECIFIED, 0; later there is no such field, and the model
-/// says `None`. The two are kept apart so that each generation gets its own back.
+/// Up to 1.8 an omitted temporality is UNSPECIFIED, 0. Later generations lack the field, and the model stores
+/// `None`. The two are distinguished so that each generation round-trips.
 fn no_value_type<G: Generation>() -> ValueType {
     let temporality = (G::CAPABILITIES.temporality).then_some(AggregationTemporality::UNSPECIFIED);
     ValueType { temporality, ..ValueType::default() }
 }
 
-/// A second occurrence adds to the first.
+/// Reads a value type. A second occurrence adds to the first.
 ///
-/// 1 and 2 are the name and the unit in every generation and in pprof.
+/// Name and unit are fields 1 and 2 in every generation and in pprof.
 fn value_type<G: Generation>(
     body: &[u8],
     value_type: &mut ValueType,
@@ -293,23 +291,22 @@ fn value_type<G: Generation>(
     Ok(())
 }
 
-/// An id of 16 bytes, or none.
+/// Reads a profile id of 16 bytes, or an empty one.
 fn profile_id(id: &[u8], profile: &mut Profile, intake: &mut Intake) -> Result<()> {
     common::fixed_id(id, &mut profile.profile_id.0, losses::PROFILE_ID_DROPPED, intake)
         .map_err(|e| e.within("profile_id"))
 }
 
-/// The bytes that the profile was made of, as they are: nothing looks into them.
+/// Stores the original payload of the profile without interpreting it.
 fn original_payload(bytes: &[u8], profile: &mut Profile, intake: &mut Intake) -> Result<()> {
     intake.budget.take::<u8>(bytes.len())?;
     profile.original_payload = bytes.to_vec().into();
     Ok(())
 }
 
-/// The profile in a container. Said several times, its parts are one message after another.
+/// Returns the profile in a container. Further occurrences of the field are appended.
 ///
-/// Borrowed in the usual case of one part. Several are copied into one buffer, which the budget
-/// pays for.
+/// Borrows the usual single occurrence. Copies several into one buffer, charged to the budget.
 fn inner_profile<'a, G: Generation>(
     body: &'a [u8],
     intake: &mut Intake,

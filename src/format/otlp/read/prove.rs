@@ -1,19 +1,17 @@
-//! Ids are proved by the column when their table is complete: one pass over all, and only
-//! when one is out of range a search for the first.
+//! Validation of ids, column by column, after their table is complete.
 //!
-//! A column of references is proved by one loop without a branch: it ors together whether any is out of range.
-//! References that are in range, as nearly all are, cost one comparison each and no `Result`. After it no accessor of
-//! the model needs to check.
+//! One loop without branches checks whether any reference of a column is out of range. Valid references, as
+//! nearly all are, cost one comparison each and no `Result`. Only for an invalid column, a second pass finds
+//! the first invalid reference. Afterwards accessors of the model need no checks.
 //!
 //! ```text
-//! wire      3 0 7 2    rows 5 on the wire, the model's own before them
-//! column    4 1 8 3    of 6 rows: was any ≥ 6?  yes
-//! repair    4 1 0 3    or the error of index 7
+//! payload   3 0 7 2    the payload has 5 rows, the model inserts row 0 before them
+//! column    4 1 8 3    the model has 6 rows: is any ≥ 6?  yes
+//! repair    4 1 0 3    or the error for index 7
 //! ```
 //!
-//! A reader that asked at each index would take a branch for each and a `Result` through its
-//! hottest loops. So rows hold raw `u32`s of the newtype they will be, and this module is the one
-//! place that makes that true.
+//! A check at each index would add a branch for each, and a `Result` to the hottest loops. So rows store raw
+//! `u32`s in the type of the id, and only this module validates them.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -23,39 +21,39 @@ use crate::model::id::{AttributeId, Id};
 use crate::model::ragged::Ragged;
 use crate::wire::varint::BEYOND;
 
-/// What a column of references points into.
+/// The table that a column of references points into.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
-    /// The rows of the model's table.
+    /// The number of rows of the model's table.
     pub(crate) rows: usize,
-    /// Those of them that are not on the wire: errors take them away.
+    /// The number of rows that the payload lacks. Errors subtract it from indices.
     pub(crate) own: u32,
-    /// What is none and no mistake, even where the table has no such row: what a reference that is left out is read as.
+    /// The value of an omitted reference, which is valid even if the table lacks that row.
     pub(crate) none: u32,
 }
 
 impl Target {
-    /// Whether a reference leads to a row.
+    /// Returns whether a reference is in range.
     #[inline]
     fn holds(self, index: u32) -> bool {
         (index as usize) < self.rows
     }
 
-    /// Whether all of some references lead to rows, the largest being `most` and one; then none is 0.
+    /// Returns whether all references are in range and nonzero if the largest is `most + 1`.
     ///
-    /// `most` is what [`Indices`](crate::wire::indices::Indices) noted while it decoded: the
-    /// largest index less one. With it a table of stacks is proved without being read again.
+    /// [`Indices`](crate::wire::indices::Indices) records `most` while it decodes: the largest index less
+    /// one, which wraps for 0. It validates a table of stacks without another pass.
     pub(crate) fn holds_all(self, most: u32) -> bool {
         (most as usize).saturating_add(1) < self.rows
     }
 }
 
-/// Proves a column: every index is within its table, or the error says where it is not.
+/// Validates a column: every index is in range.
 ///
 /// # Errors
 ///
-/// The first that is out of range, with what `place` says of its row; with
-/// [`Policy::Repair`](crate::Policy::Repair) it becomes none instead.
+/// The first index out of range, to which `place` adds its row. With
+/// [`Policy::Repair`](crate::Policy::Repair) the reference becomes unset instead.
 pub(crate) fn column<I: Id>(
     indices: &mut [I],
     target: Target,
@@ -69,9 +67,9 @@ pub(crate) fn column<I: Id>(
     }
 }
 
-/// [`column`](fn@column) for rows of unequal length; `place` gets the row and the position in it.
+/// [`column`](fn@column) for rows of variable length. `place` gets the row and the position in it.
 ///
-/// The row of a bad index is found by binary search in the ends, only once one is bad.
+/// Finds the row of an invalid index by binary search in the ends.
 pub(crate) fn ragged<I: Id>(
     indices: &mut Ragged<I>,
     target: Target,
@@ -86,10 +84,10 @@ pub(crate) fn ragged<I: Id>(
     })
 }
 
-/// [`ragged`] for attributes, of which those that are none are left out.
+/// [`ragged`] for attributes. Drops unset references.
 ///
-/// Attribute 0 stands for none since 1.8 and has no place in a list. It is left out and reported,
-/// under either policy; so is what a repair turned to none.
+/// Since 1.8 attribute 0 means no attribute and is not allowed in a list. It is dropped and reported under
+/// either policy. References that a repair unset are dropped as well.
 pub(crate) fn attributes(
     attributes: &mut Ragged<AttributeId>,
     target: Target,
@@ -113,7 +111,7 @@ pub(crate) fn attributes(
     Ok(())
 }
 
-/// The same for the attributes of one thing.
+/// Does the same for a single list of attributes.
 pub(crate) fn attribute_list(
     attributes: &mut Vec<AttributeId>,
     target: Target,
@@ -126,12 +124,13 @@ pub(crate) fn attribute_list(
     Ok(())
 }
 
-/// Proves the attributes of a sample, from `first` on, before those made of its labels join them: their rows are
-/// behind those of the table, where an index past it would lead. `target` is that table.
+/// Validates the attributes of a sample, from `first`, before those made of its labels are added. Rows of the
+/// latter follow those of the table, so an index past the table could refer to them. `target` is the table of
+/// the payload.
 ///
 /// # Errors
 ///
-/// As of [`column`](fn@column); what is repaired is left out.
+/// As for [`column`](fn@column). Repaired references are dropped.
 pub(crate) fn attributes_beside_labels(
     attributes: &mut Vec<u32>,
     first: usize,
@@ -151,7 +150,7 @@ pub(crate) fn attributes_beside_labels(
     Ok(())
 }
 
-/// Notes which attributes are row 0, which stands for none.
+/// Reports references to attribute 0, which means no attribute.
 fn note_row_0(
     attributes: &[AttributeId],
     intake: &mut Intake,
@@ -165,21 +164,20 @@ fn note_row_0(
     }
 }
 
-/// Indices as ids, to be proved in place or known to be within their table.
-///
-/// The ids are typed before they are proved: `from_row` wraps the number and checks nothing.
+/// Converts indices to ids without validation. The caller validates them in place, or knows that they are in
+/// range.
 pub(crate) fn ids<I: Id>(indices: Vec<u32>) -> Vec<I> {
     indices.into_iter().map(I::from_row).collect()
 }
 
-/// The same for rows of unequal length.
+/// Does the same for rows of variable length.
 pub(crate) fn ragged_ids<I: Id>(indices: Ragged<u32>) -> Ragged<I> {
     Ragged { items: ids(indices.items), ends: indices.ends }
 }
 
-/// Proves one index.
+/// Validates one index.
 ///
-/// For a mapping's file name, and for finding the bad row of a column whose largest index is out of range.
+/// Used for single fields, such as the file name of a mapping, and to find the invalid row of a column.
 #[inline]
 pub(crate) fn one<I: Id>(
     index: u32,
@@ -196,8 +194,8 @@ pub(crate) fn one<I: Id>(
     Ok(I::default())
 }
 
-/// Refuses every index that is out of range, or makes it none. One left out is no mistake where the table is empty: it is
-/// none.
+/// Reports every index that is out of range and unsets it. An omitted reference into an empty table is valid
+/// and becomes unset.
 #[cold]
 #[inline(never)]
 fn repair<I: Id>(
@@ -216,7 +214,7 @@ fn repair<I: Id>(
     Ok(())
 }
 
-/// An index out of range: the error, or a finding where repairs are asked for.
+/// Returns the error for an index out of range, or reports a finding if the policy is to repair.
 #[cold]
 fn refuse(
     index: u32,

@@ -1,9 +1,10 @@
-//! References as they are read: indices on the wire become rows of the model at once, which are proved later.
+//! References while they are read: each index of the payload becomes a row of the model at once, and is
+//! validated later.
 //!
 //! ```text
-//! 1.8 on                index 0 is row 0, the empty one
-//! 1.4 to 1.7            index 0 is row 1; a mapping or a link that is left out is row 0, none
-//! 1.3                   the same, but that 0 and left out look alike
+//! 1.8 and later         index 0 is row 0, the empty row
+//! 1.4 to 1.7            index 0 is row 1; an omitted mapping or link is row 0, the empty row
+//! 1.3                   the same, except that index 0 and omitted are encoded alike
 //! ```
 
 use crate::error::Result;
@@ -13,9 +14,9 @@ use crate::wire::LEN;
 use crate::wire::read::Reader;
 use crate::wire::varint::BEYOND;
 
-/// The rows a table has before those of the wire.
+/// Returns the number of rows of the model before those of the payload.
 ///
-/// It is what a row's place in a column exceeds its index on the wire by, which errors must name.
+/// Errors subtract it from the row in a column to get the index in the payload.
 pub(super) const fn own_rows<G: Generation>() -> usize {
     match G::CAPABILITIES.rows {
         Rows::NullFirst => 0,
@@ -23,9 +24,9 @@ pub(super) const fn own_rows<G: Generation>() -> usize {
     }
 }
 
-/// The row of the model that an index on the wire leads to, whether or not it is there. What is no index stays so.
+/// Returns the row of the model for an index of the payload, in range or not. Invalid indices stay unchanged.
 ///
-/// pprof has ids, which lead to rows of the model as they are.
+/// pprof has ids, which equal rows of the model.
 #[inline(always)]
 pub(crate) fn row_of<G: Generation>(index: u32) -> u32 {
     let own = match G::VERSION {
@@ -35,10 +36,10 @@ pub(crate) fn row_of<G: Generation>(index: u32) -> u32 {
     if index < BEYOND { index + own } else { index }
 }
 
-/// A mapping or link reference: the row of the model it leads to, or none.
+/// Returns the row of the model for a mapping or link reference, or 0 if unset.
 ///
-/// `optional` in the proto of 1.4 to 1.7 makes "left out" and "the first row" differ. In 1.3 they look alike, so the
-/// index is kept as it is, for [`settle`](super::settle) to tell.
+/// In the proto of 1.4 to 1.7, `optional` distinguishes an omitted field from the first row. In 1.3 they are
+/// encoded alike, so the index is kept for [`settle`](super::settle) to decide.
 #[inline]
 pub(crate) fn reference<G: Generation>(index: Option<u32>) -> u32 {
     match G::CAPABILITIES.rows {
@@ -47,14 +48,14 @@ pub(crate) fn reference<G: Generation>(index: Option<u32>) -> u32 {
     }
 }
 
-/// Indices of attributes, packed or not, as they are.
+/// Reads indices of attributes, packed or not, without conversion. `out` holds a single list.
 ///
-/// Protobuf lets a writer pack a repeated number or not, and several times in one message; a reader
-/// has to take all of that. The list is of one thing alone.
+/// Protobuf allows a writer to pack a repeated number or not, and to repeat the field. A reader must accept
+/// every form.
 ///
 /// # Errors
 ///
-/// [`Limit`](crate::ErrorKind::Limit) past `max_attributes_per_item`, besides malformed varints.
+/// [`Limit`](crate::ErrorKind::Limit) if `max_attributes_per_item` is exceeded; malformed varints.
 #[inline(always)]
 pub(crate) fn indices(
     tag: u32,
@@ -65,7 +66,8 @@ pub(crate) fn indices(
     rows_from(tag, reader, (out, 0), |index| index, intake)
 }
 
-/// The same as rows of the model, in a list of many things: those of this one are from `first` on.
+/// Reads indices of attributes as rows of the model. `out` holds the lists of many items; that of this item
+/// begins at `first`.
 #[inline(always)]
 pub(crate) fn attribute_rows<G: Generation>(
     tag: u32,

@@ -1,10 +1,10 @@
-//! Reading the rows of the other tables.
+//! Reader of the rows of the other tables.
 //!
-//! Locations have a file of their own; strings are taken in the first pass, by [`Tables::count`].
+//! Another module reads locations; the first pass collects strings ([`Tables::count`]).
 //!
-//! Every message has a reader that takes fields in any order, repeated or unknown, as protobuf
-//! asks. Functions, of which there are many, have a second one before it that guesses the usual
-//! form ([`Short`]) and keeps nothing if the guess is wrong, so both give the same row.
+//! Every message has a reader for fields in any order, repeated or unknown, as protobuf requires. Functions
+//! are numerous, so they have a second reader for the usual form ([`Short`]). It keeps nothing if the form is
+//! unusual, so both readers give the same row.
 //!
 //! ```text
 //! function    functions, and in 1.3 ids.function
@@ -15,7 +15,7 @@
 //! unit        units                               up to 1.7
 //! ```
 //!
-//! References are kept as they are: tables may refer to rows that come later in the payload.
+//! References are stored as read, because tables may refer to rows that follow later in the payload.
 
 use crate::error::Result;
 use crate::format::fields::fields;
@@ -34,11 +34,11 @@ use crate::format::otlp::read::references::{attribute_rows, own_rows};
 use crate::format::otlp::read::tables::{MappingPprof, Tables};
 
 impl Tables {
-    /// A function; most are of a few bytes and read without looking for their end at every field.
+    /// Reads a function. Most are a few bytes long and read without a bounds check for each field.
     ///
     /// # Errors
     ///
-    /// What is no protobuf, a field that is unknown where that is refused, the budget.
+    /// Input that is not protobuf, a known field with another wire type, the budget.
     #[inline]
     pub(crate) fn function<G: Generation>(
         &mut self,
@@ -56,9 +56,9 @@ impl Tables {
         Ok(())
     }
 
-    /// A stack, its locations leaf first as on the wire (1.8 and later).
+    /// Reads a stack, leaf first as in the payload (1.8 and later).
     ///
-    /// `location_indices` may be in several fields, packed or not; together they are the stack.
+    /// `location_indices` may be split into several fields, packed or not; together they are the stack.
     ///
     /// # Errors
     ///
@@ -79,12 +79,12 @@ impl Tables {
         self.stacks.end(first, 0, intake)
     }
 
-    /// A mapping; its attributes are a row only if it has any.
+    /// Reads a mapping.
     ///
-    /// `has_functions` and its three neighbours, the build id and its kind go to `mapping_pprof`,
-    /// which [`lift`](super::lift) makes attributes of: the current proto has no fields for them.
+    /// `has_functions` and the three similar fields, the build id and its kind are stored in `mapping_pprof`,
+    /// because the current proto lacks these fields; [`lift`](super::lift) converts them to attributes.
     ///
-    /// Mappings are few, so there is no second reader for the usual form.
+    /// Mappings are few, so they have no second reader for the usual form.
     pub(crate) fn mapping<G: Generation>(
         &mut self,
         body: &[u8],
@@ -123,17 +123,17 @@ impl Tables {
         Ok(())
     }
 
-    /// A link: ids of 16 and 8 bytes, or none. One of the two alone is kept, with a note.
+    /// Reads a link: ids of 16 and 8 bytes, or empty. A link with only one of them is kept and reported.
     ///
-    /// Both ids empty is the empty link, row 0 of a table.
+    /// If both ids are empty, it is the empty link, row 0 of a table.
     ///
     /// # Errors
     ///
-    /// An id of any other length, unless repairs are asked for.
+    /// An id of any other length, unless the policy is to repair.
     pub(super) fn link<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
         let mut reader = Reader::new(body);
         let mut link = Link::default();
-        // Row 0 stands for none, whatever it holds.
+        // Row 0 means no link, whatever its contents.
         let code = if self.links.is_empty() { losses::ROW_0 } else { losses::LINK_INVALID };
         let (mut has_trace, mut has_span) = (false, false);
         fields!(reader, LINK in G::VERSION, intake; {
@@ -160,9 +160,9 @@ impl Tables {
         Ok(())
     }
 
-    /// A row of the attribute table: with its unit since 1.8, a plain pair before.
+    /// Reads a row of the attribute table: with its unit since 1.8, a plain pair before.
     ///
-    /// Up to 1.7 the unit stands in `attribute_units` by key; `settle` puts it on each attribute.
+    /// Up to 1.7 `attribute_units` stores the unit for each key; `settle` copies it to each attribute.
     ///
     /// # Errors
     ///
@@ -182,11 +182,11 @@ impl Tables {
         Ok(())
     }
 
-    /// An `AttributeUnit`: the unit of all attributes of a key (1.3 to 1.7).
+    /// Reads an `AttributeUnit`: the unit of all attributes of a key (1.3 to 1.7).
     ///
-    /// Both are kept as string indices, to be proved when all tables are known.
+    /// Both are stored as string indices and validated after all tables are read.
     ///
-    /// A key that is said twice is for [`settle`](super::settle) to judge.
+    /// [`settle`](super::settle) resolves duplicate keys.
     pub(super) fn unit<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
         let mut reader = Reader::new(body);
         let (mut key, mut unit) = (0, 0);
@@ -199,10 +199,10 @@ impl Tables {
     }
 }
 
-/// The fields of a function in their usual order, and its id.
+/// Reads the fields of a function in their usual order, and its id.
 ///
-/// `None` where any field is missing from this order, or any other follows: `is_done` is the one
-/// check. A field that is left out is 0, as proto3 has it.
+/// Returns `None` if the order differs or an unknown field follows; `is_done` is the only check. An omitted
+/// field is 0, as in proto3.
 #[inline(always)]
 fn short_function<G: Generation>(mut row: Short) -> Option<(Function, u64)> {
     let id = match G::CAPABILITIES.ids {
@@ -219,9 +219,9 @@ fn short_function<G: Generation>(mut row: Short) -> Option<(Function, u64)> {
     row.is_done().then_some((function, id))
 }
 
-/// A function in any order of fields, and its id.
+/// Reads the fields of a function in any order, and its id.
 ///
-/// Of a field that is said twice the last counts, as in all protobuf.
+/// The last occurrence of a field wins, as in protobuf generally.
 #[inline(never)]
 fn any_function<G: Generation>(mut reader: Reader, intake: &mut Intake) -> Result<(Function, u64)> {
     let (mut function, mut id) = (Function::default(), 0);

@@ -1,16 +1,17 @@
-//! Reading samples: the hot path.
+//! Reader of samples: the hot path.
 //!
-//! Samples are most of a payload. One of few bytes and of the usual fields is read by [`short_sample`], which knows
-//! how many bytes are left and so checks once; anything else by [`any_sample`], which checks at every field.
+//! Samples make up most of a payload. [`short_sample`] reads short samples with the usual fields: it tracks
+//! the bytes left in the sample, so it checks bounds once. [`any_sample`] reads all others and checks every
+//! field.
 //!
 //! ```text
-//! bytes of a sample ─► short_sample ─► columns        fails on anything unusual: what it pushed is taken back
-//!                   └► any_sample   ─► columns        every field, in any order, as often as it likes
+//! bytes of a sample ─► short_sample ─► columns        fails on anything unusual: its pushes are undone
+//!                   └► any_sample   ─► columns        fields in any order, repeated
 //! columns           stacks [7 8 8]   values [1 | 2 | 3]   attributes [4 | 4 5 | ]   timestamps …
 //! ```
 //!
-//! Columns and not structs, since each is proved in one pass and most samples have the same few
-//! fields.
+//! Columns instead of structs, because each column is validated in one pass and most samples have the same
+//! few fields.
 
 use crate::error::Result;
 use crate::format::fields::{fields, is};
@@ -30,33 +31,33 @@ use crate::wire::read::Reader;
 use crate::wire::short::Short;
 use crate::wire::varint::index;
 
-/// The samples as they are on the wire: ids are numbers, not yet proved.
+/// The samples as encoded: ids are numbers, not validated yet.
 #[derive(Debug, Default)]
 pub(crate) struct RawSamples {
-    /// One for each sample: an index, or while slices are read what [`LocationList`] keeps of it.
+    /// One entry for each sample: an index, or the number of a slice in [`LocationList`].
     ///
-    /// As long as there are samples: the other columns may end earlier.
+    /// This column has an entry for each sample; the others may be shorter.
     pub(crate) stacks: Vec<u32>,
-    /// As long as to the last sample that has one.
+    /// The links, up to the last sample that has one.
     pub(crate) links: Vec<u32>,
-    /// Indices into the attribute table, those made of labels already shifted like them.
+    /// Rows of the attribute table, including attributes made of labels.
     pub(crate) attributes: Ragged<u32>,
-    /// One for each sample type, or since 1.8 for each timestamp.
+    /// One value for each sample type, or since 1.8 for each timestamp.
     pub(crate) values: Ragged<i64>,
     /// Nanoseconds since 1970.
     pub(crate) timestamps: Ragged<u64>,
-    /// As `links`.
+    /// The stacktrace ids, up to the last sample that has one.
     pub(crate) stacktrace_ids: Vec<u32>,
-    /// Of the sample being read, in pprof's form, which 1.3 has too: the same key may come several times.
+    /// The labels of the current sample in pprof's form, which 1.3 has too. A key may be repeated.
     labels: Vec<Label>,
 }
 
 impl RawSamples {
-    /// Makes room for so many samples, which take so many bytes: a value takes a few of them.
+    /// Reserves memory for `samples` samples of `bytes` bytes in all. A value takes a few bytes.
     ///
     /// # Errors
     ///
-    /// The budget: room for what is announced is paid for before it is made.
+    /// The budget, which is charged before memory is allocated.
     pub(crate) fn reserve(
         &mut self,
         samples: usize,
@@ -64,7 +65,7 @@ impl RawSamples {
         intake: &mut Intake,
     ) -> Result<()> {
         let values = samples.min(bytes / 4);
-        // A stack, and where attributes, values and timestamps end.
+        // Charge for a stack, and for the ends of attributes, values and timestamps.
         intake.budget.take::<[u32; 4]>(samples)?;
         intake.budget.take::<i64>(values)?;
         self.stacks.reserve_exact(samples);
@@ -73,7 +74,8 @@ impl RawSamples {
         Ok(())
     }
 
-    /// Ends the lists of sample `row`. Where one has attributes, most have.
+    /// Ends the lists of sample `row`. If one sample has attributes, most have, so memory for all ends is
+    /// reserved.
     #[inline(always)]
     fn end_rows(&mut self, row: usize) {
         if self.attributes.ends.is_empty() && !self.attributes.items.is_empty() {
@@ -84,9 +86,9 @@ impl RawSamples {
         self.timestamps.end_row_at(row);
     }
 
-    /// The samples in the model's form, now that all are read; their ids are not yet proved.
+    /// Returns the samples in the form of the model, after all are read. Their ids are not validated yet.
     ///
-    /// No column is copied: ids are numbers by another name.
+    /// Copies no column: ids have the representation of numbers.
     pub(crate) fn settle(self) -> Samples {
         Samples {
             stacks: prove::ids(self.stacks),
@@ -101,11 +103,11 @@ impl RawSamples {
 
 /// Reads one sample into the columns.
 ///
-/// The choice of reader never shows: both push the same columns.
+/// Both readers push to the same columns, with the same result.
 ///
 /// # Errors
 ///
-/// What is no protobuf; an attribute that labels make ambiguous; the budget and the limits.
+/// Input that is not protobuf; invalid attributes beside labels; the budget and the limits.
 #[inline]
 pub(crate) fn sample<G: Generation>(
     reader: Reader,
@@ -148,7 +150,7 @@ pub(crate) fn sample<G: Generation>(
     Ok(())
 }
 
-/// The reference of a sample that has one: the column ends with the last that does.
+/// Appends the reference of a sample, if it has one. The column ends with the last sample that has one.
 #[inline(always)]
 fn push_reference(column: &mut Vec<u32>, row: usize, reference: u32) {
     if reference != 0 {
@@ -157,9 +159,9 @@ fn push_reference(column: &mut Vec<u32>, row: usize, reference: u32) {
     }
 }
 
-/// Adds a sample's labels to its attributes, which are from `first` on.
+/// Adds the labels of a sample to its attributes, which begin at `first`.
 ///
-/// Labels of one key become one attribute, as in pprof's reader ([`labels::group`]).
+/// Labels with the same key become one attribute, as in pprof's reader ([`labels::group`]).
 #[inline]
 fn attach_labels(
     first: usize,
@@ -183,9 +185,9 @@ fn attach_labels(
     labels::group(&singles, out, texts, new_attributes, intake)
 }
 
-/// How much the columns of lists hold.
+/// The lengths of the list columns.
 ///
-/// Taken before a sample is read, so that a failed guess can be undone.
+/// Recorded before a sample is read, so that a failed fast path can be undone.
 #[derive(Clone, Copy)]
 struct Lengths {
     values: usize,
@@ -203,9 +205,9 @@ impl RawSamples {
         }
     }
 
-    /// Asks for what a short sample has from `before` on, but for one value, which there is room for.
+    /// Charges for the items of a short sample after `before`. One value is already charged.
     ///
-    /// A short sample is small, so it is read first and paid for afterwards.
+    /// A short sample is small, so it is charged after it is read.
     ///
     /// # Errors
     ///
@@ -226,17 +228,18 @@ impl RawSamples {
         intake.take_attributes(after.attributes - before.attributes)
     }
 
-    /// Makes room for the attributes of all samples of a payload of so many bytes, where each has as many
-    /// as the first that has any.
+    /// Reserves memory for the attributes of all samples, assuming that each has as many as the first that
+    /// has any.
     ///
-    /// Once a payload. Bounded by the payload's size, as the first sample may be an exception.
+    /// Called once per payload. Bounded by the size of the payload in bytes, because the first sample may be
+    /// an exception.
     #[cold]
     fn expect_attributes(&mut self, payload: usize) {
         let all = self.stacks.capacity().saturating_mul(self.attributes.items.len());
         self.attributes.items.reserve(all.min(payload / 16));
     }
 
-    /// Takes back what a short sample pushed before it turned out to be none.
+    /// Undoes the pushes of a failed [`short_sample`].
     #[inline]
     fn truncate(&mut self, lengths: Lengths) {
         self.values.items.truncate(lengths.values);
@@ -245,22 +248,23 @@ impl RawSamples {
     }
 }
 
-/// The fields of a sample that have one value.
+/// The scalar fields of a sample.
 ///
-/// Raw indices: nothing is proved while samples are read, as tables may come later.
+/// Raw indices: validation runs after all tables are read.
 #[derive(Clone, Copy, Default)]
 struct Fields {
     stack: u32,
     link: Option<u32>,
     slice_start: u32,
     slice_length: u32,
-    /// Of 1.3, the index of a string.
+    /// A string index, in 1.3 only.
     stacktrace_id: u32,
 }
 
-/// A sample of few bytes and of the usual fields, the lists packed; `None` when it is not one.
+/// Reads a short sample with the usual fields and packed lists. Returns `None` if the sample has another
+/// form.
 ///
-/// Its conditions are constants of the generation, so each has a loop of its own without fields
+/// The conditions are constants of the generation, so each generation gets a separate loop without the fields
 /// that it lacks.
 #[inline(always)]
 fn short_sample<G: Generation>(mut row: Short, samples: &mut RawSamples) -> Option<Fields> {
@@ -301,11 +305,11 @@ fn short_sample<G: Generation>(mut row: Short, samples: &mut RawSamples) -> Opti
     row.is_done().then_some(fields)
 }
 
-/// Any sample: fields in any order, lists packed or not, each as often as it likes.
+/// Reads any sample: fields in any order, repeated, lists packed or not.
 ///
 /// # Errors
 ///
-/// What is no protobuf, the budget.
+/// Input that is not protobuf, the budget.
 #[inline(never)]
 fn any_sample<G: Generation>(
     mut reader: Reader,
@@ -338,7 +342,7 @@ fn any_sample<G: Generation>(
     Ok(fields)
 }
 
-/// Values, packed or one.
+/// Reads values, packed or not.
 #[inline(always)]
 fn values(tag: u32, reader: &mut Reader, out: &mut Vec<i64>, intake: &mut Intake) -> Result<()> {
     if tag & 7 == LEN {
@@ -351,7 +355,7 @@ fn values(tag: u32, reader: &mut Reader, out: &mut Vec<i64>, intake: &mut Intake
     Ok(())
 }
 
-/// Timestamps: bytes to be copied where they are fixed64, varints up to 1.7.
+/// Reads timestamps: fixed64, copied in bulk; up to 1.7 varints.
 fn times<G: Generation>(
     tag: u32,
     reader: &mut Reader,

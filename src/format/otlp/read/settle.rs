@@ -1,21 +1,21 @@
-//! How indices on the wire become rows of the model, once the tables are complete.
+//! Conversion of the payload's row numbers to those of the model, after the tables are complete.
 //!
-//! The model has an empty row 0 in each table. A generation has it too ([`Rows::NullFirst`]); or its row 0 may be
-//! a real one, and then the model's row comes before it and indices count one more. An empty first row of such a
-//! table says what the model's row says and is taken out again, so that a payload written here comes back with
-//! the same rows.
+//! The model has an empty row 0 in each table. Some generations do too ([`Rows::NullFirst`]). In others row 0
+//! may be an ordinary row; then the model inserts its row before it, and indices increase by one. If the
+//! first row of such a table is empty, it duplicates the model's row and is removed, so that payloads written
+//! by this crate read back with the same rows.
 //!
 //! ```text
-//! wire, 1.4 to 1.7   [r0 r1 r2]              index 0 is r0; "none" is a field left out
-//! model              [empty r0 r1 r2]        index 0 was read as row 1
-//! the same, r0 empty [empty r1 r2]           r0 is dropped; row 1 becomes 0
-//! wire, 1.8 on       [empty r1 r2]           index 0 was read as row 0; for another row 0 see `null_row`
+//! payload, 1.4 to 1.7   [r0 r1 r2]              index 0 is r0; an unset reference is an omitted field
+//! model                 [empty r0 r1 r2]        index 0 was read as row 1
+//! the same, r0 empty    [empty r1 r2]           r0 is dropped; row 1 becomes 0
+//! payload, 1.8 on       [empty r1 r2]           index 0 was read as row 0; for another row 0 see `null_row`
 //! ```
 //!
 //! Mappings, functions and links can lose their row 0 this way. Locations and attributes keep theirs.
 //!
-//! Units come in here too: `attribute_units` of 1.3 to 1.7 is a table of keys, and the model has a
-//! unit on each attribute.
+//! This module also resolves units: `attribute_units` of 1.3 to 1.7 is a table of keys, and the model stores
+//! a unit in each attribute.
 
 use hashbrown::HashMap;
 
@@ -32,11 +32,11 @@ use crate::model::id::StringId;
 use crate::schema::{Generation, Rows, Table};
 
 impl Tables {
-    /// Brings every table to the model's form of row 0, and says how its indices change.
+    /// Converts every table to the model's form of row 0, and returns how to convert references.
     ///
     /// # Errors
     ///
-    /// A row 0 that is not empty where it must be, unless repairs are asked for ([`null_row`](super::null_row)).
+    /// A row 0 that must be empty and is not, unless the policy is to repair ([`null_row`](super::null_row)).
     pub(crate) fn settle<G: Generation>(
         &mut self,
         uses: Uses,
@@ -53,7 +53,7 @@ impl Tables {
             function_row_0 = !kept.contains(&Table::Function);
             link_row_0 = !kept.contains(&Table::Link);
         } else {
-            // Where presence tells a reference from none, one into a table without rows leads nowhere.
+            // If presence distinguishes unset references, a reference into an empty table is invalid.
             let leads = |len: usize| rows == Rows::FromZero || len > 1;
             mapping_row_0 = leads(self.mappings.len()) && self.drop_empty_mapping();
             function_row_0 =
@@ -73,7 +73,7 @@ impl Tables {
         }
         let own = |table| u32::from(rows != Rows::NullFirst || kept.contains(&table));
         let target = |rows: usize, own: u32| Target { rows, own, none: own };
-        // What is left out is read as none, where presence tells.
+        // An omitted reference was read as 0 if presence distinguishes it.
         let told = |rows: usize, own: u32| Target { rows, own, none: 0 };
         let attributes = target(self.attributes.len(), own(Table::Attribute));
         Ok(Targets {
@@ -91,10 +91,10 @@ impl Tables {
         })
     }
 
-    /// An all-zero first mapping stands for none; the model has that row already.
+    /// Removes an all-zero first mapping, because the model has an empty row already. Returns whether it was
+    /// empty or the table has no rows.
     ///
-    /// What pprof's fields say of it counts too: a mapping with a flag is not empty. The answer is
-    /// also yes where the table has no row at all.
+    /// pprof's fields count as contents too: a mapping with a flag is not empty.
     fn drop_empty_mapping(&mut self) -> bool {
         let empty = self.mappings.get(1).is_none_or(|row| *row == Mapping::default())
             && self.mapping_attributes.row(1).is_empty()
@@ -111,11 +111,11 @@ impl Tables {
         empty
     }
 
-    /// Mapping references, as rows of the model's table.
-    /// `row_0` says whether the first mapping on the wire was the empty one.
+    /// Converts mapping references to rows of the model's table. `row_0` is whether the first mapping of the
+    /// payload was empty.
     ///
-    /// 1.3 has no way to say "no mapping" beside an index 0, which is also the first mapping. Its
-    /// address range decides for each location; the first guess is reported.
+    /// In 1.3 an unset mapping and the first mapping are both index 0. The address of each location decides,
+    /// by the address range of the mapping. The first guess is reported.
     fn mapping_references<G: Generation>(&mut self, row_0: bool, intake: &mut Intake) {
         if G::CAPABILITIES.rows == Rows::FromZero {
             self.raw_mappings = self.location_mappings.clone();
@@ -125,7 +125,8 @@ impl Tables {
             (Rows::NullFirst, _) | (Rows::Presence, false) | (Rows::FromZero, true) => {}
             (Rows::Presence, true) => one_less(references),
             (Rows::FromZero, false) => {
-                // Left out and 0 look alike: the address decides, and no address is taken for yes.
+                // Omitted and 0 are encoded alike. The address decides; without an address, it is the first
+                // mapping.
                 let first = self.mappings.get(1).copied().unwrap_or_default();
                 let holds = |address: u64| first.may_hold(address);
                 let is_there = self.mappings.len() > 1;
@@ -155,10 +156,10 @@ impl Tables {
         }
     }
 
-    /// The unit of each key that has one, by the id the key has in attributes.
+    /// Returns the unit of each key that has one. Keys are the ids of the attributes' keys.
     ///
-    /// The first unit of a key counts; another is reported. Keys are compared by text, as a key may
-    /// be several rows of the string table.
+    /// The first unit of a key wins; others are reported. Keys are compared as strings, because the string
+    /// table may contain duplicates.
     fn units_by_key(
         &mut self,
         intake: &mut Intake,
@@ -188,7 +189,8 @@ impl Tables {
     }
 }
 
-/// Removes row 1 when it is the empty row that the model has at row 0; whether there is no row 1 that is not.
+/// Removes row 1 if it is empty, because the model has an empty row 0. Returns whether row 1 was empty or
+/// missing.
 fn drop_if<T>(rows: &mut Vec<T>, empty: impl Fn(&T) -> bool) -> bool {
     match rows.get(1) {
         None => true,

@@ -1,7 +1,7 @@
-//! How many values and timestamps a sample may have.
+//! Validation of the number of values and timestamps of samples.
 //!
-//! Since 1.8 a sample has values, timestamps, or one value for each timestamp. Before, it has one value for each
-//! sample type. Both are checked by whole columns; only a column that fails is looked at row by row.
+//! Since 1.8 a sample has values, timestamps, or one value for each timestamp. Before 1.8 it has one value
+//! for each sample type.
 //!
 //! ```text
 //!                    values  timestamps
@@ -11,7 +11,7 @@
 //! 1.3 to 1.7         types   any         one value for each sample type
 //! ```
 //!
-//! The first three are what the comment on `Sample.values` in `profiles.proto` allows.
+//! The first three follow the comment on `Sample.values` in `profiles.proto`.
 //! [`Profile::totals`](crate::model::Profile::totals) and all writers rely on it.
 
 use crate::error::{Error, Result};
@@ -20,15 +20,12 @@ use crate::format::losses;
 use crate::model::samples::Samples;
 use crate::schema::Generation;
 
-/// Refuses or repairs samples whose values fit neither the sample types nor the timestamps: too many are cut, too few
-/// filled up with 0.
-///
-/// One sample is enough to rebuild the column, so a repair costs one pass over all values; the
-/// finding names the first bad sample only.
+/// Rejects samples whose number of values fits neither the sample types nor the timestamps. A repair drops
+/// these samples.
 ///
 /// # Errors
 ///
-/// The first sample of another shape, unless repairs are asked for.
+/// The first invalid sample, unless the policy is to repair.
 pub(crate) fn check<G: Generation>(
     samples: &mut Samples,
     types: usize,
@@ -40,7 +37,7 @@ pub(crate) fn check<G: Generation>(
         (0, _) | (_, 0) => found,
         (times, _) => times,
     };
-    // Rows behind the last with timestamps have none, so all that they have is right.
+    // Rows after the last one with timestamps may have any number of values.
     let rows = if !G::CAPABILITIES.several_sample_types { timestamps.len() } else { stacks.len() };
     let found = |row: usize| values.row(row).len();
     let is_bad = |row: &usize| found(*row) != wanted(*row, found(*row));

@@ -1,15 +1,16 @@
-//! Reading the lookup tables, wherever a generation keeps them.
+//! Reader of the lookup tables, which each generation stores in a different message.
 //!
-//! Where row 0 is a row like any other on the wire, the model's own comes before it, and every reference is made to
-//! lead to the model's row when it is read ([`row_of`](super::references::row_of)); `prove` says later whether that row is there.
+//! If row 0 of the payload is an ordinary row, the model inserts its empty row before it. References are
+//! converted to rows of the model when they are read ([`row_of`](super::references::row_of)), and `prove`
+//! validates them later.
 //!
-//! A table is read as columns (`location_mappings`, `addresses`, `lines` …), not as structs: ids
-//! are proved by the column, and the model keeps them that way. A field that few rows have
-//! (`folded`, `frame_types`, `mapping_pprof`) is a short list beside the table.
+//! Tables are stored as columns (`location_mappings`, `addresses`, `lines` …) instead of structs, because ids
+//! are validated by column and the model stores columns too. Rarely used fields (`folded`, `frame_types`,
+//! `mapping_pprof`) are short lists beside the table.
 //!
-//! `count` runs over all rows before `read` sees the first. That makes every `Vec` its final size
-//! at once, lets `Limits::max_table_entries` refuse before memory is taken, and gives the ids of
-//! texts met in place their place: behind the table's, whose number is known by then.
+//! `count` processes all rows before `read` sees the first. So each `Vec` is allocated at its final size, and
+//! `Limits::max_table_entries` applies before memory is allocated. Inline strings get ids after those of the
+//! table, whose length is then known.
 
 use crate::error::{Error, Result};
 use crate::format::intake::{Intake, Policy};
@@ -23,65 +24,64 @@ use crate::schema::{Generation, Rows, Table};
 use crate::wire::read::Reader;
 use crate::wire::short::Short;
 
-/// The tables as they are on the wire: ids are numbers, not yet proved.
+/// The tables as encoded: ids are numbers, not validated yet.
 ///
-/// In generations without an empty row 0, one is put before those of the wire when room is made for them, so
-/// that rows have the model's numbers from the start. So have references, but for those that
-/// [`settle`](super::settle) has to tell from none.
+/// In generations without an empty row 0, one is inserted when memory is reserved, so rows have the model's
+/// numbers from the start. References do too, except those that [`settle`](super::settle) must distinguish
+/// from unset ones.
 #[derive(Debug)]
 pub(crate) struct Tables {
-    /// Strings of the table, then those met in place.
+    /// Strings of the table, followed by inline strings.
     pub(crate) texts: Texts,
-    /// Of the first pass.
+    /// The results of the first pass.
     pub(crate) counts: Counts,
-    /// While rows are counted: the next string may be the first of another payload.
+    /// Whether the next string may be the first of another payload. Used by the first pass.
     pub(crate) begins: bool,
     pub(crate) mappings: Vec<Mapping>,
-    /// As indices on the wire. As long as to the last mapping that has any.
+    /// Indices as encoded, up to the last mapping that has any.
     pub(crate) mapping_attributes: Ragged<u32>,
-    /// As long as to the last mapping that says any of it.
+    /// Up to the last mapping that has any of these fields.
     pub(crate) mapping_pprof: Vec<MappingPprof>,
-    /// By location: a mapping, as [`reference`](super::references::reference) has it.
+    /// The mapping of each location, converted by [`reference`](super::references::reference).
     pub(crate) location_mappings: Vec<u32>,
-    /// The same as they were on the wire, where they may yet turn out to be ids.
+    /// The same as encoded, because in 1.3 they may be ids.
     pub(crate) raw_mappings: Vec<u32>,
-    /// Its length is that of the location table.
+    /// One entry for each location, so its length is that of the table.
     pub(crate) addresses: Vec<u64>,
-    /// Their functions as on the wire until they are proved.
+    /// Lines, with functions that are not validated yet.
     pub(crate) lines: Ragged<Line>,
-    /// Ends are noted only from the first location on that has any: most payloads have none at all.
+    /// Has ends only from the first location with attributes: in most payloads no location has attributes.
     pub(crate) location_attributes: Ragged<u32>,
     /// The rows of folded locations.
     ///
-    /// Ascending: rows are read in order. [`lift`](super::lift) makes attributes of them.
+    /// Ascending, because rows are read in order. [`lift`](super::lift) converts them to attributes.
     pub(crate) folded: Vec<u32>,
     /// The rows of locations with a frame type, and the type.
     ///
-    /// A string index, not yet proved. Ascending by row.
+    /// The type is a string index, not validated yet. Ascending by row.
     pub(crate) frame_types: Vec<(u32, u32)>,
-    /// Their texts as string indices until they are proved.
+    /// Functions, with string indices that are not validated yet.
     pub(crate) functions: Vec<Function>,
-    /// Read to their final form: a link holds no reference.
+    /// Links in their final form: they contain no references.
     pub(crate) links: Vec<Link>,
-    /// Their keys, units and texts are proved as they are read, since the strings are known by
-    /// then.
+    /// Attributes, with keys, units and strings validated while they are read, because the strings are known
+    /// by then.
     pub(crate) attributes: Vec<Attribute>,
-    /// Made of fields and labels, numbered behind `attributes`.
+    /// Attributes made of fields and labels, numbered after `attributes`.
     pub(crate) new_attributes: NewAttributes,
     /// Units by key, both as string indices.
     pub(crate) units: Vec<(u32, u32)>,
-    /// Rows of the stack table since 1.8; before, what slices and lists of samples became.
+    /// Rows of the stack table since 1.8; before, the stacks of slices and of samples' own lists.
     pub(crate) stacks: Stacks,
-    /// Whether samples name their stacks by slices of a list.
+    /// Whether samples reference stacks as slices of a list.
     ///
-    /// It helps to tell 1.3's payloads apart; see [`ids`](super::ids).
+    /// It helps to distinguish payloads of 1.3; see [`ids`](super::ids).
     pub(crate) slices: bool,
-    /// Of pprof's rows, in 1.3.
+    /// The ids of pprof's rows, in 1.3.
     pub(crate) ids: Ids,
 }
 
-/// How many rows each table has on the wire.
-/// Room is made for so many; the limit on rows is checked against the largest.
+/// The number of rows of each table in the payload. Used to reserve memory and to check the limit on rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) mapping: usize,
@@ -91,15 +91,15 @@ pub(crate) struct Counts {
     pub(crate) attribute: usize,
     pub(crate) unit: usize,
     pub(crate) stack: usize,
-    /// The bytes of all stacks.
+    /// The size of all stacks in bytes.
     pub(crate) stack_bytes: usize,
-    /// It counts while strings are taken, so it is also the number of the next one.
+    /// Incremented while strings are collected, so it is also the number of the next string.
     pub(crate) string: usize,
 }
 
 impl Counts {
-    /// Whether each table may have so many rows. Strings, which are read while the rest is counted, have
-    /// a limit of their own.
+    /// Checks the number of rows of each table. Strings have a separate limit, because they are read while
+    /// the others are counted.
     fn check(&self, intake: &Intake) -> Result<()> {
         let tables = [
             (Table::Mapping, self.mapping),
@@ -114,30 +114,28 @@ impl Counts {
     }
 }
 
-/// What pprof says of a mapping beyond OTLP's current fields.
+/// The fields of a mapping in pprof that current OTLP lacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MappingPprof {
-    /// A string.
-    ///
-    /// Its index, as on the wire. 0: none.
+    /// A string index as encoded; 0 means unset.
     pub(crate) build_id: u32,
-    /// 1 is a hash of head and tail; 0 is the linker's.
+    /// 1 is a hash of the head and tail of the file; 0 is an id written by the linker.
     pub(crate) build_id_kind: u32,
-    /// The four `has_*`, from bit 0.
+    /// The four `has_*` flags, from bit 0.
     ///
-    /// A flag that is false and one that is left out are the same here, as proto3 has it.
+    /// A false flag equals an omitted one, as in proto3.
     pub(crate) flags: u8,
 }
 
 impl MappingPprof {
-    /// A flag may be said again and taken back, so its bit is set anew each time.
+    /// Sets or clears a flag. The last occurrence of the field wins.
     pub(super) fn set_flag(&mut self, bit: u32, said: u64) {
         self.flags = self.flags & !(1 << bit) | u8::from(said != 0) << bit;
     }
 }
 
-/// The error of a string table that begins again, at the empty row that every one begins with: protobuf appends
-/// its rows, and what refers to them would mean those of the payload before.
+/// Returns the error for a string table that starts again with the empty string. Protobuf would append its
+/// rows, and references to them would resolve to rows of the payload before.
 #[cold]
 fn concatenated(text: &[u8], row: usize) -> Error {
     let message = "the table starts a second time: the file is several concatenated payloads: convert each one separately";
@@ -145,14 +143,12 @@ fn concatenated(text: &[u8], row: usize) -> Error {
 }
 
 impl Tables {
-    /// The tables of a message of so many bytes.
-    ///
-    /// `bytes` is that of the message the tables are in; the room for texts is guessed from it.
+    /// Creates tables for a message of `bytes` bytes, which is used to estimate the memory for strings.
     pub(crate) fn new(rows: Rows, bytes: usize) -> Self {
-        // The model's own row 0 comes before those on the wire.
+        // The model inserts an empty row 0.
         let plus = u32::from(rows != Rows::NullFirst);
         Self {
-            // There is seldom less text, and a list that is too short only grows.
+            // An estimate that is seldom too large; the list grows if it is too small.
             texts: Texts::with_room(bytes / 128, bytes / 8),
             counts: Counts::default(),
             begins: false,
@@ -177,9 +173,9 @@ impl Tables {
         }
     }
 
-    /// Counts a row of the table that `tag` belongs to, or takes a string: the first of two passes,
-    /// so that memory is asked for once and texts met in place get ids after those of the table.
-    /// `false`: the field is not of a table.
+    /// Counts a row of the table that `tag` belongs to, or collects a string. This is the first of two
+    /// passes, so that memory is allocated once and inline strings get ids after those of the table. Returns
+    /// `false` if the field is not a table.
     #[inline(always)]
     pub(crate) fn count<G: Generation>(
         &mut self,
@@ -226,12 +222,12 @@ impl Tables {
         Ok(true)
     }
 
-    /// Takes the memory the counted rows need.
+    /// Reserves memory for the counted rows.
     ///
     /// # Errors
     ///
-    /// [`Limit`](crate::ErrorKind::Limit) if a table has more rows than `max_table_entries`, or all
-    /// of them take more than the budget has left. Both before a row is read.
+    /// [`Limit`](crate::ErrorKind::Limit) if a table has more rows than `max_table_entries`, or all tables
+    /// exceed the budget. Both are checked before a row is read.
     pub(crate) fn reserve<G: Generation>(&mut self, intake: &mut Intake) -> Result<()> {
         let Counts {
             mapping,
@@ -246,7 +242,7 @@ impl Tables {
         } = self.counts;
         self.counts.check(intake)?;
         let budget = &mut intake.budget;
-        // A guess: some are inlined. A line takes more than that many bytes.
+        // An estimate: some locations have inlined calls. A line takes more than 8 bytes of the payload.
         let lines = (location + location / 2).min(budget.payload() / 8) + <Short>::MOST_MESSAGES;
         budget.take::<[u32; 2]>(string)?;
         budget.take::<u8>(self.texts.raw.byte_len())?;
@@ -273,12 +269,12 @@ impl Tables {
         self.links.reserve(link + extra);
         self.attributes.reserve(attribute + extra);
         self.stacks.rows.ends.reserve(stack);
-        // Most indices take two bytes or more.
+        // Most indices take at least two bytes.
         if stack_bytes > 0 {
             self.stacks.locations.reserve(stack_bytes / 2);
         }
         self.units.reserve_exact(unit);
-        // What is made of labels is numbered after the rows of the tables.
+        // Attributes made of labels are numbered after the rows of the tables.
         self.texts.table_rows = string as u32 + self.texts.own;
         self.new_attributes.first = (attribute + own_rows::<G>()).max(1) as u32;
         if G::CAPABILITIES.rows == Rows::NullFirst {
@@ -289,7 +285,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Where row 0 is a row like any other, the model's own comes before it.
+    /// Inserts the model's empty row, for generations in which row 0 is an ordinary row.
     fn push_empty_rows(&mut self) {
         self.mappings.push(Mapping::default());
         self.location_mappings.push(0);
@@ -300,11 +296,10 @@ impl Tables {
         self.attributes.push(Attribute::default());
     }
 
-    /// Reads a row of the table that `tag` belongs to. `false`: the field is not of a table.
+    /// Reads a row of the table that `tag` belongs to. Returns `false` if the field is not a table.
     ///
-    /// Locations, functions and stacks are most rows, so they are asked for first and inlined; the
-    /// rest is behind a call. The comparisons are with constants, and those of tables that the
-    /// generation lacks are never true.
+    /// Locations, functions and stacks make up most rows, so they are tested first and inlined; others take a
+    /// call. Tags are constants, and comparisons for tables that the generation lacks are constant `false`.
     #[inline(always)]
     pub(crate) fn read<G: Generation>(
         &mut self,
@@ -333,7 +328,7 @@ impl Tables {
         Ok(true)
     }
 
-    /// The tables with few rows. The reader goes in and out by value, so that the caller keeps its own in
+    /// Reads rows of the small tables. Passes the reader by value, so that the caller can keep its own in
     /// registers.
     #[inline(never)]
     fn read_rare<'a, G: Generation>(

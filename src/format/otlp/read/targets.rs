@@ -1,4 +1,4 @@
-//! What the references of each table lead to, once it is known whether the first row of the table is the empty one.
+//! The tables that references point into, after the form of their first rows is settled.
 
 use hashbrown::HashMap;
 
@@ -10,46 +10,47 @@ use crate::model::profile::ProfileParts;
 use crate::schema::Rows;
 use crate::wire::varint::BEYOND;
 
-/// The rows of each table, and the units that go by key.
+/// The rows of each table, and the units by key.
 ///
-/// Made by [`settle`](super::settle), used by [`prove`](super::prove).
+/// Built by [`settle`](super::settle), used by [`prove`](super::prove).
 #[derive(Debug)]
 pub(crate) struct Targets {
-    /// Strings of the table only. Those met in place have ids behind them, which nothing on the
-    /// wire can name.
+    /// Strings of the table only. Inline strings have ids after them, which no reference of the payload can
+    /// name.
     pub(crate) strings: Target,
     pub(crate) mapping: Target,
     pub(crate) function: Target,
     pub(crate) location: Target,
-    /// Rows of the wire only: nothing but samples can refer to those made of labels.
+    /// Rows of the payload only: only samples can refer to attributes made of labels.
     pub(crate) attributes: Target,
-    /// The same, with those that were made of labels.
+    /// The same, including attributes made of labels.
     pub(crate) sample_attributes: Target,
-    /// [`links`](Targets::links) brings references there first.
+    /// The links, after [`links`](Targets::links) has converted the references.
     pub(crate) link: Target,
-    /// Up to 1.7 stacks are no rows of the wire, and all in range.
+    /// The stacks. Up to 1.7 the payload has no rows of stacks, and all references are in range.
     pub(crate) stack: Target,
-    /// How the generation refers to rows.
+    /// How the generation references rows.
     pub(crate) rows: Rows,
-    /// Whether the first link on the wire was the empty one, which is the model's row 0.
+    /// Whether the first link of the payload was empty, like the model's row 0.
     pub(crate) link_row_0: bool,
-    /// By key: `attribute_units` of 1.3 to 1.7. Empty since.
+    /// Units by key, from `attribute_units` of 1.3 to 1.7. Empty for later generations.
     pub(crate) units: HashMap<StringId, StringId, foldhash::fast::RandomState>,
 }
 
 impl Targets {
-    /// None where the key has no unit.
+    /// Returns the unit of a key; `NONE` if it has no unit.
     pub(crate) fn unit_of(&self, key: StringId) -> StringId {
         self.units.get(&key).copied().unwrap_or_default()
     }
 
-    /// Attributes made of labels are rows too. Where there are labels, the indices on the wire were
-    /// [proved](super::prove::attributes_beside_labels) before.
+    /// Makes attributes made of labels valid targets. For payloads with labels, the indices of the payload
+    /// were [validated](super::prove::attributes_beside_labels) before.
     pub(crate) fn count_new_attributes(&mut self, tables: &Tables) {
         self.sample_attributes.rows += tables.new_attributes.rows.len();
     }
 
-    /// Moves the references of a profile to tables whose row 0 became row 1 ([`null_row`](super::null_row)).
+    /// Adjusts the references of a profile to tables whose row 0 became row 1
+    /// ([`null_row`](super::null_row)).
     pub(crate) fn move_references(&self, profile: &mut ProfileParts) {
         if self.rows != Rows::NullFirst {
             return;
@@ -68,20 +69,20 @@ impl Targets {
         }
     }
 
-    /// The row of the wire that a row of the model is, for the places of errors.
+    /// Returns the payload's index for a row of the model, for the places of errors.
     pub(crate) fn on_wire(&self, target: Target, row: usize) -> usize {
         let own = if self.rows == Rows::FromZero { 1 } else { target.own as usize };
         row.saturating_sub(own)
     }
 
-    /// Brings link references to the model's table.
+    /// Converts link references to rows of the model's table.
     ///
-    /// Before [`prove`](super::prove): a reference past the table stays past it.
+    /// Called before [`prove`](super::prove): a reference past the table stays past it.
     pub(crate) fn links(&self, links: &mut [LinkId]) {
         match (self.rows, self.link_row_0) {
             (Rows::NullFirst, _) | (Rows::Presence, false) | (Rows::FromZero, true) => {}
             (Rows::Presence, true) => one_less(links.iter_mut().map(|link| &mut link.0)),
-            // A reference to the first link cannot be told from none.
+            // A reference to the first link equals an unset one.
             (Rows::FromZero, false) => links
                 .iter_mut()
                 .filter(|link| link.0 != 0)
@@ -90,7 +91,7 @@ impl Targets {
     }
 }
 
-/// Has references to a table whose row 1 is dropped lead to the rows that they led to: what led to that one leads to none.
+/// Adjusts references to a table whose row 1 is removed. References to row 1 become unset.
 pub(super) fn one_less<'r>(references: impl Iterator<Item = &'r mut u32>) {
     references.for_each(|row| *row = if *row < BEYOND { row.saturating_sub(1) } else { *row });
 }

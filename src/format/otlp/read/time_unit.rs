@@ -1,17 +1,18 @@
-//! OTEP 0239 says milliseconds in its text, nanoseconds in its field's name, and has microseconds in
-//! its example: timestamps are read as nanoseconds, and where they cannot be, that is said.
+//! Check of the unit of timestamps. The text of OTEP 0239 specifies milliseconds, its field name nanoseconds,
+//! and its example has microseconds. The reader reads nanoseconds, and reports timestamps that seem to have
+//! another unit.
 //!
-//! The check needs a range to compare with, the container's times or the profile's. Without one
-//! (`start` is 0) nothing is said.
+//! The check compares timestamps with the time range of the container or of the profile. Without a range
+//! (`start` is 0), it reports nothing.
 
 use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::model::ragged::Ragged;
 
-/// Notes timestamps that lie outside `start..=end`, and inside were they micro- or milliseconds.
-/// All times in nanoseconds. It changes nothing: a caller who knows better can.
+/// Reports timestamps that are outside `start..=end` as nanoseconds, but inside as micro- or milliseconds.
+/// The range is in nanoseconds. Changes no timestamps, because the caller may know their unit.
 ///
-/// One factor has to explain all timestamps; a mixture is reported as nothing.
+/// One factor must fit all timestamps; a mixture is not reported.
 pub(crate) fn check(timestamps: &Ragged<u64>, start: i128, end: i128, intake: &mut Intake) {
     let times = &timestamps.items;
     let inside = |factor: i128| {

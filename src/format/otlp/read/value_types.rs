@@ -1,6 +1,6 @@
-//! The texts of sample types and of the period type, proved once all strings are known.
+//! Validation of the strings of sample types and of the period type, after all strings are known.
 //!
-//! They are read as indices, and become texts here, where a wrong one has its place.
+//! They are read as indices and converted to ids here, where an error can name its place.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -9,11 +9,11 @@ use crate::format::texts::Texts;
 use crate::model::profile::{ProfileParts, ValueType};
 use crate::schema::{Generation, VALUE_TYPE};
 
-/// Proves the names and units of what a profile measures.
+/// Validates the names and units of the value types of a profile.
 ///
 /// # Errors
 ///
-/// An index past the table, at its field, unless repairs are asked for: then there is no text.
+/// An index past the string table, with its field, unless the policy is to repair; then the string is unset.
 pub(crate) fn prove<G: Generation>(
     profile: &mut ProfileParts,
     texts: &Texts,
@@ -33,7 +33,8 @@ pub(crate) fn prove<G: Generation>(
     value_type::<G>(period_type, texts, intake, |error| error.within("period_type"))
 }
 
-/// The error has the field's name in that generation: `type` in 1.3, `type_strindex` later.
+/// Validates a value type. Errors have the field's name in that generation: `type` in 1.3, `type_strindex`
+/// later.
 fn value_type<G: Generation>(
     value_type: &mut ValueType,
     texts: &Texts,

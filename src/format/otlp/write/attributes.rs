@@ -1,13 +1,13 @@
-//! Writing rows of the attribute table, and attributes in place: what a key, a value and a unit are to a generation.
+//! Writer of attribute rows and inline attributes: how each generation encodes a key, a value and a unit.
 //!
 //! ```text
-//! 1.8 on      key 5, value "GET", unit 7               KeyValueAndUnit, all texts by reference
+//! 1.8 on      key 5, value "GET", unit 7               KeyValueAndUnit, all strings by reference
 //! up to 1.7   "http.method": "GET"                     KeyValue; the unit by key, in attribute_units
-//! conflict    "size": [{"number": 3, "unit": "kB"}]    a unit that is not its key's: a list of pairs
+//! conflict    "size": [{"number": 3, "unit": "kB"}]    a unit that differs from its key's: a list of pairs
 //! ```
 //!
-//! The last is the form in which labels of several kinds are read from pprof, so reading it gives
-//! the same attribute as a label would.
+//! The reader of pprof converts labels of mixed types to the last form, so reading it gives the same
+//! attribute as a label would.
 
 use crate::format::fields::{emit, number};
 use crate::format::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
@@ -22,9 +22,9 @@ use crate::wire::record::field_varint;
 use crate::wire::write::{field_bytes, field_bytes_nonempty, field_message};
 
 impl<G: Generation> TableWriter<'_, G> {
-    /// A row of the table: a key, a value and its unit since 1.8, a pair before.
+    /// Writes a row of the table: a key, a value and its unit since 1.8, a pair before.
     ///
-    /// An empty value is left out: absent and empty are one in OTLP.
+    /// Omits an empty value, because OTLP does not distinguish absent and empty values.
     pub(super) fn attribute(&self, out: &mut Vec<u8>, row: usize) {
         let attribute = &self.dictionary.attributes[row];
         let strings = &self.dictionary.strings;
@@ -46,10 +46,9 @@ impl<G: Generation> TableWriter<'_, G> {
         });
     }
 
-    /// A default sample type that a profile says by an attribute.
+    /// Writes a default sample type that a profile references as an attribute.
     ///
-    /// A row that the model does not have: the key is the convention's for it, the value the type's
-    /// name.
+    /// The model has no such row: the key is the one of the conventions, the value is the name of the type.
     pub(super) fn default_attribute(&self, out: &mut Vec<u8>, name: StringId) {
         let number = if G::CAPABILITIES.attribute_units {
             let key = self.own_texts.index(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, &self.strings);
@@ -64,10 +63,11 @@ impl<G: Generation> TableWriter<'_, G> {
         field_message(out, number, |out| common::any_value::<G>(out, &value, strings, &self.refs));
     }
 
-    /// An attribute with its key in place; where its unit is not that of its key, as a pair.
+    /// Writes an attribute with an inline key. If its unit differs from that of its key, writes a list of
+    /// pairs.
     ///
-    /// Each element of a list becomes a pair of its own. Names of the pairs are in place, as up to
-    /// 1.9 no key can be a reference, and later generations have no such conflict.
+    /// Each element of a list becomes a separate pair. The keys of the pairs are inline: up to 1.9 no key can
+    /// be a reference, and later generations have no such conflict.
     pub(crate) fn attribute_in_place(
         &self,
         out: &mut Vec<u8>,

@@ -1,10 +1,10 @@
-//! Writing what all signals share: values, resources, scopes.
+//! Writer of messages that all signals share: values, resources, scopes.
 //!
-//! What proto3 leaves out is left out: an empty text, a zero count, an empty value. An element of a
-//! list is written though it is empty, or its neighbours would change places.
+//! Omits fields that proto3 omits: an empty string, a zero count, an empty value. Elements of a list are
+//! written even if empty, because omitting one would move its neighbours.
 //!
-//! A text is in place or an index, never both: [`TextRefs::index`] is 0 for "in place", which no
-//! text that can be referred to has, since string 0 is the empty one.
+//! A string is either inline or an index. [`TextRefs::index`] returns 0 for inline, which is unambiguous
+//! because string 0 is the empty string.
 
 use crate::format::columns::is_in_fields;
 use crate::format::fields::{emit, number};
@@ -19,12 +19,11 @@ use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_OR
 use crate::wire::record::field_varint;
 use crate::wire::write::{field_bytes, field_bytes_nonempty, field_message, varint};
 
-/// A value; where `refs` has an index for a text, it is said by that.
+/// Writes a value. If `refs` has an index for a string, writes the index.
 ///
-/// An empty text in place is written all the same: a `oneof` that is set differs from one that is
-/// not.
+/// An empty inline string is written as well, because a `oneof` that is set differs from one that is unset.
 ///
-/// Recursion as deep as the value.
+/// Recurses to the depth of the value.
 pub(crate) fn any_value<G: Generation>(
     out: &mut Vec<u8>,
     value: &Value,
@@ -43,7 +42,7 @@ pub(crate) fn any_value<G: Generation>(
                 field_varint(out, number, index.into());
             }
         },
-        // A case of a `oneof` is written though it is 0.
+        // A set case of a `oneof` is written even if it is 0.
         Value::Bool(truth) => {
             varint(out, const { ANY_VALUE.tag(G::VERSION, "bool_value") }.into());
             varint(out, u64::from(*truth));
@@ -68,7 +67,7 @@ pub(crate) fn any_value<G: Generation>(
     }
 }
 
-/// The `array_value` of a value: `write` appends each element.
+/// Writes the `array_value` of a value. `write` appends each element.
 pub(super) fn array<G: Generation>(
     out: &mut Vec<u8>,
     values: &[Value],
@@ -82,7 +81,7 @@ pub(super) fn array<G: Generation>(
     });
 }
 
-/// The `kvlist_value` of a value: `write` appends each pair.
+/// Writes the `kvlist_value` of a value. `write` appends each pair.
 pub(super) fn pairs_of<G: Generation, T>(
     out: &mut Vec<u8>,
     pairs: &[T],
@@ -96,7 +95,7 @@ pub(super) fn pairs_of<G: Generation, T>(
     });
 }
 
-/// A named value.
+/// Writes a pair of a key and a value.
 pub(crate) fn key_value<G: Generation>(
     out: &mut Vec<u8>,
     pair: &KeyValue,
@@ -114,10 +113,11 @@ pub(crate) fn key_value<G: Generation>(
     });
 }
 
-/// Entities only where the generation has them; that they are lost is counted once, for the payload.
+/// Writes a resource. Entities are written if the generation has them; `notes` counts their loss once for the
+/// payload.
 ///
-/// Resources have no reference of their own; only texts of their attributes may be references. Where they are in place
-/// many may be one text of the model: none is written past `most` bytes, which the caller refuses.
+/// Strings of attributes may be references; a resource has no other references. Inline, many of them may be
+/// the same string of the model, so writing stops past `most` bytes, and the caller returns an error.
 pub(crate) fn resource<G: Generation>(
     out: &mut Vec<u8>,
     resource: &Resource,
@@ -141,7 +141,7 @@ pub(crate) fn resource<G: Generation>(
     });
 }
 
-/// Its texts are in place in every generation that has it.
+/// Writes an entity reference, whose strings are inline in every generation that has entities.
 fn entity_ref<G: Generation>(out: &mut Vec<u8>, entity: &EntityRef, strings: &Strings) {
     let text = |id: StringId| strings.get(id).as_bytes();
     emit!(ENTITY_REF in G; {
@@ -156,32 +156,33 @@ fn entity_ref<G: Generation>(out: &mut Vec<u8>, entity: &EntityRef, strings: &St
     });
 }
 
-/// A scope, less the attributes that the generation says elsewhere, and the order it adds.
+/// A scope to be written: without the attributes that the generation represents elsewhere, and with
+/// attributes to add.
 ///
-/// A split or joined profile changes what its scope has to say, and nothing of the model may be
-/// changed for it; so the difference is kept here and applied while the scope is written.
+/// Splitting or joining profiles changes the attributes of their scope. The model must not change, so this
+/// type applies the difference while the scope is written.
 pub(crate) struct ScopeSaid<'a> {
-    /// As the model has it.
+    /// The scope of the model.
     pub(crate) scope: &'a Scope,
-    /// Keys that the generation's own fields say.
+    /// Keys of attributes that the generation represents by fields.
     pub(crate) hidden: &'a [&'static str],
-    /// The columns that the profiles were, where one became several.
+    /// The original columns of the profiles, if one profile becomes several.
     pub(crate) order: Option<&'a [i64]>,
-    /// The default sample type, where a scope has to say it.
+    /// The default sample type, if the scope must store it.
     pub(crate) default: Option<StringId>,
 }
 
 impl ScopeSaid<'_> {
-    /// Those that are still said as attributes.
+    /// Returns the attributes to write.
     fn attributes<'b>(&'b self, dictionary: &'b Dictionary) -> impl Iterator<Item = &'b KeyValue> {
         self.scope.attributes.iter().filter(|pair| {
             !self.hidden.contains(&dictionary.text(pair.key)) || !is_in_fields(pair, dictionary)
         })
     }
 
-    /// Whether there is nothing to say.
+    /// Returns whether the scope has no contents.
     ///
-    /// Then the message is left out, unless `WriteOptions::empty_messages` asks for it.
+    /// If so, the message is omitted, unless `WriteOptions::empty_messages` is set.
     pub(crate) fn is_empty(&self, dictionary: &Dictionary) -> bool {
         let bare = Scope { attributes: Vec::new(), ..self.scope.clone() };
         bare.is_empty()
@@ -191,10 +192,10 @@ impl ScopeSaid<'_> {
     }
 }
 
-/// The scope's own attributes first, then those added.
+/// Writes the attributes of the scope, then the added ones.
 ///
-/// The two attributes that may be added are how a scope tells that its profiles were columns of
-/// one. None is written past `most` bytes, as of a [`resource`].
+/// The two attributes that may be added record that the profiles were columns of one profile. Writing stops
+/// past `most` bytes, as for a [`resource`].
 pub(crate) fn scope<G: Generation>(
     out: &mut Vec<u8>,
     said: &ScopeSaid,
@@ -235,9 +236,9 @@ pub(crate) fn scope<G: Generation>(
     });
 }
 
-/// A named value whose name is of the writer's own.
+/// Writes a pair whose key the writer adds.
 ///
-/// `refs` has an index for the key where texts go by reference: the dictionary need not have it.
+/// If strings are references, `refs` has an index for the key, because the dictionary may lack it.
 fn added_pair<G: Generation>(
     out: &mut Vec<u8>,
     key: &str,
@@ -256,7 +257,7 @@ fn added_pair<G: Generation>(
     });
 }
 
-/// An attribute's value as OTLP has it in place.
+/// Converts integers to an attribute value.
 fn ints(values: &[i64]) -> Value {
     Value::Array(values.iter().map(|&value| Value::Int(value)).collect())
 }

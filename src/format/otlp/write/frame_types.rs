@@ -1,24 +1,23 @@
-//! Frame types in a field: the OTEP has its own names for some of those the conventions name.
+//! Frame types stored in a field. The OTEP and the conventions use different names for some of them.
 //!
-//! The pairs are in `semconv::FRAME_TYPES`. Reading turns the old names into the new, so a name
-//! goes into the field only if reading the field gives it back: the conventions' name of a pair
-//! goes as the old name, an old name used as a new one stays an attribute, any other name goes as
-//! it is.
+//! `semconv::FRAME_TYPES` has the pairs. The reader replaces old names by new ones, so the writer uses the
+//! field only if reading it restores the name: the convention's name of a pair is written as the old name; an
+//! old name that is used as a new one stays an attribute; any other name is written unchanged.
 
 use crate::model::id::StringId;
 use crate::semconv::FRAME_TYPES;
 
-/// How the field says a frame type.
+/// The form of a frame type in the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameType {
-    /// By the conventions' name.
+    /// The convention's name.
     Text(StringId),
-    /// By the old name.
+    /// The old name.
     Old(&'static str),
 }
 
 impl FrameType {
-    /// How the field says `name`; `None` where it would come back as another.
+    /// Returns the form of `name` in the field, or `None` if reading would return another name.
     pub(crate) fn of(name: &str, text: StringId) -> Option<Self> {
         if let Some((old, _)) = FRAME_TYPES.iter().find(|(_, new)| name == *new) {
             return Some(Self::Old(old));

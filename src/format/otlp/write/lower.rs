@@ -1,7 +1,7 @@
-//! Attributes that a generation says in fields: what reading makes attributes of, the other way.
+//! Conversion of attributes to the fields of a generation, the inverse of reading.
 //!
-//! The other way is [`lift`](crate::format::otlp::read). An attribute becomes a field only where reading the
-//! field gives the same attribute again; anything else stays an attribute, so that nothing changes on the way.
+//! [`lift`](crate::format::otlp::read) is the inverse. An attribute becomes a field only if reading the field
+//! restores the attribute; other attributes stay attributes. So a round trip changes nothing.
 //!
 //! ```text
 //! attribute                               field                           versions
@@ -22,8 +22,7 @@ use crate::model::id::{AttributeId, StringId};
 use crate::model::value::Value;
 use crate::schema::Generation;
 
-/// What the attributes of mappings and locations become in a generation.
-/// It is asked row by row, and remembers nothing.
+/// Converts the attributes of mappings and locations for a generation, row by row, without state.
 pub(crate) struct Lower<'a, G> {
     dictionary: &'a Dictionary,
     known: &'a KnownAttributes,
@@ -35,8 +34,8 @@ impl<'a, G: Generation> Lower<'a, G> {
         Self { dictionary, known, generation: PhantomData }
     }
 
-    /// The mapping flags said in fields.
-    /// Bit 0 is `has_functions`; the fields follow each other in this order.
+    /// Returns the mapping flags to store in fields. Bit 0 is `has_functions`; the bits are in the order of
+    /// the fields.
     pub(crate) fn mapping_flags(&self, row: usize) -> u32 {
         let set = |id: &AttributeId| match (
             self.known.get(*id),
@@ -54,10 +53,10 @@ impl<'a, G: Generation> Lower<'a, G> {
             .fold(0, |flags, flag| flags | flag)
     }
 
-    /// The build id said in a field: the attribute, its text, and the kind's number.
+    /// Returns the build id to store in a field: the attribute, its string, and the number of its kind.
     ///
-    /// Of several the one that comes first in [`BuildId`]'s order. `None` where the text alone
-    /// would be read back as another kind.
+    /// If there are several, returns the first in the order of [`BuildId`]. Returns `None` if the string
+    /// alone would be read as another kind.
     pub(crate) fn build_id(&self, row: usize) -> Option<(AttributeId, StringId, u64)> {
         if !G::CAPABILITIES.build_ids {
             return None;
@@ -82,15 +81,15 @@ impl<'a, G: Generation> Lower<'a, G> {
         if kind == BuildId::Htlhash {
             return Some((id, text, 1));
         }
-        // Read back, the text alone must say of which kind it is; and an empty one is none.
+        // The string alone must identify its kind when read; an empty string equals an unset field.
         let key = self.dictionary.text(self.dictionary.attribute(id)?.key);
         let same = build_id::key_of(self.dictionary.text(text).as_bytes()).0 == key;
         (same && text != StringId::NONE).then_some((id, text, 0))
     }
 
-    /// The attributes of a mapping that are said as attributes.
+    /// Returns the attributes of a mapping that stay attributes.
     ///
-    /// A flag that is false is dropped where there are fields: left out says the same.
+    /// If the generation has fields, a false flag is dropped, because an omitted field means the same.
     pub(crate) fn mapping_attributes(&self, row: usize) -> impl Iterator<Item = AttributeId> + '_ {
         let build_id = self.build_id(row).map(|(id, ..)| id);
         self.dictionary.mappings.attributes.row(row).iter().copied().filter(move |id| {
@@ -101,7 +100,7 @@ impl<'a, G: Generation> Lower<'a, G> {
         })
     }
 
-    /// Whether a location says `is_folded`: false and left out are the same there.
+    /// Returns whether a location has `is_folded` set. False equals omitted.
     pub(crate) fn folded(&self, row: usize) -> bool {
         self.dictionary.locations.attributes.row(row).iter().any(|id| {
             self.known.get(*id) == Known::Folded
@@ -112,7 +111,7 @@ impl<'a, G: Generation> Lower<'a, G> {
         })
     }
 
-    /// The frame type said in a field. A name that would come back as another stays an attribute.
+    /// Returns the frame type to store in a field. A name that would be read as another stays an attribute.
     pub(crate) fn frame_type(&self, row: usize) -> Option<(AttributeId, FrameType)> {
         if !G::CAPABILITIES.frame_types {
             return None;
@@ -125,7 +124,7 @@ impl<'a, G: Generation> Lower<'a, G> {
         FrameType::of(self.dictionary.text(text), text).map(|said| (*id, said))
     }
 
-    /// The attributes of a location that are said as attributes.
+    /// Returns the attributes of a location that stay attributes.
     pub(crate) fn location_attributes(&self, row: usize) -> impl Iterator<Item = AttributeId> + '_ {
         let ids = self.dictionary.locations.attributes.row(row);
         let frame_type = if ids.is_empty() { None } else { self.frame_type(row).map(|(id, _)| id) };
@@ -136,8 +135,8 @@ impl<'a, G: Generation> Lower<'a, G> {
     }
 }
 
-/// Whether the generation has a field for a profile's attribute.
-/// Those that have none stay attributes, or are lost where there are none.
+/// Returns whether the generation has a field for a profile's attribute. Other attributes stay attributes, or
+/// are lost if the generation has no attributes there.
 pub(crate) fn is_profile_field<G: Generation>(known: Known) -> bool {
     match known {
         Known::Comments => G::CAPABILITIES.comments,

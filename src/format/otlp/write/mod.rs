@@ -1,17 +1,17 @@
-//! Writing a payload: resources, scopes and profiles around what [`tables`] and [`samples`] write.
+//! Writer of OTLP payloads: resources, scopes and profiles; [`tables`] and [`samples`] write the rest.
 //!
-//! Written in one go, front to back. What comes first refers to what comes last, so the numbers of rows are
-//! decided before a byte is written: which attributes are rows and which fields ([`lower`]), which strings are
-//! in the table ([`tables`]), where stacks lie in a list ([`slices`]). Lengths go before messages; room for them
-//! is left and closed up ([`field_large`]).
+//! A payload is written in one pass, front to back. Early fields refer to later ones, so the numbers of rows
+//! are determined before the first byte: which attributes are rows and which are fields ([`lower`]), which
+//! strings are in the table ([`tables`]), where stacks are in the list ([`slices`]). Lengths precede
+//! messages: the writer reserves bytes for them and closes the gap afterwards ([`field_large`]).
 //!
-//! | step | decides |
+//! | step | determines |
 //! |---|---|
-//! | [`parts`] | which columns become a profile, which profiles are put together; the order they had |
+//! | [`parts`] | which columns become a profile, which profiles are joined; their original order |
 //! | `known_attributes` | which attributes the generation has fields for |
-//! | [`notes`] | what the payload cannot say, before anything is written |
+//! | [`notes`] | the data that the payload cannot represent |
 //! | [`refs`], [`tables`] | which strings and attributes are rows, and the index of each |
-//! | [`profile`], [`samples`], [`rows`] | nothing about rows any more: they write |
+//! | [`profile`], [`samples`], [`rows`] | no row numbers; these steps write |
 
 mod attributes;
 mod common;
@@ -61,9 +61,9 @@ use crate::wire::write::{field_bytes_nonempty, field_large, field_message};
 ///
 /// # Errors
 ///
-/// [`Limit`](crate::ErrorKind::Limit) past `max_output_bytes` or `max_expanded_samples`;
-/// [`Unrepresentable`](crate::ErrorKind::Unrepresentable) for a table of more rows than an `int32` counts;
-/// [`Option`](crate::ErrorKind::InvalidOption) for one id of several profiles.
+/// * [`Limit`](crate::ErrorKind::Limit) if `max_output_bytes` or `max_expanded_samples` is exceeded.
+/// * [`Unrepresentable`](crate::ErrorKind::Unrepresentable) for a table of more rows than an `int32` counts.
+/// * [`Option`](crate::ErrorKind::InvalidOption) for one id for several profiles.
 pub(crate) fn write<G: Generation>(
     profiles: &Profiles,
     options: &WriteOptions,
@@ -77,7 +77,7 @@ pub(crate) fn write<G: Generation>(
     check_id(&scopes, options)?;
     let known = known_attributes::<G>(dictionary, &scopes);
     notes::lost_texts::<G>(profiles, losses);
-    // One profile has the tables as they are; of several, each has what it reaches.
+    // A single profile keeps the tables as they are; each of several gets the rows that it reaches.
     let parts = scopes.iter().map(|scope| scope.parts.len()).sum::<usize>();
     let whole = G::CAPABILITIES.home != Home::Profile || parts == 1;
     note_changes::<G>(profiles, &known, whole, order.as_ref(), losses);
@@ -108,10 +108,10 @@ pub(crate) fn write<G: Generation>(
     writer.payload(out, profiles, &scopes)
 }
 
-/// `Ok` unless several profiles would get the caller's id.
+/// Returns an error if several profiles would get the caller's id.
 fn check_id(scopes: &[ScopeParts], options: &WriteOptions) -> Result<()> {
     let parts = scopes.iter().flat_map(|scope| &scope.parts);
-    // Of a profile that becomes several, the first has the id.
+    // If a profile becomes several, only the first gets the id.
     let having =
         parts.filter(|part| !matches!(part, Part::Column(Column { column: 1.., .. }))).count();
     if options.profile_id.is_none() || having < 2 {
@@ -121,12 +121,12 @@ fn check_id(scopes: &[ScopeParts], options: &WriteOptions) -> Result<()> {
     Err(Error::new(ErrorKind::InvalidOption, message))
 }
 
-/// Whether rows and samples are brought into another order while they are written.
+/// Returns whether rows and samples are reordered while they are written.
 fn ordered<G: Generation>(options: &WriteOptions) -> bool {
     !G::CAPABILITIES.stack_table && options.layout == Layout::Default
 }
 
-/// The rows of some tables where the layout says nothing of them.
+/// Returns the default order of rows, for layouts that set none.
 fn default_order<G: Generation>(
     dictionary: &Dictionary,
     profiles: &[&Profile],
@@ -138,10 +138,10 @@ fn default_order<G: Generation>(
     }
 }
 
-/// What every attribute is to the generation.
+/// Classifies the attributes for the generation.
 ///
-/// In 1.6 and 1.7 a default sample type is the number of a column; attributes that a profile has of
-/// defaults are marked here so that the field says them.
+/// In 1.6 and 1.7 the default sample type is the number of a column. Attributes that this field represents
+/// are marked here.
 fn known_attributes<G: Generation>(
     dictionary: &Dictionary,
     scopes: &[ScopeParts],
@@ -159,9 +159,10 @@ fn known_attributes<G: Generation>(
     known
 }
 
-/// Counts the rows that are left out, and the flags that are not known.
+/// Counts the dropped rows and the unknown flags.
 ///
-/// `whole` says that the rows of `order` are written, or all, used or not; else only what `Reach` finds is.
+/// If `whole` is true, the rows of `order` are written, or without an order all rows, referenced or not.
+/// Otherwise only rows that `Reach` finds are written.
 fn note_changes<G: Generation>(
     profiles: &Profiles,
     known: &KnownAttributes,
@@ -187,35 +188,35 @@ fn note_changes<G: Generation>(
     notes::unknown_flags::<G>(dictionary, known, reach.as_ref(), losses);
 }
 
-/// Everything that profiles share while they are written.
+/// The state of writing a payload.
 ///
-/// One for a payload. Either `shared` is set, or every profile makes its own tables.
+/// Either `shared` is set, or every profile has its own tables.
 struct Writer<'a, G> {
     dictionary: &'a Dictionary,
-    /// What each attribute is to formats with a field for it.
+    /// The classification of attributes.
     known: &'a KnownAttributes,
-    /// Where profiles have their own tables, no text is said by reference.
+    /// References to strings if profiles have their own tables: empty, because all strings are inline.
     inline: TextRefs,
-    /// The tables that all profiles share, where they do.
+    /// The tables shared by all profiles.
     shared: Option<TableWriter<'a, G>>,
-    /// Of the tables that the one profile has for its own, where the layout says it.
+    /// The row order of the layout, if a single profile has its own tables.
     order: Option<Order>,
-    /// Where several profiles have tables of their own.
+    /// Set if several profiles have their own tables.
     subsets: Option<Subsets<'a>>,
-    /// One memory for the lists of all profiles.
+    /// Reused for the lists of all profiles.
     slices: Slices,
-    /// What the payload takes beside these lists, before the first of them is laid out.
+    /// The estimated size of the payload without these lists, until the first of them is laid out.
     room: usize,
-    /// Ids for profiles that must have one and have none.
+    /// Computes ids for profiles that require one and lack it.
     fingerprints: Fingerprints<'a>,
-    /// The caller's; the layout was applied before, but for the generations that order rows
+    /// The caller's options. The layout is already applied, except for generations that reorder rows
     /// themselves.
     options: &'a WriteOptions,
     losses: &'a mut Losses,
 }
 
 impl<G: Generation> Writer<'_, G> {
-    /// All resources, then the tables. The limit is looked at after each.
+    /// Writes all resources, then the tables. Checks the size limit after each resource.
     fn payload(
         mut self,
         mut out: Vec<u8>,
@@ -225,7 +226,8 @@ impl<G: Generation> Writer<'_, G> {
         let expected = estimate::<G>(profiles);
         match G::CAPABILITIES.stack_table {
             true => out.reserve(expected),
-            // Room comes once stacks are laid out: that takes some itself, and tells how long their list is.
+            // Reserve memory after the stacks are laid out: the layout needs memory too, and determines the
+            // length of the list.
             false => self.room = expected - stacks_estimate(&self.dictionary.stacks),
         }
         for (row, resource) in profiles.resources.iter().enumerate() {
@@ -238,7 +240,7 @@ impl<G: Generation> Writer<'_, G> {
         }
         if let Some(tables) = self.shared {
             match G::CAPABILITIES.home {
-                // A lone string table would be taken for a pprof's.
+                // Detection would mistake a lone string table for a pprof.
                 Home::Data if out.is_empty() && tables.is_empty() => {}
                 Home::Dictionary => {
                     let expected = tables_estimate(self.dictionary);
@@ -253,12 +255,12 @@ impl<G: Generation> Writer<'_, G> {
         Ok(out)
     }
 
-    /// The texts said by reference.
+    /// Returns the strings that are written as references.
     fn refs(&self) -> &TextRefs {
         self.shared.as_ref().map_or(&self.inline, |tables| &tables.refs)
     }
 
-    /// A `ResourceProfiles`: the resource, its scopes, its schema.
+    /// Writes a `ResourceProfiles`: the resource, its scopes, its schema URL.
     fn resource(
         &mut self,
         out: &mut Vec<u8>,
@@ -285,11 +287,11 @@ impl<G: Generation> Writer<'_, G> {
         Ok(())
     }
 
-    /// A `ScopeProfiles`, with what its attributes have to say for the profiles that become several or one.
+    /// Writes a `ScopeProfiles`, with attributes that record how its profiles were split or joined.
     ///
     /// # Errors
     ///
-    /// [`Limit`](crate::ErrorKind::Limit) past `max_output_bytes`, looked at after each profile.
+    /// [`Limit`](crate::ErrorKind::Limit) if `max_output_bytes` is exceeded, checked after each profile.
     fn scope(&mut self, out: &mut Vec<u8>, parts: &ScopeParts) -> Result<()> {
         let dictionary = self.dictionary;
         let added = common::ScopeSaid {
@@ -321,7 +323,7 @@ impl<G: Generation> Writer<'_, G> {
         Ok(())
     }
 
-    /// What a profile does not say by itself.
+    /// Determines the id and the default sample type to write for a profile.
     fn said(&mut self, parts: &ScopeParts, part: &Part) -> Said {
         let default = parts.default(part, self.dictionary);
         let own = match parts.said {
@@ -331,9 +333,11 @@ impl<G: Generation> Writer<'_, G> {
         Said { id: self.id(part, default), default, own }
     }
 
-    /// The caller's id, or the profile's own; where one is required, else one made of the content.
+    /// Returns the caller's id, or else that of the profile; if an id is required, derives a missing one from
+    /// the contents.
     ///
-    /// 1.3 to 1.7 need an id (decision 9). A profile split into columns keeps its id in the first only.
+    /// 1.3 to 1.7 require an id (decision 9). If a profile is split into columns, only the first keeps the
+    /// id.
     fn id(&mut self, part: &Part, default: StringId) -> ProfileId {
         let known = self.options.profile_id.unwrap_or(part.first().profile_id);
         match part {
@@ -350,7 +354,7 @@ impl<G: Generation> Writer<'_, G> {
         }
     }
 
-    /// One profile, with its samples in the order of the layout.
+    /// Writes one profile, with its samples in the order of the layout.
     fn part(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
         match part {
             Part::Joined(joined) if ordered::<G>(self.options) => {
@@ -362,10 +366,10 @@ impl<G: Generation> Writer<'_, G> {
         }
     }
 
-    /// One profile as it is, and its tables where it has them.
+    /// Writes one profile in the given order, and its tables if it has its own.
     ///
-    /// Where several profiles have tables of their own, each gets a dictionary of the rows it
-    /// reaches, so that the payload does not hold the whole dictionary once a profile.
+    /// If several profiles have their own tables, each gets a dictionary of the rows that it reaches.
+    /// Otherwise the payload would contain the whole dictionary once per profile.
     fn in_order(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
         let Self { dictionary, known, options, losses, slices, .. } = self;
         let (packed, room) = (Packed::default(), std::mem::take(&mut self.room));

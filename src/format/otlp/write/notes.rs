@@ -1,7 +1,7 @@
-//! What writing changes though no meaning is lost, and what the payload has no place for.
+//! Losses of a whole payload: data that it cannot represent, and unknown mapping flags.
 //!
-//! In OTLP 1.3 to 1.7 the four flags of a mapping are fields that are false when they are left out; the model knows
-//! also that nobody said anything.
+//! In OTLP 1.3 to 1.7 the four flags of a mapping are fields, and an omitted field is false. The model also
+//! represents flags that are unknown.
 
 use crate::builder::reach::Reach;
 use crate::format::known::{KnownAttributes, is_pprof};
@@ -12,11 +12,11 @@ use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, LocationId, MappingId};
 use crate::schema::Generation;
 
-/// Says that mappings whose flags are not known get none: read back, they have none. `reach` is
-/// what is written, where that is not all.
+/// Reports mappings with unknown flags: they read back as mappings without flags. `reach` is the set of
+/// written rows, if not all are written.
 ///
-/// Only where there are lines at all: without any, inferred flags are none as well. Of a payload
-/// that came from pprof the flags are known, set or not.
+/// Reports only if there are lines: without lines, all inferred flags are false too. In payloads converted
+/// from pprof, flags are known, set or not.
 pub(crate) fn unknown_flags<G: Generation>(
     dictionary: &Dictionary,
     known: &KnownAttributes,
@@ -42,12 +42,12 @@ pub(crate) fn unknown_flags<G: Generation>(
     }
 }
 
-/// What no row of the payload can say.
+/// Counts data that no row of the payload can represent.
 ///
-/// Counted over the whole payload: it does not depend on how profiles are split.
+/// Counted once over the whole payload, because the losses do not depend on how profiles are split.
 ///
-/// A `string` of proto3 is UTF-8, so bytes that are none were replaced in the model's text, and
-/// that is what is counted.
+/// A `string` of proto3 is UTF-8, so invalid bytes were replaced in the model's strings. This counts these
+/// strings.
 pub(crate) fn lost_texts<G: Generation>(profiles: &Profiles, losses: &mut Losses) {
     let strings = &profiles.dictionary.strings;
     losses.add_many(losses::INVALID_UTF8, strings.not_utf8().len() as u64, || {

@@ -1,20 +1,20 @@
-//! Texts that a writer puts into the string table itself: the dictionary may have them or not.
+//! Strings that a writer adds to the string table if the dictionary lacks them.
 //!
-//! There are few: the old names of frame types (1.3), and the keys of default sample types. A table that has the text
-//! already is not given it again.
+//! There are few: the old names of frame types (1.3), and the keys of default sample types. A string that the
+//! table already has is not added again.
 
 use crate::format::select::StringTable;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 
-/// Where the string table has the texts of the writer's own.
+/// The strings that the writer requires, and their place in the string table.
 #[derive(Debug, Default)]
 pub(crate) struct OwnTexts(Vec<(&'static str, Place)>);
 
-/// Decided in two steps: [`find`](OwnTexts::find) before strings are numbered, [`number`](OwnTexts::number) after.
+/// The place of a string. [`find`](OwnTexts::find) determines it before strings are numbered,
+/// [`number`](OwnTexts::number) after.
 ///
-/// `Made(0)` stands for "wanted, not numbered yet": index 0 is the empty string, which nobody asks
-/// for.
+/// `Made(0)` means requested, but not numbered yet: index 0 is the empty string, which is never requested.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     /// A string of the dictionary.
@@ -24,17 +24,17 @@ enum Place {
 }
 
 impl OwnTexts {
-    /// Asks for a text.
-    /// Asking again changes nothing. There are a handful of such texts, so lists are searched.
+    /// Requests a string. Repeated requests have no effect. There are few such strings, so linear search is
+    /// enough.
     pub(crate) fn want(&mut self, text: &'static str) {
         if self.0.iter().all(|(wanted, _)| *wanted != text) {
             self.0.push((text, Place::Made(0)));
         }
     }
 
-    /// Looks for the texts in the dictionary, and marks those it has.
+    /// Looks up the strings in the dictionary and marks those that it has.
     ///
-    /// Linear in the strings for each text asked for; there are at most a few.
+    /// Takes time linear in the dictionary for each requested string.
     pub(crate) fn find(&mut self, dictionary: &Dictionary, strings: &mut StringTable) {
         for (wanted, place) in &mut self.0 {
             let mut ids = (1..dictionary.strings.len() as u32).map(StringId);
@@ -45,7 +45,7 @@ impl OwnTexts {
         }
     }
 
-    /// Gives the others their indices, after those of the dictionary.
+    /// Numbers the other strings after those of the dictionary.
     pub(crate) fn number(&mut self, strings: &StringTable) {
         let made = self.0.iter_mut().filter_map(|(_, place)| match place {
             Place::Made(index) => Some(index),
@@ -54,7 +54,7 @@ impl OwnTexts {
         made.zip(strings.len() as u32..).for_each(|(made, index)| *made = index);
     }
 
-    /// The index of a text; 0 if nobody asked for it.
+    /// Returns the index of a string; 0 if it was not requested.
     pub(crate) fn index(&self, text: &str, strings: &StringTable) -> u32 {
         match self.0.iter().find(|(wanted, _)| *wanted == text) {
             Some((_, Place::Text(id))) => strings.index(*id),
@@ -63,7 +63,7 @@ impl OwnTexts {
         }
     }
 
-    /// The texts that come after the strings of the dictionary, in order.
+    /// Iterates over the strings after those of the dictionary, in order.
     pub(crate) fn made(&self) -> impl Iterator<Item = &'static str> {
         let made = self.0.iter().filter(|(_, place)| matches!(place, Place::Made(_)));
         made.map(|(text, _)| *text)

@@ -1,8 +1,8 @@
-//! What becomes one profile on the wire, and what its scope says for it.
+//! Splitting and joining of profiles, and the scope attributes that record it.
 //!
-//! pprof and OTLP up to 1.7 measure several things in one profile, later OTLP one. A profile of several sample
-//! types is split when it goes to the latter, and put together again on its way back if its scope says that it
-//! was one: `pprof.scope.sample_type_order`.
+//! pprof and OTLP up to 1.7 have several sample types per profile, later OTLP has one. A profile with several
+//! sample types is split for the latter. It is joined again for the former if its scope records the split:
+//! `pprof.scope.sample_type_order`.
 //!
 //! ```text
 //! model    profile [cpu, wall]   profile [heap]
@@ -10,8 +10,8 @@
 //! to 1.7   [cpu, wall] │ [heap]
 //! ```
 //!
-//! The order is that of the columns in the source; a default sample type is written first, whatever
-//! its place, so the list may be `[1, 0]`.
+//! The order is that of the columns in the source. The default sample type is written first, wherever it was,
+//! so the list may be `[1, 0]`.
 
 use std::slice;
 
@@ -27,49 +27,48 @@ use crate::model::{ResourceProfiles, ScopeProfiles};
 use crate::schema::Generation;
 use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};
 
-/// What becomes one profile on the wire.
+/// The model data that is encoded as one profile.
 #[derive(Debug)]
 pub(crate) enum Part<'a> {
-    /// A column of a profile, where a profile has one sample type.
-    /// Values are those of one sample type; stacks, attributes and timestamps are written with each.
+    /// A column of a profile, if the generation has one sample type per profile. The values are those of the
+    /// column; stacks, attributes and timestamps are repeated for each column.
     Column(Column<'a>),
-    /// All columns, where it may have several.
+    /// All columns, if the generation allows several sample types.
     Joined(Joined<'a>),
 }
 
-/// A column of a profile. There may be as many as a profile has sample types, so what is to be known of all of
-/// them is found once.
+/// A column of a profile. A profile may have many columns, so facts about all of them are determined once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column<'a> {
     pub(crate) profile: &'a Profile,
-    /// Its place among the profile's sample types.
+    /// The index of the column among the profile's sample types.
     pub(crate) column: usize,
-    /// That of the one that is written first: the default sample type.
+    /// The index of the column that is written first: the default sample type.
     pub(crate) first: usize,
 }
 
-/// A scope, and the profiles it has on the wire.
+/// A scope and its profiles as encoded.
 #[derive(Debug)]
 pub(crate) struct ScopeParts<'a> {
-    /// As it is in the model.
+    /// The scope in the model.
     pub(crate) scope: &'a ScopeProfiles,
-    /// In the order in which they are written.
+    /// The parts in the order of writing.
     pub(crate) parts: Vec<Part<'a>>,
-    /// The scope's own word for the default sample type.
+    /// The default sample type that the scope stores.
     default: Option<&'a Value>,
-    /// Where profiles become several, the order their sample types had.
+    /// The original order of sample types, if profiles are split.
     pub(crate) order: Option<Vec<i64>>,
-    /// What the generation must add to say the default sample types.
+    /// Where default sample types must be added.
     pub(crate) said: DefaultSaid,
-    /// Whether columns' numbers or names say the scope's default sample type.
+    /// Whether fields represent the scope's default sample type.
     ///
-    /// Then its attribute is not written as well.
+    /// If so, its attribute is not written.
     default_hidden: bool,
 }
 
 impl<'a> Part<'a> {
-    /// Times, ids and attributes are those of the first profile; what the others say differently is counted as a
-    /// loss.
+    /// Returns the first profile, whose times, ids and attributes are written. Differences in the others are
+    /// counted as losses.
     pub(crate) fn first(&self) -> &'a Profile {
         match self {
             Self::Column(column) => column.profile,
@@ -77,7 +76,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// The stacks of its samples, as these are written.
+    /// Iterates over the stacks of its samples in the order of writing.
     pub(crate) fn stacks(&self) -> impl Iterator<Item = StackId> {
         let (profile, order) = match self {
             Self::Column(column) => (column.profile, None),
@@ -87,7 +86,7 @@ impl<'a> Part<'a> {
         (0..stacks.len()).map(move |at| stacks[order.map_or(at, |order| order[at] as usize)])
     }
 
-    /// The profiles it is made of.
+    /// Returns the profiles of this part.
     pub(crate) fn profiles(&self) -> &[&'a Profile] {
         match self {
             Self::Column(column) => slice::from_ref(&column.profile),
@@ -95,7 +94,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// One for a column, several where they are joined.
+    /// Returns the sample types: one for a column, several for joined profiles.
     pub(crate) fn sample_types(&self) -> Vec<ValueType> {
         match self {
             Self::Column(Column { profile, column, .. }) => {
@@ -106,7 +105,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The scopes of a payload, in order, with the profiles they have on the wire.
+/// Returns the scopes of a payload in order, with their profiles as encoded.
 pub(crate) fn scopes<'a, G: Generation>(
     resources: &'a [ResourceProfiles],
     dictionary: &Dictionary,
@@ -117,11 +116,10 @@ pub(crate) fn scopes<'a, G: Generation>(
 }
 
 impl<'a> ScopeParts<'a> {
-    /// Splits or joins, by what the generation can say.
+    /// Splits or joins the profiles of a scope, as the generation requires.
     ///
-    /// Where a default sample type is said follows from what the generation can: a field by name, a
-    /// field by column number if that says every profile's, else attributes of the scope or of the
-    /// profiles.
+    /// The place of a default sample type depends on the generation: a field with its name; a field with its
+    /// column number, if that works for every profile; else attributes of the scope or of the profiles.
     fn of<G: Generation>(
         scope: &'a ScopeProfiles,
         dictionary: &Dictionary,
@@ -152,8 +150,8 @@ impl<'a> ScopeParts<'a> {
         parts
     }
 
-    /// Makes a profile of every column.
-    /// The default comes first: readers that know no order show the first.
+    /// Splits every profile into its columns. The default is first, because readers that ignore the order
+    /// show the first.
     fn split(&mut self, dictionary: &Dictionary, losses: &mut Losses) {
         let mut order = Vec::new();
         for profile in &self.scope.profiles {
@@ -167,24 +165,23 @@ impl<'a> ScopeParts<'a> {
         }
         let several = self.scope.profiles.iter().any(|profile| profile.sample_types.len() > 1);
         self.order = several.then_some(order);
-        // An order of what was several already gives way to that of what becomes several.
+        // The order of this split replaces an order that the scope already stores.
         let replaced = several && sample_type_order(self.scope, dictionary).is_some();
         losses.add_many(losses::BAD_ORDER, u64::from(replaced), || {
             PPROF_SCOPE_SAMPLE_TYPE_ORDER.to_owned()
         });
     }
 
-    /// The default sample type of a profile.
-    ///
-    /// Its own, or else its scope's; NONE where neither says one.
+    /// Returns the default sample type of a profile, or else that of its scope; `NONE` if both are unset.
     pub(crate) fn default(&self, part: &Part, dictionary: &Dictionary) -> StringId {
         columns::default_of(part.first(), self.default, dictionary)
     }
 
-    /// Whether the numbers of columns say the defaults' names: the last stands for none.
+    /// Returns whether column numbers represent all default sample types. The last column means that no
+    /// default is set.
     ///
-    /// In 1.6 and 1.7 column 0 and "no field" are the same, and the reader takes the last column
-    /// for no default. So a default that is the last column needs an attribute.
+    /// In 1.6 and 1.7 column 0 and an omitted field are encoded alike, and the reader treats the last column
+    /// as no default. So a default that is the last column needs an attribute.
     fn columns_say(&self, dictionary: &Dictionary) -> bool {
         self.parts.iter().all(|part| {
             let default = self.default(part, dictionary);
@@ -194,7 +191,7 @@ impl<'a> ScopeParts<'a> {
         })
     }
 
-    /// The scope's attributes that this generation says in other ways.
+    /// Returns the keys of scope attributes that this generation represents in other ways.
     pub(crate) fn hidden(&self) -> Vec<&'static str> {
         let joined = |part: &Part| matches!(part, Part::Joined(joined) if joined.ordered && joined.profiles.len() > 1);
         let ordered = self.order.is_some() || self.parts.iter().any(joined);

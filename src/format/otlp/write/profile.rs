@@ -1,6 +1,6 @@
-//! Writing one profile: its fields in ascending order, and OTEP 0239's container around it.
+//! Writer of one profile: its fields in ascending order, and OTEP 0239's container around it.
 //!
-//! Ascending order is what protobuf's own serializers produce.
+//! Protobuf's own serializers write fields in ascending order, too.
 //!
 //! ```text
 //! 1.3          ProfileContainer { id, times, attributes, …, Profile { tables, samples, … } }
@@ -27,35 +27,36 @@ use crate::wire::write::{
     field_bytes, field_bytes_nonempty, field_fixed64, field_large, field_message,
 };
 
-/// What is said of a profile beside what it says itself.
+/// Data to write for a profile that is not taken from it unchanged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said {
-    /// None for all columns of a profile but the first: no two profiles may have one id.
+    /// The id. Unset for all columns of a profile except the first, because ids must be unique.
     pub(crate) id: ProfileId,
     /// The default sample type.
     pub(crate) default: StringId,
-    /// The same, where the profile must say it by an attribute.
+    /// The default sample type, if an attribute of the profile must represent it.
     pub(crate) own: StringId,
 }
 
-/// Writes a profile that refers to some tables.
+/// Writes a profile that refers to a set of tables.
 ///
-/// One for a profile; `slices` is handed from one to the next for its memory.
+/// Created once per profile; `slices` is passed on to reuse its memory.
 pub(crate) struct ProfileWriter<'a, 't, G> {
-    /// Its own, or those of the payload.
+    /// The profile's own tables, or those of the payload.
     pub(crate) tables: &'a TableWriter<'t, G>,
-    /// Where each stack begins in `location_indices`; not used since 1.8.
+    /// The start of each stack in `location_indices`; unused since 1.8.
     pub(crate) slices: &'a mut Slices,
     pub(crate) options: &'a WriteOptions,
     pub(crate) losses: &'a mut Losses,
-    /// Of this profile, so each one alone tells its generation.
+    /// Tracked per profile, so that each profile alone identifies its generation.
     pub(crate) packed: Packed,
-    /// What all profiles write beside lists of locations; 0 for all but the first, which makes room for it.
+    /// The estimated size of all profiles without lists of locations. Set for the first profile only, which
+    /// reserves memory for it.
     pub(crate) room: usize,
 }
 
-/// Which lists of numbers a profile has had packed. A generation is told from the next by which of a sample's
-/// numbers are lists: so the first of each is packed in every layout, and the bytes tell.
+/// Whether the profile already has a packed list of each kind. Detection distinguishes generations by which
+/// of a sample's numbers are lists, so the first list of each kind is packed in every layout.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Packed {
     values: bool,
@@ -63,7 +64,7 @@ pub(crate) struct Packed {
 }
 
 impl Packed {
-    /// Whether values, and attributes, were packed before a sample that has these.
+    /// Returns whether values, and attributes, were packed before this sample.
     #[inline(always)]
     pub(super) fn next(&mut self, values: &[i64], attributes: &[AttributeId]) -> [bool; 2] {
         let before = [self.values, self.attributes];
@@ -74,7 +75,7 @@ impl Packed {
 }
 
 impl<G: Generation> ProfileWriter<'_, '_, G> {
-    /// A profile, and the container around it where there is one.
+    /// Writes a profile, and the container around it if the generation has one.
     ///
     /// # Errors
     ///
@@ -86,16 +87,16 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         self.container(out, part, said)
     }
 
-    /// Attributes of the profile are the container's, with their keys in place.
+    /// Writes a container. The attributes of the profile become the container's, with inline keys.
     ///
-    /// Its times are `fixed64`, unsigned; a profile's own are kept in the inner profile either way.
+    /// The container's times are `fixed64`, unsigned. The inner profile keeps its times as well.
     ///
     /// # Errors
     ///
     /// Those of the samples.
     fn container(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
         let profile = part.first();
-        // Times that its unsigned fields cannot represent are left to the inner profile.
+        // If unsigned fields cannot represent the times, only the inner profile stores them.
         let end = profile.time_unix_nano + profile.duration_nanos.max(0);
         let times = profile.time_unix_nano.try_into().ok().zip(end.try_into().ok());
         let (start, end) = times.unwrap_or_default();
@@ -123,7 +124,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         Ok(())
     }
 
-    /// Attributes in place, less those that fields hold.
+    /// Writes inline attributes, except those that fields represent.
     fn attributes(&self, out: &mut Vec<u8>, number: u32, profile: &Profile) {
         for id in self.tables.profile_attributes(profile) {
             if let Some(attribute) = self.tables.dictionary.attribute(id) {
@@ -134,14 +135,13 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         }
     }
 
-    /// A profile, its fields in ascending order.
+    /// Writes a profile with its fields in ascending order.
     ///
-    /// Stacks are laid out before the first field: samples come before `location_indices` in the
-    /// bytes, and refer to it.
+    /// Lays out the stacks first, because samples precede `location_indices` and refer to it.
     ///
     /// # Errors
     ///
-    /// [`Limit`](crate::ErrorKind::Limit) past `max_expanded_samples`.
+    /// [`Limit`](crate::ErrorKind::Limit) if `max_expanded_samples` is exceeded.
     fn profile(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
         if !G::CAPABILITIES.stack_table {
             let locations = self.tables.dictionary.locations.len();
@@ -149,7 +149,8 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             let list = locations_estimate(&self.tables.dictionary.stacks.items, self.slices.length);
             let list = list + list / 16;
             match self.room {
-                // Room for each of many profiles alone would move all that is written for each.
+                // For later profiles, `reserve` grows geometrically, so the output is not copied once per
+                // profile.
                 0 => out.reserve(list),
                 room => out.reserve_exact(room + list),
             }
@@ -157,7 +158,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         self.fields(out, part, said)
     }
 
-    /// The fields of a profile, and its tables where it has its own.
+    /// Writes the fields of a profile, and its tables if it has its own.
     fn fields(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
         let profile = part.first();
         let tables = self.tables;
@@ -232,17 +233,17 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         }
     }
 
-    /// A field for each string of an attribute.
+    /// Writes a field for each string of an attribute.
     fn texts(&self, out: &mut Vec<u8>, number: u32, profile: &Profile, known: Known) {
         for index in self.tables.profile_texts(profile, known) {
             field_varint(out, number, index);
         }
     }
 
-    /// A time or duration as this generation holds it.
+    /// Converts a time or a duration to the range of the generation.
     ///
-    /// 1.8 and later: negative becomes 0. Up to 1.7: what 64 signed bits cannot hold becomes the
-    /// latest time they can. Either is counted.
+    /// 1.8 and later: a negative time becomes 0. Up to 1.7: a time that overflows 64 signed bits becomes the
+    /// maximum. Both are counted.
     fn nanos(&mut self, nanos: i128, field: &'static str) -> u64 {
         if G::CAPABILITIES.unsigned_time {
             return u64::try_from(nanos).unwrap_or_else(|_| {
@@ -256,10 +257,10 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         }) as u64
     }
 
-    /// A sample type as the generation says it: with the temporality that a rule assumes, or without the one it has.
+    /// Adjusts the temporality of a sample type to the generation.
     ///
-    /// Up to 1.8 the field exists and unspecified is no answer, so a rule decides; since 1.9 it
-    /// does not exist.
+    /// Up to 1.8 the field exists and requires a value, so a rule chooses a missing one. Since 1.9 the field
+    /// does not exist, so the temporality is dropped.
     fn with_temporality(&mut self, value_type: ValueType, duration_nanos: i128) -> ValueType {
         let place = || self.tables.dictionary.text(value_type.name).to_owned();
         if !G::CAPABILITIES.temporality {
@@ -273,9 +274,9 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         ValueType { temporality: Some(written), ..value_type }
     }
 
-    /// What a period counts. No rule assumes a temporality for it.
+    /// Writes the period type. No rule covers its temporality.
     ///
-    /// Left out where it is empty, unless the receiver fails without it.
+    /// Omitted if empty, unless the receiver requires it.
     fn period_type(&mut self, out: &mut Vec<u8>, number: u32, period_type: ValueType) {
         let temporality = period_type.temporality.unwrap_or_default();
         let said = temporality != AggregationTemporality::UNSPECIFIED;

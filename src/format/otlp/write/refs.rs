@@ -1,11 +1,11 @@
-//! Which texts of resources, scopes and values are said by their index in the string table.
+//! Strings of resources, scopes and values that are written as references into the string table.
 //!
-//! In 1.10 all texts of a payload are in place or all are references: receivers of the time understand the one
-//! or the other ([`Receiver`](crate::format::Receiver)), and none a mixture.
+//! In 1.10 either all of these strings of a payload are inline or all are references. Current receivers
+//! support one of the two forms ([`Receiver`](crate::format::Receiver)), but no mixture.
 //!
-//! Three steps, since an index is known only when all strings of the payload are: `of` collects the
-//! texts, `mark` asks the string table for them, `number` takes the indices. Equal texts share the
-//! first row that has them, so a reference never leads to a duplicate.
+//! There are three steps, because indices are known only after all strings of the payload are collected: `of`
+//! collects the strings, `mark` requests them from the string table, `number` stores their indices. Equal
+//! strings share the first row, so a reference never points to a duplicate.
 
 use hashbrown::HashMap;
 
@@ -19,21 +19,22 @@ use crate::model::id::StringId;
 use crate::schema::Generation;
 use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};
 
-/// The texts said by reference: all of them or none. Only OTLP 1.10 can.
+/// The strings written as references: all of them, or an empty set. OTLP 1.10 only.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TextRefs {
-    /// The texts said by reference, and the first of equal ones.
+    /// The strings written as references, each with the first equal string.
     wanted: Vec<(StringId, StringId)>,
-    /// By string: its index, or 0 for those said in place.
+    /// The index of each string; 0 for inline strings.
     ///
-    /// As long as to the last text that is wanted.
+    /// Ends at the last string that is a reference.
     index: Vec<u32>,
     /// The keys that the writer adds to scopes, and their indices.
     keys: Vec<(&'static str, u32)>,
 }
 
 impl TextRefs {
-    /// None unless references are asked for and the generation has them.
+    /// Collects the strings. Returns an empty set unless references are requested and the generation has
+    /// them.
     pub(crate) fn of<G: Generation>(
         profiles: &Profiles,
         attributes: &Select,
@@ -60,15 +61,15 @@ impl TextRefs {
         Self { wanted, index: Vec::new(), keys: keys.into_iter().flatten().collect() }
     }
 
-    /// Marks the texts that the string table must have for it.
+    /// Marks the strings that the string table must contain.
     pub(crate) fn mark(&self, strings: &mut StringTable, own: &mut OwnTexts) {
         self.wanted.iter().for_each(|(_, first)| strings.mark(*first));
         self.keys.iter().for_each(|(key, _)| own.want(key));
     }
 
-    /// Takes the indices the texts got.
+    /// Stores the indices of the strings.
     ///
-    /// After [`OwnTexts::number`], which it asks.
+    /// Call it after [`OwnTexts::number`], whose indices it uses.
     pub(crate) fn number(&mut self, strings: &StringTable, own: &OwnTexts) {
         self.keys.iter_mut().for_each(|(key, index)| *index = own.index(key, strings));
         for (id, first) in &self.wanted {
@@ -79,21 +80,21 @@ impl TextRefs {
         }
     }
 
-    /// The index a text is said by; 0: it is said in place.
+    /// Returns the index of a string, or 0 if it is inline.
     #[inline]
     pub(crate) fn index(&self, id: StringId) -> u32 {
         self.index.get(id.row()).copied().unwrap_or(0)
     }
 
-    /// The index a key that the writer adds is said by; 0: it is said in place.
+    /// Returns the index of a key that the writer adds, or 0 if it is inline.
     pub(crate) fn key(&self, key: &str) -> u32 {
         let own = self.keys.iter().find(|(own, _)| *own == key);
         own.map_or(0, |(_, index)| *index)
     }
 }
 
-/// Calls `f` for every text that can be a reference: those of resources, scopes and values, and of
-/// the default sample types that become values.
+/// Calls `f` for every string that may be a reference: those of resources, scopes and values, and of default
+/// sample types that become values.
 fn for_each_text(
     profiles: &Profiles,
     attributes: &Select,

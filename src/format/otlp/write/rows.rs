@@ -1,14 +1,13 @@
-//! Writing the rows of the lookup tables, wherever a generation keeps them.
+//! Writer of the rows of the lookup tables, which each generation stores in a different message.
 //!
 //! ```text
 //! Rows::NullFirst  (1.8 on)   row 0 is empty and always written     index = place
-//! Rows::Presence   (1.4–1.7)  `optional`: 0 is a row, none is left out
-//! Rows::FromZero   (1.3)      0 is a row, and none looks like it    row 0 is written where it would mislead
+//! Rows::Presence   (1.4–1.7)  `optional`: 0 is a row, unset is omitted
+//! Rows::FromZero   (1.3)      0 is a row or unset                   row 0 is written if index 0 would be ambiguous
 //! ```
 //!
-//! A row's place is 1 + its position among those that are written
-//! ([`Select`](crate::format::select::Select)), so an index is its place, less one where the table
-//! has no empty row before it.
+//! The place of a row is 1 + its position among the written rows ([`Select`](crate::format::select::Select)).
+//! Its index is its place, or its place less one if the table is written without an empty row 0.
 
 use std::iter;
 
@@ -24,11 +23,11 @@ use crate::schema::{Generation, MessageType, NUMBERS, Role, Rows, Table};
 use crate::wire::record::{Fields, field_codes, field_varint, record};
 use crate::wire::write::{field_bytes, field_large, field_message, field_text};
 
-/// What a line of a location may take.
+/// The maximum size of a line of a location.
 const LINE: usize = Fields::MESSAGE + Fields::INDEX + 2 * Fields::VARINT;
 
 impl<G: Generation> TableWriter<'_, G> {
-    /// The tables of a message that holds nothing else, in ascending order.
+    /// Writes all tables of a message that contains only tables, in ascending order of fields.
     pub(crate) fn write_all(&self, out: &mut Vec<u8>, message: &MessageType) {
         let fields = (1..NUMBERS as u32).filter_map(|number| message.numbered(number, G::VERSION));
         for field in fields {
@@ -38,7 +37,7 @@ impl<G: Generation> TableWriter<'_, G> {
         }
     }
 
-    /// A table.
+    /// Writes a table.
     pub(crate) fn write(&self, out: &mut Vec<u8>, table: Table) {
         let Self { dictionary, rows, .. } = self;
         let number = G::VERSION.table(table);
@@ -113,24 +112,24 @@ impl<G: Generation> TableWriter<'_, G> {
         });
     }
 
-    /// The empty row before the others, where the generation has it or a reference of 0 needs it.
+    /// Writes the empty row 0, if the generation requires it or a reference of 0 needs it.
     ///
-    /// An empty message: a tag and a length of 0.
+    /// It is an empty message: a tag and a length of 0.
     fn row_0(&self, out: &mut Vec<u8>, number: u32, written: bool) {
         if written {
             field_bytes(out, number, &[]);
         }
     }
 
-    /// The index of a string.
+    /// Returns the index of a string.
     #[inline]
     pub(crate) fn string(&self, id: StringId) -> u32 {
         self.strings.index(id)
     }
 
-    /// What is taken off a row's place to make its index.
+    /// Returns the difference between a row's place and its index.
     ///
-    /// `row_0` is whether the empty row is written; where it always is, nothing is taken off.
+    /// `row_0` is whether the empty row is written. If the generation always writes it, the difference is 0.
     #[inline]
     pub(super) fn below(row_0: bool) -> u32 {
         match G::CAPABILITIES.rows {
@@ -139,10 +138,10 @@ impl<G: Generation> TableWriter<'_, G> {
         }
     }
 
-    /// A reference to a mapping or a link, which may be to none.
+    /// Writes a reference to a mapping or a link, which may be unset.
     ///
-    /// An index of 0 is not written, as proto3 has it, but where the field is `optional`: there it
-    /// would otherwise say that there is none.
+    /// An index of 0 is omitted, as in proto3, except if the field is `optional`: there, omitting it would
+    /// unset the reference.
     #[inline(always)]
     fn reference(&self, fields: &mut Fields, number: u32, place: u32, row_0: bool) {
         let index = place.saturating_sub(Self::below(row_0));
@@ -153,9 +152,9 @@ impl<G: Generation> TableWriter<'_, G> {
         }
     }
 
-    /// A sample's reference to its link.
+    /// Writes a sample's reference to its link.
     ///
-    /// None is a field that is left out, in every generation.
+    /// An unset link is an omitted field in every generation.
     #[inline(always)]
     pub(crate) fn link(&self, fields: &mut Fields, number: u32, id: LinkId) {
         if id != LinkId::NONE {
@@ -163,10 +162,9 @@ impl<G: Generation> TableWriter<'_, G> {
         }
     }
 
-    /// Indices of attributes.
+    /// Writes indices of attributes.
     ///
-    /// `unpacked` is for the compact layout: one index alone takes a byte less without a length
-    /// before it.
+    /// `unpacked` is for the compact layout: a single index takes a byte less without a length.
     #[inline(always)]
     pub(crate) fn attribute_indices(
         &self,
@@ -181,10 +179,9 @@ impl<G: Generation> TableWriter<'_, G> {
         }
     }
 
-    /// Indices of locations.
+    /// Writes indices of locations.
     ///
-    /// `parts` is how many there are in all, and the lists they come in: one stack, or all slices
-    /// of a profile.
+    /// `parts` is their total number and the lists that contain them: one stack, or all slices of a profile.
     #[inline]
     pub(crate) fn location_indices<'s>(
         &self,
@@ -195,17 +192,17 @@ impl<G: Generation> TableWriter<'_, G> {
         field_codes(out, number, parts, &self.locations, LocationId::row);
     }
 
-    /// The index of a stack.
+    /// Returns the index of a stack.
     ///
-    /// The stack table has its empty row since it exists, so a place is an index.
+    /// The stack table has had an empty row since its introduction, so a place is an index.
     #[inline]
     pub(crate) fn stack(&self, id: StackId) -> u32 {
         self.rows.stacks.place(id.0)
     }
 
-    /// A line within a location; one without a function refers to none.
+    /// Writes a line of a location. Without a function, the reference is unset.
     ///
-    /// Inlined: writing a location is one loop without calls.
+    /// Inlined, so that writing a location is one loop without calls.
     #[inline(always)]
     fn line(&self, fields: &mut Fields, line: &Line) {
         emit!(LINE in G; {
@@ -217,9 +214,9 @@ impl<G: Generation> TableWriter<'_, G> {
         });
     }
 
-    /// A location. Up to 1.7 attributes that stand for fields are said in these.
+    /// Writes a location. Up to 1.7 some of its attributes are written as fields.
     ///
-    /// The room is a bound of all its fields, asked for once.
+    /// Reserves an upper bound of the size of all fields once.
     fn location(&self, out: &mut Vec<u8>, row: usize) {
         let locations = &self.dictionary.locations;
         let mapping = locations.mappings[row].0;
@@ -246,10 +243,10 @@ impl<G: Generation> TableWriter<'_, G> {
         });
     }
 
-    /// The fields of a location that its attributes are said in.
+    /// Writes the fields of a location that represent attributes, and its remaining attributes.
     ///
-    /// `is_folded` is a field up to 1.7 and the type a field in 1.3; what is said so is no
-    /// attribute there.
+    /// `is_folded` is a field up to 1.7, and the type is a field in 1.3; these are then not written as
+    /// attributes.
     fn said_of_location(&self, fields: &mut Fields, row: usize) {
         let attributes: Vec<AttributeId> = self.lower.location_attributes(row).collect();
         emit!(LOCATION in G; {
@@ -267,9 +264,9 @@ impl<G: Generation> TableWriter<'_, G> {
         });
     }
 
-    /// A function. Lines that are left out are 0, as proto3 has it.
+    /// Writes a function. A line of 0 is omitted, as in proto3.
     ///
-    /// Without an id: 1.3 has a field for it, which nothing refers to.
+    /// Writes no id: 1.3 has a field for it, but references are indices.
     fn function(&self, out: &mut Vec<u8>, row: usize) {
         let function = &self.dictionary.functions[row];
         let strings = &self.strings;
@@ -286,9 +283,9 @@ impl<G: Generation> TableWriter<'_, G> {
         });
     }
 
-    /// A mapping.
+    /// Writes a mapping.
     ///
-    /// Flags and the build id are what [`lower`](super::lower) found among the attributes.
+    /// [`lower`](super::lower) finds the flags and the build id among the attributes.
     fn mapping(&self, out: &mut Vec<u8>, row: usize) {
         let mapping = &self.dictionary.mappings.rows[row];
         let attributes: Vec<AttributeId> = self.lower.mapping_attributes(row).collect();
@@ -321,9 +318,9 @@ impl<G: Generation> TableWriter<'_, G> {
         });
     }
 
-    /// A link; one of nothing is empty only where the empty row is.
+    /// Writes a link. If the generation has an empty row 0, an empty link is an empty message.
     ///
-    /// Up to 1.7 there is no empty row, so a link of zeros is written with its zeros.
+    /// Up to 1.7 there is no empty row, so a link of zeros is written with zero ids.
     fn link_row(&self, out: &mut Vec<u8>, row: usize) {
         let link = &self.dictionary.links[row];
         if *link != Default::default() || G::CAPABILITIES.rows != Rows::NullFirst {
@@ -334,9 +331,9 @@ impl<G: Generation> TableWriter<'_, G> {
         }
     }
 
-    /// A sample type or a period type, with a temporality up to 1.8.
+    /// Writes a sample type or a period type, with a temporality up to 1.8.
     ///
-    /// A temporality of the model that the generation lacks is left out; the caller counts it.
+    /// Omits the temporality if the generation lacks it; the caller counts the loss.
     pub(crate) fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {
         let temporality = value_type.temporality.map_or(0, |temporality| temporality.0);
         emit!(VALUE_TYPE in G; {
@@ -350,9 +347,9 @@ impl<G: Generation> TableWriter<'_, G> {
         });
     }
 
-    /// The rows of a profile's attributes, less those that fields hold.
+    /// Returns the rows of a profile's attributes, except those that fields represent.
     ///
-    /// `default` is the name of the default sample type if this profile must hold it in an attribute.
+    /// `default` is the name of the default sample type, if an attribute of this profile must represent it.
     pub(crate) fn profile_attribute_rows(&self, profile: &Profile, default: StringId) -> Vec<u64> {
         let below = Self::below(false);
         let default = self.default_rows.get(&default);
@@ -362,7 +359,7 @@ impl<G: Generation> TableWriter<'_, G> {
         places.chain(default).map(u64::from).collect()
     }
 
-    /// A profile's attributes, less those that fields hold.
+    /// Returns the attributes of a profile, except those that fields represent.
     pub(super) fn profile_attributes(
         &self,
         profile: &Profile,
@@ -371,7 +368,7 @@ impl<G: Generation> TableWriter<'_, G> {
         ids.filter(|id| !is_profile_field::<G>(self.known.get(*id)))
     }
 
-    /// The strings of a profile's attributes that a field holds.
+    /// Returns the indices of the strings of a profile's attributes that a field represents.
     pub(super) fn profile_texts(&self, profile: &Profile, known: Known) -> Vec<u64> {
         let ids = profile.attributes.iter().filter(|id| self.known.get(**id) == known);
         let attributes = ids.filter_map(|id| self.dictionary.attribute(*id));

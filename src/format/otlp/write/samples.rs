@@ -1,17 +1,17 @@
-//! Writing samples: the hot path.
+//! Writer of samples: the hot path.
 //!
-//! The room a sample may take is asked for once, from the lengths of its lists; its fields are then written without
-//! a check each ([`record`]).
+//! Memory for a sample is reserved once, from the lengths of its lists. Then its fields are written without
+//! bounds checks ([`record`]).
 //!
 //! ```text
 //! model row        generation       samples written
 //! n values         one type, 1.8+   one for each column, each with the stack and the attributes
 //! n values         several types    one
-//! 1 total, times   1.8+             the total shared out over the timestamps, or none if all count 1
+//! 1 total, times   1.8+             the total divided among the timestamps, or omitted if each counts 1
 //! a series         several types    one total if its values are equal, else one for each value
 //! ```
 //!
-//! Which of these is chosen is [`spread`]'s business; here a sample is only written.
+//! [`spread`] chooses between these forms; this module only writes the samples.
 
 use crate::error::Result;
 use crate::format::columns::Joined;
@@ -30,11 +30,11 @@ use crate::model::value::Value;
 use crate::schema::Generation;
 use crate::wire::record::{Fields, record};
 
-/// What a label may take.
+/// The maximum size of a label.
 const LABEL: usize = Fields::MESSAGE + 3 * Fields::INDEX + Fields::VARINT;
 
 impl<G: Generation> ProfileWriter<'_, '_, G> {
-    /// All samples of a profile.
+    /// Writes all samples of a profile.
     ///
     /// # Errors
     ///
@@ -47,12 +47,12 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         Ok(())
     }
 
-    /// A column, where a profile has one sample type.
+    /// Writes a column, for generations with one sample type per profile.
     ///
-    /// In the compact layout rows whose value is 0 may be left out of columns that are not the first
+    /// In the compact layout, rows with value 0 may be dropped from columns other than the first
     /// ([`written_rows`]).
     ///
-    /// `events` is whether all values count their timestamps: then none need be written.
+    /// If all values count their timestamps (`events`), they are omitted.
     fn column(&mut self, out: &mut Vec<u8>, Column { profile, column, first }: Column) {
         let single = profile.sample_types.len() < 2;
         let timed = !profile.samples.timestamps.items.is_empty();
@@ -90,12 +90,11 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         }
     }
 
-    /// All columns, where a profile may have several.
+    /// Writes all columns, for generations with several sample types per profile.
     ///
     /// # Errors
     ///
-    /// [`Limit`](crate::ErrorKind::Limit) when series become more than `max_expanded_samples`
-    /// samples.
+    /// [`Limit`](crate::ErrorKind::Limit) if series expand to more than `max_expanded_samples` samples.
     fn rows(&mut self, out: &mut Vec<u8>, joined: &Joined) -> Result<()> {
         let mut expanded = 0;
         spread::rows(joined, |Row { at: [row, part], sample, how, values, times }| {
@@ -118,9 +117,9 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         })
     }
 
-    /// One sample.
+    /// Writes one sample.
     ///
-    /// `room` is a bound of the whole sample: indices of five bytes, numbers of ten.
+    /// `room` is an upper bound of its size: five bytes per index, ten per number.
     fn sample(&mut self, out: &mut Vec<u8>, sample: &SampleRef, values: &[i64], times: &[u64]) {
         let compact = self.options.layout == Layout::Compact;
         let attributes = sample.attributes;
@@ -171,9 +170,9 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         });
     }
 
-    /// The attributes that no label says.
+    /// Returns the attributes that are not written as labels.
     ///
-    /// `kept` is the caller's, so that nothing is allocated where there are no labels.
+    /// `kept` is the caller's buffer, so that nothing is allocated if there are no labels.
     fn not_labels<'k>(
         &self,
         attributes: &[AttributeId],
@@ -183,9 +182,9 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         kept
     }
 
-    /// Writes the attributes whose unit is not that of their key as labels.
+    /// Writes the attributes whose unit differs from that of their key as labels.
     ///
-    /// 1.3 alone has labels beside attributes: there a unit may be said with each.
+    /// Only 1.3 has labels beside attributes; each label has a unit.
     fn labels(&self, fields: &mut Fields, number: u32, attributes: &[AttributeId]) {
         let tables = self.tables;
         for id in attributes.iter().filter(|id| tables.as_label(**id)) {

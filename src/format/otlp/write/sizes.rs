@@ -1,7 +1,7 @@
-//! How large what is written may be, and about how large it will be.
+//! Limits and estimates of the size of the output.
 //!
-//! Estimates are made of lengths that are at hand. They decide how much is reserved and how many bytes are kept for a
-//! message's length; a wrong one costs time, never bytes.
+//! Estimates use lengths that are readily available. They determine how much memory is reserved, and how many
+//! bytes are kept for the length of a message. A wrong estimate costs time, but does not change the output.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Profiles;
@@ -12,8 +12,8 @@ use crate::model::ragged::Ragged;
 use crate::schema::Generation;
 use crate::wire::write::varint_len;
 
-/// The error of more rows than the generation's indices can count.
-/// Indices are `int32` in OTLP since 1.4; the older one is held to the same.
+/// Checks that the generation's indices can count the rows of a table. Indices are `int32` in OTLP since 1.4;
+/// the same limit applies to 1.3.
 pub(crate) fn check_rows(table: &'static str, rows: usize) -> Result<()> {
     if rows > i32::MAX as usize {
         let message = format!("{table} has {rows} rows; the maximum is 2147483647 rows");
@@ -22,15 +22,15 @@ pub(crate) fn check_rows(table: &'static str, rows: usize) -> Result<()> {
     Ok(())
 }
 
-/// About how many bytes a payload takes; only time and memory depend on it.
+/// Estimates the size of a payload in bytes. Only time and memory depend on it.
 pub(crate) fn estimate<G: Generation>(profiles: &Profiles) -> usize {
     let samples: usize = profiles.iter().map(|profile| profile_estimate::<G>(profile)).sum();
     let rows = tables_estimate(&profiles.dictionary) + samples;
-    // A buffer that is too small by a byte becomes twice as large.
+    // A buffer that is one byte too small doubles its size.
     rows + rows / 16 + 512
 }
 
-/// What the tables take on average, with the stacks.
+/// Estimates the size of the tables, stacks included.
 pub(crate) fn tables_estimate(dictionary: &Dictionary) -> usize {
     let Dictionary { strings, mappings, functions, locations, stacks, attributes, .. } = dictionary;
     let mapping = if mappings.rows.len() > 1 { 2 } else { 0 };
@@ -44,20 +44,21 @@ pub(crate) fn tables_estimate(dictionary: &Dictionary) -> usize {
         + attributes.len() * 20
 }
 
-/// What a table of stacks takes.
+/// Estimates the size of a table of stacks.
 pub(crate) fn stacks_estimate(stacks: &Ragged<LocationId>) -> usize {
     locations_estimate(&stacks.items, stacks.items.len()) + stacks.len() * 4
 }
 
-/// What so many of the references to locations take.
+/// Estimates the size of `count` references to locations.
 pub(crate) fn locations_estimate(ids: &[LocationId], count: usize) -> usize {
     some(ids, |id| varint_len(id.0.into())) * count / ids.len().max(1)
 }
 
-/// What a sample takes on average, by the columns it has. Too little costs a copy, too much some memory.
+/// Estimates the size of the samples by their columns. An estimate that is too low costs a copy; one that is
+/// too high wastes memory.
 pub(crate) fn profile_estimate<G: Generation>(profile: &Profile) -> usize {
     let samples = &profile.samples;
-    // Where a stack is: a slice, or a row whose number most others have as many bytes as.
+    // The reference to a stack: a slice, or a row number. Most numbers take as many bytes as the last one.
     let stack = match G::CAPABILITIES.stack_table {
         true => 1 + samples.stacks.last().map_or(0, |id| varint_len(id.0.into())),
         false => 6,
@@ -69,11 +70,11 @@ pub(crate) fn profile_estimate<G: Generation>(profile: &Profile) -> usize {
     row * columns + values + samples.timestamps.items.len() * 9 + 256
 }
 
-/// The bytes of all items, as those of up to [`LOOKED_AT`] say.
+/// Estimates the size of all items from a sample of about [`LOOKED_AT`] items.
 fn some<T>(items: &[T], bytes: impl Fn(&T) -> usize) -> usize {
     let step = items.len() / LOOKED_AT + 1;
     items.iter().step_by(step).map(bytes).sum::<usize>() * step
 }
 
-/// How many items say what all of them take.
+/// The number of items that an estimate samples.
 const LOOKED_AT: usize = 1 << 10;

@@ -1,9 +1,9 @@
-//! Stacks end to end: every stack is a slice of one list of locations, and stacks that are the
-//! callers of longer ones are slices of those.
+//! Layout of stacks in one list of locations. Every stack is a slice of the list, and stacks that are
+//! suffixes of longer ones are slices of those.
 //!
-//! Requirements: linear in the locations written; the same bytes for the same samples, whatever the
-//! numbers of their stacks. Longer ones come first: what is alike is near then, and gzip finds it.
-//! Only suffixes are shared: other runs save almost nothing and cost a search.
+//! Requirements: linear time in the locations written; the same bytes for the same samples, whatever the
+//! numbers of their stacks. Longer stacks are first, because similar stacks are then close together and gzip
+//! finds the repetition. Only suffixes are shared: other common runs save almost nothing and need a search.
 //!
 //! ```text
 //! stacks, leaf first   a b c d │ c d │ x d │ b c d
@@ -11,10 +11,11 @@
 //! slices               0+4     2+2   4+2     1+3
 //! ```
 //!
-//! Most stacks end with no other one, and most of their locations say so by themselves: they are no leaf at that
-//! height. Where one may be, the hash of the suffix is that of the stack less its other locations, as it is a sum over
-//! them. A table from hash to stack finds an equal one; it is compared before it is believed. What
-//! `docs/decisions/018` tried instead: a trie from the root, samples' own order, a hash that chains, sorting.
+//! Most stacks have no suffix that is another stack, and most of their locations rule it out cheaply: the
+//! location is not the leaf of a stack of that depth. Otherwise, the hash of the suffix is computed from that
+//! of the stack by subtracting the other locations, because the hash is a sum over locations. A table from
+//! hash to stack finds a candidate, whose locations are then compared. `docs/decisions/018` lists the
+//! alternatives that were tried: a trie from the root, the samples' own order, a chained hash, sorting.
 
 use std::hash::BuildHasher;
 
@@ -25,33 +26,34 @@ use crate::model::id::{LocationId, StackId};
 use crate::model::ragged::Ragged;
 use crate::model::row_index::RowIndex;
 
-/// Where the stacks of a profile lie in its `location_indices`. One profile after the other is laid
-/// out in the same memory: what is kept by row is cleared by the rows that were used.
+/// The places of the stacks of a profile in its `location_indices`. Profiles are laid out one after the other
+/// in the same memory. Per-row data is cleared by the rows used, not by the size of the table.
 #[derive(Debug, Default)]
 pub(crate) struct Slices {
-    /// How long the profile's `location_indices` are.
+    /// The length of the profile's `location_indices`.
     pub(crate) length: usize,
-    /// By stack: where its slice begins.
+    /// The start of the slice of each stack.
     starts: Vec<u32>,
-    /// By stack: an equal one that comes before it, else the longest other one that it ends with, else [`NOWHERE`].
+    /// For each stack: an equal earlier stack, else the longest other stack that is its suffix, else
+    /// [`NOWHERE`].
     suffixes: Vec<u32>,
     /// Empty between two profiles.
     leaves: Leaves,
-    /// As many as the deepest stack has locations.
+    /// One weight for each location of the deepest stack.
     weights: Weights,
-    /// The stacks that are laid out, longest first.
+    /// The stacks laid out, longest first.
     rows: Vec<u32>,
-    /// Those of them that are in no other.
+    /// Those that are not contained in another stack.
     own: Vec<u32>,
 }
 
-/// The start of a stack that has none yet.
+/// The start of a stack without a slice.
 const NOWHERE: u32 = u32::MAX;
-/// The start of a stack that is about to get one.
+/// The start of a stack whose slice is not assigned yet.
 const SOMEWHERE: u32 = u32::MAX - 1;
 
 impl Slices {
-    /// Lays out the stacks that `used` names, each once.
+    /// Lays out the stacks in `used`, each once.
     pub(crate) fn lay_out(
         &mut self,
         stacks: &Ragged<LocationId>,
@@ -68,9 +70,10 @@ impl Slices {
         self.place(stacks);
     }
 
-    /// Finds the stacks that others are, or end with: the longest of each, as that one ends with the others.
+    /// Finds duplicates and suffixes. For each stack, finds the longest suffix, whose own suffixes cover the
+    /// others.
     ///
-    /// In the order of their first use, which is nearly that of the table.
+    /// Processes stacks in the order of their first use, which is close to that of the table.
     fn find_suffixes(&mut self, stacks: &Ragged<LocationId>, rows: &[u32]) {
         let Self { suffixes, leaves, weights, .. } = self;
         let lengths = || rows.iter().map(|row| stacks.row(*row as usize).len());
@@ -103,7 +106,7 @@ impl Slices {
         }
     }
 
-    /// Forgets the profile before.
+    /// Clears the state of the previous profile.
     fn clear(&mut self, stacks: usize) {
         for row in self.rows.drain(..) {
             self.starts[row as usize] = NOWHERE;
@@ -113,10 +116,10 @@ impl Slices {
         self.starts.resize(stacks, NOWHERE);
     }
 
-    /// The rows of the stacks used, in the order of their first use.
+    /// Returns the rows of the used stacks, in the order of their first use.
     ///
-    /// `starts` is the set: [`SOMEWHERE`] marks what was met, and [`place`](Self::place) puts the
-    /// start there.
+    /// `starts` serves as the set: [`SOMEWHERE`] marks stacks already seen, and [`place`](Self::place)
+    /// replaces it by the start.
     fn each_once(&mut self, used: impl Iterator<Item = StackId>) -> Vec<u32> {
         let new = |stack: &StackId| {
             let start = self.starts.get_mut(stack.row()).filter(|start| **start == NOWHERE);
@@ -125,8 +128,8 @@ impl Slices {
         used.filter(new).map(|stack| stack.0).collect()
     }
 
-    /// Puts the stacks that are in no other one behind the other. The first that ends with a stack says where that one
-    /// is, and comes before it, as it is longer.
+    /// Places the stacks that are not contained in another one after the other. The first stack with a given
+    /// suffix determines the place of the suffix. It is longer, so it is placed before it.
     fn place(&mut self, stacks: &Ragged<LocationId>) {
         let Self { length, starts, suffixes, rows, own, .. } = self;
         *length = 0;
@@ -149,7 +152,8 @@ impl Slices {
         }
     }
 
-    /// The profile's `location_indices`, as rows of the model: the stacks that are in no other.
+    /// Returns the profile's `location_indices` as rows of the model: the stacks that are not contained in
+    /// another.
     pub(crate) fn parts<'a>(
         &'a self,
         stacks: &'a Ragged<LocationId>,
@@ -157,34 +161,33 @@ impl Slices {
         self.own.iter().map(|row| stacks.row(*row as usize))
     }
 
-    /// Where the slice of a stack begins. An empty one may begin anywhere.
-    ///
-    /// The same number that the sample's `locations_start_index` says.
+    /// Returns the start of the slice of a stack, which becomes the sample's `locations_start_index`. An
+    /// empty slice may start anywhere.
     #[inline]
     pub(crate) fn start(&self, stack: StackId) -> u32 {
         self.starts.get(stack.row()).copied().filter(|&start| start != NOWHERE).unwrap_or(0)
     }
 }
 
-/// Of which lengths there are stacks with a location as their leaf. Most locations that a stack passes
-/// are no leaf at that height, and this says so without a look at the stacks.
+/// The depths of the stacks with a given leaf. Most locations of a stack are not the leaf of a stack of that
+/// depth, which this detects without a lookup of stacks.
 #[derive(Debug, Default)]
 struct Leaves {
-    /// By location: the lengths, modulo 64.
+    /// A bitmap of depths modulo 64, by location.
     lengths: Vec<u64>,
-    /// The length of the shortest stack that is not empty; at least 1.
+    /// The depth of the shortest nonempty stack; at least 1.
     shortest: usize,
 }
 
 impl Leaves {
-    /// Notes a stack by its leaf and its length.
+    /// Adds a stack by its leaf and its depth.
     fn add(&mut self, stack: &[LocationId]) {
         if let Some(lengths) = stack.first().and_then(|leaf| self.lengths.get_mut(leaf.row())) {
             *lengths |= Self::bit(stack.len());
         }
     }
 
-    /// Forgets the leaves of these stacks, and so costs what they are and not what the table is.
+    /// Clears the leaves of the given stacks. The cost depends on these stacks, not on the size of the table.
     fn clear(&mut self, stacks: &Ragged<LocationId>, rows: &[u32]) {
         for leaf in rows.iter().filter_map(|&row| stacks.row(row as usize).first()) {
             if let Some(lengths) = self.lengths.get_mut(leaf.row()) {
@@ -193,8 +196,8 @@ impl Leaves {
         }
     }
 
-    /// The length of the longest end of a stack that may be another one, by its leaf and length. A bit stands for every
-    /// 64th length, so it may be none; what is passed over never is.
+    /// Returns the depth of the longest suffix that may be another stack, by its leaf and depth. A bit
+    /// represents all depths that are equal modulo 64, so there are false positives, but no false negatives.
     #[inline]
     fn next_below(&self, stack: &[LocationId]) -> Option<usize> {
         let last = stack.len().checked_sub(self.shortest)?;
@@ -207,13 +210,13 @@ impl Leaves {
         Some(callers.len() + self.shortest)
     }
 
-    /// The bit of a length.
+    /// Returns the bit of a depth.
     fn bit(length: usize) -> u64 {
         1 << (length % 64)
     }
 }
 
-/// The longest end of a stack, less its leaf, that `find` has by its sum.
+/// Returns the longest proper suffix of a stack that `find` accepts by its sum.
 #[inline]
 fn longest_suffix(
     stack: &[LocationId],
@@ -234,24 +237,25 @@ fn longest_suffix(
     None
 }
 
-/// Whether two stacks are the same: all of both is compared, without a branch for each location.
+/// Compares two stacks completely, without a branch for each location.
 #[inline]
 fn equal(one: &[LocationId], other: &[LocationId]) -> bool {
     one.len() == other.len()
         && one.iter().zip(other).fold(0, |differ, (one, other)| differ | (one.0 ^ other.0)) == 0
 }
 
-/// Weights of frames, by their distance from the root: unknown to who chose the locations. The hash of a stack is the
-/// sum of its locations times their weights, several at a time. That stacks are equal is compared after.
+/// Random weights of frames by their distance from the root, which the author of the input cannot predict.
+/// The hash of a stack is the sum of its locations times their weights, computed several at a time. Stacks
+/// with equal hashes are then compared.
 #[derive(Debug, Default)]
 struct Weights {
     random: RandomState,
-    /// That of the root is the last, so that stacks, leaf first, are read forwards.
+    /// The last weight is that of the root, so stacks, leaf first, are read forwards.
     weights: Vec<u32>,
 }
 
 impl Weights {
-    /// Makes weights for stacks of this depth.
+    /// Generates weights for stacks of this depth.
     fn reach(&mut self, depth: usize) {
         if self.weights.len() < depth {
             let weight = |at: usize| self.random.hash_one(at) as u32;
@@ -259,7 +263,8 @@ impl Weights {
         }
     }
 
-    /// The sum of some locations of a stack, leaf first; `depth` is that of the first of them.
+    /// Returns the weighted sum of some locations of a stack, leaf first. `depth` is the distance of the
+    /// first of them from the root, counted from 1.
     #[inline]
     fn sum(&self, locations: &[LocationId], depth: usize) -> u64 {
         let weights = &self.weights[self.weights.len() - depth..];
@@ -269,7 +274,7 @@ impl Weights {
     }
 }
 
-/// A sum with all of its bits in each, as tables take some of them.
+/// Mixes the bits of a sum, because hash tables use only some of them.
 #[inline]
 fn mixed(sum: u64) -> u64 {
     let wide = u128::from(sum) * 0xe703_7ed1_a0b4_28db;
@@ -369,7 +374,7 @@ mod tests {
 
     #[test]
     fn the_numbers_of_stacks_do_not_matter() {
-        // 3 and 2 1 are in two stacks each, 5 4 is there twice.
+        // 3 and 2 1 are suffixes of two stacks each; 5 4 is duplicated.
         let rows: [&[u32]; 8] =
             [&[7, 3], &[3], &[8, 3], &[2, 1], &[6, 2, 1], &[5, 4], &[9, 2, 1], &[5, 4]];
         let of = |order: [usize; 8]| {

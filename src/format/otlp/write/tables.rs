@@ -1,10 +1,10 @@
-//! The lookup tables of a payload or of a profile: which rows are written, and what refers to each.
+//! Lookup tables of a payload or of a profile: the rows to write, and their indices.
 //!
 //! ```text
-//! rows of the model ─► choose: attributes, rows 0, units ─► indices ─► texts marked, then numbered ─► sizes
+//! rows of the model ─► choose: attributes, rows 0, units ─► indices ─► mark and number strings ─► check sizes
 //! ```
 //!
-//! All is decided before a byte is written, as samples come before the tables in some generations.
+//! All of this is determined before the first byte, because in some generations samples precede the tables.
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
@@ -31,20 +31,20 @@ use crate::schema::{Generation, Rows};
 use crate::semconv::{FRAME_TYPES, PPROF_PROFILE_DEFAULT_SAMPLE_TYPE};
 use crate::wire::codes::Codes;
 
-/// The tables of a payload or of a profile, and how their rows are referred to.
+/// The tables of a payload or of a profile, and the indices of their rows.
 pub(crate) struct TableWriter<'a, G> {
     pub(crate) dictionary: &'a Dictionary,
     pub(crate) known: &'a KnownAttributes,
     pub(super) lower: Lower<'a, G>,
-    /// The rows that are written. Attributes are those that are said as attributes.
+    /// The rows to write. Attributes that become fields or labels are excluded.
     pub(super) rows: Order,
-    /// Only the texts that something refers to.
+    /// Only strings that are referenced.
     pub(crate) strings: StringTable,
-    /// The texts of values that are said by reference.
+    /// The strings of values that are written as references.
     pub(crate) refs: TextRefs,
-    /// By key, in generations that say units so.
+    /// Units by key, in generations that store units by key.
     pub(crate) units: Units,
-    /// Whether the model's row 0 is written, so that 0 means none.
+    /// Whether the model's row 0 is written, so that index 0 means unset. The same for the next three fields.
     pub(super) mapping_row_0: bool,
     pub(super) location_row_0: bool,
     pub(super) function_row_0: bool,
@@ -53,20 +53,20 @@ pub(crate) struct TableWriter<'a, G> {
     pub(super) locations: Codes,
     pub(super) functions: Codes,
     pub(super) attributes: Codes,
-    /// The default sample types that profiles must say by an attribute: rows after the others.
+    /// The default sample types that profiles represent by an attribute: rows after the others.
     pub(super) defaults: Vec<StringId>,
-    /// Which of these rows each is.
+    /// The index of each of these rows.
     pub(super) default_rows: HashMap<StringId, usize, foldhash::fast::RandomState>,
-    /// Texts that the dictionary need not have: old names of frame types, keys of defaults.
+    /// Strings that the dictionary may lack: old names of frame types, keys of defaults.
     pub(super) own_texts: OwnTexts,
 }
 
 impl<'a, G: Generation> TableWriter<'a, G> {
-    /// The tables that all profiles of a payload share.
+    /// Builds the tables shared by all profiles of a payload.
     ///
     /// # Errors
     ///
-    /// More rows than an index of 32 bits with a sign can refer to.
+    /// More rows than a signed 32-bit index can reference.
     pub(crate) fn shared(
         payload: &'a Profiles,
         known: &'a KnownAttributes,
@@ -85,9 +85,9 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         Ok(tables)
     }
 
-    /// The tables of one profile.
+    /// Builds the tables of one profile.
     ///
-    /// `default` is the name that the profile's own field refers to.
+    /// `default` is the name of the default sample type that the profile's field references.
     pub(crate) fn own(
         dictionary: &'a Dictionary,
         known: &'a KnownAttributes,
@@ -101,7 +101,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         Ok(tables)
     }
 
-    /// Nothing is chosen yet: [`settle`](Self::settle) does.
+    /// Creates tables without a selection of rows; [`settle`](Self::settle) makes it.
     fn new(
         dictionary: &'a Dictionary,
         known: &'a KnownAttributes,
@@ -129,10 +129,10 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         }
     }
 
-    /// Decides which rows there are, and what each is referred to by.
+    /// Selects the rows and determines their indices.
     ///
-    /// Attributes before units, since a unit's conflict may leave out more of them; texts last,
-    /// since they follow from all else.
+    /// Attributes precede units, because conflicting units may exclude further attributes. Strings come last,
+    /// because they depend on everything else.
     fn settle(
         &mut self,
         profiles: &[&Profile],
@@ -155,7 +155,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         self.check_sizes()
     }
 
-    /// Makes an attribute of a default sample type that profiles must say by one.
+    /// Adds an attribute row for a default sample type.
     fn add_default(&mut self, name: StringId) {
         if name != StringId::NONE
             && let Entry::Vacant(new) = self.default_rows.entry(name)
@@ -165,10 +165,9 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         }
     }
 
-    /// Gives every key its unit, and leaves out the attributes that are labels for it.
+    /// Chooses the unit of every key, and excludes attributes that become labels as a result.
     ///
-    /// Where a profile's attributes are written in place, they need a unit by key too, though they
-    /// are no rows.
+    /// Inline attributes of profiles need a unit by key too, although they are not rows.
     fn choose_units(&mut self, profiles: &[&Profile], losses: &mut Losses) {
         let in_place = profiles
             .iter()
@@ -190,7 +189,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         });
     }
 
-    /// Leaves out the attributes that are said in fields, or by labels.
+    /// Excludes the attributes that are written as fields or labels.
     fn choose_attributes(&mut self, profiles: &[&Profile]) {
         let mut used = vec![false; self.dictionary.attributes.len()];
         let mut mark = |id: AttributeId| {
@@ -216,7 +215,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         self.rows.attributes = Select::marked(&used);
     }
 
-    /// Writes the empty row 0 where a reference to none must be told from one to the first row.
+    /// Determines whether to write the empty row 0, which is needed if index 0 would otherwise be ambiguous.
     fn choose_rows_0(&mut self) {
         let Dictionary { mappings, locations, functions, links, stacks, .. } = self.dictionary;
         let rows = &self.rows;
@@ -226,7 +225,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                 && self.lower.mapping_attributes(1).next().is_none()
                 && self.lower.mapping_flags(1) == 0
                 && self.lower.build_id(1).is_none();
-            // Where index 0 is a guess, it must be the right one for every location.
+            // If index 0 is ambiguous, the reader's guess must be right for every location.
             let guessed = |row: usize| match locations.mappings[row] {
                 MappingId::NONE => true,
                 MappingId(1) => !first.may_hold(locations.addresses[row]),
@@ -243,12 +242,12 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         self.link_row_0 = link.is_some_and(|row| from_zero || *row == Default::default());
     }
 
-    /// The rows of the mapping table that are not the empty one.
+    /// Returns the rows of the mapping table except the empty row.
     pub(super) fn mappings(&self) -> std::ops::Range<usize> {
         1..self.dictionary.mappings.rows.len()
     }
 
-    /// Makes the varints of all indices ready, once for each row however often it is referred to.
+    /// Encodes the varint of each index once, however often it is referenced.
     fn encode_indices(&mut self) {
         let Dictionary { locations, functions, attributes, .. } = self.dictionary;
         let codes = |rows: &Select, table: usize, row_0: bool| {
@@ -261,7 +260,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         self.attributes = codes(&rows.attributes, attributes.len(), false);
     }
 
-    /// Marks the texts of all that is written.
+    /// Marks the strings of all written rows.
     fn mark_strings(&mut self, profiles: &[&Profile], default: StringId) {
         let Self { dictionary, rows, strings, units, refs, own_texts, .. } = self;
         for row in rows.functions.rows() {
@@ -293,14 +292,14 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         self.own_texts.find(self.dictionary, &mut self.strings);
     }
 
-    /// Numbers the texts that are marked; those that the dictionary lacks come behind them.
+    /// Numbers the marked strings, followed by those that the dictionary lacks.
     fn number_strings(&mut self) {
         self.strings.number(&self.rows.strings);
         self.own_texts.number(&self.strings);
         self.refs.number(&self.strings, &self.own_texts);
     }
 
-    /// The strings of what a profile says in fields.
+    /// Marks the strings of a profile's fields.
     fn mark_profile(&mut self, profile: &Profile) {
         let Self { dictionary, strings, known, .. } = self;
         for value_type in profile.sample_types.iter().chain([&profile.period_type]) {
@@ -321,8 +320,8 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         }
     }
 
-    /// The strings of what mappings and locations say in fields, and of labels in place of
-    /// attributes whose unit is not that of their key.
+    /// Marks the strings of fields of mappings and locations, and of labels that replace attributes with
+    /// conflicting units.
     fn mark_lowered_strings(&mut self, profiles: &[&Profile]) {
         let mut texts = Vec::new();
         let mut old_names = Vec::new();
@@ -355,14 +354,15 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         texts.into_iter().for_each(|text| self.strings.mark(text));
     }
 
-    /// Whether an attribute of a sample is written as a label, since its unit is not that of its
-    /// key: a label can say what it says.
+    /// Returns whether an attribute of a sample is written as a label: its unit differs from that of its key,
+    /// and a label can represent it.
     #[inline]
     pub(crate) fn as_label(&self, id: AttributeId) -> bool {
         G::CAPABILITIES.labels && self.units.conflict(id) && self.fits_label(id)
     }
 
-    /// pprof's labels are a number with a unit, or a text without one.
+    /// Returns whether a label of pprof can represent the attribute: a number with a unit, or a string
+    /// without one.
     fn fits_label(&self, id: AttributeId) -> bool {
         self.dictionary.attribute(id).is_some_and(|attribute| match attribute.value {
             Value::Int(_) => true,
@@ -373,7 +373,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         })
     }
 
-    /// Whether the tables would hold nothing but the empty string.
+    /// Returns whether the tables contain only the empty string.
     pub(crate) fn is_empty(&self) -> bool {
         let Order { functions, locations, links, attributes, .. } = &self.rows;
         let empty =
@@ -381,7 +381,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         empty && self.dictionary.mappings.rows.len() <= 1 && self.strings.len() <= 1
     }
 
-    /// Indices are `int32` in every generation.
+    /// Checks the sizes of tables. Indices are `int32` in every generation.
     ///
     /// # Errors
     ///

@@ -1,12 +1,11 @@
-//! Units by key, where a generation has no unit on the attribute.
+//! Units by key, for generations whose attributes have no unit.
 //!
-//! OTLP 1.3 to 1.7 has `attribute_units`: one unit a key, for all attributes of it. The model has a unit on each
-//! attribute, as 1.8 and later. Where a key has several, most attributes keep theirs and the others become
-//! labels or lists of pairs, and are counted.
+//! OTLP 1.3 to 1.7 have `attribute_units`: one unit per key, for all attributes with that key. The model has
+//! a unit in each attribute, like 1.8 and later. If a key has several units, the most frequent one wins.
+//! Attributes with other units become labels or lists of pairs, and are counted.
 //!
-//! The sum of the attributes decides and not of the samples that use them: a key that two
-//! attributes have with unit `ms` and one with `s` gets `ms`. Keys and units are compared by text,
-//! since a dictionary may hold a text in several rows.
+//! Attributes count once each, however many samples use them: a key with unit `ms` in two attributes and `s`
+//! in one gets `ms`. Keys and units are compared as strings, because a dictionary may contain duplicates.
 
 use hashbrown::HashMap;
 
@@ -14,22 +13,23 @@ use crate::format::known::{Known, KnownAttributes};
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, StringId};
 
-/// The unit of each key, and the attributes whose unit is another.
+/// The unit of each key, and the attributes with another unit.
 #[derive(Debug, Default)]
 pub(crate) struct Units {
     /// Keys with a unit, in the order of their attributes.
     pub(crate) rows: Vec<(StringId, StringId)>,
-    /// By attribute: whether its unit is not that of its key. Empty where none is.
+    /// Whether the unit of an attribute differs from that of its key, by attribute. Empty if there are no
+    /// conflicts.
     conflicts: Vec<bool>,
 }
 
 impl Units {
-    /// Gives each key the unit that most of its attributes have; the earlier where as many. An attribute that stands
-    /// for a field of pprof, such as a build id, has none and must not become a label: it has the say over labels
-    /// that happen to be called so.
+    /// Chooses for each key the most frequent unit of its attributes; of equally frequent units, the first.
+    /// An attribute that represents a field of pprof, such as a build id, has no unit and must not become a
+    /// label, so it outweighs labels with the same key.
     ///
-    /// `attributes` are the rows that will be written: others have no say. Linear; nothing is
-    /// allocated where no attribute has a unit.
+    /// `attributes` are the rows to write; others do not count. Takes linear time, and allocates nothing if
+    /// no attribute has a unit.
     pub(crate) fn of(
         dictionary: &Dictionary,
         known: &KnownAttributes,
@@ -84,13 +84,13 @@ impl Units {
         Self { rows, conflicts }
     }
 
-    /// Whether the unit of an attribute is not that of its key.
+    /// Returns whether the unit of an attribute differs from that of its key.
     #[inline]
     pub(crate) fn conflict(&self, id: AttributeId) -> bool {
         self.conflicts.get(id.row()).copied().unwrap_or(false)
     }
 
-    /// Whether any attribute is in conflict.
+    /// Returns whether any attribute conflicts.
     pub(crate) fn any_conflict(&self) -> bool {
         !self.conflicts.is_empty()
     }
