@@ -1,4 +1,4 @@
-//! Attributes by key.
+//! Looks up attributes by key.
 
 use std::fmt;
 
@@ -43,9 +43,9 @@ pub struct Attributes<'a> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum AttributeList<'a> {
-    /// Rows of the attribute table, as profiles, samples, locations and mappings have.
+    /// Rows of the attribute table, used by profiles, samples, locations and mappings.
     Rows(&'a [AttributeId]),
-    /// Pairs, as resources, scopes and the values that are lists of pairs have.
+    /// Pairs, used by resources, scopes and values that are lists of pairs.
     Pairs(&'a [KeyValue]),
 }
 
@@ -86,8 +86,8 @@ impl Dictionary {
 impl<'a> Attributes<'a> {
     /// Returns the value of a key.
     ///
-    /// The first of that key; a thing has no two. It compares texts one after the other, in time linear in the
-    /// attributes of the thing, of which there are few.
+    /// Keys are unique. The search compares strings one by one, in time linear in the number of attributes, of
+    /// which there are few.
     ///
     /// ```
     /// use otlp_profiles::semconv::PPROF_PROFILE_DROP_FRAMES;
@@ -140,7 +140,7 @@ impl fmt::Debug for Attributes<'_> {
 }
 
 impl<'a> AttributeList<'a> {
-    /// Attribute `at` of the list, with its texts; the empty one past the end.
+    /// Returns attribute `at` of the list with its strings, or the empty one past the end.
     fn attribute(self, at: usize, dictionary: &'a Dictionary) -> AttributeRef<'a> {
         match self {
             Self::Rows(rows) => AttributeRef::of_row(rows.get(at).copied(), dictionary),

@@ -1,4 +1,4 @@
-//! How many rows the tables of a dictionary have, and going back to fewer.
+//! Row counts of the tables of a dictionary, and truncation to them.
 
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{
@@ -6,7 +6,7 @@ use crate::model::id::{
 };
 
 impl Dictionary {
-    /// How many rows each table has, by its number (`Id::TABLE`).
+    /// Returns the number of rows of each table, indexed by `Id::TABLE`.
     pub(crate) fn rows(&self) -> [usize; TABLES] {
         let Self { strings, mappings, functions, locations, links, attributes, stacks } = self;
         let mut rows = [0; TABLES];
@@ -20,7 +20,7 @@ impl Dictionary {
         rows
     }
 
-    /// Forgets the rows of each table past so many, and keeps the memory.
+    /// Truncates each table to a number of rows but keeps the allocations.
     pub(crate) fn truncate(&mut self, rows: [usize; TABLES]) {
         let Self { strings, mappings, functions, locations, links, attributes, stacks } = self;
         let [of_mappings, of_locations] = [rows[MappingId::TABLE], rows[LocationId::TABLE]];

@@ -5,8 +5,8 @@ use crate::model::ragged::Ragged;
 use crate::model::strings::Strings;
 use crate::model::value::Value;
 
-/// The tables that all profiles of a payload share. Row 0 of each is the empty row, and every id
-/// in a table is a row of the table it points into.
+/// The tables that all profiles of a payload share. Row 0 of each is the empty row, and every id in a table is a
+/// valid row of the table it refers to.
 ///
 /// ```text
 /// Sample ─► stacks ─► locations ─► lines ─► functions ─► strings
@@ -18,15 +18,15 @@ use crate::model::value::Value;
 /// Rows keep the order of the payload, and equal rows stay separate. Rows may be
 /// unreferenced; [`Profiles::compact`](crate::Profiles::compact) removes such rows.
 ///
-/// | table | a row is | as memory |
+/// | table | a row is | in memory |
 /// |---|---|---|
-/// | [`strings`](Self::strings) | a text | one arena, an end for each |
+/// | [`strings`](Self::strings) | a string | one arena, with the end of each |
 /// | [`mappings`](Self::mappings) | a binary in memory | rows, and a column of attributes |
 /// | [`functions`](Self::functions) | a function | rows |
 /// | [`locations`](Self::locations) | an address, its lines | columns |
 /// | [`links`](Self::links) | a span | rows |
 /// | [`attributes`](Self::attributes) | key, value, unit | rows |
-/// | [`stacks`](Self::stacks) | locations, leaf first | one array, an end for each |
+/// | [`stacks`](Self::stacks) | locations, leaf first | one array, with the end of each |
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -49,7 +49,7 @@ pub struct Dictionary {
 }
 
 impl Default for Dictionary {
-    /// Row 0 of every table, and nothing else.
+    /// Creates tables with only the empty row 0.
     fn default() -> Self {
         let mut stacks = Ragged::default();
         stacks.end_row();
@@ -89,7 +89,7 @@ impl Dictionary {
         self.strings.get(id)
     }
 
-    /// The mapping table.
+    /// Returns the mapping table.
     /// A [`MappingId`] indexes it.
     pub fn mappings(&self) -> &Mappings {
         &self.mappings
@@ -106,13 +106,13 @@ impl Dictionary {
         self.functions.get(id.row()).copied().unwrap_or_default()
     }
 
-    /// The location table.
+    /// Returns the location table.
     /// A [`LocationId`] indexes it.
     pub fn locations(&self) -> &Locations {
         &self.locations
     }
 
-    /// The link table; row 0 is the empty link.
+    /// Returns the link table; row 0 is the empty link.
     pub fn links(&self) -> &[Link] {
         &self.links
     }
@@ -174,7 +174,7 @@ impl Dictionary {
 
 /// A function of the source code or the binary.
 ///
-/// Functions of equal names may be several rows: one for each file, or for each binary.
+/// Functions with equal names may have several rows, for example one for each file or binary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Function {
@@ -222,7 +222,7 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Whether a location of this address may lie in the mapping: where either has no address, yes.
+    /// Returns whether a location with this address may be in the mapping. True if either has no address.
     pub(crate) fn may_hold(&self, address: u64) -> bool {
         address == 0
             || self.memory_limit == 0
@@ -258,9 +258,9 @@ pub struct Attribute {
     pub unit: StringId,
 }
 
-/// The mapping table: one row a binary, and the attributes of each.
+/// The mapping table: one row per mapped region, and the attributes of each.
 ///
-/// Mappings of one binary may be several rows: a binary is mapped in parts.
+/// A binary is mapped in parts, so it may have several rows.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -284,7 +284,7 @@ impl Default for Mappings {
 }
 
 impl Mappings {
-    /// All mappings; row 0 is the empty one.
+    /// Returns all mappings; row 0 is the empty one.
     pub fn rows(&self) -> &[Mapping] {
         &self.rows
     }
@@ -302,10 +302,10 @@ impl Mappings {
     }
 }
 
-/// The location table, by column: the mapping, the address, the lines and the attributes of each.
+/// The location table by column: the mapping, the address, the lines and the attributes of each location.
 ///
-/// Columns rather than rows, since a walk over stacks wants the lines alone and a symboliser the addresses
-/// alone. All are as long as the table, or shorter where the last rows have none.
+/// Columns suit the usual uses: a walk over stacks needs only the lines, and a symbolizer only the addresses.
+/// Columns of lists may be shorter than the table if the last rows have no items.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -318,9 +318,9 @@ impl Mappings {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Locations {
-    /// By location; NONE where no binary is known.
+    /// By location. NONE if the binary is unknown.
     pub(crate) mappings: Vec<MappingId>,
-    /// As the process had them, in the order of the table.
+    /// Addresses in the process, in the order of the table.
     pub(crate) addresses: Vec<u64>,
     /// Innermost first.
     pub(crate) lines: Ragged<Line>,

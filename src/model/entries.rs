@@ -1,4 +1,4 @@
-//! Walking over profiles and samples.
+//! Iterators over profiles and samples.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::model::profile::Profile;
 use crate::model::profiles::{Profiles, Resource, ResourceProfiles, Scope, ScopeProfiles};
 use crate::model::samples::{SampleRef, Samples};
 
-/// A profile together with the scope and the resource it stands under, and the tables they share.
+/// A profile with its scope and resource, and the tables that they share.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -30,53 +30,51 @@ pub struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// The tables that all profiles share.
+    /// Returns the tables that all profiles share.
     pub fn dictionary(&self) -> &'a Dictionary {
         self.dictionary
     }
 
-    /// The resource, its schema and everything that was profiled of it.
-    /// So its siblings, too: all that one process sent in the payload.
+    /// Returns the resource with its schema and all its profiles: everything that one process sent in the payload.
     pub fn resource_profiles(&self) -> &'a ResourceProfiles {
         self.resource
     }
 
-    /// The scope, its schema and all its profiles.
+    /// Returns the scope with its schema and all its profiles.
     pub fn scope_profiles(&self) -> &'a ScopeProfiles {
         self.scope
     }
 
-    /// What was profiled.
-    /// A process, a host, a service; without attributes where nothing is known of it.
+    /// Returns the profiled entity: a process, a host, a service.
+    /// Without attributes if the payload does not describe it.
     pub fn resource(&self) -> &'a Resource {
         &self.resource.resource
     }
 
-    /// The instrumentation that made the profile.
-    /// Without a name in what is read from a pprof.
+    /// Returns the instrumentation that produced the profile.
+    /// It has no name if the source is a pprof.
     pub fn scope(&self) -> &'a Scope {
         &self.scope.scope
     }
 
-    /// The profile.
+    /// Returns the profile.
     pub fn profile(&self) -> &'a Profile {
         self.profile
     }
 
-    /// What is known of the resource.
-    /// Such as `service.name` and `process.pid`.
+    /// Returns the attributes of the resource, such as `service.name` and `process.pid`.
     pub fn resource_attributes(&self) -> Attributes<'a> {
         self.dictionary.resolve(&*self.resource.resource.attributes)
     }
 
-    /// What is known of the scope.
-    /// Such as [`PPROF_SCOPE_DEFAULT_SAMPLE_TYPE`](crate::semconv::PPROF_SCOPE_DEFAULT_SAMPLE_TYPE).
+    /// Returns the attributes of the scope, such as
+    /// [`PPROF_SCOPE_DEFAULT_SAMPLE_TYPE`](crate::semconv::PPROF_SCOPE_DEFAULT_SAMPLE_TYPE).
     pub fn scope_attributes(&self) -> Attributes<'a> {
         self.dictionary.resolve(&*self.scope.scope.attributes)
     }
 
-    /// What is known of the profile, beside its fields.
-    /// Such as [`PPROF_PROFILE_COMMENT`](crate::semconv::PPROF_PROFILE_COMMENT).
+    /// Returns the attributes of the profile, such as
+    /// [`PPROF_PROFILE_COMMENT`](crate::semconv::PPROF_PROFILE_COMMENT).
     pub fn attributes(&self) -> Attributes<'a> {
         self.dictionary.resolve(self.profile.attributes())
     }
@@ -94,7 +92,7 @@ impl fmt::Debug for Entry<'_> {
 }
 
 impl Profiles {
-    /// All profiles, in order, each with its resource and its scope.
+    /// Iterates over all profiles with their resources and scopes, in the order of the payload.
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
@@ -113,8 +111,8 @@ impl Profiles {
         })
     }
 
-    /// All profiles, in order.
-    /// By resource, by scope. [`entries`](Self::entries) also says which resource and scope each is of.
+    /// Iterates over all profiles in the order of the payload, by resource and scope. [`entries`](Self::entries)
+    /// returns their resources and scopes as well.
     ///
     /// ```
     /// # let bytes = std::fs::read("testdata/otlp-1.11-aggregated-memory.binpb").unwrap();
@@ -127,7 +125,7 @@ impl Profiles {
         ProfileIter { resources: self.resources.iter(), scopes: [].iter(), profiles: [].iter() }
     }
 
-    /// How many profiles there are, in all scopes of all resources.
+    /// Returns the number of profiles in all scopes of all resources.
     ///
     /// ```
     /// let pprof = std::fs::read("testdata/go-heap.pb.gz").unwrap();
@@ -141,7 +139,7 @@ impl Profiles {
         scopes.map(|scope| scope.profiles.len()).sum()
     }
 
-    /// Whether there is no profile. There may be resources and scopes, and tables, all the same.
+    /// Returns whether there are no profiles. There may still be resources, scopes and table rows.
     pub fn is_empty(&self) -> bool {
         self.iter().next().is_none()
     }
@@ -156,8 +154,7 @@ impl<'a> IntoIterator for &'a Profiles {
     }
 }
 
-/// All profiles of a payload, in order: see [`Profiles::iter`].
-/// It borrows; what is left of the current scope comes before the next.
+/// Iterates over the profiles of a payload in order: see [`Profiles::iter`].
 #[derive(Clone, Debug)]
 pub struct ProfileIter<'a> {
     resources: std::slice::Iter<'a, ResourceProfiles>,
@@ -182,8 +179,7 @@ impl<'a> Iterator for ProfileIter<'a> {
 }
 
 impl Samples {
-    /// All samples, in order.
-    /// From both ends, and of a known length; each sample is lent by column.
+    /// Iterates over all samples in order, from either end. Each [`SampleRef`] borrows from the columns.
     ///
     /// ```
     /// # let bytes = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
@@ -209,7 +205,7 @@ impl<'a> IntoIterator for &'a Samples {
     }
 }
 
-/// All samples of a profile, in order: see [`Samples::iter`].
+/// Iterates over the samples of a profile in order: see [`Samples::iter`].
 #[derive(Clone, Debug)]
 pub struct SampleIter<'a> {
     samples: &'a Samples,

@@ -1,39 +1,37 @@
-//! How a profile of timestamped events said what no other format has a place for.
+//! Fields of timestamped events that the model lacks.
 
 use crate::model::thin::Blank;
 
-/// What a profile of timestamped events says beyond the model, so that it is written as it was.
-/// Where the samples were changed since, so that it does not fit them, it is not followed.
+/// Details of a profile of timestamped events that the model cannot represent, so that it is written unchanged.
+/// Writers ignore details that no longer fit the samples, because the samples were changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventForm {
-    /// The value of events that say none; of several added up, that of each.
+    /// The value of events without one; for aggregated events, that of each.
     pub(crate) default_value: u64,
-    /// What its times were counted by.
+    /// The clock of its times.
     pub(crate) clock: Option<EventClock>,
-    /// Of each event, sample by sample, its place among those of all profiles; empty where it is the
-    /// usual one.
+    /// The position of each event, sample by sample, among the events of all profiles. Empty for the usual order.
     pub(crate) places: Vec<u32>,
-    /// The texts, from the first on, that are those of its table, whether or not anything refers to
-    /// them.
+    /// The number of strings, from the first on, that belong to its table, referenced or not.
     pub(crate) texts: u32,
-    /// The events, ascending, whose count of one is said in another way than is usual: with times it is
-    /// said, without it is not.
+    /// The events, ascending, that encode a count of one in the unusual way: explicit without times, or omitted
+    /// with times.
     pub(crate) odd_counts: Vec<u32>,
-    /// The events, ascending, that say their worth in another way than is usual: with times it is the
-    /// value, without the sum, and neither where the default value and the count say it.
+    /// The events, ascending, that encode their worth in an unusual way. The usual way is the value for events with
+    /// times, the sum for events without, and neither if the default value and the count determine it.
     pub(crate) odd_worths: Vec<(u32, Worth)>,
 }
 
-/// The fields that say what an event is worth.
+/// The fields that encode the worth of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Worth {
     Value,
     Sum,
-    /// The same number in each.
+    /// Both fields, with the same number.
     Both,
 }
 
-/// A clock: when it began, in nanoseconds since 1970, and its cycles in a second.
+/// A clock: its start in nanoseconds since 1970, and its cycles per second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EventClock {
     pub(crate) time_unix_nano: u64,
@@ -41,7 +39,7 @@ pub struct EventClock {
 }
 
 impl EventClock {
-    /// The cycles of a clock whose cycles are nanoseconds.
+    /// The frequency of a clock that counts nanoseconds.
     pub(crate) const NANOS: u64 = 1_000_000_000;
 }
 
@@ -55,7 +53,7 @@ impl EventForm {
         odd_worths: Vec::new(),
     };
 
-    /// The bytes of memory it takes, beside itself.
+    /// Returns the bytes of memory in its lists.
     pub(crate) fn owned_bytes(&self) -> usize {
         size_of_val(&self.places[..])
             + size_of_val(&self.odd_counts[..])

@@ -84,10 +84,10 @@ impl Dictionary {
 /// ```
 #[derive(Clone, Copy)]
 pub struct FrameRef<'a> {
-    /// The tables that the ids below are of.
+    /// The tables that the ids refer to.
     dictionary: &'a Dictionary,
     location: LocationId,
-    /// Which of the location's lines; the default where it has none.
+    /// A line of the location; the default if it has no lines.
     line: Line,
     is_inlined: bool,
 }
@@ -104,7 +104,7 @@ impl<'a> FrameRef<'a> {
         self.dictionary.text(self.function().system_name)
     }
 
-    /// The source file; empty when unknown.
+    /// Returns the source file; empty if unknown.
     pub fn filename(&self) -> &'a str {
         self.dictionary.text(self.function().filename)
     }
@@ -121,7 +121,7 @@ impl<'a> FrameRef<'a> {
         self.line.column
     }
 
-    /// The line where the function begins, from 1; 0 is unknown.
+    /// Returns the line where the function begins, from 1; 0 is unknown.
     pub fn start_line(&self) -> i64 {
         self.function().start_line
     }
@@ -138,13 +138,13 @@ impl<'a> FrameRef<'a> {
         self.is_inlined
     }
 
-    /// The row of the function.
-    /// The empty row where no line is known.
+    /// Returns the function.
+    /// The empty row if the location has no lines.
     pub fn function(&self) -> Function {
         self.dictionary.function(self.line.function)
     }
 
-    /// The number of the function's row.
+    /// Returns the id of the function.
     pub(crate) fn function_id(&self) -> FunctionId {
         self.line.function
     }
@@ -161,8 +161,8 @@ impl<'a> FrameRef<'a> {
         self.dictionary.locations.mapping(self.location)
     }
 
-    /// The name of the binary; empty when unknown.
-    /// A path, as a rule, or a name such as `[vdso]`.
+    /// Returns the name of the binary; empty if unknown.
+    /// It is usually a path, or a name such as `[vdso]`.
     pub fn mapping_filename(&self) -> &'a str {
         let Mapping { filename, .. } = self.dictionary.mappings.get(self.mapping());
         self.dictionary.text(filename)

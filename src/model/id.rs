@@ -1,10 +1,10 @@
-//! A typed id for every table: an id of one cannot be used for another, and "none" is not a number.
+//! A typed id for every table. An id of one table cannot be used for another, and row 0 stands for the absence of
+//! an entry.
 //!
-//! An id is the number of a row, in 32 bits: the tables of OTLP 1.8 and later refer to each other by
-//! `int32`, and pprof's 64-bit ids are dense once they are read. What was an absent reference on the
-//! wire is row 0 here, in every generation, so that no column needs an `Option` and no id a check. An id
-//! means something together with the [`Dictionary`](crate::model::Dictionary) it came from and with no
-//! other: after [`compact`](crate::Profiles::compact) rows have new numbers.
+//! An id is the number of a row, in 32 bits: the tables of OTLP 1.8 and later refer to each other by `int32`, and
+//! pprof's 64-bit ids are dense once they are read. An absent reference on the wire becomes row 0 in every
+//! generation, so no column needs an `Option` and no id a check. An id is meaningful only with the
+//! [`Dictionary`](crate::model::Dictionary) that contains it. [`compact`](crate::Profiles::compact) renumbers rows.
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident = $table:literal)*) => {$(
@@ -55,24 +55,24 @@ macro_rules! ids {
     )*};
 }
 
-/// What all ids have in common, for code that is the same for every table.
+/// Operations that all ids share, for code that is generic over tables.
 ///
-/// It is implemented for the types of `ids!` alone.
+/// Implemented only for the types of `ids!`.
 pub(crate) trait Id: Copy + Default {
-    /// Of which table it is a row, by the order of the dictionary: what is known of every table is an array.
+    /// The table's number in the order of the dictionary, which indexes arrays of per-table data.
     const TABLE: usize;
 
-    /// The id of a row; whoever makes one has proved that the table has it.
+    /// Creates the id of a row. The caller guarantees that the row exists.
     fn from_row(row: u32) -> Self;
-    /// The row, as the columns store it.
+    /// Returns the row, as columns store it.
     fn number(self) -> u32;
 }
 
-/// How many tables a dictionary has.
+/// The number of tables in a dictionary.
 pub(crate) const TABLES: usize = 7;
 
 ids! {
-    /// A row of the string table: a text.
+    /// A row of the string table.
     StringId = 0
     /// A row of the mapping table: a binary mapped into memory.
     MappingId = 1

@@ -1,4 +1,4 @@
-//! What samples measured: totals, single observations, and the sums of a profile.
+//! Totals, single observations and sums of samples.
 
 use crate::model::profile::Profile;
 use crate::model::samples::SampleRef;
@@ -35,7 +35,7 @@ impl Profile {
         (0..columns).map(move |column| clamped(measured(columns, column, &sample)))
     }
 
-    /// The same of one sample type, by its row in [`sample_types`](Self::sample_types).
+    /// Returns the total of one sample type, by its row in [`sample_types`](Self::sample_types).
     pub(crate) fn total(&self, sample: SampleRef<'_>, sample_type: usize) -> i64 {
         clamped(measured(self.columns(), sample_type, &sample))
     }
@@ -103,23 +103,23 @@ impl Profile {
         sums
     }
 
-    /// How many things are measured: values of no sample type measure one that has no name.
+    /// Returns the number of measured quantities. Without sample types, values measure one unnamed quantity.
     fn columns(&self) -> usize {
         self.sample_types.len().max(1)
     }
 }
 
-/// The values of a sample in one of so many columns.
+/// Returns the values of a sample in one column of `columns`.
 fn values_of<'a>(columns: usize, column: usize, sample: &SampleRef<'a>) -> &'a [i64] {
     if columns == 1 { sample.values } else { sample.values.get(column..=column).unwrap_or(&[0]) }
 }
 
-/// What a sample measured in one of so many columns.
+/// Returns the total of a sample in one column of `columns`.
 fn measured(columns: usize, column: usize, sample: &SampleRef<'_>) -> i128 {
     sum(values_of(columns, column, sample), sample.timestamps_unix_nano)
 }
 
-/// What values of one sample type add up to; without values each timestamp counts 1.
+/// Returns the sum of the values of one sample type. Without values, each timestamp counts 1.
 pub(crate) fn sum(values: &[i64], times: &[u64]) -> i128 {
     match values {
         [] => times.len() as i128,
@@ -127,7 +127,7 @@ pub(crate) fn sum(values: &[i64], times: &[u64]) -> i128 {
     }
 }
 
-/// The total that the values of one sample type stand for.
+/// Returns the total of the values of one sample type, saturated to 64 bits.
 #[inline]
 pub(crate) fn total(values: &[i64], times: &[u64]) -> i64 {
     match values {
@@ -136,12 +136,12 @@ pub(crate) fn total(values: &[i64], times: &[u64]) -> i64 {
     }
 }
 
-/// The nearest number of 64 bits.
+/// Saturates a sum to 64 bits.
 fn clamped(sum: i128) -> i64 {
     i64::try_from(sum).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// The share of a total that falls to one of its timestamps; what remains goes to the last.
+/// Returns the share of a total for one of its timestamps. The last one gets the remainder.
 pub(crate) fn share(total: i64, parts: usize, at: usize) -> i64 {
     let parts = parts.max(1) as i64;
     let rest = if at as i64 + 1 == parts { total.rem_euclid(parts) } else { 0 };

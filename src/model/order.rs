@@ -1,15 +1,15 @@
-//! The order of sample types where the columns of one pprof are profiles of their own.
+//! The order of sample types, if the columns of one pprof are separate profiles.
 //!
-//! One pprof with several sample types becomes several profiles in OTLP 1.8 and later, and
-//! `pprof.scope.sample_type_order` says which column each was, so that the way back gives the same file.
+//! A pprof with several sample types becomes several profiles in OTLP 1.8 and later. The attribute
+//! `pprof.scope.sample_type_order` contains the column of each, so that a conversion back restores the file.
 
 use crate::model::dictionary::Dictionary;
 use crate::model::profiles::ScopeProfiles;
 use crate::model::value::Value;
 use crate::semconv::PPROF_SCOPE_SAMPLE_TYPE_ORDER;
 
-/// The scope's order of sample types, for each of its profiles the column it was: `None` when it
-/// says none, `Err` when what it says is no order.
+/// Returns the column of each profile of a scope. `None` if the scope has no such attribute, `Err` if it is not a
+/// valid order.
 pub(crate) fn sample_type_order(
     scope: &ScopeProfiles,
     dictionary: &Dictionary,
@@ -28,7 +28,7 @@ pub(crate) fn sample_type_order(
     Some(order.filter(|order| is_permutation(order, scope.profiles.len())).ok_or(()))
 }
 
-/// Lets a scope that says an order of sample types say this one.
+/// Replaces the order of sample types, if the scope has one.
 pub(crate) fn set_sample_type_order(
     scope: &mut ScopeProfiles,
     order: &[usize],
@@ -41,7 +41,7 @@ pub(crate) fn set_sample_type_order(
     }
 }
 
-/// Whether some numbers are all those below `length`, each once.
+/// Returns whether `order` contains each number below `length` once.
 pub(crate) fn is_permutation(order: &[usize], length: usize) -> bool {
     let mut seen = vec![false; length];
     order.len() == length
@@ -50,8 +50,8 @@ pub(crate) fn is_permutation(order: &[usize], length: usize) -> bool {
             .all(|&at| seen.get_mut(at).is_some_and(|seen| !std::mem::replace(seen, true)))
 }
 
-/// For each profile of an order the first profile of the same pprof and the column that it was there. The profiles of a
-/// pprof are consecutive, and so are their columns.
+/// Returns for each profile of an order the first profile of the same pprof, and its column in that pprof. The
+/// profiles of a pprof are consecutive, and so are their columns.
 pub(crate) fn columns(order: &[usize]) -> Vec<(usize, usize)> {
     let (mut start, mut found) = (0, Vec::with_capacity(order.len()));
     while start < order.len() {
@@ -66,7 +66,7 @@ pub(crate) fn columns(order: &[usize]) -> Vec<(usize, usize)> {
     found
 }
 
-/// For each of some numbers how many of them are smaller.
+/// Returns for each number how many of the numbers are smaller.
 pub(crate) fn ranks(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut sorted: Vec<(usize, usize)> = numbers.enumerate().map(|(at, n)| (n, at)).collect();
     sorted.sort_unstable();

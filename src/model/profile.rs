@@ -27,35 +27,35 @@ use crate::model::thin::{Blank, Thin, thin};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile(Thin<ProfileParts>);
 
-/// What a [`Profile`] has.
+/// The fields of a [`Profile`].
 ///
-/// Fields are those of `Profile` in OTLP 1.10, and beside them what no convention names of older ones:
-/// see [the design](https://github.com/otlp-profiles/otlp-profiles/blob/main/docs/DESIGN.md).
+/// They are those of `Profile` in OTLP 1.10, and fields of older generations that no convention names: see
+/// [the design](https://github.com/otlp-profiles/otlp-profiles/blob/main/docs/DESIGN.md).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProfileParts {
     pub(crate) profile_id: ProfileId,
-    /// Of 128 bits, as pprof's are signed and OTLP's unsigned.
+    /// 128 bits, because pprof's times are signed and OTLP's unsigned.
     pub(crate) time_unix_nano: i128,
-    /// Negative where a source says so; 0 is not said.
+    /// Negative if the source is; 0 if unset.
     pub(crate) duration_nanos: i128,
-    /// As many as every sample has values, where there are several; none or one otherwise.
+    /// If there are several, every sample has a value for each. Otherwise one or none.
     pub(crate) sample_types: Vec<ValueType>,
-    /// A name among `sample_types`, or of anything: what was said is kept.
+    /// The name as in the source, even if it is not among `sample_types`.
     pub(crate) default_sample_type: StringId,
     pub(crate) period_type: ValueType,
     /// In the unit of `period_type`.
     pub(crate) period: i64,
-    /// Rows of the attribute table, no two of one key.
+    /// Rows of the attribute table with unique keys.
     pub(crate) attributes: Thin<Vec<AttributeId>>,
     pub(crate) dropped_attributes_count: u32,
     pub(crate) original_payload_format: StringId,
-    /// Bytes as they came, never looked into.
+    /// Opaque bytes.
     pub(crate) original_payload: Thin<Vec<u8>>,
     pub(crate) samples: Samples,
-    /// Whether the samples have an order of their own, as the lines of a text do: it is kept unless the
-    /// fewest bytes are asked for.
+    /// Whether the order of samples has a meaning, as for the lines of a text. Only the compact layout changes such
+    /// an order.
     pub(crate) in_order: bool,
-    /// What only [`Format::EVENTS`](crate::Format::EVENTS) says; blank in any other profile.
+    /// Details that only [`Format::EVENTS`](crate::Format::EVENTS) represents; blank for profiles of other formats.
     pub(crate) event_form: Thin<EventForm>,
 }
 
@@ -81,8 +81,8 @@ impl Blank for ProfileParts {
 }
 
 impl ProfileParts {
-    /// The texts a profile says itself, but for those of its samples and its attributes. All fields are
-    /// named, so that a new one is not forgotten where texts are followed.
+    /// Iterates over the strings of the profile itself, without those of its samples and attributes. The pattern
+    /// names all fields, so that a new field with a string does not compile until it is added here.
     pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut StringId> {
         let Self {
             profile_id: _,
@@ -106,7 +106,7 @@ impl ProfileParts {
             .chain([default_sample_type, original_payload_format])
     }
 
-    /// The same, to look at.
+    /// Like [`texts_mut`](Self::texts_mut), without mutable access.
     pub(crate) fn texts(&self) -> impl Iterator<Item = StringId> {
         let types = self.sample_types.iter().chain([&self.period_type]);
         types
@@ -116,8 +116,8 @@ impl ProfileParts {
 }
 
 impl Profile {
-    /// The bytes of memory it takes, without what holds it.
-    /// It goes by lengths rather than capacities, so that it is the same on every run.
+    /// Returns the bytes of memory in use, without the `Profile` itself. Counts lengths and not capacities, so that
+    /// the result is the same on every run.
     pub(crate) fn owned_bytes(&self) -> usize {
         let samples = &self.samples;
         size_of::<ProfileParts>()
@@ -197,7 +197,7 @@ impl Profile {
         self.period_type
     }
 
-    /// The number of events between two samples.
+    /// Returns the number of events between two samples.
     ///
     /// It is counted in the unit of [`period_type`](Self::period_type); 0 is unknown.
     ///
@@ -215,8 +215,8 @@ impl Profile {
 
     /// Returns the attributes of the profile; keys are unique.
     ///
-    /// They include pprof's separate fields (comments, frames to drop and keep, a URL), under the
-    /// names of [`semconv`](crate::semconv).
+    /// They include pprof's separate fields (comments, frames to drop and keep, a URL) under the names of
+    /// [`semconv`](crate::semconv).
     pub fn attributes(&self) -> &[AttributeId] {
         &self.attributes
     }
@@ -234,7 +234,7 @@ impl Profile {
         (self.original_payload_format, &self.original_payload)
     }
 
-    /// The samples.
+    /// Returns the samples.
     ///
     /// They index the tables of [`Profiles::dictionary`](crate::Profiles::dictionary).
     pub fn samples(&self) -> &Samples {
@@ -253,8 +253,7 @@ impl Profile {
 pub struct ProfileId(pub [u8; 16]);
 
 impl ProfileId {
-    /// No id.
-    /// The protos say that all zeroes is no valid id, so it needs no `Option`.
+    /// No id. The protos define an id of zeros as invalid, so no `Option` is needed.
     pub const NONE: Self = Self([0; 16]);
 }
 
@@ -287,9 +286,9 @@ impl std::fmt::Display for ProfileId {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ValueType {
-    /// Such as `cpu` or `inuse_space`.
+    /// The type, such as `cpu` or `inuse_space`.
     pub name: StringId,
-    /// Such as `nanoseconds` or `bytes`.
+    /// The unit, such as `nanoseconds` or `bytes`.
     pub unit: StringId,
     /// Whether values are changes or totals; `None` if the format has no field for it.
     pub temporality: Option<AggregationTemporality>,
@@ -319,11 +318,9 @@ pub struct AggregationTemporality(pub i32);
 impl AggregationTemporality {
     /// Unspecified, although required.
     pub const UNSPECIFIED: Self = Self(0);
-    /// Changes since the last report.
-    /// Such as CPU time since the profile before.
+    /// Changes since the last report, such as CPU time since the previous profile.
     pub const DELTA: Self = Self(1);
-    /// Totals since a fixed start.
-    /// Such as bytes allocated since the process began.
+    /// Totals since a fixed start, such as bytes allocated since the process began.
     pub const CUMULATIVE: Self = Self(2);
 }
 

@@ -1,4 +1,4 @@
-//! All of a payload: profiles by resource and scope, and the tables they share.
+//! The content of a payload: profiles by resource and scope, and their shared tables.
 
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
@@ -36,12 +36,12 @@ use crate::model::value::KeyValue;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profiles {
     pub(crate) dictionary: Dictionary,
-    // Also those that hold no profile: a payload may say a resource and nothing of it.
+    // Includes resources without profiles, because a payload may have some.
     pub(crate) resources: Vec<ResourceProfiles>,
 }
 
 impl Profiles {
-    /// The tables that all profiles share.
+    /// Returns the tables that all profiles share.
     ///
     /// ```
     /// # let bytes = std::fs::read("testdata/otlp-1.11-aggregated-cpu.binpb").unwrap();
@@ -54,10 +54,10 @@ impl Profiles {
         &self.dictionary
     }
 
-    /// The profiles, by resource.
+    /// Returns the profiles by resource, including resources without profiles.
     ///
-    /// Resources without profiles are among them. [`iter`](Self::iter) and [`entries`](Self::entries) walk
-    /// over the profiles themselves. A pprof has one resource and one scope, both without attributes.
+    /// [`iter`](Self::iter) and [`entries`](Self::entries) iterate over the profiles themselves. A pprof has one
+    /// resource and one scope, both without attributes.
     ///
     /// ```
     /// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
@@ -74,9 +74,10 @@ impl Profiles {
 
 /// The profiles of one resource: a process, a host, a service.
 ///
-/// It is [`ResourceProfiles`](https://github.com/open-telemetry/opentelemetry-proto/blob/v1.10.0/opentelemetry/proto/profiles/v1development/profiles.proto)
-/// of the protos. Two of one payload may have equal resources: the model does not join what a producer
-/// kept apart.
+/// It is
+/// [`ResourceProfiles`](https://github.com/open-telemetry/opentelemetry-proto/blob/v1.10.0/opentelemetry/proto/profiles/v1development/profiles.proto)
+/// of the protos. A payload may contain equal resources several times; the model keeps them separate, as the
+/// producer did.
 ///
 /// ```
 /// # let bytes = std::fs::read("testdata/otlp-1.11-go-mutex-goroutine.binpb").unwrap();
@@ -88,13 +89,13 @@ impl Profiles {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResourceProfiles(Thin<ResourceParts>);
 
-/// What [`ResourceProfiles`] have.
+/// The fields of [`ResourceProfiles`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResourceParts {
-    /// What was profiled; the empty one where the payload has none.
+    /// The profiled entity. Empty if absent from the payload.
     pub(crate) resource: Resource,
     pub(crate) schema_url: StringId,
-    /// In the order of the payload, empty ones too.
+    /// In the order of the payload, including empty ones.
     pub(crate) scopes: Vec<ScopeProfiles>,
 }
 
@@ -106,7 +107,7 @@ impl Blank for ResourceParts {
 }
 
 impl ResourceProfiles {
-    /// The resource.
+    /// Returns the resource.
     pub fn resource(&self) -> &Resource {
         &self.resource
     }
@@ -119,7 +120,7 @@ impl ResourceProfiles {
         self.schema_url
     }
 
-    /// The profiles of the resource, by scope.
+    /// Returns the profiles of the resource by scope.
     pub fn scope_profiles(&self) -> &[ScopeProfiles] {
         &self.scopes
     }
@@ -127,9 +128,9 @@ impl ResourceProfiles {
 
 /// The profiled entity: a process, a host, a service.
 ///
-/// The attributes are pairs rather than rows of the attribute table, as in the protos; the keys and the
-/// texts are ids of the string table all the same. [`Entry::resource_attributes`](crate::model::Entry::resource_attributes)
-/// has them with their texts.
+/// The attributes are pairs and not rows of the attribute table, as in the protos. Their keys and strings are ids
+/// of the string table. [`Entry::resource_attributes`](crate::model::Entry::resource_attributes) returns them with
+/// their strings resolved.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -183,9 +184,9 @@ impl Resource {
     }
 }
 
-/// An entity a resource stands for, by the keys of the resource's attributes.
+/// An entity that the resource represents, identified by keys of the resource's attributes.
 ///
-/// All ids are of texts; the keys in both lists are keys of the resource's attributes. It is
+/// All ids are strings; those in both lists are keys of the resource's attributes. It is
 /// `opentelemetry.proto.common.v1.EntityRef`, in profiles
 /// [since 1.6](https://github.com/open-telemetry/opentelemetry-proto/releases/tag/v1.6.0).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -193,11 +194,10 @@ impl Resource {
 pub struct EntityRef {
     /// The schema of the entity.
     pub schema_url: StringId,
-    /// Its type.
-    /// Such as `service` or `k8s.pod`.
+    /// Its type, such as `service` or `k8s.pod`.
     pub entity_type: StringId,
     /// The keys that identify it.
-    /// An edit that removes the last of them removes the entity.
+    /// An edit that removes all of them removes the entity.
     pub id_keys: Vec<StringId>,
     /// The keys that describe it.
     pub description_keys: Vec<StringId>,
@@ -210,7 +210,7 @@ pub struct EntityRef {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScopeProfiles(Thin<ScopeParts>);
 
-/// What [`ScopeProfiles`] have.
+/// The fields of [`ScopeProfiles`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScopeParts {
     pub(crate) scope: Scope,
@@ -224,7 +224,7 @@ impl Blank for ScopeParts {
 }
 
 impl ScopeProfiles {
-    /// The scope.
+    /// Returns the scope.
     pub fn scope(&self) -> &Scope {
         &self.scope
     }
@@ -236,16 +236,15 @@ impl ScopeProfiles {
         self.schema_url
     }
 
-    /// The profiles.
-    /// In the order of the payload.
+    /// Returns the profiles in the order of the payload.
     pub fn profiles(&self) -> &[Profile] {
         &self.profiles
     }
 }
 
-/// The instrumentation that made a profile.
+/// The instrumentation that produced a profile.
 ///
-/// For a profiler it is the name of the library or program that took the samples, and its version.
+/// For a profiler this is the name and version of the library or program that took the samples.
 ///
 /// ```
 /// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();

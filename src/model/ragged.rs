@@ -1,8 +1,8 @@
-//! Rows of unequal length, end to end.
+//! Rows of variable length, stored end to end.
 
 use crate::model::thin::Blank;
 
-/// Rows of unequal length, laid end to end in one array:
+/// Rows of variable length, stored end to end in one array:
 ///
 /// ```text
 /// items │ a b c │ d │ e f │       rows 0..4: [a b c] [] [d] [e f]
@@ -25,9 +25,9 @@ use crate::model::thin::Blank;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ragged<T> {
-    /// The items of row 0, then those of row 1 …
+    /// The items of row 0, then those of row 1, and so on.
     pub(crate) items: Vec<T>,
-    /// Where each row ends in `items`, ascending; the next begins there.
+    /// The end of each row in `items`, ascending. The next row begins there.
     pub(crate) ends: Vec<u32>,
 }
 
@@ -42,9 +42,10 @@ impl<T: 'static> Blank for Ragged<T> {
 }
 
 impl<T> Ragged<T> {
+    /// A table without rows.
     pub(crate) const NONE: Self = Self { items: Vec::new(), ends: Vec::new() };
 
-    /// Row `row`; empty when it was never set.
+    /// Returns row `row`, or an empty slice if it was never set.
     /// It takes constant time.
     #[inline]
     pub fn row(&self, row: usize) -> &[T] {
@@ -70,12 +71,12 @@ impl<T> Ragged<T> {
         self.ends.len()
     }
 
-    /// Whether no row was set.
+    /// Returns whether no row was set.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// All rows that were set, in order.
+    /// Iterates over all rows that were set, in order.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[T]> {
         let mut start = 0;
         self.ends.iter().map(move |&end| {
@@ -91,31 +92,32 @@ impl<T> Ragged<T> {
         &self.items
     }
 
-    /// The bytes of memory it takes.
+    /// Returns the bytes of memory in use.
     pub(crate) fn owned_bytes(&self) -> usize {
         size_of_val(&self.items[..]) + size_of_val(&self.ends[..])
     }
 
-    /// Gives room for items back that was made for more of them than came.
+    /// Shrinks the allocation of items if more than an eighth of it is unused.
     pub(crate) fn trim(&mut self) {
         if self.items.capacity() - self.items.len() > self.items.len() / 8 {
             self.items.shrink_to_fit();
         }
     }
 
-    /// Forgets all rows, keeps the memory.
+    /// Removes all rows but keeps the allocation.
     pub(crate) fn clear(&mut self) {
         self.items.clear();
         self.ends.clear();
     }
 
-    /// Forgets the rows from `rows` on, keeps the memory.
+    /// Removes the rows from `rows` on but keeps the allocation.
     pub(crate) fn truncate(&mut self, rows: usize) {
         self.ends.truncate(rows);
         self.items.truncate(self.open_row());
     }
 
-    /// The same of a column whose empty rows need no setting: then the last that is set is none.
+    /// Like [`truncate`](Self::truncate), for a column with implicit empty rows: also removes empty rows at the
+    /// end.
     pub(crate) fn truncate_at(&mut self, rows: usize) {
         self.truncate(rows);
         while !self.is_empty() && self.row(self.len() - 1).is_empty() {
@@ -123,25 +125,25 @@ impl<T> Ragged<T> {
         }
     }
 
-    /// Ends the row that the items pushed since the last end make up.
+    /// Ends a row, which consists of the items pushed since the last end.
     #[inline]
     pub(crate) fn end_row(&mut self) {
         self.ends.push(self.items.len() as u32);
     }
 
-    /// Where the items pushed since the last end begin.
+    /// Returns the position in `items` after the last ended row.
     pub(crate) fn open_row(&self) -> usize {
         self.ends.last().map_or(0, |end| *end as usize)
     }
 
-    /// Makes row `row` the next that is set: those between are empty.
+    /// Adds empty rows so that `row` is the next row.
     #[inline]
     pub(crate) fn skip_to(&mut self, row: usize) {
         let end = self.ends.last().copied().unwrap_or(0);
         self.ends.resize(row.max(self.ends.len()), end);
     }
 
-    /// Ends row `row` with the items pushed since the last end; nothing to do when there are none.
+    /// Ends row `row` with the items pushed since the last end. Does nothing without items.
     #[inline]
     pub(crate) fn end_row_at(&mut self, row: usize) {
         let end = self.ends.last().copied().unwrap_or(0);
@@ -155,14 +157,14 @@ impl<T> Ragged<T> {
 }
 
 impl<T: Clone> Ragged<T> {
-    /// Adds a row.
+    /// Appends a row.
     #[inline]
     pub(crate) fn push(&mut self, row: &[T]) {
         self.items.extend_from_slice(row);
         self.end_row();
     }
 
-    /// Sets row `at`, the next or a later one; an empty row needs no setting.
+    /// Sets row `at`, which must be the next row or a later one. Ignores empty rows, which are implicit.
     #[inline]
     pub(crate) fn push_at(&mut self, at: usize, row: &[T]) {
         if !row.is_empty() {

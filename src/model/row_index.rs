@@ -1,40 +1,39 @@
-//! Finding the row of a table by what is in it.
+//! Finds the row of a table by its content.
 
-/// A hash table of row numbers: open addressing, linear probing, at most two thirds full.
+/// A hash table of row numbers with open addressing and linear probing, at most two thirds full.
 ///
 /// ```text
-/// hash ─► home slot: 32 bits of the hash │ row ─► next slot … ─► a free slot: not there
+/// hash ─► home slot: 32 bits of the hash │ row ─► next slot … ─► a free slot: absent
 /// ```
 ///
-/// It holds no copy of any row. Whoever looks for one says whether a row is the same, and is asked only
-/// where 32 bits of the hash are. A table that grows needs no hash from anyone. Hashes have to be
-/// seeded or of trusted input, as many that are equal make a long chain.
+/// It holds no copy of a row. Callers pass a closure that compares a row with the wanted content, which runs only
+/// if 32 bits of the hash are equal. Growing needs no hash function. Hashes must be seeded or come from trusted
+/// input, because many equal hashes form a long chain.
 ///
 /// Invariant: at least a third of the slots are free, so every probe ends, and soon.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RowIndex {
-    /// A power of two of them, or none: half of the hash, and the row plus one; 0 if it is free, so
-    /// that new memory need not be written.
+    /// A power of two of slots, or none: 32 bits of the hash, and the row plus one. 0 marks a free slot, so that
+    /// new memory needs no initialisation beyond zeros.
     slots: Vec<(u32, u32)>,
-    /// How many slots are taken.
+    /// The number of used slots.
     rows: usize,
 }
 
-/// How many times as large a full table becomes: small ones grow fast, large ones take no more than
-/// they need.
+/// Returns the growth factor of a full table: small tables grow fast, large ones use little spare memory.
 pub(crate) fn growth(rows: usize) -> usize {
     if rows < 1 << 13 { 4 } else { 2 }
 }
 
 impl RowIndex {
-    /// An index with room for so many rows.
+    /// Creates an index with capacity for `rows` rows.
     pub(crate) fn with_room(rows: usize) -> Self {
         let mut index = Self::default();
         index.reserve(rows);
         index
     }
 
-    /// The row that has this hash and is the `same`.
+    /// Returns the row with this hash for which `same` returns true.
     #[inline]
     pub(crate) fn find(&self, hash: u64, mut same: impl FnMut(u32) -> bool) -> Option<u32> {
         let tag = tag(hash);
@@ -49,7 +48,7 @@ impl RowIndex {
         None
     }
 
-    /// Adds a row that is not there.
+    /// Adds a row that is not in the index.
     #[inline]
     pub(crate) fn add(&mut self, hash: u64, row: u32) {
         if !Self::fit(self.rows + 1, self.slots.len()) {
@@ -59,7 +58,7 @@ impl RowIndex {
         self.rows += 1;
     }
 
-    /// Makes room for so many rows more.
+    /// Reserves capacity for `rows` more rows.
     pub(crate) fn reserve(&mut self, rows: usize) {
         let rows = self.rows.saturating_add(rows);
         if !Self::fit(rows, self.slots.len()) {
@@ -67,25 +66,25 @@ impl RowIndex {
         }
     }
 
-    /// Whether so many rows leave enough slots free.
+    /// Returns whether `rows` rows leave enough of `slots` slots free.
     #[inline(always)]
     fn fit(rows: usize, slots: usize) -> bool {
         rows + rows / 2 < slots
     }
 
-    /// Whether no row was added.
+    /// Returns whether the index is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// Forgets all rows, keeps the memory.
+    /// Removes all rows but keeps the allocation.
     pub(crate) fn clear(&mut self) {
         self.slots.fill((0, 0));
         self.rows = 0;
     }
 
-    /// Forgets the rows from `rows` on, keeps the memory. Linear in the slots: what follows a slot that becomes
-    /// free may have been put behind it, so all that stay are put anew.
+    /// Removes the rows from `rows` on but keeps the allocation. Linear in the slots: rows may be displaced by a
+    /// removed one, so all remaining rows are inserted again.
     pub(crate) fn truncate(&mut self, rows: usize) {
         let slots = self.slots.len();
         self.rows = 0;
@@ -97,19 +96,19 @@ impl RowIndex {
         }
     }
 
-    /// Where the probe of a tag begins: the slots are a power of two, so the low bits decide.
+    /// Returns the first slot of a tag's probe. The number of slots is a power of two, so the low bits select it.
     #[inline(always)]
     fn home(&self, tag: u32) -> usize {
         tag as usize & self.slots.len().wrapping_sub(1)
     }
 
-    /// The next slot of a probe, which goes round at the end.
+    /// Returns the next slot of a probe, which wraps around at the end.
     #[inline(always)]
     fn after(&self, at: usize) -> usize {
         (at + 1) & self.slots.len().wrapping_sub(1)
     }
 
-    /// Into the first free slot of its probe; nothing equal is looked for.
+    /// Stores a row in the first free slot of its probe, without looking for an equal one.
     #[inline]
     fn put(&mut self, slot: (u32, u32)) {
         let mut at = self.home(slot.0);
@@ -119,7 +118,7 @@ impl RowIndex {
         self.slots[at] = slot;
     }
 
-    /// The tags are enough to find the new homes, so no row is looked at again.
+    /// Grows the table. The tags determine the new home slots, so no row is hashed again.
     #[cold]
     fn grow(&mut self, slots: usize) {
         let old = std::mem::replace(&mut self.slots, vec![(0, 0); slots]);
@@ -127,8 +126,7 @@ impl RowIndex {
     }
 }
 
-/// What is kept of a hash.
-/// Both halves count, so that a hash weak in one is no weaker here.
+/// Reduces a hash to 32 bits. It mixes both halves, in case one of them is weak.
 #[inline(always)]
 fn tag(hash: u64) -> u32 {
     (hash ^ hash >> 32) as u32

@@ -29,16 +29,16 @@ use crate::model::thin::Thin;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Samples {
-    /// The one column that every sample is in: its length is the number of samples.
+    /// The only column with an entry for every sample. Its length is the number of samples.
     pub(crate) stacks: Vec<StackId>,
-    /// Shorter than `stacks` where no later sample has a link.
+    /// Ends with the last link, so it may be shorter than `stacks`.
     pub(crate) links: Thin<Vec<LinkId>>,
     pub(crate) attributes: Ragged<AttributeId>,
-    /// Of a shape that [`Profile::totals`](crate::model::Profile::totals) explains.
+    /// In one of the shapes that [`Profile::totals`](crate::model::Profile::totals) explains.
     pub(crate) values: Ragged<i64>,
-    /// Nanoseconds since 1970, ascending or not, as they came.
+    /// Nanoseconds since 1970 in the order of the source, sorted or not.
     pub(crate) timestamps: Thin<Ragged<u64>>,
-    /// OTEP 0239's id of the stack trace; shorter than `stacks` where no later sample has one.
+    /// OTEP 0239's id of the stack trace. Ends with the last id, so it may be shorter than `stacks`.
     pub(crate) stacktrace_ids: Thin<Vec<StringId>>,
 }
 
@@ -66,8 +66,8 @@ pub struct SampleRef<'a> {
     /// [`LinkId::NONE`] if unset.
     pub link: LinkId,
     /// The values.
-    /// One for each sample type. With one sample type also empty, where each timestamp counts 1, or one for each
-    /// timestamp. [`Profile::totals`](crate::model::Profile::totals) reads every shape.
+    /// One for each sample type. With one sample type, there may also be none, so that each timestamp counts 1, or
+    /// one for each timestamp. [`Profile::totals`](crate::model::Profile::totals) interprets every shape.
     pub values: &'a [i64],
     /// The times of the occurrences.
     /// In nanoseconds since 1970; empty for aggregated samples.
@@ -115,7 +115,7 @@ impl Samples {
         (row < self.len()).then(|| self.at(row))
     }
 
-    /// Sample `row`, which there is.
+    /// Returns sample `row`, which must exist.
     #[inline]
     pub(crate) fn at(&self, row: usize) -> SampleRef<'_> {
         SampleRef {
@@ -128,17 +128,17 @@ impl Samples {
         }
     }
 
-    /// The column may be shorter than the samples: what is behind its end is none.
+    /// Returns the link of a sample; NONE past the end of the column.
     #[inline]
     pub(crate) fn link(&self, row: usize) -> LinkId {
         self.links.get(row).copied().unwrap_or_default()
     }
 
-    /// Says the link of `row`, which no sample with a link is behind: links are kept up to the last.
+    /// Sets the link of `row`. No later sample may have a link, because the column ends with the last one.
     pub(crate) fn set_link(&mut self, row: usize, link: LinkId) {
         if link != LinkId::NONE {
             if self.links.capacity() == 0 {
-                // Where one sample has a link, most have.
+                // If one sample has a link, most have one.
                 self.links.reserve(self.stacks.capacity());
             }
             self.links.resize(row, LinkId::NONE);
@@ -146,7 +146,7 @@ impl Samples {
         }
     }
 
-    /// Drops the samples for which `keep` has `false`.
+    /// Removes the samples whose element in `keep` is false.
     pub(crate) fn retain(&mut self, keep: &[bool]) {
         fn list<T>(column: &mut Vec<T>, keep: &[bool]) {
             let mut keep = keep.iter();
@@ -167,7 +167,7 @@ impl Samples {
         lists(&mut self.timestamps, keep);
     }
 
-    /// Adds a sample without values, and says its row.
+    /// Adds a sample without values. Returns its row.
     pub(crate) fn push(
         &mut self,
         stack: StackId,

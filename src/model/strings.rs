@@ -1,14 +1,13 @@
-//! All text of a payload, in one arena.
+//! All strings of a payload, in one arena.
 
 use crate::error::Result;
 use crate::limits::Budget;
 use crate::model::id::StringId;
 
-/// All text of a payload, in one arena: one array of bytes and where each string ends in it.
+/// All strings of a payload, in one arena: an array of bytes, and the end of each string in it.
 ///
-/// Row 0 is the empty string. Everything in the arena is UTF-8; a pprof string that was not is
-/// here with U+FFFD in its place, and beside the arena with the bytes it had, so that pprof can
-/// have them back.
+/// Row 0 is the empty string. The arena is valid UTF-8. A pprof string that is not UTF-8 is stored with U+FFFD in
+/// place of invalid bytes, and its original bytes are stored separately for the pprof writer.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -21,11 +20,11 @@ use crate::model::id::StringId;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strings {
-    /// All texts, end to end.
+    /// All strings, end to end.
     text: String,
-    /// Where each ends in it; the first end is that of the empty string, 0.
+    /// The end of each string in `text`. The first is that of the empty string, 0.
     ends: Vec<u32>,
-    /// The bytes of the strings that were not UTF-8, by id.
+    /// The original bytes of the strings that were not UTF-8, by id.
     raw: Vec<(StringId, Box<[u8]>)>,
 }
 
@@ -36,7 +35,8 @@ impl Default for Strings {
 }
 
 impl Strings {
-    /// Returns the string of `id`; empty for an id of another dictionary beyond the end.
+    /// Returns the string of `id`, or an empty string if `id` is out of range, as an id of another dictionary may
+    /// be.
     /// It takes constant time and copies nothing.
     #[inline]
     pub fn get(&self, id: StringId) -> &str {
@@ -77,25 +77,26 @@ impl Strings {
         self.ends.len()
     }
 
-    /// All strings, in order of their ids.
-    /// An equal text may come twice, if the payload has it twice; [`compact`](crate::Profiles::compact) joins those.
+    /// Iterates over all strings in order of their ids.
+    /// Equal strings may have several rows if the payload repeats them; [`compact`](crate::Profiles::compact) joins
+    /// them.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         (0..self.ends.len()).map(|row| self.get(StringId(row as u32)))
     }
 
-    /// The bytes of text.
-    /// At most 4 GiB: ends are of 32 bits.
+    /// Returns the size of the arena in bytes.
+    /// At most 4 GiB, because ends have 32 bits.
     pub fn text_len(&self) -> usize {
         self.text.len()
     }
 
-    /// All text, end to end.
+    /// Returns all strings, end to end.
     #[inline]
     pub(crate) fn arena(&self) -> &str {
         &self.text
     }
 
-    /// Where the text of `id` is in the arena.
+    /// Returns the range of a string in the arena.
     #[inline]
     pub(crate) fn range(&self, id: StringId) -> Option<std::ops::Range<usize>> {
         let row = id.row();
@@ -104,7 +105,7 @@ impl Strings {
         Some(start..end)
     }
 
-    /// The bytes kept aside for `id`: ids of them ascend, as strings are pushed in order.
+    /// Returns the separately stored bytes of `id`. They are sorted by id, because strings are pushed in order.
     #[inline]
     fn raw_of(&self, id: StringId) -> Option<&[u8]> {
         if self.raw.is_empty() {
@@ -114,33 +115,33 @@ impl Strings {
         Some(&self.raw[at].1)
     }
 
-    /// Room for so many more strings, of so many bytes together.
+    /// Reserves space for `strings` more strings of `bytes` bytes in total.
     pub(crate) fn reserve(&mut self, strings: usize, bytes: usize) {
         self.ends.reserve(strings);
         self.text.reserve(bytes);
     }
 
-    /// Forgets the strings from `strings` on, keeps the memory.
+    /// Removes the strings from `strings` on but keeps the allocation.
     pub(crate) fn truncate(&mut self, strings: usize) {
         self.ends.truncate(strings.max(1));
         self.text.truncate(self.ends.last().map_or(0, |end| *end as usize));
         self.raw.retain(|(id, _)| id.row() < strings);
     }
 
-    /// Appends a string, equal or not to one that is there.
+    /// Appends a string, without looking for an equal one.
     #[inline]
     pub(crate) fn push(&mut self, text: &str) -> StringId {
         self.text.push_str(text);
         self.end()
     }
 
-    /// Returns the string equal to `text`, which is appended if there is none. Searches all strings.
+    /// Returns the first string equal to `text`, or appends it. Searches all strings.
     pub(crate) fn find_or_push(&mut self, text: &str) -> StringId {
         let row = self.iter().position(|known| known == text);
         row.map_or_else(|| self.push(text), |row| StringId(row as u32))
     }
 
-    /// Appends what need not be UTF-8; what is not is kept aside.
+    /// Appends a string that may not be UTF-8. If so, stores its original bytes separately.
     pub(crate) fn push_bytes(&mut self, bytes: &[u8]) -> StringId {
         match std::str::from_utf8(bytes) {
             Ok(text) => self.push(text),
@@ -153,14 +154,14 @@ impl Strings {
         }
     }
 
-    /// Appends a string of another table, with the bytes it had if they were not UTF-8.
+    /// Appends a string of another table, with its original bytes if they were not UTF-8.
     pub(crate) fn push_from(&mut self, other: &Self, id: StringId) -> StringId {
         let new = self.push(other.get(id));
         self.raw.extend(other.raw_of(id).map(|raw| (new, raw.into())));
         new
     }
 
-    /// Ends the string that was pushed onto the arena, which is a row from here on.
+    /// Ends the string that was pushed onto the arena, and returns its id.
     #[inline]
     fn end(&mut self) -> StringId {
         let id = StringId(self.ends.len() as u32);
@@ -169,51 +170,55 @@ impl Strings {
     }
 }
 
-/// A string table being read: bytes first, proved to be UTF-8 all at once at the end.
+/// A string table during reading. It collects bytes, and validates them as UTF-8 all at once at the end.
 ///
-/// Proving each string alone costs a call and a branch a string; proving the arena once and looking whether
-/// a letter crosses an end costs a fraction of it.
+/// Validating each string separately costs a call and a branch per string. It is much cheaper to validate the arena
+/// once and to test that no character crosses the end of a string.
 #[derive(Debug)]
 pub(crate) struct RawStrings {
-    /// What will be the arena.
+    /// The bytes of the arena.
     bytes: Vec<u8>,
-    /// Where each string ends in it: one a string, no empty row before them.
+    /// The end of each string in `bytes`. An empty row 0 is not included.
     ends: Vec<u32>,
 }
 
 impl RawStrings {
+    /// Creates an empty table.
     pub(crate) fn new() -> Self {
         Self { bytes: Vec::new(), ends: Vec::new() }
     }
 
+    /// Reserves space for `strings` more strings of `bytes` bytes in total.
     pub(crate) fn reserve(&mut self, strings: usize, bytes: usize) {
         self.ends.reserve(strings);
         self.bytes.reserve(bytes);
     }
 
-    /// Appends a string of the wire as it is.
+    /// Appends the bytes of a string.
     #[inline]
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         self.ends.push(self.bytes.len() as u32);
     }
 
+    /// Returns the number of strings.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
+    /// Returns the size of all strings in bytes.
     pub(crate) fn byte_len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The bytes of a row, not yet known to be UTF-8.
+    /// Returns the bytes of a row, which may not be UTF-8.
     pub(crate) fn get(&self, row: usize) -> Option<&[u8]> {
         let end = *self.ends.get(row)? as usize;
         let start = if row == 0 { 0 } else { self.ends[row - 1] as usize };
         self.bytes.get(start..end)
     }
 
-    /// The first row before row `end`, row 0 not among them, that is these bytes.
+    /// Returns the first row after row 0 and before row `end` with these bytes.
     pub(crate) fn find(&self, bytes: &[u8], end: usize) -> Option<usize> {
         let (first, rows) = self.ends.get(..end)?.split_first()?;
         let mut start = *first as usize;
@@ -226,8 +231,8 @@ impl RawStrings {
         Some(row? + 1)
     }
 
-    /// The table, with an empty row 0 put before the others when `shift` is set.
-    /// The strings that are not UTF-8 are mended and kept aside.
+    /// Validates the strings and returns the table. If `shift`, inserts an empty row 0 before the others. Repairs
+    /// strings that are not UTF-8 and stores their original bytes separately.
     pub(crate) fn prove(self, shift: bool, budget: &mut Budget) -> Result<Strings> {
         let Self { bytes, mut ends } = self;
         let whole = match String::from_utf8(bytes) {
@@ -256,7 +261,7 @@ impl RawStrings {
                 for row in 0..table.len() {
                     let bytes = table.get(row).unwrap_or_default();
                     if std::str::from_utf8(bytes).is_err() {
-                        // U+FFFD is of three bytes; and what is kept aside.
+                        // U+FFFD has three bytes in UTF-8, and the original bytes are stored as well.
                         budget.take::<[u8; 4]>(bytes.len())?;
                         budget.take::<[(StringId, Box<[u8]>); 2]>(1)?;
                     }

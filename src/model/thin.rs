@@ -1,19 +1,18 @@
-//! Parts that most things lack, behind one word.
+//! Rarely used fields, boxed to keep the common case small.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// A `T` behind one word, which takes nothing else until something is written into it.
+/// A boxed `T` that is allocated only when something is written into it.
 ///
-/// A payload may hold millions of messages with nothing in them, of two bytes each; none may cost
-/// what a full one does. Writing through it allocates, so passes over all of them that may have
-/// nothing to write go by [`get_mut`](Self::get_mut).
+/// A payload may hold millions of empty messages of two bytes each, which must not take the memory of full ones.
+/// Mutable access allocates, so passes that may have nothing to write use [`get_mut`](Self::get_mut).
 #[derive(Clone)]
 pub struct Thin<T>(Option<Box<T>>);
 
-/// What a [`Thin`] shows of a `T` that it does not hold.
+/// The value that an unallocated [`Thin`] dereferences to.
 pub trait Blank: Default + 'static {
-    /// Equal to the default.
+    /// A value that equals the default.
     const BLANK: &'static Self;
 }
 
@@ -22,10 +21,10 @@ impl<T: 'static> Blank for Vec<T> {
 }
 
 impl<T> Thin<T> {
-    /// Nothing: shown as [`Blank::BLANK`].
+    /// An unallocated value, which dereferences to [`Blank::BLANK`].
     pub(crate) const NONE: Self = Self(None);
 
-    /// What it holds, if it was written into.
+    /// Returns the value, if it is allocated.
     pub(crate) fn get_mut(&mut self) -> Option<&mut T> {
         self.0.as_deref_mut()
     }
@@ -41,7 +40,7 @@ impl<T: Blank> Deref for Thin<T> {
 }
 
 impl<T: Blank> DerefMut for Thin<T> {
-    /// Makes it hold something, if only a blank one.
+    /// Allocates the value if necessary.
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         self.0.get_or_insert_default()
@@ -49,7 +48,7 @@ impl<T: Blank> DerefMut for Thin<T> {
 }
 
 impl<T: Blank + PartialEq> From<T> for Thin<T> {
-    /// What is blank is not kept.
+    /// Does not allocate a blank value.
     fn from(parts: T) -> Self {
         Self((parts != *T::BLANK).then(|| Box::new(parts)))
     }
@@ -84,7 +83,7 @@ impl<T: Blank + fmt::Debug> fmt::Debug for Thin<T> {
     }
 }
 
-/// Lets a public struct that is a [`Thin`] of its parts be used as if it had them as fields.
+/// Dereferences a public struct to the parts in its [`Thin`], so that code uses them like fields.
 macro_rules! thin {
     ($($name:ident of $parts:ident;)*) => {$(
         #[doc(hidden)]
@@ -106,7 +105,7 @@ macro_rules! thin {
         }
 
         impl $name {
-            /// The parts, if anything was written into them.
+            /// Returns the parts, if they are allocated.
             pub(crate) fn parts_mut(&mut self) -> Option<&mut $parts> {
                 self.0.get_mut()
             }

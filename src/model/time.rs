@@ -1,4 +1,4 @@
-//! Times of the standard library beside the numbers of nanoseconds.
+//! Conversions from nanoseconds to times of the standard library.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -47,7 +47,7 @@ impl Profile {
 }
 
 impl<'a> SampleRef<'a> {
-    /// When it was seen: its timestamps as the standard library has times.
+    /// Iterates over the timestamps of the sample as [`SystemTime`]s.
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
@@ -63,13 +63,13 @@ impl<'a> SampleRef<'a> {
     pub fn times(
         &self,
     ) -> impl DoubleEndedIterator<Item = SystemTime> + ExactSizeIterator + use<'a> {
-        // 64 bits of nanoseconds are 584 years, which every platform's times can say.
+        // 64 bits of nanoseconds are 584 years, which `SystemTime` can represent on every platform.
         let time = |&nanos| UNIX_EPOCH.checked_add(Duration::from_nanos(nanos));
         self.timestamps_unix_nano.iter().map(move |nanos| time(nanos).unwrap_or(UNIX_EPOCH))
     }
 }
 
-/// `None` past what 64 bits of seconds hold.
+/// Converts nanoseconds to a duration. `None` if the seconds exceed 64 bits.
 fn duration(nanos: u128) -> Option<Duration> {
     let seconds = u64::try_from(nanos / NANOS).ok()?;
     Some(Duration::new(seconds, (nanos % NANOS) as u32))

@@ -2,10 +2,10 @@
 
 use crate::model::id::StringId;
 
-/// The value of an attribute: OpenTelemetry's `AnyValue`. Texts are ids into the string table.
+/// The value of an attribute: OpenTelemetry's `AnyValue`. Strings are ids of the string table.
 ///
-/// [`Dictionary::value`](crate::Dictionary::value) gives it its texts: see
-/// [`ValueRef`](crate::model::ValueRef), which reads and prints it. It is three words, and owns no text.
+/// [`Dictionary::value`](crate::Dictionary::value) resolves its strings and returns a
+/// [`ValueRef`](crate::model::ValueRef), which reads and prints it. A value has three words and owns no strings.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -27,13 +27,12 @@ pub enum Value {
     /// An attribute without a value.
     #[default]
     Empty,
-    /// A text.
-    /// In OTLP 1.10 it may be in place or a row of the string table on the wire; here it is a row.
+    /// A string.
+    /// In OTLP 1.10 it is in place or a row of the string table on the wire; here it is a row.
     String(StringId),
     /// A boolean.
     Bool(bool),
-    /// An integer.
-    /// Numbers of pprof's labels are this.
+    /// An integer, such as the number of a pprof label.
     Int(i64),
     /// A double.
     Double(f64),
@@ -46,7 +45,7 @@ pub enum Value {
     KeyValues(Box<[KeyValue]>),
 }
 
-/// Doubles are equal when their bits are, so that a NaN equals itself and a table can hold it once.
+/// Compares doubles by their bits, so that a NaN equals itself and a table holds it once.
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
@@ -81,7 +80,7 @@ impl std::hash::Hash for Value {
     }
 }
 
-/// A named value, as resources, scopes and values hold them.
+/// A named value, used in resources, scopes and other values.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -107,8 +106,8 @@ pub struct KeyValue {
 }
 
 impl Value {
-    /// Calls `f` for every text in the value, its keys included.
-    /// It goes as deep as values are nested, which [`max_nesting`](crate::Limits::max_nesting) bounds.
+    /// Calls `f` for every string in the value, including keys.
+    /// The recursion is as deep as the value, which [`max_nesting`](crate::Limits::max_nesting) bounds.
     pub(crate) fn for_each_text(&self, f: &mut impl FnMut(StringId)) {
         match self {
             Self::String(text) => f(*text),
@@ -118,7 +117,7 @@ impl Value {
         }
     }
 
-    /// The same value with every text replaced by what `f` makes of it.
+    /// Returns the value with every string replaced by the result of `f`.
     pub(crate) fn map_texts(&self, f: &mut impl FnMut(StringId) -> StringId) -> Self {
         match self {
             Self::String(text) => Self::String(f(*text)),
@@ -134,11 +133,13 @@ impl Value {
 }
 
 impl KeyValue {
+    /// Calls `f` for the key and every string in the value.
     pub(crate) fn for_each_text(&self, f: &mut impl FnMut(StringId)) {
         f(self.key);
         self.value.for_each_text(f);
     }
 
+    /// Returns the pair with every string replaced by the result of `f`.
     pub(crate) fn map_texts(&self, f: &mut impl FnMut(StringId) -> StringId) -> Self {
         Self { key: f(self.key), value: self.value.map_texts(f) }
     }

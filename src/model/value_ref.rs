@@ -1,4 +1,4 @@
-//! Values with their texts at hand.
+//! Values with their strings resolved.
 
 use std::fmt::{self, Debug, Display, Formatter, Write};
 
@@ -38,7 +38,7 @@ pub struct ValueRef<'a> {
 }
 
 impl Dictionary {
-    /// A value of these tables, with its texts.
+    /// Resolves the strings of a value of these tables.
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
@@ -87,7 +87,7 @@ impl<'a> ValueRef<'a> {
         if let Value::Bool(bool) = self.value { Some(*bool) } else { None }
     }
 
-    /// The bytes, if that is what it is; those of a text are `as_str()?.as_bytes()`.
+    /// Returns the bytes, if the value is bytes. For a string, use `as_str()?.as_bytes()`.
     pub fn as_bytes(&self) -> Option<&'a [u8]> {
         if let Value::Bytes(bytes) = self.value { Some(bytes) } else { None }
     }
@@ -154,14 +154,14 @@ impl Display for ValueRef<'_> {
     }
 }
 
-/// As in a list: a text is in quotes.
+/// Formats the value as in a list: strings are quoted.
 impl Debug for ValueRef<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         json(f, self.value, self.strings)
     }
 }
 
-/// The form of a value inside a list, and of all values in `{:?}`: JSON that never fails to parse.
+/// Formats a value as it appears in a list, and any value in `{:?}`: as valid JSON.
 fn json(f: &mut Formatter<'_>, value: &Value, strings: &Strings) -> fmt::Result {
     match value {
         Value::Empty => f.write_str("null"),
@@ -184,7 +184,7 @@ fn json(f: &mut Formatter<'_>, value: &Value, strings: &Strings) -> fmt::Result 
     }
 }
 
-/// Items between two brackets, with commas.
+/// Formats items between two brackets, separated by commas.
 fn list<T>(
     f: &mut Formatter<'_>,
     open: char,
@@ -202,11 +202,12 @@ fn list<T>(
     f.write_char(close)
 }
 
+/// Formats bytes as hex digits.
 fn hex(f: &mut Formatter<'_>, bytes: &[u8]) -> fmt::Result {
     bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
 }
 
-/// A text in quotes, with the escapes that JSON cannot do without.
+/// Quotes a string with the escapes that JSON requires.
 fn json_text(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
     f.write_char('"')?;
     for char in text.chars() {
@@ -220,7 +221,7 @@ fn json_text(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
     f.write_char('"')
 }
 
-/// One attribute, with its texts.
+/// An attribute with its strings resolved.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -239,15 +240,15 @@ pub struct AttributeRef<'a> {
     pub key: &'a str,
     /// The value.
     pub value: ValueRef<'a>,
-    /// The unit of the value; empty when there is none, as always on resources and scopes.
+    /// The unit of the value; empty if unset, as always on resources and scopes.
     pub unit: &'a str,
 }
 
-/// What a row or a pair that is not there has: none of a list is.
+/// The value of a missing row or pair. Lists contain no such items.
 const EMPTY: &Value = &Value::Empty;
 
 impl<'a> AttributeRef<'a> {
-    /// The attribute of a row of the table; the empty one for a row that is not there.
+    /// Returns the attribute of a row of the table, or the empty one if the row is missing.
     pub(crate) fn of_row(id: Option<AttributeId>, dictionary: &'a Dictionary) -> Self {
         let row = id.and_then(|id| dictionary.attribute(id));
         let (key, unit) = row.map(|row| (row.key, row.unit)).unwrap_or_default();
@@ -257,7 +258,7 @@ impl<'a> AttributeRef<'a> {
         Self { key: strings.get(key), value, unit: strings.get(unit) }
     }
 
-    /// The attribute that a pair of a resource, a scope or a list is.
+    /// Returns the attribute in a pair of a resource, a scope or a list.
     pub(crate) fn of_pair(pair: Option<&'a KeyValue>, strings: &'a Strings) -> Self {
         let (key, value) = pair.map_or((Default::default(), EMPTY), |pair| (pair.key, &pair.value));
         Self { key: strings.get(key), value: ValueRef { value, strings }, unit: "" }

@@ -1,4 +1,4 @@
-//! Changing one list of attributes.
+//! Edits one list of attributes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,10 +11,10 @@ use crate::model::id::{AttributeId, StringId};
 use crate::model::value::{KeyValue, Value};
 use crate::model::value_ref::{AttributeRef, ValueRef};
 
-/// The attributes of a resource, a scope, a profile, a sample, a location or a mapping, to be
-/// changed: see [`Profiles::edit_attributes`](crate::model::Profiles::edit_attributes).
+/// Edits the attributes of a resource, a scope, a profile, a sample, a location or a mapping: see
+/// [`Profiles::edit_attributes`](crate::model::Profiles::edit_attributes).
 ///
-/// What is set or renamed is the only attribute of its key afterwards.
+/// An attribute that was set or renamed is the only one with its key.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -34,16 +34,16 @@ pub struct AttributesMut<'a> {
     pub(super) dictionary: &'a mut Dictionary,
     /// Finds or adds rows.
     pub(super) new: &'a mut NewRows,
-    /// The first error, as the closure of an edit returns nothing.
+    /// The first error. It is stored because the closure of an edit returns nothing.
     pub(super) failed: &'a mut Option<Error>,
 }
 
 /// A list of attributes in one of its two forms.
 #[derive(Debug)]
 pub(super) enum List {
-    /// Rows of the attribute table, as of samples. The rows themselves are shared, and never changed.
+    /// Rows of the attribute table. Rows are shared and therefore never changed.
     Rows(Vec<AttributeId>),
-    /// With the key that each had before the edit; none of those that were added.
+    /// Pairs, with the key of each before the edit; NONE for added pairs.
     Pairs { pairs: Vec<KeyValue>, old: Vec<StringId> },
 }
 
@@ -53,7 +53,7 @@ impl fmt::Debug for AttributesMut<'_> {
     }
 }
 
-/// A plain value to [set](AttributesMut::set).
+/// A scalar value to [set](AttributesMut::set).
 ///
 /// ```
 /// use otlp_profiles::model::Scalar;
@@ -64,7 +64,7 @@ impl fmt::Debug for AttributesMut<'_> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Scalar<'a> {
-    /// A text.
+    /// A string.
     String(Cow<'a, str>),
     /// A boolean.
     Bool(bool),
@@ -76,7 +76,8 @@ pub enum Scalar<'a> {
     Bytes(&'a [u8]),
 }
 
-/// An integer OTLP can hold, or else its decimal digits, as a builder takes it.
+/// Converts a number to an integer, or to a string of its decimal digits if it exceeds OTLP's integers. The builder
+/// does the same.
 fn int_or_digits<'a, I: TryInto<i64> + ToString + Copy>(number: I) -> Scalar<'a> {
     let digits = |_| Scalar::String(number.to_string().into());
     number.try_into().map_or_else(digits, Scalar::Int)
@@ -109,8 +110,7 @@ scalar_from! {
 }
 
 impl AttributesMut<'_> {
-    /// The attributes as they are now.
-    /// With all that was done to them in this call.
+    /// Returns the attributes in their current state, including changes made in this call.
     pub fn view(&self) -> Attributes<'_> {
         let list = match &*self.list {
             List::Rows(rows) => AttributeList::Rows(rows),
@@ -119,22 +119,21 @@ impl AttributesMut<'_> {
         self.dictionary.resolve(list)
     }
 
-    /// The value of a key.
-    /// As it is now, after what was done to it in this call.
+    /// Returns the current value of a key, including changes made in this call.
     pub fn get(&self, key: &str) -> Option<ValueRef<'_>> {
         self.view().get(key)
     }
 
-    /// The value of a key, where it is a text.
+    /// Returns the value of a key if it is a string.
     pub fn get_str(&self, key: &str) -> Option<&str> {
         self.view().get_str(key)
     }
 
-    /// Gives a key this value, in place of the one it has, or behind all others. A number keeps the
-    /// unit that the key had. An empty key cannot be set.
+    /// Sets the value of a key. Replaces an existing value, or appends the attribute. A new number keeps the unit
+    /// of the old value. An empty key cannot be set.
     ///
-    /// Where a table is full, nothing is set, and [`edit_attributes`](crate::Profiles::edit_attributes) returns
-    /// the error.
+    /// If a table is full, the attributes stay unchanged, and [`edit_attributes`](crate::Profiles::edit_attributes)
+    /// returns the error.
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
@@ -169,10 +168,10 @@ impl AttributesMut<'_> {
         }
     }
 
-    /// Renames a key, which then stands in place of what has the new one already. Whether there was
-    /// one to rename. A key cannot become empty.
+    /// Renames a key. Replaces an attribute that already has the new key. Returns whether the key existed. A key
+    /// cannot become empty.
     ///
-    /// The value and its unit stay, whatever kind it is of.
+    /// The value, of any type, and its unit stay.
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
@@ -201,7 +200,7 @@ impl AttributesMut<'_> {
         true
     }
 
-    /// Removes a key. Whether it was there.
+    /// Removes a key. Returns whether it existed.
     /// The row stays in the table until [`compact`](crate::Profiles::compact).
     pub fn remove(&mut self, key: &str) -> bool {
         let found = self.position(key).is_some();
@@ -211,7 +210,7 @@ impl AttributesMut<'_> {
         found
     }
 
-    /// Keeps the attributes of which this is true.
+    /// Keeps only the attributes for which `keep` returns true.
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
@@ -230,11 +229,12 @@ impl AttributesMut<'_> {
         self.retain_marked(&kept);
     }
 
+    /// Returns the position of a key in the list.
     fn position(&self, key: &str) -> Option<usize> {
         self.view().iter().position(|attribute| attribute.key == key)
     }
 
-    /// Removes all others of the key of the attribute at `at`.
+    /// Removes all attributes with the key of the attribute at `at`, except that one.
     fn keep_one(&mut self, key: &str, at: usize) {
         let same = self.view().iter().filter(|attribute| attribute.key == key).count();
         if same > 1 {
@@ -244,6 +244,7 @@ impl AttributesMut<'_> {
         }
     }
 
+    /// Keeps only the attributes whose element in `kept` is true.
     fn retain_marked(&mut self, kept: &[bool]) {
         let keep = || {
             let mut kept = kept.iter();
@@ -259,7 +260,7 @@ impl AttributesMut<'_> {
         }
     }
 
-    /// The unit of the attribute at `at`.
+    /// Returns the unit of the attribute at `at`.
     fn unit(&self, at: Option<usize>) -> StringId {
         match (&*self.list, at) {
             (List::Rows(rows), Some(at)) => {
@@ -270,7 +271,7 @@ impl AttributesMut<'_> {
         }
     }
 
-    /// The value with its text as a row of the table, a new one if need be.
+    /// Converts a scalar to a value. Adds its string to the table if necessary.
     fn value(&mut self, value: Scalar<'_>) -> Result<Value> {
         Ok(match value {
             Scalar::String(text) => {
@@ -283,8 +284,7 @@ impl AttributesMut<'_> {
         })
     }
 
-    /// Puts an attribute at `at`, or behind all others.
-    /// Pairs have no place for a unit.
+    /// Stores an attribute at `at`, or appends it. Pairs have no field for the unit.
     fn put(&mut self, at: Option<usize>, key: &str, value: Value, unit: StringId) -> Result<()> {
         let key = self.new.text(key, &mut self.dictionary.strings)?;
         match self.list {

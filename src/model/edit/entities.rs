@@ -1,4 +1,4 @@
-//! Entities go by the keys of their resource's attributes, and follow them.
+//! Updates entities when the keys of their resource's attributes change.
 
 use foldhash::fast::RandomState;
 use hashbrown::{HashMap, HashSet};
@@ -10,18 +10,18 @@ use crate::model::strings::Strings;
 /// The keys of a resource's attributes before and after an edit.
 pub(super) struct Keys {
     pub(super) old: Vec<StringId>,
-    /// For every attribute there is now its key then, none if it is new, and its key now.
+    /// Old and new key of every remaining attribute. The old key is NONE for a new attribute.
     pub(super) kept: Vec<(StringId, StringId)>,
 }
 
-/// Renames the keys that entities go by as those of the attributes were, and leaves out those whose
-/// attribute is gone; an entity without a key that identifies it is none.
+/// Renames the keys of entities like those of the attributes, and removes the keys of removed attributes. Removes
+/// an entity that has lost all identifying keys.
 pub(super) fn follow(entities: &mut Vec<EntityRef>, keys: &Keys, strings: &Strings) {
     let unchanged = keys.old.iter().copied().eq(keys.kept.iter().map(|(_, now)| *now));
     if entities.is_empty() || unchanged {
         return;
     }
-    // By text: a string may be in the table twice.
+    // Compares strings, not ids, because the table may contain equal strings.
     let mut now: HashMap<&str, Option<StringId>, RandomState> =
         keys.old.iter().map(|old| (strings.get(*old), None)).collect();
     now.extend(keys.kept.iter().map(|(_, now)| (strings.get(*now), Some(*now))));

@@ -1,5 +1,4 @@
-//! Changing profiles: leaving out resources, profiles, sample types and samples, changing attributes
-//! and texts.
+//! Edits profiles: removes resources, profiles, sample types and samples, and changes attributes and strings.
 
 mod attributes;
 mod entities;

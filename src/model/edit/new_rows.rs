@@ -1,4 +1,4 @@
-//! Adding texts and attributes to tables that are complete.
+//! Adds strings and attributes to existing tables.
 
 use std::hash::BuildHasher;
 
@@ -10,26 +10,26 @@ use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::{AttributeId, StringId};
 use crate::model::strings::Strings;
 
-/// The most rows a table may have: what OTLP's `int32` indices reach.
+/// Maximum rows of a table: the range of OTLP's `int32` indices.
 const MAX_ROWS: usize = i32::MAX as usize;
 
-/// Adds rows to the tables of texts and attributes, unless they have an equal one.
+/// Adds rows to the tables of strings and attributes, unless an equal row exists.
 ///
-/// A table is indexed when something is first looked for in it. Of rows that are equal the first is
-/// in the index, so the seed of the hashes shows nowhere.
+/// A table is indexed at the first lookup. Of equal rows, the index contains the first, so the seed of the hashes
+/// never affects results.
 #[derive(Debug, Default)]
 pub(super) struct NewRows {
-    /// Of the hashes, as texts come from strangers.
+    /// Seed of the hashes, because strings are untrusted.
     seed: RandomState,
-    /// Rows of the string table by their bytes, once one was looked for.
+    /// Rows of the string table by their bytes, after the first lookup.
     texts: Option<HashTable<u32>>,
-    /// Rows of the attribute table by key, value and unit.
+    /// Rows of the attribute table by key, value and unit, after the first lookup.
     attributes: Option<HashTable<u32>>,
 }
 
 impl NewRows {
-    /// The row of a text. It is compared with the bytes of the source: where those were not UTF-8
-    /// no text equals them.
+    /// Returns the row of a string, and adds it if necessary. Compares with the original bytes, so that a string
+    /// that was not UTF-8 equals no new one.
     pub(super) fn text(&mut self, text: &str, strings: &mut Strings) -> Result<StringId> {
         if text.is_empty() {
             return Ok(StringId::NONE);
@@ -52,8 +52,7 @@ impl NewRows {
         Ok(id)
     }
 
-    /// The row of an attribute.
-    /// An equal one that is there, or a new one behind all others.
+    /// Returns the row of an attribute: an equal one, or a new one at the end.
     pub(super) fn attribute(
         &mut self,
         attribute: Attribute,
@@ -79,11 +78,12 @@ impl NewRows {
     }
 }
 
+/// Returns the original bytes of a row.
 fn bytes(strings: &Strings, row: u32) -> &[u8] {
     strings.bytes(StringId(row))
 }
 
-/// An index of a table of so many rows; of equal ones the first is in it.
+/// Indexes a table of `rows` rows. Of equal rows, the index contains the first.
 fn index(
     rows: usize,
     hash_of: impl Fn(u32) -> u64,
@@ -99,7 +99,7 @@ fn index(
     index
 }
 
-/// `Ok` when a table can hold so much.
+/// Returns an error if a table cannot hold `wanted` items.
 pub(super) fn at_most(limit: usize, wanted: usize, what: &str) -> Result<()> {
     if wanted <= limit {
         return Ok(());

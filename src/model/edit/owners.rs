@@ -1,4 +1,4 @@
-//! Editing the attributes of all resources, all samples …
+//! Edits the attributes of all owners of one kind: all resources, all samples, and so on.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::model::profiles::{Profiles, Resource};
 use crate::model::ragged::Ragged;
 use crate::model::value::KeyValue;
 
-/// What has attributes.
+/// The kinds of items that have attributes.
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -31,13 +31,13 @@ use crate::model::value::KeyValue;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AttributeOwner {
-    /// A resource: what was profiled.
+    /// A resource: the profiled entity.
     Resource,
     /// A scope: the instrumentation.
     Scope,
     /// A profile.
     Profile,
-    /// A sample; its attributes are what pprof calls labels.
+    /// A sample. pprof calls its attributes labels.
     Sample,
     /// A location.
     Location,
@@ -46,8 +46,7 @@ pub enum AttributeOwner {
 }
 
 impl AttributeOwner {
-    /// All of them.
-    /// In the order of the tree, from the outside in.
+    /// All kinds, from the outermost to the innermost.
     ///
     /// ```
     /// use otlp_profiles::model::AttributeOwner;
@@ -58,13 +57,13 @@ impl AttributeOwner {
 }
 
 impl Profiles {
-    /// Changes the attributes of every resource, or of every sample …, one after the other.
+    /// Edits the attributes of every item of one kind, such as every resource or every sample.
     ///
-    /// What the edit does not touch stays as it is. An entity of a resource follows its keys: it
-    /// names a renamed attribute by the new key, and goes with the last attribute that identifies
-    /// it. Samples that become equal are not added up.
+    /// Everything else stays unchanged. Entities of a resource follow its attributes: they use the new key of a
+    /// renamed attribute, and disappear with the last attribute that identifies them. Samples that become equal are
+    /// not added up.
     ///
-    /// Dropping a label:
+    /// Remove a label:
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
@@ -80,7 +79,7 @@ impl Profiles {
     /// # Ok(()) }
     /// ```
     ///
-    /// Saying which service it was, and hiding who was served:
+    /// Set the name of the service, and hide the users:
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
@@ -102,8 +101,8 @@ impl Profiles {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) where a table would grow past what it can hold:
-    /// 4 GiB of text, 2³¹ rows. Part of the edit is done then.
+    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if a table would exceed its maximum of 4 GiB of strings or 2³¹
+    /// rows. In this case only part of the edit is done.
     pub fn edit_attributes(
         &mut self,
         owner: AttributeOwner,
@@ -138,7 +137,7 @@ impl Profiles {
     }
 }
 
-/// One call of [`Profiles::edit_attributes`].
+/// The state of one call of [`Profiles::edit_attributes`].
 struct Editor<'a> {
     dictionary: &'a mut Dictionary,
     new: NewRows,
@@ -148,7 +147,7 @@ struct Editor<'a> {
 }
 
 impl Editor<'_> {
-    /// Has the caller edit one list.
+    /// Runs the caller's edit on one list.
     fn list(&mut self, list: &mut List) {
         let mut attributes = AttributesMut {
             list,
@@ -159,7 +158,7 @@ impl Editor<'_> {
         (self.edit)(&mut attributes);
     }
 
-    /// Edits a list of rows, as profiles and samples have.
+    /// Edits a list of rows, as in profiles and samples.
     fn rows(&mut self, rows: &mut Vec<AttributeId>) {
         let mut list = List::Rows(std::mem::take(rows));
         self.list(&mut list);
@@ -168,7 +167,7 @@ impl Editor<'_> {
         }
     }
 
-    /// Edits pairs, and returns the key that each was found by before and has now.
+    /// Edits pairs. Returns their keys before and after the edit.
     fn pairs(&mut self, pairs: &mut Vec<KeyValue>) -> entities::Keys {
         let old: Vec<StringId> = pairs.iter().map(|pair| pair.key).collect();
         let mut list = List::Pairs { pairs: std::mem::take(pairs), old: old.clone() };
@@ -181,13 +180,13 @@ impl Editor<'_> {
         entities::Keys { old, kept }
     }
 
-    /// Edits a resource; its entities follow their keys.
+    /// Edits a resource and updates its entities.
     fn resource(&mut self, resource: &mut Resource) {
         let keys = self.pairs(&mut resource.attributes);
         entities::follow(&mut resource.entity_refs, &keys, &self.dictionary.strings);
     }
 
-    /// Edits some rows of a column of lists.
+    /// Edits rows of a column of lists.
     fn column(&mut self, rows: Range<usize>, column: &mut Ragged<AttributeId>) {
         let (mut edited, mut list, mut changed) = (Ragged::default(), Vec::new(), false);
         for row in rows {
@@ -207,7 +206,7 @@ impl Editor<'_> {
         }
     }
 
-    /// Row 0 is no location, and stays empty.
+    /// Edits the attributes of all locations. Row 0 is not a location and stays empty.
     fn locations(&mut self) {
         let rows = 1..self.dictionary.locations.len();
         let mut column = std::mem::take(&mut self.dictionary.locations.attributes);
@@ -215,7 +214,7 @@ impl Editor<'_> {
         self.dictionary.locations.attributes = column;
     }
 
-    /// Row 0 is no mapping, and stays empty.
+    /// Edits the attributes of all mappings. Row 0 is not a mapping and stays empty.
     fn mappings(&mut self) {
         let rows = 1..self.dictionary.mappings.rows.len();
         let mut column = std::mem::take(&mut self.dictionary.mappings.attributes);

@@ -1,4 +1,4 @@
-//! Leaving out resources, profiles, sample types and samples.
+//! Removes resources, profiles, sample types and samples.
 
 use crate::model::attributes::Attributes;
 use crate::model::dictionary::Dictionary;
@@ -14,7 +14,7 @@ use crate::model::thin::Thin;
 use crate::semconv::PPROF_SCOPE_DEFAULT_SAMPLE_TYPE;
 
 impl Profiles {
-    /// Keeps the resources of which this is true, by their attributes, with all that is of them.
+    /// Keeps the resources for which `keep` returns true, judged by their attributes, with all their profiles.
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
@@ -29,8 +29,7 @@ impl Profiles {
         resources.retain(|one| keep(dictionary.resolve(one.resource.attributes())));
     }
 
-    /// Keeps the profiles of which this is true. A scope goes with its last profile, and a resource
-    /// with its last scope.
+    /// Keeps the profiles for which `keep` returns true. Removes scopes and resources that lose their last profile.
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
@@ -49,8 +48,8 @@ impl Profiles {
         });
     }
 
-    /// Keeps the sample types of which this is true, with their values. A profile goes with its last
-    /// sample type; one that names none stays.
+    /// Keeps the sample types for which `keep` returns true, with their values. Removes profiles that lose their
+    /// last sample type. Profiles without sample types stay.
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
@@ -81,11 +80,10 @@ impl Profiles {
         });
     }
 
-    /// Keeps the samples of which this is true. Profiles without samples stay.
+    /// Keeps the samples for which `keep` returns true. Profiles without samples stay.
     ///
-    /// A pprof file that was split into profiles of one sample type each is put together again only
-    /// where all of them have the same samples: what decides should be the stack, the attributes or
-    /// the time, rather than a value.
+    /// A pprof file that was split into profiles of one sample type each can be joined again only if all of them
+    /// have the same samples. So decide by the stack, the attributes or the time, and not by a value.
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
@@ -110,8 +108,8 @@ impl Profiles {
         }
     }
 
-    /// Forgets the originals that producers sent along with profiles. No other edit changes them, so
-    /// what was dropped or rewritten is still in there.
+    /// Removes the original payloads that producers attached to profiles. No other edit changes them, so they still
+    /// contain data that was removed or rewritten elsewhere.
     ///
     /// ```
     /// # let bytes = std::fs::read("testdata/otlp-1.11-aggregated-cpu.binpb").unwrap();
@@ -127,8 +125,8 @@ impl Profiles {
         }
     }
 
-    /// Takes something out of each scope; what held nothing before stays, what holds nothing any more goes, and a
-    /// default sample type that is gone is forgotten.
+    /// Runs `take_out` on each scope. Then removes scopes and resources that have become empty (but not those that
+    /// were empty before), and default sample types that no longer exist.
     fn thin_out(&mut self, mut take_out: impl FnMut(&mut ScopeProfiles, &Dictionary)) {
         let Self { dictionary, resources } = self;
         resources.retain_mut(|resource| {
@@ -151,7 +149,7 @@ impl Profiles {
 }
 
 impl ScopeProfiles {
-    /// Whether one of its profiles has the default sample type that the scope says.
+    /// Returns whether one of its profiles has the scope's default sample type.
     fn has_default_sample_type(&self, dictionary: &Dictionary) -> bool {
         let attributes = dictionary.resolve(&*self.scope.attributes);
         attributes.get_str(PPROF_SCOPE_DEFAULT_SAMPLE_TYPE).is_some_and(|name| {
@@ -160,7 +158,7 @@ impl ScopeProfiles {
         })
     }
 
-    /// Keeps the profiles that are marked; the order of their sample types is that of those left.
+    /// Keeps the marked profiles, and updates the order of their sample types.
     fn keep_profiles(&mut self, kept: &[bool], dictionary: &Dictionary) {
         if kept.iter().all(|&kept| kept) {
             return;
@@ -174,7 +172,7 @@ impl ScopeProfiles {
 }
 
 impl Profile {
-    /// Keeps the sample types that are marked, if any is.
+    /// Keeps the marked sample types. Does nothing if none is marked.
     fn keep_sample_types(&mut self, kept: &[bool]) {
         if kept.iter().all(|&kept| kept) || !kept.contains(&true) {
             return;
@@ -197,7 +195,7 @@ impl Profile {
 }
 
 impl Samples {
-    /// Keeps the samples that are marked.
+    /// Keeps the marked samples.
     fn keep(&mut self, kept: &[bool]) {
         if kept.iter().all(|&kept| kept) {
             return;
@@ -212,7 +210,7 @@ impl Samples {
 }
 
 impl<T: Clone> Ragged<T> {
-    /// Keeps the rows that are marked.
+    /// Keeps the marked rows.
     fn keep_rows(&mut self, kept: &[bool]) {
         let mut left = Self::default();
         let rows = kept.iter().enumerate().filter(|(_, kept)| **kept);
@@ -223,13 +221,13 @@ impl<T: Clone> Ragged<T> {
     }
 }
 
-/// Keeps the items that are marked.
+/// Keeps the marked items.
 fn keep_marked<T>(items: &mut Vec<T>, kept: &[bool]) {
     let mut kept = kept.iter();
     items.retain(|_| kept.next().copied().unwrap_or(true));
 }
 
-/// Keeps the marked ids of a column that ends with the last of them that is one.
+/// Keeps the marked ids of a column, and truncates it after the last id that is not NONE.
 fn keep_ids<I: Id>(column: &mut Vec<I>, kept: &[bool]) {
     keep_marked(column, kept);
     let last = column.iter().rposition(|id| id.number() != 0);

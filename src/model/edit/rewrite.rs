@@ -1,4 +1,4 @@
-//! Rewriting texts: names of functions, files, sample types and scopes.
+//! Rewrites strings: names of functions, files, sample types and scopes.
 
 use crate::error::Result;
 use crate::model::dictionary::Dictionary;
@@ -11,7 +11,7 @@ use crate::model::strings::Strings;
 use crate::model::value::Value;
 use crate::semconv::{PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE};
 
-/// Which texts to [rewrite](Profiles::rewrite_strings).
+/// The strings to [rewrite](Profiles::rewrite_strings).
 ///
 /// ```
 /// # fn main() -> otlp_profiles::Result<()> {
@@ -26,21 +26,21 @@ use crate::semconv::{PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_DEFAULT_SAMP
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StringField {
-    /// The names of functions, as people read them.
+    /// The human-readable names of functions.
     FunctionName,
-    /// The names of functions as the system knows them.
+    /// The system names of functions, such as mangled ones.
     FunctionSystemName,
     /// The source files of functions.
     FunctionFilename,
     /// The names of binaries.
     MappingFilename,
-    /// The names of sample types, also where one is said to be the default.
+    /// The names of sample types, including the name of the default one.
     SampleTypeName,
-    /// The units of sample types; the values stay.
+    /// The units of sample types. Values stay unchanged.
     SampleTypeUnit,
-    /// What periods count.
+    /// The types of periods.
     PeriodTypeName,
-    /// The units of periods; their numbers stay.
+    /// The units of periods. Their numbers stay unchanged.
     PeriodTypeUnit,
     /// The names of scopes.
     ScopeName,
@@ -49,12 +49,11 @@ pub enum StringField {
 }
 
 impl Profiles {
-    /// Rewrites texts: those of which `rewrite` returns something become that, others stay.
+    /// Rewrites strings. `rewrite` returns the new string, or `None` to keep the old one.
     ///
-    /// It is asked once for every text, however often it is used, and never for one that is empty:
-    /// that is no name. Rows that become equal stay apart. A function may have its name as its
-    /// system name as well, as in what Go writes. The texts of attributes are changed by
-    /// [`edit_attributes`](Self::edit_attributes).
+    /// `rewrite` runs once for every distinct string, however often it is used, and never for an empty one, which
+    /// means an absent name. Rows that become equal stay separate. The system name of a function may equal its
+    /// name, as in profiles of Go. Use [`edit_attributes`](Self::edit_attributes) for the strings of attributes.
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
@@ -73,8 +72,8 @@ impl Profiles {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) where the table of texts would grow past 4 GiB
-    /// or 2³¹ rows. Part of the texts is rewritten then.
+    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the string table would exceed 4 GiB or 2³¹ rows. In this
+    /// case only part of the strings is rewritten.
     pub fn rewrite_strings(
         &mut self,
         texts: &[StringField],
@@ -90,6 +89,7 @@ impl Profiles {
         result
     }
 
+    /// Rewrites the strings of one field.
     fn rewrite_one(&mut self, texts: StringField, rewriter: &mut Rewriter<'_>) -> Result<()> {
         let Self { dictionary: Dictionary { functions, mappings, .. }, resources } = self;
         let functions = functions.iter_mut();
@@ -125,7 +125,7 @@ impl Profiles {
         }
     }
 
-    /// Rewrites the default sample types that attributes name.
+    /// Rewrites the default sample types that are stored in attributes.
     fn rewrite_defaults(&mut self, rewriter: &mut Rewriter<'_>) -> Result<()> {
         for scope in scopes_of(&mut self.resources) {
             for pair in &mut scope.scope.attributes {
@@ -139,28 +139,30 @@ impl Profiles {
     }
 }
 
+/// Iterates over the names of sample types in a profile, including the default one.
 fn sample_type_names(profile: &mut Profile) -> impl Iterator<Item = &mut StringId> {
     let ProfileParts { sample_types, default_sample_type, .. } = &mut **profile;
     sample_types.iter_mut().map(|kind| &mut kind.name).chain([default_sample_type])
 }
 
-/// Rewrites every text once.
+/// Rewrites every string once.
 struct Rewriter<'a> {
-    /// The table, taken out of the dictionary, whose other tables are walked meanwhile.
+    /// The string table, taken out of the dictionary while the other tables are walked.
     strings: &'a mut Strings,
-    /// Finds or adds the rows of new texts.
+    /// Finds or adds the rows of new strings.
     new: NewRows,
-    /// By the row of a text: the row of what it became.
+    /// By row of the old string: the row of the new one.
     done: Vec<Option<StringId>>,
     rewrite: &'a mut dyn FnMut(&str) -> Option<String>,
 }
 
 impl Rewriter<'_> {
-    /// Rewrites ids in place, each text once whoever has it.
+    /// Rewrites ids in place. Each string is rewritten once, wherever it occurs.
     fn all<'i>(&mut self, mut ids: impl Iterator<Item = &'i mut StringId>) -> Result<()> {
         ids.try_for_each(|id| self.one(id))
     }
 
+    /// Rewrites one id.
     fn one(&mut self, id: &mut StringId) -> Result<()> {
         let text = self.strings.get(*id);
         let Some(done) = self.done.get_mut(id.row()).filter(|_| !text.is_empty()) else {
@@ -179,7 +181,7 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    /// A default sample type, if that is what the attribute of this key is.
+    /// Rewrites a default sample type, if the attribute with this key contains one.
     fn default(&mut self, wanted: &str, key: StringId, value: &mut Value) -> Result<()> {
         match value {
             Value::String(name) if self.strings.get(key) == wanted => self.one(name),

@@ -1,4 +1,4 @@
-//! Saying which instrumentation made profiles.
+//! Sets the instrumentation scope of profiles.
 
 use crate::error::Result;
 use crate::model::edit::new_rows::NewRows;
@@ -6,10 +6,10 @@ use crate::model::edit::walk::scopes_of;
 use crate::model::profiles::Profiles;
 
 impl Profiles {
-    /// Gives every scope this name, and this version if there is one. Their attributes stay.
+    /// Sets the name of every scope, and its version if `version` is not `None`. Attributes of scopes stay
+    /// unchanged.
     ///
-    /// [`rewrite_strings`](Self::rewrite_strings) changes names that are there; this also names the scope of a pprof,
-    /// which has none.
+    /// Unlike [`rewrite_strings`](Self::rewrite_strings), this also names the scope of a pprof, which has no name.
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
@@ -23,8 +23,8 @@ impl Profiles {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) where the table of texts would grow past what
-    /// it can hold; nothing is changed then.
+    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the string table would exceed its maximum. The scopes stay
+    /// unchanged.
     pub fn set_scopes(&mut self, name: &str, version: Option<&str>) -> Result<()> {
         let mut new = NewRows::default();
         let strings = &mut self.dictionary.strings;

@@ -1,16 +1,16 @@
-//! All scopes and profiles, one after the other.
+//! Iterates over all scopes or profiles.
 
 use crate::model::profile::Profile;
 use crate::model::profiles::{ResourceProfiles, ScopeProfiles};
 
-/// All scopes.
+/// Iterates over all scopes.
 pub(super) fn scopes_of(
     resources: &mut [ResourceProfiles],
 ) -> impl Iterator<Item = &mut ScopeProfiles> {
     resources.iter_mut().flat_map(|resource| &mut resource.scopes)
 }
 
-/// All profiles.
+/// Iterates over all profiles.
 pub(super) fn profiles_of(
     resources: &mut [ResourceProfiles],
 ) -> impl Iterator<Item = &mut Profile> {
