@@ -1,13 +1,13 @@
-//! What waited for locks, and for how long.
+//! Reads profiles of waits for locks.
 //!
 //! ```text
 //! --- contention:
 //! cycles/second=2596140530
 //! sampling period=1
-//! 3312481068 1 @ 0x4692d2 0x4bbdd3        cycles, how often, where
+//! 3312481068 1 @ 0x4692d2 0x4bbdd3        cycles, count, addresses
 //! ```
 //!
-//! One contention in `sampling period` was recorded, so both numbers are multiplied by it.
+//! The profiler recorded one contention in `sampling period`, so both numbers are multiplied by it.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -19,18 +19,18 @@ use crate::format::lines::{int, kept, lines, shown};
 use crate::format::losses::LEFT_OUT;
 use crate::model::Profiles;
 
-/// What the lines before the samples say.
+/// The settings in the lines before the samples.
 struct Header {
-    /// 0 where nobody says it: then delays are nanoseconds already.
+    /// Cycles per second, or 0 if unset: delays are then in nanoseconds.
     cycles_per_second: i64,
-    /// 1 where nobody says it; at 0 and below nothing is scaled, as in Go.
+    /// The sampling period, or 1 if unset. At 0 and below, values are not scaled, as in Go.
     period: i64,
-    /// Said in milliseconds since the counters were reset.
+    /// The time since the counters were reset, which the file has in milliseconds.
     duration_nanos: i64,
 }
 
-/// Reads a profile of locks: `--- contentionz`, Go's `block` and `mutex`. Delays are in cycles, which the header says
-/// the length of.
+/// Reads a profile of locks: `--- contentionz`, or Go's `block` and `mutex`. Delays are in cycles, whose
+/// length is in the header.
 pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let mut stacks = Stacks::of(text, intake)?;
     let mut header = Header { cycles_per_second: 0, period: 1, duration_nanos: 0 };
@@ -54,11 +54,11 @@ pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
 }
 
 impl Header {
-    /// `cycles/second=2596140530`
+    /// Parses a setting: `cycles/second=2596140530`.
     ///
     /// # Errors
     ///
-    /// A name that no such header has: it may be a sample that lost its addresses.
+    /// An unknown name: the line may be a sample without its addresses.
     fn say(&mut self, line: &[u8], intake: &mut Intake) -> Result<()> {
         let wrong = || {
             Error::malformed(format!("expected a sample or `NAME = NUMBER`, found {}", shown(line)))
@@ -79,9 +79,9 @@ impl Header {
     }
 }
 
-/// `3312481068 1 @ 0x4692d2 0x4bbdd3`: cycles, and how often.
+/// Adds the sample `3312481068 1 @ 0x4692d2 0x4bbdd3`: cycles and a count.
 ///
-/// Doubles as in Go, so that a delay is the same number in both; past 64 bits it is an error.
+/// Computes with doubles as Go does, so that both give the same delay. More than 64 bits are an error.
 fn sample(
     counts: &[u8],
     stack: &[u8],

@@ -1,13 +1,13 @@
-//! What Go counts: goroutines, threads that were created.
+//! Reads Go's counts of goroutines and of created threads.
 //!
 //! ```text
 //! goroutine profile: total 9
-//! 5 @ 0x437c96 0x40619b 0x4bb9e5          count, where
-//! # labels: {"endpoint":"/cart"}           of these goroutines, where they have any
+//! 5 @ 0x437c96 0x40619b 0x4bb9e5          count, addresses
+//! # labels: {"endpoint":"/cart"}           labels of these goroutines, if any
 //! #    0x437c95    runtime.gopark+0xd5    /go/src/runtime/proc.go:398
 //! ```
 //!
-//! The first word names the sample type. The total is not checked.
+//! The first word of the first line names the sample type. The total is not checked.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -18,9 +18,9 @@ use crate::format::lines::{kept, lines, shown};
 use crate::model::Profiles;
 use crate::model::value::Value;
 
-/// Reads `goroutine profile: total 9` and what follows.
+/// Reads a profile that begins with `goroutine profile: total 9`.
 ///
-/// `first` is the line that says which profile it is; the caller has found it behind empty lines.
+/// `first` is that line, which may follow empty lines.
 pub(super) fn read(text: &[u8], first: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let mut stacks = Stacks::of(text, intake)?;
     let name = first.split(|byte| *byte == b' ').next().unwrap_or_default();
@@ -45,7 +45,7 @@ pub(super) fn read(text: &[u8], first: &[u8], intake: &mut Intake) -> Result<Pro
     stacks.finish(&[kind], (kind, 1), 0, intake)
 }
 
-/// `5 @ 0x437c96 0x40619b`, and the line behind it, which may say the labels.
+/// Adds the sample `5 @ 0x437c96 0x40619b`. The line after it (`behind`) may hold labels.
 fn sample(line: &[u8], behind: &[u8], stacks: &mut Stacks, intake: &mut Intake) -> Result<()> {
     let wrong = || {
         Error::malformed(format!("expected a sample, `COUNT @ ADDRESSES`, found {}", shown(line)))

@@ -1,14 +1,14 @@
-//! gperftools' CPU profiles: words of 4 or 8 bytes of either endianness, then mappings as text; and Java's, with names
-//! of symbols.
+//! Reads gperftools' CPU profiles: words of 4 or 8 bytes in either byte order, then mappings as text. Java's
+//! profiles have names of symbols instead.
 //!
 //! ```text
-//! header   0  3  0  PERIOD  0              PERIOD in microseconds; the third word is Java's version
-//! record   COUNT  DEPTH  pc1 … pcDEPTH     the leaf first
+//! header   0  3  0  PERIOD  0              PERIOD in microseconds; the third word is 1 for Java
+//! record   COUNT  DEPTH  pc1 … pcDEPTH     leaf first
 //! trailer  0  1  0
-//! text     400000-500000 r-xp …            /proc/self/maps, or Java's symbols
+//! text     400000-500000 r-xp …            /proc/self/maps, or symbols for Java
 //! ```
 //!
-//! Nothing says how wide a word is or which byte is first, so the header is tried in all four ways.
+//! The file declares neither word size nor byte order, so the reader tries the header in all four ways.
 
 use hashbrown::HashMap;
 
@@ -20,19 +20,19 @@ use crate::format::lines::lines;
 use crate::format::losses;
 use crate::model::Profiles;
 
-/// How words lie in the bytes.
+/// The encoding of words.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Words {
-    /// 4 or 8.
+    /// The word size: 4 or 8.
     bytes: usize,
-    /// Whether the first byte of a word is the highest.
+    /// Whether words are big-endian.
     big: bool,
-    /// Whether addresses are numbers of symbols, which are named behind the samples.
+    /// Whether addresses are numbers of symbols, whose names follow the samples.
     is_java: bool,
 }
 
 impl Words {
-    /// Words in which the header makes sense: 0, at least 3, version 0 or 1 for Java, a period, 0.
+    /// Returns the encoding in which the header is valid: 0, 3, version 0 (or 1 for Java), a period, 0.
     pub(super) fn of(payload: &[u8]) -> Option<Self> {
         let orders = [(8, false), (4, false), (8, true), (4, true)];
         orders.into_iter().find_map(|(bytes, big)| {
@@ -45,9 +45,7 @@ impl Words {
         })
     }
 
-    /// A word of the file by its number, in the size and order that the header has shown.
-    ///
-    /// None past the end of the file.
+    /// Returns a word by its index, or `None` past the end of the file.
     fn word(self, payload: &[u8], row: usize) -> Option<u64> {
         let start = row.checked_mul(self.bytes)?;
         let bytes = payload.get(start..start.checked_add(self.bytes)?)?;
@@ -59,12 +57,12 @@ impl Words {
     }
 }
 
-/// Reads `count, depth, addresses…` until a count of 0 ends them. Comments in `names` name addresses.
+/// Reads records of `count, depth, addresses…` up to the trailer. Comments in `names` name addresses.
 ///
 /// # Errors
 ///
-/// A file that ends inside a record, with the byte; numbers that do not fit into nanoseconds of 64
-/// bits; a stack past `max_stack_depth`.
+/// The file ends inside a record, a number exceeds 64 bits of nanoseconds, or a stack exceeds
+/// `max_stack_depth`.
 pub(super) fn read(
     words: Words,
     payload: &[u8],
@@ -91,7 +89,7 @@ pub(super) fn read(
         let (count, depth) = record(words, payload, row).ok_or_else(cut)?;
         intake.check_depth(depth).map_err(|error| error.at(at))?;
         intake.budget.take::<u64>(depth + 6)?;
-        // The leaf is where the processor was, all others are behind their calls.
+        // The leaf is the program counter; all other addresses are return addresses.
         let address = |from_leaf: usize| {
             let address = words.word(payload, row + 2 + from_leaf);
             let behind = u64::from(from_leaf > 0 && !words.is_java);
@@ -116,25 +114,25 @@ pub(super) fn read(
     stacks.finish(&types, (types[1], period), 0, intake)
 }
 
-/// What the text behind the samples says of addresses.
+/// Reads the names and mappings in the text after the samples.
 ///
-/// The list of mappings gets the heading that other forms have, so one reader serves both.
+/// Adds the heading that other forms have before the mappings, so that one reader handles both.
 fn stacks(words: Words, text: &[u8], names: &[u8], intake: &mut Intake) -> Result<Stacks> {
     if words.is_java {
         return Stacks::symbols(lines(text).filter_map(|(_, line)| symbol(line)), intake);
     }
-    // The mappings have no heading there.
+    // This form has no heading before the mappings.
     Stacks::of(&[names, b"MAPPED_LIBRARIES:\n", text].concat(), intake)
 }
 
-/// A stack, and how often it was seen and for how long.
+/// A stack with its count and its time.
 type Sample = (Vec<u64>, [i64; 2]);
 
-/// Leaves out what the profiler's own handler of signals put below the leaf: an address that is there in
-/// nearly all of many samples.
+/// Removes frames of the profiler's signal handler after the leaf: an address that nearly all samples have
+/// there.
 ///
-/// Twice, as there may be two such frames. Found by what is frequent, since names are not known: with
-/// fewer than 32 samples a common caller could be taken for one.
+/// Runs twice, because there may be two such frames. It relies on frequency, because names are unknown. With
+/// fewer than 32 samples, a common caller could be mistaken for the handler.
 fn without_handler(samples: &mut [Sample], intake: &mut Intake) {
     const MANY: usize = 32;
     for _ in 0..2 {
@@ -154,24 +152,20 @@ fn without_handler(samples: &mut [Sample], intake: &mut Intake) {
     }
 }
 
-/// The words of the header, and those of the trailer: 0, 1, 0.
-///
-/// Counted in words.
+/// Lengths of the header and the trailer (0, 1, 0) in words.
 const HEADER: usize = 5;
 const TRAILER: usize = 3;
 
-/// The count and the depth of a record.
-///
-/// None where the file is too short for it.
+/// Returns the count and the depth of a record, or `None` if the file is too short for it.
 fn record(words: Words, payload: &[u8], row: usize) -> Option<(u64, usize)> {
     let depth = usize::try_from(words.word(payload, row + 1)?).ok()?;
     // No record is longer than the file.
     (depth <= payload.len()).then_some((words.word(payload, row)?, depth))
 }
 
-/// The number of the word behind the trailer.
+/// Returns the index of the word after the trailer.
 ///
-/// Looked for before any record is taken: the text behind it is needed to name the first address.
+/// Runs before any record is read, because the text after the trailer names the addresses.
 fn end(words: Words, payload: &[u8]) -> Option<usize> {
     let mut row = HEADER;
     loop {

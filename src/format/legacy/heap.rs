@@ -1,4 +1,4 @@
-//! Heaps: of Go, of gperftools, and of jemalloc, which has its stacks before its numbers.
+//! Reads heap profiles of Go, gperftools and jemalloc, which writes stacks before numbers.
 //!
 //! ```text
 //! heap profile: 1: 65536 [2: 131072] @ heap/524288     gperftools, Go: in use [allocated] @ KIND/RATE
@@ -6,10 +6,10 @@
 //!
 //! heap_v2/524288                                       jemalloc
 //! @ 0x55f718c9dd03 0x55f718c9d0a1
-//!   t*: 1: 65536 [2: 131072]                           all threads, then each of them
+//!   t*: 1: 65536 [2: 131072]                           all threads, then each thread
 //! ```
 //!
-//! A sample is what a sampling allocator saw: [`unsampled`] makes of it what it stands for.
+//! Values are those of a sampling allocator; [`unsampled`] estimates the totals.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -19,12 +19,11 @@ use crate::format::lines::{int, kept, lines, shown};
 use crate::model::Profiles;
 use crate::model::value::Value;
 
-/// What jemalloc's messages begin with: they share the standard error with the profile.
+/// The prefix of jemalloc's messages, which share the standard error with the profile.
 pub(super) const MESSAGE: &[u8] = b"<jemalloc>: ";
 
-/// Those of what is in use stand last, as viewers show the last.
-///
-/// Named as Go's own heap profiles name them.
+/// The sample types, named as in Go's heap profiles. Those in use are last, because viewers show the last
+/// one.
 const TYPES: [(&str, &str); 4] = [
     ("alloc_objects", "count"),
     ("alloc_space", "bytes"),
@@ -32,31 +31,30 @@ const TYPES: [(&str, &str); 4] = [
     ("inuse_space", "bytes"),
 ];
 
-/// Those where nothing is known of what was freed since.
+/// The sample types without numbers of allocations.
 const IN_USE: [(&str, &str); 2] = [("objects", "count"), ("space", "bytes")];
 
-/// What the first line says.
-///
-/// What [`add`] needs to know for every sample.
+/// The settings in the first line.
 struct Header {
-    /// The mean of the bytes between two samples; 1 where all was taken.
+    /// The mean number of bytes between two samples, or 1 if every allocation was recorded.
     rate: i64,
-    /// The rate, as the profile's period of bytes.
+    /// The rate as the profile's period, in bytes.
     period: i64,
-    /// Whether stacks stand on lines before their numbers.
+    /// Whether stacks precede their numbers on separate lines.
     jemalloc: bool,
-    /// Whether what was allocated is something else than what is in use.
+    /// Whether allocations differ from what is in use.
     ///
-    /// Told by the totals of the header: only if they differ is there a column of its own for it.
+    /// Only if the totals in the header differ does the profile have columns for allocations.
     has_allocated: bool,
 }
 
 impl Header {
-    /// Takes the first line apart: counts, then `heap/`, `heapz_v2/` and their like with the rate behind a slash.
+    /// Parses the first line: counts, then a kind such as `heap/` or `heapz_v2/` with the rate after the
+    /// slash.
     ///
     /// # Errors
     ///
-    /// A kind that nobody has written.
+    /// An unknown kind.
     fn of(line: &[u8]) -> Result<Self> {
         let wrong = || Error::malformed(format!("{} is not a heap profile", shown(line)));
         let (kind, jemalloc, has_allocated) = match line.strip_prefix(b"heap_v2/") {
@@ -77,12 +75,12 @@ impl Header {
             [] => 1,
             rate => int(rate)?,
         };
-        // Go says twice the rate that the conversion rests on.
+        // Go writes twice the rate that its conversion uses.
         match name {
             b"heap" => Ok(Self { rate: rate / 2, period: rate / 2, jemalloc, has_allocated }),
             b"heap_v2" | b"heapz_v2" => Ok(Self { rate, period: rate, jemalloc, has_allocated }),
             b"heapprofile" => Ok(Self { rate: 1, period: 1, jemalloc, has_allocated }),
-            // How the heap grew, and the holes in it: of all there is, what is in use.
+            // Growth of the heap and fragmentation: both have only numbers in use.
             b"growth" | b"growthz" | b"fragmentation" | b"fragmentationz" => {
                 Ok(Self { rate: 1, period: 1, jemalloc, has_allocated: false })
             }
@@ -90,19 +88,17 @@ impl Header {
         }
     }
 
-    /// The columns: of one that only says what is in use there are two.
-    ///
-    /// Also for files without any sample.
+    /// Returns the sample types: two if the file has only numbers in use. Also for files without samples.
     fn types(&self) -> &'static [(&'static str, &'static str)] {
         if self.has_allocated { &TYPES } else { &IN_USE }
     }
 }
 
-/// Objects and their bytes, in use and allocated.
+/// Parses objects and bytes, in use and allocated.
 ///
 /// # Errors
 ///
-/// Any other number of numbers.
+/// There are not exactly four numbers.
 fn pairs(numbers: &[i64]) -> Result<[(i64, i64); 2]> {
     match *numbers {
         [objects, bytes, all, all_bytes] => Ok([(objects, bytes), (all, all_bytes)]),
@@ -110,7 +106,7 @@ fn pairs(numbers: &[i64]) -> Result<[(i64, i64); 2]> {
     }
 }
 
-/// Reads a heap of gperftools, Go or jemalloc, scaled by its rate to what was there.
+/// Reads a heap profile of gperftools, Go or jemalloc, and scales it by its rate.
 pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let mut stacks = Stacks::of(text, intake)?;
     let mut header = None;
@@ -140,11 +136,11 @@ pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
     stacks.finish(types, (("space", "bytes"), period), 0, intake)
 }
 
-/// `281: 2301952 [281: 2301952] @ 0x4bb7d6 0x4bbdf8`
+/// Adds the sample `281: 2301952 [281: 2301952] @ 0x4bb7d6 0x4bbdf8`.
 ///
 /// # Errors
 ///
-/// No `@`, an address that is none, numbers that are not four.
+/// No `@`, an invalid address, or not exactly four numbers.
 fn sample(line: &[u8], header: &Header, stacks: &mut Stacks, intake: &mut Intake) -> Result<()> {
     let Some((counts, addresses_of)) = at_sign(line) else {
         return Err(Error::malformed(format!(
@@ -157,10 +153,11 @@ fn sample(line: &[u8], header: &Header, stacks: &mut Stacks, intake: &mut Intake
     add(counts, header, stack, stacks, intake)
 }
 
-/// `@ 0x55f718c9dd03 …`, then `t*: 1: 65536 [0: 0]` for all threads, and a line for each.
+/// Reads a line of jemalloc: `@ 0x55f718c9dd03 …`, then `t*: 1: 65536 [0: 0]` for all threads, then a line
+/// for each.
 ///
-/// `pending` is the stack whose numbers come next; those of single threads are parts of the sum,
-/// and would count twice.
+/// `pending` is the stack whose numbers follow. Numbers of single threads are skipped, because the sum
+/// contains them.
 fn jemalloc(
     line: &[u8],
     header: &Header,
@@ -181,16 +178,16 @@ fn jemalloc(
             }
         };
     };
-    // Those before any stack are of all stacks.
+    // Numbers before the first stack are the totals of all stacks.
     let Some(stack) = pending.take() else { return Ok(()) };
     let stack = stacks.stack(&stack, intake)?;
     add(counts, header, stack, stacks, intake)
 }
 
-/// Takes the sample of `1: 65536 [2: 131072]`: in use, and allocated.
+/// Adds the sample `1: 65536 [2: 131072]`: in use, and allocated.
 ///
-/// The mean size of the blocks becomes the label `bytes`, as Go's pprof has it: two samples of one
-/// stack and different sizes are scaled by different factors.
+/// The mean size of the blocks becomes the label `bytes`, as in Go's pprof: samples with the same stack and
+/// different sizes have different scaling factors.
 fn add(
     counts: &[u8],
     header: &Header,
@@ -215,10 +212,10 @@ fn add(
     stacks.sample(stack, &[block], values, intake)
 }
 
-/// What a sampling profiler that saw so much stands for.
+/// Estimates the total from the values of a sampling allocator.
 ///
-/// An allocator that samples one byte in `rate` sees a block of `mean` bytes with the probability
-/// `1 - e^(-mean/rate)`; what was seen is divided by it. Cut and not rounded, as Go does.
+/// An allocator that samples one byte in `rate` records a block of `mean` bytes with the probability `1 -
+/// e^(-mean/rate)`. So the recorded values are divided by it. Truncates instead of rounding, as Go does.
 pub(super) fn unsampled(count: i64, bytes: i64, rate: i64) -> Result<(i64, i64)> {
     if rate <= 1 {
         return Ok((count, bytes));

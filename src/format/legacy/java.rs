@@ -1,15 +1,16 @@
-//! Java's heaps and what waited for locks: a stack is numbers of symbols, which a list behind the samples names.
+//! Reads Java's profiles of heaps and of waits for locks. A stack is a list of symbol numbers, whose names
+//! follow the samples.
 //!
 //! ```text
 //! --- heapz 1 ---
 //! format = java
 //! resolution = bytes
-//! 7048 1 @ 0x00000003 0x00000004          amount, count, numbers of symbols
+//! 7048 1 @ 0x00000003 0x00000004          amount, count, symbol numbers
 //!  0x00000003 com.example.Server.run (Server.java:39)
 //!  0x00000004 com.example.Server.main (Server.java:12)
 //! ```
 //!
-//! The JVM moves its code, so there are no addresses: the numbers mean nothing outside the file.
+//! The JVM moves its code, so there are no addresses. Symbol numbers have no meaning outside the file.
 
 use crate::error::{Error, Result};
 use crate::format::assembly::Named;
@@ -22,33 +23,31 @@ use crate::format::lines::{hex, int, kept, lines, shown};
 use crate::model::Profiles;
 use crate::model::value::Value;
 
-/// What the first lines say.
+/// The settings in the first lines.
 struct Header {
-    /// Bytes and objects, else delays and contentions.
+    /// Whether samples hold bytes and objects, and not delays and contentions.
     is_heap: bool,
-    /// The unit of bytes or of delays.
-    ///
-    /// Taken as it is written, as it becomes the unit of the sample type.
+    /// The unit of bytes or delays, which becomes the unit of the sample type.
     resolution: String,
-    /// Of contentions: one in so many was recorded. 0 where nobody says it.
+    /// The sampling period of contentions, or 0 if unset.
     period: i64,
-    /// Of contentions; 0 where nobody says it.
+    /// The duration of a contention profile, or 0 if unset.
     duration_nanos: i64,
 }
 
-/// The mean of the bytes between two samples of a heap.
+/// The mean number of bytes between two samples of a heap.
 ///
-/// The file does not say it; Go's pprof has the same constant.
+/// The file does not contain it. Go's pprof uses the same constant.
 const HEAP_RATE: i64 = 512 << 10;
 
-/// Whether the lines before the first sample say that Java wrote it.
+/// Returns whether the lines before the first sample have settings that only Java writes.
 pub(super) fn is_java(text: &[u8]) -> bool {
     let before = lines(text).map(|(_, line)| line).take_while(|line| at_sign(line).is_none());
     let mut said = before.filter_map(said);
     said.any(|(name, _)| name == b"format" || name == b"resolution")
 }
 
-/// Reads a heap or contention of Java: `--- heapz 1 ---`, with its symbols in the file.
+/// Reads a heap or contention profile of Java, such as `--- heapz 1 ---`, with symbols in the file.
 pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let mut stacks = Stacks::symbols(lines(text).filter_map(|(_, line)| symbol(line)), intake)?;
     let (mut header, mut is_begun) = (None, false);
@@ -67,7 +66,7 @@ pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
                 sample(counts, stack, header, &mut stacks, intake)
             }
             (Some(header), None) if !is_begun => header.say(line),
-            // Behind the samples, what names no symbol is passed over, as Go does.
+            // After the samples, skip lines that name no symbol, as Go does.
             (Some(_), None) => Ok(()),
         };
         kept(taken, number, intake)?;
@@ -87,16 +86,18 @@ pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
 }
 
 impl Header {
-    /// By the first line alone, which says what was measured.
+    /// Returns the defaults for the kind in the first line.
     fn of(line: &[u8]) -> Self {
         let is_heap = line.starts_with(b"--- heapz");
         let resolution = if is_heap { "bytes" } else { "nanoseconds" }.to_owned();
         Self { is_heap, resolution, period: 0, duration_nanos: 0 }
     }
 
+    /// Parses a setting.
+    ///
     /// # Errors
     ///
-    /// A name that such a header has not, a format other than `java`.
+    /// An unknown name, or a format other than `java`.
     fn say(&mut self, line: &[u8]) -> Result<()> {
         let wrong = || {
             Error::malformed(format!("expected a sample or `NAME = VALUE`, found {}", shown(line)))
@@ -113,11 +114,11 @@ impl Header {
     }
 }
 
-/// `7048 1 @ 0x3 0x4`: bytes or a delay, and how often.
+/// Adds the sample `7048 1 @ 0x3 0x4`: bytes or a delay, and a count.
 ///
 /// # Errors
 ///
-/// Bytes in no object, numbers that are not two, a symbol that is no number.
+/// Bytes in 0 objects, not exactly two numbers, or a symbol that is not a number.
 fn sample(
     counts: &[u8],
     stack: &[u8],
@@ -144,15 +145,15 @@ fn sample(
     stacks.sample(stack, &[], &[count, amount], intake)
 }
 
-/// `0x3a com.example.Server.run (Server.java:39)`
+/// Parses a symbol: `0x3a com.example.Server.run (Server.java:39)`.
 ///
 /// ```text
 /// 0x5 memcpy (/usr/lib/jvm/libjvm.so)     a library: its name without the path, no line
-/// 0x4 GC                                  a name alone
+/// 0x4 GC                                  only a name
 /// 0x6 generated stub/JIT of 4             STUB
 /// ```
 ///
-/// None of a line that names no symbol.
+/// Returns `None` for any other line.
 pub(super) fn symbol(line: &[u8]) -> Option<(u64, Named<'_>)> {
     let rest = line.trim_ascii().strip_prefix(b"0x")?;
     let end = rest.iter().position(u8::is_ascii_whitespace)?;
@@ -170,7 +171,7 @@ pub(super) fn symbol(line: &[u8]) -> Option<(u64, Named<'_>)> {
     let line = colon.and_then(|at| Some((place.get(..at)?, int(place.get(at + 1..)?).ok()?)));
     let named = match line {
         Some((file, line)) => Named { name, file, line: line.max(0), column: 0 },
-        // Of a library the path is of no interest.
+        // Of a library, keep only the file name.
         None => {
             let file = place.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
             Named { name, file, ..Named::default() }

@@ -1,16 +1,16 @@
-//! The labels of goroutines: `# labels: {"endpoint":"/cart", "user":"a \"b\""}`, quoted as Go's `%q` does.
+//! Parses the labels of goroutines: `# labels: {"endpoint":"/cart", "user":"a \"b\""}`, quoted by Go's `%q`.
 
 use crate::error::{Error, Result};
 use crate::format::lines::{hex, shown};
 
-/// What such a line begins with.
+/// The prefix of a line with labels.
 const LABELS: &[u8] = b"# labels: ";
 
-/// Keys and values, in their order; none of a line of something else.
+/// Returns keys and values in their order, or an empty list for any other line.
 ///
 /// # Errors
 ///
-/// What Go does not print: a text without its end, an escape it does not have.
+/// Text that Go never writes: an unclosed quote, or an unknown escape.
 pub(super) fn labels(line: &[u8]) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
     let Some(text) = line.strip_prefix(LABELS) else { return Ok(Vec::new()) };
     let pairs = text.strip_prefix(b"{").and_then(pairs);
@@ -36,7 +36,7 @@ fn pairs(mut rest: &[u8]) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
     Some(pairs)
 }
 
-/// The text between quotes, and what follows it.
+/// Parses a quoted text, and returns the rest as well.
 fn quoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let mut rest = text.strip_prefix(b"\"")?;
     let mut out = Vec::new();
@@ -53,7 +53,7 @@ fn quoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     }
 }
 
-/// Takes what follows a backslash and its letter.
+/// Parses the rest of an escape after its backslash and letter.
 fn escaped<'a>(kind: u8, rest: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8]> {
     let digits = match kind {
         b'x' => 2,
@@ -65,7 +65,7 @@ fn escaped<'a>(kind: u8, rest: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8]> 
     if digits > 0 {
         let code = u32::try_from(hex(code)?).ok()?;
         match u8::try_from(code) {
-            // A byte that is not UTF-8.
+            // A byte that need not be UTF-8.
             Ok(byte) if kind == b'x' => out.push(byte),
             _ => out.extend(char::from_u32(code)?.encode_utf8(&mut [0; 4]).bytes()),
         }

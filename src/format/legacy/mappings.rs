@@ -1,26 +1,25 @@
-//! The binaries that addresses are in: lists of mappings, as Linux prints them and shorter.
+//! Parses the mappings that contain the addresses, in the form of Linux and in a shorter one.
 //!
 //! ```text
 //! MAPPED_LIBRARIES:
-//! source=/home/me                                          $source stands for /home/me from here on
+//! source=/home/me                                          $source stands for /home/me in later lines
 //! 00400000-00500000 r-xp 00000000 08:02 1 $source/server   as Linux prints /proc/self/maps
 //! 00400000-00fcb000: /bin/server (@ff00)                   shorter: range, name, offset
 //! ```
 //!
-//! Every form is brought to Linux's and given to the parser that the builder has for it.
+//! The shorter form is converted to that of Linux, which the builder parses.
 
 use crate::builder::ProcessMappings;
 use crate::error::Result;
 use crate::format::lines::{hex, lines};
 
-/// The mappings behind the heading that begins them. Other tools add lines of their own, which are
-/// passed over.
+/// Parses the mappings after their heading. Skips other lines, which some tools add.
 ///
-/// Linear in the text. A file may have the list twice, then all of it is taken.
+/// Takes linear time. If the text has several lists, all are read.
 pub(super) fn mappings(text: &[u8]) -> Result<ProcessMappings> {
     let mut found = String::new();
     let mut begun = false;
-    // What `$name` stands for, as `name=/path` says.
+    // The values of `$name`, as defined by `name=/path`.
     let mut names: Vec<(String, String)> = Vec::new();
     for (_, line) in lines(text) {
         let is_list = begun;
@@ -42,14 +41,14 @@ pub(super) fn mappings(text: &[u8]) -> Result<ProcessMappings> {
     ProcessMappings::parse(&found)
 }
 
-/// As many names are understood; those who write such lists use one.
+/// The maximum number of names. Known writers of such lists use one.
 const MOST_NAMES: usize = 16;
 
-/// As many bytes a line may have with its names replaced: many times the longest path of Linux.
+/// The maximum length of a line with its names replaced: many times the longest path of Linux.
 const MOST_EXPANDED: usize = 64 << 10;
 
-/// A line with paths in the place of their names. One that would grow past [`MOST_EXPANDED`] stays as it
-/// is: a path may say names as well, so a few lines could stand for any number of bytes.
+/// Replaces names by their paths. Returns a line unchanged if it would exceed [`MOST_EXPANDED`]: a path may
+/// contain names as well, so a few lines could expand to any length.
 fn expanded(line: String, names: &[(String, String)]) -> String {
     let mut whole = line.clone();
     for (name, path) in names {
@@ -62,16 +61,16 @@ fn expanded(line: String, names: &[(String, String)]) -> String {
     if whole.len() > MOST_EXPANDED { line } else { whole }
 }
 
-/// Whether what follows is a list of mappings.
+/// Returns whether a list of mappings follows.
 pub(super) fn is_heading(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();
     line.starts_with(b"MAPPED_LIBRARIES:") || line.starts_with(b"--- Memory map: ---")
 }
 
-/// `00400000-00fcb000: /bin/server (@ff00)` as Linux would print it.
+/// Converts `00400000-00fcb000: /bin/server (@ff00)` to the form of Linux.
 ///
-/// Without permissions the mapping is taken for code, as only code has addresses in a profile. None
-/// of a line that is no range.
+/// A mapping without permissions is assumed to be code, because the addresses of a profile are in code.
+/// Returns `None` if the line has no range.
 fn brief(line: &str) -> Option<String> {
     let (range, rest) = line.trim().split_once([' ', '\t']).unwrap_or((line.trim(), ""));
     let (start, limit) = range.strip_suffix(':').unwrap_or(range).split_once('-')?;

@@ -1,5 +1,5 @@
-//! What profilers wrote before pprof had a message, and Go still writes for people: text for heaps,
-//! contention, threads and counts, words for CPU time.
+//! Reads the formats of profilers before pprof had a protobuf message, which Go still writes for people: text
+//! for heaps, contention, threads and counts, and binary words for CPU time.
 //!
 //! ```text
 //! heap profile: 1184: 6302784 [27435: 100681816] @ heap/16384      heap_v2/4096 is jemalloc's
@@ -19,9 +19,9 @@
 //! | `NAME profile: total N` | `count` | Go's goroutines and created threads |
 //! | `--- symbol` | `symbolized` | any of these with names, by `pprof --raw` of gperftools |
 //!
-//! What lines mean, which address is moved into its call and how samples are scaled follows Go's
-//! `profile/legacy_profile.go` and `legacy_java_profile.go`, so both give the same sums. The names
-//! that Go prints in comments, for people, are read here, too.
+//! The meaning of lines, the adjustment of return addresses and the scaling of samples follow Go's
+//! `profile/legacy_profile.go` and `legacy_java_profile.go`, so both give the same sums. Unlike Go, this
+//! reader also uses the names that Go prints in comments.
 
 mod contention;
 mod count;
@@ -41,7 +41,7 @@ use crate::format::text::Text;
 use crate::format::{Codec, Encoding, Read};
 use crate::model::Profiles;
 
-/// pprof's old forms as a format.
+/// pprof's legacy formats as a format.
 ///
 /// ```
 /// use otlp_profiles::{Format, read};
@@ -65,19 +65,19 @@ pub(crate) static PPROF_LEGACY: Codec = Codec {
     options: &[],
 };
 
-/// Reads whichever of the old forms the first bytes are.
+/// Detects and reads a legacy format.
 ///
 /// # Errors
 ///
-/// A text that begins like none of them; a line that is no sample, with its number, unless broken
-/// lines are passed over under `Policy::Repair`.
+/// The first line matches no legacy format, or a line is not a sample. The error has the number of the line.
+/// `Policy::Repair` skips broken lines.
 fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     if payload.starts_with(symbolized::HEADING) {
         let (profile, number, names) = symbolized::split(payload, intake)?;
         if let Some(words) = cpu::Words::of(profile) {
             return cpu::read(words, profile, &names, intake);
         }
-        // Empty lines keep the numbers of the others.
+        // Empty lines preserve the line numbers of the rest.
         let text = [&vec![b'\n'; number - 1], profile, b"\n", &names].concat();
         intake.budget.take::<u8>(text.len())?;
         return read_text(&text, intake);
@@ -88,7 +88,7 @@ fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     }
 }
 
-/// Reads the forms that are text.
+/// Reads the text formats.
 fn read_text(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let first = lines(text)
         .find(|(_, line)| !line.trim_ascii().is_empty() && !line.starts_with(heap::MESSAGE));

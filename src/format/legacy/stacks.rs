@@ -1,12 +1,12 @@
-//! Addresses and what is said of them: names in comments, binaries in a list of mappings.
+//! Resolves addresses: names from comments, binaries from a list of mappings.
 //!
 //! ```text
 //! addresses ─► names, from comments or symbols  ┐
 //!           └► mappings, from the list          ┴─► locations ─► a stack ─► a sample ─► the one profile
 //! ```
 //!
-//! Shared by all the forms: they differ in their numbers and headers, not in what an address is.
-//! Names and mappings stand behind the samples, so the text is read for them first.
+//! All legacy formats share this code: they differ in numbers and headers, but not in addresses. Names and
+//! mappings follow the samples, so they are read first.
 
 use hashbrown::HashMap;
 
@@ -23,32 +23,32 @@ use crate::model::dictionary::{Line, Mapping};
 use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StackId};
 use crate::model::profile::Profile;
 
-/// The names of addresses, and the binaries they are in.
+/// Builds the stacks and samples of a profile, with the names and mappings of addresses.
 pub(super) struct Stacks {
     pub(super) assembly: Assembly,
-    /// By address as it is looked up: that of the call, not of the return. Lines are innermost
-    /// first.
+    /// Lines by address, innermost first. The address is that of the call and not the return address.
     names: HashMap<u64, Vec<Line>, foldhash::fast::RandomState>,
-    /// None where the file has no list.
+    /// The mappings, empty if the file has no list.
     mappings: ProcessMappings,
-    /// Whether addresses are numbers of symbols, which mean nothing besides.
+    /// Whether addresses are numbers of symbols, which have no other meaning.
     is_symbols: bool,
-    /// Of the stack under way: one list for all.
+    /// The locations of the current stack, reused.
     locations: Vec<LocationId>,
-    /// Each sample apart, as Go has them: equal stacks are not added up.
+    /// Separate samples, as in Go: equal stacks are not added up.
     pub(super) rows: Rows,
 }
 
 impl Stacks {
-    /// What a text says of its addresses.
+    /// Reads the names and mappings in a text.
     ///
     /// # Errors
     ///
-    /// A limit, the budget.
+    /// A limit or the budget is exceeded.
     pub(super) fn of(text: &[u8], intake: &mut Intake) -> Result<Self> {
         let mut assembly = Assembly::new(intake);
         let mut names: HashMap<u64, Vec<Line>, _> = HashMap::default();
-        // Addresses are named anew in every stack; the functions inlined into one follow each other.
+        // Every stack names its addresses again. The functions inlined into one another have consecutive
+        // lines.
         let mut current = None;
         for (_, line) in lines(text) {
             let Some((address, named)) = name(line) else {
@@ -64,8 +64,8 @@ impl Stacks {
             intake.budget.take::<Line>(1)?;
         }
         let mappings = mappings(text)?;
-        // All are kept, as a pprof lists those of its process, whether or not an address is in them: the main
-        // binary first, the others in the order of their addresses.
+        // Keep all mappings, because pprof lists those of the process, used or not: first the main binary,
+        // then the rest by address.
         let main = mappings.iter().find(|mapping| is_program(&mapping.filename));
         for found in main.into_iter().chain(mappings.iter()) {
             mapping(&mut assembly, found)?;
@@ -75,10 +75,10 @@ impl Stacks {
         Ok(Self { assembly, names, mappings, is_symbols: false, locations, rows })
     }
 
-    /// Stacks whose addresses are numbers of these symbols; of equal numbers the last counts.
+    /// Creates stacks whose addresses are numbers of these symbols. If a number occurs twice, the last symbol
+    /// counts.
     ///
-    /// They have no mappings, and an address is dropped once it has a name: it is a number in a
-    /// list.
+    /// They have no mappings. A number is dropped once it is resolved to a name.
     pub(super) fn symbols<'t>(
         symbols: impl Iterator<Item = (u64, Named<'t>)>,
         intake: &mut Intake,
@@ -93,11 +93,11 @@ impl Stacks {
         Ok(stacks)
     }
 
-    /// The stack of addresses as they are printed, the leaf first.
+    /// Adds a stack of addresses, leaf first.
     ///
     /// # Errors
     ///
-    /// Past `max_stack_depth`, or the budget.
+    /// The stack exceeds `max_stack_depth` or the budget.
     pub(super) fn stack(&mut self, addresses: &[u64], intake: &mut Intake) -> Result<StackId> {
         intake.check_depth(addresses.len())?;
         let mut locations = std::mem::take(&mut self.locations);
@@ -111,9 +111,9 @@ impl Stacks {
         Ok(stack)
     }
 
-    /// The location of an address, in the mapping that holds it.
+    /// Returns the location of an address, in the mapping that contains it.
     ///
-    /// An address that is in no mapping keeps its number, so it can still be told from others.
+    /// An address outside all mappings is kept, so that it stays distinct.
     fn location(&mut self, address: u64) -> Result<LocationId> {
         let mapping = match self.mappings.find(address) {
             None => MappingId::NONE,
@@ -124,7 +124,7 @@ impl Stacks {
         self.assembly.location((mapping, address), lines, "")
     }
 
-    /// Takes a sample.
+    /// Adds a sample.
     pub(super) fn sample(
         &mut self,
         stack: StackId,
@@ -136,16 +136,14 @@ impl Stacks {
         self.assembly.sample(&mut self.rows, identity, (values, &[]), intake)
     }
 
-    /// The last sample was seen once more.
-    ///
-    /// For `same as previous thread`; where no sample was taken there is nothing to repeat.
+    /// Counts the last sample once more, for `same as previous thread`. Does nothing without a sample.
     pub(super) fn again(&mut self) -> Result<()> {
         self.rows.samples.len().checked_sub(1).map_or(Ok(()), |last| self.rows.add_to(last, &[1]))
     }
 
-    /// The one profile, of these types and this period.
+    /// Assembles the profile with these sample types and this period.
     ///
-    /// A profile of one resource and scope, without names: these forms say neither.
+    /// It has an empty resource and scope, because these formats contain neither.
     pub(super) fn finish(
         mut self,
         types: &[(&str, &str)],
@@ -166,9 +164,9 @@ impl Stacks {
     }
 }
 
-/// The row of a mapping of the process.
+/// Returns the row of a mapping.
 ///
-/// An equal row is the same row, so asking again for the same mapping costs a look-up.
+/// Mappings are interned, so a repeated call costs a lookup.
 fn mapping(assembly: &mut Assembly, found: &ProcessMapping) -> Result<MappingId> {
     let filename = assembly.text(found.filename.as_bytes())?;
     let (memory_start, memory_limit) = (found.memory_start, found.memory_limit);
@@ -176,10 +174,10 @@ fn mapping(assembly: &mut Assembly, found: &ProcessMapping) -> Result<MappingId>
     assembly.mapping(Mapping { memory_start, memory_limit, file_offset, filename })
 }
 
-/// `# 0x4bb7d5 main.leak+0x75 /src/main.go:59`, with tabs between.
+/// Parses `# 0x4bb7d5 main.leak+0x75 /src/main.go:59`, separated by tabs.
 ///
-/// Fields are separated by tabs, some of them by several; a function inlined has a line of its own
-/// with the same address. The offset behind the symbol is dropped, as it is in the address.
+/// There may be several tabs between two fields. An inlined function has a separate line with the same
+/// address. The offset after the symbol is dropped, because the address contains it.
 fn name(line: &[u8]) -> Option<(u64, Named<'_>)> {
     let rest = line.strip_prefix(b"#\t0x")?;
     let mut words = rest.split(|byte| *byte == b'\t').filter(|word| !word.is_empty());
@@ -195,8 +193,8 @@ fn name(line: &[u8]) -> Option<(u64, Named<'_>)> {
     Some((address, Named { name: symbol.get(..at)?, file, line, column: 0 }))
 }
 
-/// Addresses of which the leaf is not there twice: from where the processor was, and from the stack,
-/// where it was taken for a call.
+/// Removes the second address if it is the leaf again: the leaf occurs as the program counter, and in the
+/// stack as a return address, from which 1 was subtracted.
 pub(super) fn without_twice(mut addresses: Vec<u64>) -> Vec<u64> {
     if let [leaf, second, ..] = addresses[..]
         && second.checked_add(1) == Some(leaf)
@@ -206,45 +204,45 @@ pub(super) fn without_twice(mut addresses: Vec<u64>) -> Vec<u64> {
     addresses
 }
 
-/// The addresses behind an `@`, each moved into the call that it is behind.
+/// Parses the addresses after an `@`, and subtracts 1 from each.
 ///
-/// A return address is that of the instruction behind the call, which may be of another line or
-/// function: one less is within the call.
+/// A return address is that of the instruction after the call, which may belong to another line or function.
+/// The address before it is within the call.
 pub(super) fn addresses(text: &[u8]) -> Result<Vec<u64>> {
     let words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     words.map(|word| address(word).map(|address| address.saturating_sub(1))).collect()
 }
 
-/// An address: hex digits, with or without `0x` before them.
+/// Parses an address: hex digits, with or without `0x`.
 ///
 /// # Errors
 ///
-/// Any other word, with the word.
+/// Any other word, which the error quotes.
 pub(super) fn address(word: &[u8]) -> Result<u64> {
     let wrong = || Error::malformed(format!("{} is not an address", shown(word)));
     hex(word.strip_prefix(b"0x").unwrap_or(word)).ok_or_else(wrong)
 }
 
-/// What stands before the `@` of a line, and behind it.
+/// Splits a line at its `@`.
 pub(super) fn at_sign(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = line.iter().position(|byte| *byte == b'@')?;
     Some((line.get(..at)?, line.get(at + 1..)?))
 }
 
-/// What a line of a header calls something, and what it says: `sampling period = 100`.
+/// Splits a setting of a header into name and value: `sampling period = 100`.
 pub(super) fn said(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = line.iter().position(|byte| *byte == b'=')?;
     Some((line.get(..at)?.trim_ascii(), line.get(at + 1..)?.trim_ascii()))
 }
 
-/// A number for one of so many samples.
+/// Multiplies a number by the sampling period.
 pub(super) fn times(number: i64, times: i64) -> Result<i64> {
     number
         .checked_mul(times)
         .ok_or_else(|| Error::malformed(format!("{number} times {times} overflows 64 bits")))
 }
 
-/// A time in milliseconds, in nanoseconds.
+/// Converts milliseconds to nanoseconds.
 pub(super) fn nanos_of_millis(value: &[u8]) -> Result<i64> {
     let millis = int(value)?;
     millis
@@ -252,20 +250,20 @@ pub(super) fn nanos_of_millis(value: &[u8]) -> Result<i64> {
         .ok_or_else(|| Error::malformed(format!("{millis} ms overflow 64 bits of nanoseconds")))
 }
 
-/// The whole numbers in a text, with whatever stands between them.
+/// Parses the integers in a text, separated by spaces, colons and brackets.
 ///
-/// Empty where there are none; the caller says how many there have to be.
+/// The result may be empty; the caller checks the length.
 pub(super) fn numbers(text: &[u8]) -> Result<Vec<i64>> {
     let between = |byte: &u8| byte.is_ascii_whitespace() || b":[]".contains(byte);
     let words = text.split(between).filter(|word| !word.is_empty());
     words.map(int).collect()
 }
 
-/// A number of a double, cut off behind the point, as Go's pprof does.
+/// Truncates a double to an integer, as Go's pprof does.
 ///
 /// # Errors
 ///
-/// What 64 bits do not hold, and what is no number.
+/// The number exceeds 64 bits or is NaN.
 pub(super) fn cut(number: f64) -> Result<i64> {
     let whole = crate::format::lines::whole(number.trunc());
     whole.ok_or_else(|| Error::malformed(format!("{number} overflows 64 bits")))

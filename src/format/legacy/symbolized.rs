@@ -1,10 +1,11 @@
-//! Profiles with their symbols in front, as `pprof --raw` of gperftools and `jeprof --raw` write them.
+//! Reads profiles that begin with their symbols, as `pprof --raw` of gperftools and `jeprof --raw` write
+//! them.
 //!
 //! ```text
 //! --- symbol
 //! binary=/bin/app
 //! 0x0000000000401136 main
-//! 0x0000000000401200 work--inlined       a function, and the one inlined into it
+//! 0x0000000000401200 work--inlined       a function, and one inlined into it
 //! ---
 //! --- heap                               or profile, growth, contention
 //! heap profile: …                        the profile as it was fetched
@@ -20,12 +21,12 @@ use crate::format::losses::LEFT_OUT;
 /// The first line.
 pub(super) const HEADING: &[u8] = b"--- symbol";
 
-/// The profile behind the symbols, with the number of its first line, and the symbols as Go's comments name
-/// addresses.
+/// Splits a text into the profile after the symbols, the number of its first line, and the symbols as
+/// comments in Go's form.
 ///
 /// # Errors
 ///
-/// A line that is not a symbol; a text that ends before the profile.
+/// A line is not a symbol, or the text ends before the profile.
 pub(super) fn split<'a>(text: &'a [u8], intake: &mut Intake) -> Result<(&'a [u8], usize, Vec<u8>)> {
     let mut symbols = BTreeMap::new();
     let mut lines = lines(text);
@@ -50,7 +51,7 @@ pub(super) fn split<'a>(text: &'a [u8], intake: &mut Intake) -> Result<(&'a [u8]
     Ok((lines.rest, number + 1, comments(&symbols, intake)?))
 }
 
-/// Passes over the line that names the kind of the profile, and returns its number.
+/// Skips the line with the kind of the profile, and returns its number.
 fn heading(lines: &mut Lines<'_>, intake: &mut Intake) -> Result<Option<usize>> {
     let Some((number, line)) = lines.find(|(_, line)| !line.trim_ascii().is_empty()) else {
         return Ok(None);
@@ -71,7 +72,7 @@ fn heading(lines: &mut Lines<'_>, intake: &mut Intake) -> Result<Option<usize>> 
     Ok(Some(number))
 }
 
-/// `0x0000000000401136 main`
+/// Parses `0x0000000000401136 main`.
 fn symbol(line: &[u8]) -> Result<(u64, &[u8])> {
     let wrong = || Error::malformed(format!("expected `0xADDRESS NAME`, found {}", shown(line)));
     let end = line.iter().position(u8::is_ascii_whitespace).ok_or_else(wrong)?;
@@ -80,10 +81,10 @@ fn symbol(line: &[u8]) -> Result<(u64, &[u8])> {
     Ok((address, name.trim_ascii()))
 }
 
-/// A comment for each function of an address, the innermost first.
+/// Writes a comment for each function of an address, innermost first.
 ///
-/// gperftools names the addresses of calls or those behind them. A sample has the latter, so a symbol also names
-/// the address before its own unless that has another symbol.
+/// gperftools names the addresses of calls or the return addresses. Samples have the latter, from which the
+/// reader subtracts 1. So a symbol also names the address before it, unless that has another symbol.
 fn comments(symbols: &BTreeMap<u64, &[u8]>, intake: &mut Intake) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     for (address, name) in symbols {
@@ -99,10 +100,10 @@ fn comments(symbols: &BTreeMap<u64, &[u8]>, intake: &mut Intake) -> Result<Vec<u
     Ok(text)
 }
 
-/// The functions of a symbol, which `--` separates.
+/// Splits a symbol into its functions, which `--` separates.
 fn functions(name: &[u8]) -> Vec<&[u8]> {
     let (mut functions, mut rest) = (Vec::new(), name);
-    // `operator--` is a name of C++.
+    // `operator--` is a name in C++.
     let next = |rest: &[u8]| {
         let is_end = |at: &usize| !rest.get(..*at).is_some_and(|name| name.ends_with(b"operator"));
         let ends = rest.windows(2).enumerate().filter(|(_, pair)| *pair == b"--");

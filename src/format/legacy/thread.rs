@@ -1,14 +1,14 @@
-//! The stacks of all threads, as servers with gperftools show them.
+//! Reads the stacks of all threads, as servers with gperftools list them.
 //!
 //! ```text
 //! --- Thread 7f794ab90940 (name: main/14748) stack: ---
-//!   PC:  0x20: f(arg *)        the leaf, then return addresses, in any number of lines
+//!   PC:  0x20: f(arg *)        the leaf, then return addresses, on any number of lines
 //!   0x20: g
 //! --- Thread 7f7949b8e700 (name: worker/14751) stack: ---
 //!   [same as previous thread]
 //! ```
 //!
-//! Names of threads are left out, as in Go: the profile counts how many threads are at a stack.
+//! Names of threads are dropped, as in Go: the profile counts the threads at each stack.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -17,11 +17,11 @@ use crate::format::legacy::stacks::{Stacks, address, without_twice};
 use crate::format::lines::{kept, lines, shown};
 use crate::model::Profiles;
 
-/// Reads `--- Thread 7f794ab90940 (name: main/14748) stack: ---` and the addresses below each.
+/// Reads `--- Thread 7f794ab90940 (name: main/14748) stack: ---` and the addresses after it.
 ///
 /// # Errors
 ///
-/// An address before any thread, or one that is no number.
+/// An address precedes the first thread, or is not a number.
 pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let mut reader = Reader { stacks: Stacks::of(text, intake)?, addresses: Vec::new(), at: None };
     for (number, line) in lines(text) {
@@ -37,19 +37,18 @@ pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
     reader.stacks.finish(&[kind], (kind, 1), 0, intake)
 }
 
-/// Lines of threads on their way: a thread's stack follows the line that names it.
+/// Reads lines of threads. The stack of a thread follows the line that names it.
 struct Reader {
     stacks: Stacks,
-    /// Of the thread under way.
+    /// The addresses of the current thread.
     addresses: Vec<u64>,
-    /// The line that began it.
-    ///
-    /// None before the first thread, and once a thread has no addresses of its own.
+    /// The line that began it, or `None` before the first thread and after a thread without separate
+    /// addresses.
     at: Option<usize>,
 }
 
 impl Reader {
-    /// Every word that begins with `0x` is an address, whatever else the line says.
+    /// Reads a line. Every word that begins with `0x` is an address.
     fn line(&mut self, line: &[u8], number: usize, intake: &mut Intake) -> Result<()> {
         if line.starts_with(b"--- threadz ") || line.is_empty() || line.starts_with(b"#") {
             return Ok(());
@@ -69,7 +68,7 @@ impl Reader {
         for word in line.split(|byte| b" \t:,".contains(byte)) {
             if word.starts_with(b"0x") {
                 intake.check_depth(self.addresses.len() + 1)?;
-                // The leaf is where the processor was, all others are behind their calls.
+                // The leaf is the program counter; all other addresses are return addresses.
                 let is_call = u64::from(!self.addresses.is_empty());
                 self.addresses.push(address(word)?.saturating_sub(is_call));
             }
@@ -77,7 +76,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Takes the thread under way.
+    /// Adds the sample of the current thread.
     fn end(&mut self, intake: &mut Intake) -> Result<()> {
         let addresses = std::mem::take(&mut self.addresses);
         if self.at.take().is_none() || addresses.is_empty() {
