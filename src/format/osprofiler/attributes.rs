@@ -1,8 +1,7 @@
-//! What is known of a point, by the names of OpenTelemetry's conventions.
+//! Converts the `info` of a point to attributes with the names of OpenTelemetry's conventions.
 //!
-//! Only what the conventions have a name for is taken by default. `all_info` takes the rest, under
-//! `osprofiler.info.…`, but never arguments and results, which may hold anything that was handed
-//! over: those need `secrets`.
+//! By default, only members with such a name are kept. `all_info` keeps the rest as `osprofiler.info.…`,
+//! except for arguments and results, which may contain any data: those need `secrets`.
 
 use crate::error::{Result, Shown};
 use crate::format::assembly::Assembly;
@@ -13,10 +12,9 @@ use crate::format::losses::LEFT_OUT;
 use crate::format::source::SourceOptions;
 use crate::model::value::Value;
 
-/// The conventions' names for what OSProfiler has names of its own for.
+/// The conventional names of OSProfiler's keys.
 ///
-/// Both `request.…`, of a server, and `requests.…`, of Python's library for clients, since a point
-/// has one of them.
+/// A point has either `request.…`, from a server, or `requests.…`, from Python's client library.
 const KNOWN: [(&str, &str); 14] = [
     ("request.method", "http.request.method"),
     ("request.path", "url.path"),
@@ -34,15 +32,12 @@ const KNOWN: [(&str, &str); 14] = [
     ("etype", "error.type"),
 ];
 
-/// What holds arguments, parameters and results, and so whatever was handed over.
-///
-/// With what is below them, such as `db.params.0`.
+/// Keys of arguments, parameters and results, and of their members, such as `db.params.0`. They may contain
+/// any data of the program.
 const SECRETS: [&str; 5] =
     ["function.args", "function.kwargs", "function.result", "db.params", "db.result"];
 
-/// The key of an attribute that a part of `info` is, if it is wanted.
-///
-/// None of what is left out.
+/// Returns the key of the attribute for a member of `info`, or `None` if it is dropped.
 pub(super) fn key(part: &str, options: &SourceOptions) -> Option<String> {
     if let Some((_, key)) = KNOWN.iter().find(|(known, _)| *known == part) {
         return Some((*key).to_owned());
@@ -57,17 +52,16 @@ pub(super) fn key(part: &str, options: &SourceOptions) -> Option<String> {
     is_wanted.then(|| format!("osprofiler.info.{part}"))
 }
 
-/// Notes that a part of `info` has no key here.
+/// Notes a dropped member of `info`.
 pub(super) fn left_out(part: &str, intake: &mut Intake) {
     let said = || format!("dropped {} of info: an option keeps it", Shown(part.as_bytes()));
     intake.note(LEFT_OUT, String::new, said);
 }
 
-/// A value of `info` as that of an attribute.
+/// Converts a value of `info` to that of an attribute.
 ///
-/// A port or a status that is a text of digits becomes a number, as the conventions say.
-///
-/// A number past 64 bits is a double. Recursion as deep as the JSON, which `max_nesting` bounds.
+/// A port or status in a string of digits becomes an integer, as the conventions require. A number over 64
+/// bits becomes a double. Recurses as deeply as the JSON, which `max_nesting` limits.
 pub(super) fn value(key: &str, json: &Json, assembly: &mut Assembly) -> Result<Value> {
     let is_number = matches!(key, "server.port" | "http.response.status_code");
     Ok(match json {

@@ -1,4 +1,4 @@
-//! The headers by which OSProfiler hands a trace from one service to the next.
+//! The headers with which OSProfiler passes a trace to the next service.
 
 use hmac::{Hmac, Mac};
 use sha1::Sha1;
@@ -9,10 +9,10 @@ use crate::format::json::scalars::{from_base64, hex_bytes};
 use crate::format::json::text::Text;
 use crate::model::dictionary::Link;
 
-/// The headers by which OSProfiler hands a trace from one service to the next: `X-Trace-Info` and
-/// `X-Trace-HMAC`, which signs it with a key that both know.
+/// The headers with which OSProfiler passes a trace to the next service: `X-Trace-Info`, and `X-Trace-HMAC`,
+/// which signs it with a key that both services know.
 ///
-/// A profiler within a service makes a [`Link`] of them, so that its samples join the spans that
+/// A profiler within a service creates a [`Link`] from them, so that its samples refer to the spans that
 /// OSProfiler exports.
 ///
 /// ```
@@ -29,25 +29,25 @@ use crate::model::dictionary::Link;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct OsProfilerHeaders<'a> {
-    /// `X-Trace-Info`: base64 of JSON, for URLs.
+    /// `X-Trace-Info`: JSON in URL-safe base64.
     pub info: &'a str,
-    /// `X-Trace-HMAC`: hex digits of its HMAC with SHA-1.
+    /// `X-Trace-HMAC`: the HMAC-SHA1 of the info, in hexadecimal.
     pub hmac: &'a str,
 }
 
 impl OsProfilerHeaders<'_> {
-    /// The span that the next one is called by, where the headers are signed with one of the keys.
+    /// Verifies the signature with each key, and returns the calling span.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Malformed`] for headers that no key signed, or that say no such ids.
+    /// [`ErrorKind::Malformed`] if no key matches the signature, or an id is missing or invalid.
     pub fn link(&self, keys: &[&str]) -> Result<Link> {
         let refused = |why: &str| Error::malformed(format!("the headers were rejected: {why}"));
         let hmac = self.hmac.trim();
         if self.info.is_empty() || hmac.is_empty() || keys.is_empty() {
             return Err(refused("the data, its signature or the keys are missing"));
         }
-        // Each key is tried, and every byte compared, so that time tells nothing of them.
+        // Try every key and compare all bytes, so that the time reveals nothing about the keys.
         let hmac = hex_bytes(hmac).ok_or_else(|| refused("the signature is not hexadecimal"))?;
         let is_signed = keys.iter().fold(false, |signed, key| {
             let of_key = Hmac::<Sha1>::new_from_slice(key.as_bytes());
@@ -68,17 +68,17 @@ impl OsProfilerHeaders<'_> {
 }
 
 impl Link {
-    /// The span that a request of OpenStack was sent from: see [`OsProfilerHeaders`].
+    /// Returns the span that sent a request of OpenStack: see [`OsProfilerHeaders`].
     ///
     /// # Errors
     ///
-    /// As [`OsProfilerHeaders::link`].
+    /// Same as [`OsProfilerHeaders::link`].
     pub fn from_osprofiler_headers(info: &str, hmac: &str, keys: &[&str]) -> Result<Self> {
         OsProfilerHeaders { info, hmac }.link(keys)
     }
 }
 
-/// `base_id`, and `parent_id` or the same; no other key may be there but `hmac_key`.
+/// Returns `base_id`, and `parent_id` with `base_id` as default. The only other valid key is `hmac_key`.
 fn ids(json: &[u8]) -> Result<(String, String)> {
     let mut text = Text::new(json)?;
     let (mut base_id, mut parent_id, mut has_key, mut first) = (None, None, true, true);

@@ -1,16 +1,16 @@
-//! A message, out of whatever envelope it was kept in.
+//! Parses a message from the envelope of its store.
 //!
-//! Stores wrap the same message in their own ways:
+//! Stores wrap messages in different ways:
 //!
-//! | where it lies | kept by |
+//! | place of the message | store |
 //! |---|---|
 //! | the object itself | a file, a log |
 //! | `raw.payload`, `traits` | events |
 //! | `_source` | a search index |
 //! | `metadata`, `resource_metadata` | metering samples |
 //!
-//! `info` is an object, members whose keys begin with `info.`, or JSON as text in `data`; all three
-//! end as one list of keys with points between their parts.
+//! `info` is an object, members whose keys begin with `info.`, or a JSON string in `data`. All three become
+//! one list, whose keys join the parts by points.
 
 use crate::error::{Error, Result};
 use crate::format::calendar::unix_nanos;
@@ -18,26 +18,25 @@ use crate::format::intake::Intake;
 use crate::format::json::text::Text;
 use crate::format::json::tree::Json;
 
-/// What was said at the start or the stop of a point.
+/// The message at the start or the stop of a point.
 #[derive(Clone, Debug)]
 pub(super) struct Message<'a> {
-    /// The name of the point.
     pub(super) name: String,
     pub(super) is_stop: bool,
-    /// The trace: the same for all messages of a request.
+    /// The id of the trace, which all messages of a request share.
     pub(super) base_id: String,
-    /// The point, in spite of its name: start and stop share it.
+    /// The id of the point, despite the name: its start and stop share it.
     pub(super) trace_id: String,
-    /// The `trace_id` of the point that called this one; the `base_id` for the first.
+    /// The `trace_id` of the calling point, or `base_id` for the first point.
     pub(super) parent_id: String,
-    /// Nanoseconds since 1970; in a report without messages, since its beginning.
+    /// Nanoseconds since 1970; in a report without messages, nanoseconds since its beginning.
     pub(super) at: i64,
     pub(super) origin: Origin,
-    /// What is known besides, by keys with points between their parts.
+    /// The members of `info`. Keys of nested members are joined by points.
     pub(super) info: Vec<(String, Json<'a>)>,
 }
 
-/// Which service it is of, and where that ran.
+/// The service of a message, and its host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Origin {
     pub(super) project: String,
@@ -45,13 +44,13 @@ pub(super) struct Origin {
     pub(super) host: String,
 }
 
-/// Whether a value is a message, in an envelope or without.
+/// Returns whether a value is a message, with or without an envelope.
 pub(super) fn is_message(json: &Json) -> bool {
     opened(json).is_some_and(|fields| fields.get("trace_id").is_some())
         || json.get("traits").is_some()
 }
 
-/// What has the fields of a message.
+/// Returns the object with the fields of a message.
 fn opened<'j, 'a>(json: &'j Json<'a>) -> Option<&'j Json<'a>> {
     let places = [&["raw", "payload"][..], &["_source"], &["metadata"], &["resource_metadata"]];
     let inner = places.iter().find_map(|place| {
@@ -62,11 +61,11 @@ fn opened<'j, 'a>(json: &'j Json<'a>) -> Option<&'j Json<'a>> {
 }
 
 impl<'a> Message<'a> {
-    /// A message by its fields, wherever they are.
+    /// Parses a message in any envelope.
     ///
     /// # Errors
     ///
-    /// A message without its ids, its name or a time; `data` that is no JSON.
+    /// An id, the name or the time is missing, or `data` is not JSON.
     pub(super) fn of(json: &Json<'a>, intake: &mut Intake) -> Result<Self> {
         let from_traits = traits(json);
         let fields = match opened(json) {
@@ -108,25 +107,25 @@ impl<'a> Message<'a> {
 }
 
 impl Message<'_> {
-    /// The bytes that may be in its text once and in memory many times: keys, which begin with those of
-    /// the objects they are in, and the id of a trace, which a report says at its root alone.
+    /// Returns the number of bytes that may be in memory more often than in the text: keys, which repeat
+    /// those of the enclosing objects, and the id of the trace, which a report contains only at its root.
     pub(super) fn repeated(&self) -> usize {
         let keys = self.info.iter().map(|(key, _)| key.len());
         self.base_id.len() + keys.sum::<usize>()
     }
 }
 
-/// A text that need not be there.
+/// Returns a string, or an empty one if it is absent.
 pub(super) fn said(json: Option<&Json>) -> String {
     json.and_then(Json::text).map(|text| text.to_string()).unwrap_or_default()
 }
 
-/// The name of a point: what is before the first dash of a message's name.
+/// Returns the name of a point: the name of its message up to the first dash.
 pub(super) fn point(name: &str) -> &str {
     name.split_once('-').map_or(name, |(point, _)| point)
 }
 
-/// What an event says as traits, as fields.
+/// Converts the traits of an event to an object.
 fn traits<'a>(json: &Json<'a>) -> Json<'a> {
     let traits = json.get("traits").and_then(Json::list).unwrap_or_default();
     let pair = |each: &Json<'a>| {
@@ -136,9 +135,8 @@ fn traits<'a>(json: &Json<'a>) -> Json<'a> {
     Json::Object(traits.iter().filter_map(pair).collect())
 }
 
-/// When a message was sent; MongoDB keeps times as objects.
-///
-/// A text as Python writes it, or milliseconds as a number.
+/// Parses the time of a message: a string in Python's format, or milliseconds. MongoDB wraps times in an
+/// object.
 fn time(json: &Json) -> Result<i64> {
     let date = json.get("$date").unwrap_or(json);
     let millis = |millis: f64| crate::format::lines::whole(millis * 1e6);
@@ -152,8 +150,7 @@ fn time(json: &Json) -> Result<i64> {
     })
 }
 
-/// What is known besides: the members of `info`, or those whose keys begin so. Stores keep it as
-/// text, too, in `data`.
+/// Collects the members of `info`, of JSON in `data`, and of keys that begin with `info.`.
 fn members<'a>(
     fields: &Json<'a>,
     out: &mut Vec<(String, Json<'a>)>,
@@ -177,9 +174,9 @@ fn members<'a>(
     Ok(())
 }
 
-/// The members of objects in objects, by keys with points between their parts.
+/// Flattens nested objects, and joins the parts of keys by points.
 ///
-/// Recursion as deep as the JSON, which `max_nesting` bounds. What is null was not said.
+/// Recurses as deeply as the JSON, which `max_nesting` limits. A null value counts as absent.
 fn flatten<'a>(
     prefix: &str,
     json: &Json<'a>,

@@ -1,5 +1,5 @@
-//! OSProfiler, OpenStack's: the messages that it sends at the start and the stop of each point, in
-//! all envelopes they were kept in, and the reports it makes of them.
+//! Reads data of OpenStack's OSProfiler: the messages at the start and the stop of each point, in the
+//! envelopes of several stores, and its reports.
 //!
 //! ```text
 //! {"name": "wsgi-start", "base_id": …, "trace_id": …, "parent_id": …, "timestamp": …, "info": {…}}
@@ -7,8 +7,8 @@
 //! {"info": {"name": "total", …}, "children": […]}          an event: {"traits": […], "raw": {…}}
 //! ```
 //!
-//! A point becomes a sample of the stack of the names from its root to it. Its value is the time
-//! that it took itself: that of its children is theirs.
+//! A point becomes a sample, whose stack has the names of the points from the root. The value is the time of
+//! the point without that of its children.
 
 mod attributes;
 #[cfg(feature = "osprofiler-headers")]

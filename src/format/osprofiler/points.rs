@@ -1,13 +1,13 @@
-//! Messages by the points that they are of.
+//! Pairs messages to points.
 //!
-//! Messages are paired by (base id, trace id), in whatever order they come; a message that was kept
-//! twice counts once. A point of which one message is missing takes no time, and says so in an
-//! attribute and a finding: it still is the caller of others.
+//! Two messages with the same base id and trace id form a point, in any order; duplicates count once. A point
+//! with only one message has no duration, and an attribute and a finding report this: it may still be the
+//! caller of others.
 //!
 //! ```text
 //! wsgi-start  (b, t1)  10:00:00.000  ┐
-//! wsgi-stop   (b, t1)  10:00:00.088  ┘  a point of 88 ms, with what both said
-//! db-start    (b, t2)  10:00:00.010     a point of no time, unmatched: its stop was lost
+//! wsgi-stop   (b, t1)  10:00:00.088  ┘  a point of 88 ms, with the info of both
+//! db-start    (b, t2)  10:00:00.010     a point without duration, because its stop is missing
 //! ```
 
 use hashbrown::HashMap;
@@ -18,45 +18,44 @@ use crate::format::intake::Intake;
 use crate::format::json::tree::Json;
 use crate::format::losses::{POINT_SKEWED, POINT_UNMATCHED};
 
-/// What ran from a start to a stop.
+/// A point: the work between a start and a stop.
 #[derive(Debug)]
 pub(super) struct Point<'a> {
-    /// Of both messages, without their `-start` and `-stop`.
+    /// The name without `-start` and `-stop`.
     pub(super) name: String,
-    /// The trace, and below, the point and its caller: usually UUIDs, but any text is taken.
+    /// The ids of the trace, the point and its caller: usually UUIDs, but any string is valid.
     pub(super) base_id: String,
     pub(super) trace_id: String,
     pub(super) parent_id: String,
-    /// Of the start, if there is one.
+    /// The origin of the start, or of the stop if the start is missing.
     pub(super) origin: Origin,
-    /// Of both messages, sorted by key; of a key in both, the stop's.
+    /// The info of both messages, sorted by key. The stop takes precedence.
     pub(super) info: Vec<(String, Json<'a>)>,
-    /// Nanoseconds since 1970, or since the report's beginning.
+    /// Nanoseconds since 1970, or since the beginning of the report.
     pub(super) start: i64,
-    /// Not before the start.
+    /// At least `start`.
     pub(super) stop: i64,
-    /// Which of its messages was not found.
+    /// The missing message, if any.
     pub(super) unmatched: Option<&'static str>,
-    /// Whether it would have stopped before it started.
+    /// Whether the stop precedes the start in the input.
     pub(super) is_skewed: bool,
 }
 
-/// The messages of a point: of several that say the same, the latest.
+/// The messages of a point: the latest of duplicates.
 #[derive(Default)]
 struct Pair<'a> {
-    /// What began it.
     start: Option<Message<'a>>,
-    /// What ended it; only its time and `info` are used where there is a start.
+    /// Only its time and `info` are used if there is a start.
     stop: Option<Message<'a>>,
 }
 
-/// The points that messages are of, in the order of their starts, whatever the order of the messages.
+/// Returns the points of some messages, in the order of their starts.
 ///
-/// Findings are noted in that order, too, so a report is the same for the same messages.
+/// Notes findings in the same order, so the report does not depend on the order of messages.
 ///
 /// # Errors
 ///
-/// The budget.
+/// The budget is exceeded.
 pub(super) fn points<'a>(
     messages: Vec<Message<'a>>,
     intake: &mut Intake,
@@ -98,7 +97,7 @@ pub(super) fn points<'a>(
 }
 
 impl<'a> Pair<'a> {
-    /// `None` where there is neither message, which [`points`] never makes.
+    /// Returns `None` without any message, which [`points`] never creates.
     fn point(self) -> Option<Point<'a>> {
         let unmatched = match (&self.start, &self.stop) {
             (None, _) => Some("start"),
@@ -118,7 +117,7 @@ impl<'a> Pair<'a> {
             message;
         info.extend(more);
         info.sort_by(|(one, _), (other, _)| one.cmp(other));
-        // Of what both say, the stop's stays.
+        // The stop's value takes precedence for duplicate keys.
         info.dedup_by(|later, earlier| {
             let is_same = later.0 == earlier.0;
             if is_same {

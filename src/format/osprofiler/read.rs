@@ -1,13 +1,13 @@
-//! Reading messages and reports, alone, in lists or one after the other.
+//! Reads messages and reports: a single one, lists, or a sequence of values.
 //!
 //! ```text
 //! JSON values ─► messages ─► points (start + stop) ─► tree (who called whom, own times)
-//!             ─► a sample a point ─► a part for each (service, trace) ─► profiles, resources
-//! ```
+//! JSON values ─► messages ─► points (start + stop) ─► tree (callers, self times)
+//!             ─► a sample per point ─► a part per service and trace ─► profiles, resources
 //!
-//! One value of JSON after the other becomes a tree in memory, gives its messages and is dropped;
-//! the messages of the whole file are kept, as a start and its stop may be far apart. The budget is
-//! charged four bytes for each byte of text that is kept.
+//! The reader parses one JSON value at a time, keeps its messages and drops the rest. It keeps the messages
+//! of the whole file, because a start and its stop may be far apart. It charges the budget four bytes for
+//! each byte of text.
 
 use std::collections::HashSet;
 
@@ -30,15 +30,15 @@ use crate::model::id::{AttributeId, LinkId, LocationId};
 use crate::model::profile::Profile;
 use crate::model::value::{KeyValue, Value};
 
-/// The bytes that messages take in memory for each one of their text, or less.
+/// The maximum number of bytes in memory for each byte of a message's text.
 const KEPT: usize = 4;
 
-/// Reads all that a file holds.
+/// Reads a file.
 ///
 /// # Errors
 ///
-/// What is no JSON; a value that is neither message nor report, and a point that calls itself,
-/// unless repairs are asked for; a file without any message.
+/// The text is not JSON, or contains no message. Unless repairs are requested, also: a value is neither a
+/// message nor a report, or a point is its own ancestor.
 pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let mut text = Text::new(payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload))?;
     let mut all = All { messages: Vec::new(), is_anchored: true, row: 0 };
@@ -48,13 +48,13 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
         let known = all.messages.len();
         let json = Json::of(&mut text, intake).map_err(|e| e.within_row("message", row))?;
         all.value(&json, intake)?;
-        // The tree is gone; what is kept of it is a few times as long as its text.
+        // The parsed tree is dropped. The messages take a few times the length of their text.
         intake.budget.give_back(mark);
         intake.budget.take::<[u8; KEPT]>(before - text.rest().len())?;
         for message in all.messages.get(known..).unwrap_or_default() {
             intake.budget.take::<u8>(message.repeated())?;
         }
-        // Some tools put commas between objects.
+        // Some tools separate objects by commas.
         text.word(",");
     }
     if all.messages.is_empty() {
@@ -69,27 +69,26 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     Reader::of(points, all.is_anchored, intake).read(&tree, intake)
 }
 
-/// What was read so far.
+/// The messages read so far.
 struct All<'a> {
     messages: Vec<Message<'a>>,
-    /// Whether it is known when it was.
+    /// Whether all times count from 1970.
     ///
-    /// A report without messages says times from its own beginning only: then profiles have no
-    /// time.
+    /// A report without messages has only times since its beginning. The profiles then have no time.
     is_anchored: bool,
-    /// Of the next value, counted through lists: places of errors are `message[7]`.
+    /// The number of the next value, including those in lists, for positions such as `message[7]`.
     row: usize,
 }
 
 impl<'a> All<'a> {
-    /// A message, a report, or a list of such.
+    /// Reads a message, a report, or a list of these.
     ///
-    /// A report gives all its messages or, where one of them is broken, none: its times are worth
-    /// nothing apart.
+    /// A report with a broken message is dropped as a whole, because its times are meaningless without the
+    /// others.
     ///
     /// # Errors
     ///
-    /// Under `Policy::Refuse`, what is neither message nor report.
+    /// Under `Policy::Refuse`, a value is neither a message nor a report.
     fn value(&mut self, json: &Json<'a>, intake: &mut Intake) -> Result<()> {
         if let Some(list) = json.list() {
             return list.iter().try_for_each(|json| self.value(json, intake));
@@ -117,37 +116,36 @@ impl<'a> All<'a> {
     }
 }
 
-/// From points to profiles.
+/// Converts points to profiles.
 struct Reader<'a> {
     points: Vec<Point<'a>>,
     is_anchored: bool,
     assembly: Assembly,
     /// The location of each point.
     locations: Vec<LocationId>,
-    /// By the trace: when its first point started, and the last one stopped.
-    ///
-    /// In nanoseconds since 1970, or since the report's beginning.
+    /// The first start and the last stop of each trace, in nanoseconds since 1970 or since the beginning of
+    /// the report.
     spans: Vec<(i64, i64)>,
-    /// By `base_id`; with `merge` all are one.
+    /// Numbers of traces by `base_id`. With `merge`, there is only one.
     traces: Met<String>,
-    /// Those of each service and trace.
+    /// The parts of the profile, one for each service and trace.
     groups: Vec<Part>,
-    /// By service and trace, numbers of `groups`.
+    /// Numbers of `groups` by service and trace.
     parts: Met<(Origin, usize)>,
 }
 
 /// The samples of a service in a trace.
 struct Part {
-    /// Becomes the resource.
+    /// The service, which becomes the resource.
     origin: Origin,
-    /// Its number among `traces`, by which the span of its time is found.
+    /// The number of the trace in `traces` and `spans`.
     trace: usize,
-    /// Samples apart, as each has a time of its own.
+    /// Separate samples, because each has a separate time.
     rows: Rows,
 }
 
 impl<'a> Reader<'a> {
-    /// `is_anchored` says whether their times count from 1970.
+    /// `is_anchored`: whether the times count from 1970.
     fn of(points: Vec<Point<'a>>, is_anchored: bool, intake: &Intake) -> Self {
         Self {
             points,
@@ -161,7 +159,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Points come in the order of their starts; samples in that of the tree, callers first.
+    /// Reads points in the order of their starts. Adds samples in the order of the tree, callers first.
     fn read(mut self, tree: &Tree, intake: &mut Intake) -> Result<Profiles> {
         let points = std::mem::take(&mut self.points);
         for point in &points {
@@ -174,7 +172,7 @@ impl<'a> Reader<'a> {
                 intake.budget.push(&mut self.spans, (point.start, point.stop))?;
             }
             let span = &mut self.spans[trace];
-            // A sample is before the end.
+            // A timestamp must precede the end.
             *span = (span.0.min(point.start), span.1.max(point.stop).max(point.start + 1));
         }
         for row in &tree.order {
@@ -185,8 +183,9 @@ impl<'a> Reader<'a> {
         self.finish(intake)
     }
 
-    /// The name of the point; with `detail_frames` what OSProfiler's own exporter would call the
-    /// span, and the function's name beside it.
+    /// Returns the location of a point, with its name as the function. With `detail_frames`, the function has
+    /// the name that OSProfiler's exporter gives to the span, and the original function's name as system
+    /// name.
     fn location(&mut self, point: &Point, intake: &mut Intake) -> Result<LocationId> {
         let detail = if intake.source.detail_frames { detail(point) } else { point.name.clone() };
         let function = point.info.iter().find(|(key, _)| key == "function.name");
@@ -206,14 +205,14 @@ impl<'a> Reader<'a> {
         Ok(location)
     }
 
-    /// The stack is walked from the point to its root, so that a sample costs the depth of its
+    /// Adds the sample of a point. Walks from the point to the root, so a sample costs the depth of its
     /// point.
     ///
-    /// The value is the time that the point took itself ([`Tree::own`]).
+    /// The value is the self time of the point ([`Tree::own`]).
     ///
     /// # Errors
     ///
-    /// A stack past `max_stack_depth`, the limits of samples and attributes, the budget.
+    /// The stack exceeds `max_stack_depth`, or a limit of samples, of attributes or the budget is exceeded.
     fn sample(
         &mut self,
         point: &Point,
@@ -248,9 +247,10 @@ impl<'a> Reader<'a> {
         self.assembly.sample(rows, identity, (&[own], times), intake)
     }
 
-    /// The span that OSProfiler exports for the point: it is named by the second half of an id.
+    /// Returns the link to the span that OSProfiler exports for the point. Its id is the second half of the
+    /// point's.
     ///
-    /// None where an id is no UUID: the ids are attributes then, so that nothing is lost.
+    /// Returns `NONE` if an id is not a UUID. The ids then become attributes, so that they are not lost.
     fn link(&mut self, point: &Point) -> Result<LinkId> {
         let Some((trace_id, span)) = uuid(&point.base_id).zip(uuid(&point.trace_id)) else {
             return Ok(LinkId::NONE);
@@ -259,11 +259,11 @@ impl<'a> Reader<'a> {
         self.assembly.link(Link { trace_id, span_id: [a, b, c, d, e, f, g, h] })
     }
 
-    /// Of two parts of `info` that have one name in the conventions, the first counts.
+    /// Converts `info` to attributes. If two members have the same conventional name, the first counts.
     ///
     /// # Errors
     ///
-    /// Past `max_attributes_per_item`.
+    /// There are more than `max_attributes_per_item`.
     fn attributes(
         &mut self,
         point: &Point,
@@ -277,7 +277,7 @@ impl<'a> Reader<'a> {
                 attributes::left_out(part, intake);
                 continue;
             };
-            // Two names of OSProfiler may be one of the conventions.
+            // Two names of OSProfiler may map to the same convention.
             if keys.contains(&key) {
                 continue;
             }
@@ -306,9 +306,10 @@ impl<'a> Reader<'a> {
         Ok(attributes)
     }
 
-    /// A profile for each service and trace; with `calls` one more, in which each point counts 1.
+    /// Assembles a profile for each service and trace. With `calls`, adds another one in which each point
+    /// counts 1.
     ///
-    /// Profiles of one service are below one resource, in the order in which traces were met.
+    /// Profiles of one service share a resource, in order of first appearance.
     fn finish(mut self, intake: &mut Intake) -> Result<Profiles> {
         let mut met = Met::default();
         let mut groups: Vec<Group> = Vec::new();
@@ -332,9 +333,9 @@ impl<'a> Reader<'a> {
         Ok(self.assembly.finish(groups))
     }
 
-    /// The same points, each counted as a call.
+    /// Copies a profile with 1 as every value.
     ///
-    /// Times and attributes stay, so that both profiles show the same picture.
+    /// Times and attributes are unchanged, so both profiles have the same shape.
     fn calls(&mut self, profile: &Profile) -> Result<Profile> {
         let mut calls = profile.clone();
         calls.sample_types = vec![self.assembly.value_type(("calls", "count"))?];
@@ -342,10 +343,9 @@ impl<'a> Reader<'a> {
         Ok(calls)
     }
 
-    /// The resource of a service, named as OSProfiler's own exporter names it.
+    /// Returns the resource of a service, named as by OSProfiler's exporter.
     ///
-    /// `service.name` is project and service with a dash, since services of several projects share
-    /// a name.
+    /// `service.name` joins project and service by a dash, because services of several projects share names.
     fn resource(&mut self, origin: &Origin) -> Result<Vec<KeyValue>> {
         let Origin { project, service, host } = origin;
         let names = [&project[..], service].into_iter().filter(|name| !name.is_empty());
@@ -363,9 +363,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What OSProfiler's exporter calls the span of a point.
+/// Returns the name that OSProfiler's exporter gives to the span of a point.
 ///
-/// Names of spans are bounded, so of a statement the verb alone is taken: `SQL_SELECT`.
+/// The cardinality of span names is limited, so the name has only the verb of a statement: `SQL_SELECT`.
 fn detail(point: &Point) -> String {
     let said = |key: &str| {
         let found = point.info.iter().find(|(known, _)| known == key);
@@ -385,9 +385,7 @@ fn detail(point: &Point) -> String {
     .unwrap_or_else(|| point.name.clone())
 }
 
-/// The bytes of a UUID, if a text is one that is not all zero.
-///
-/// With dashes or without, wherever they stand.
+/// Parses a UUID that is not zero. Dashes may be missing or in any position.
 pub(super) fn uuid(text: &str) -> Option<[u8; 16]> {
     let mut bytes = [0; 16];
     let mut digits = text.bytes().filter(|byte| *byte != b'-');

@@ -1,8 +1,8 @@
-//! The reports that OSProfiler makes of its messages, which they may hold.
+//! Reads OSProfiler's reports.
 //!
-//! A report is a tree of nodes. It may keep the messages it was made of under `meta.raw_payload.…`,
-//! and these are read in its place; else each node gives a start and a stop of its own, in
-//! milliseconds from the beginning of the report.
+//! A report is a tree of nodes. If its nodes contain their messages in `meta.raw_payload.…`, the reader uses
+//! these. Otherwise each node represents a start and a stop, in milliseconds since the beginning of the
+//! report.
 //!
 //! ```text
 //! {"info": {"name": "total", …}, "children": [
@@ -16,38 +16,37 @@ use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::json::tree::Json;
 
-/// Whether a value is a report: a tree of points.
+/// Returns whether a value is a report: a tree of points.
 pub(super) fn is_report(json: &Json) -> bool {
     json.get("children").and_then(Json::list).is_some() && json.get("info").is_some()
 }
 
-/// The messages of a report, and whether they are those that were sent: else their times count from
-/// its beginning.
+/// The messages of a report.
 pub(super) struct Report<'a> {
-    /// A start and a stop of each node, parents before children.
+    /// The start and the stop of each node, parents before children.
     pub(super) messages: Vec<Message<'a>>,
-    /// Whether their times count from 1970.
+    /// Whether times count from 1970, and not from the beginning of the report.
     pub(super) is_anchored: bool,
 }
 
-/// The key under which a node keeps a message.
+/// The prefix of keys for messages in a node.
 const RAW: &str = "meta.raw_payload.";
 
-/// A node of a report, how it is met, and the trace it is of.
+/// A node of a report, and its trace.
 struct Node<'j, 'a> {
-    /// The node, with its children.
+    /// The node with its children.
     json: &'j Json<'a>,
-    /// What its topmost node calls its parent.
+    /// The parent id of its topmost node.
     base_id: &'j str,
 }
 
 impl<'a> Report<'a> {
-    /// A report of which any node lacks its messages is read by its own times throughout: the two
-    /// clocks cannot be mixed.
+    /// Reads a report. If any node lacks its messages, reads all nodes by the times of the report, because
+    /// the two clocks cannot be mixed.
     ///
     /// # Errors
     ///
-    /// A message that is broken, a node without ids or times; the budget.
+    /// A message is invalid, a node lacks ids or times, or the budget is exceeded.
     pub(super) fn of(json: &Json<'a>, intake: &mut Intake) -> Result<Self> {
         let nodes = nodes(json);
         let is_anchored = nodes.iter().all(|node| raw(node.json).next().is_some());
@@ -55,7 +54,7 @@ impl<'a> Report<'a> {
         for (row, node) in nodes.iter().enumerate() {
             let placed = |error: Error| error.within_row("children", row);
             if !is_anchored {
-                // The id of the trace is in the text once, and in two messages of each node.
+                // The text has the id of the trace once, but each node's two messages contain it.
                 intake.budget.take::<[u8; 2]>(node.base_id.len())?;
                 let pair = times(node, row)?;
                 messages.extend(pair);
@@ -69,9 +68,9 @@ impl<'a> Report<'a> {
     }
 }
 
-/// All points, each before its children. The parent of a root is its trace.
+/// Lists all nodes, each before its children. The parent of a root is its trace.
 ///
-/// With a list of what is open and no recursion: reports are as deep as calls were.
+/// Uses a stack instead of recursion, because reports are as deep as the recorded calls.
 fn nodes<'j, 'a>(report: &'j Json<'a>) -> Vec<Node<'j, 'a>> {
     let children = |json: &'j Json<'a>| json.get("children").and_then(Json::list).unwrap_or(&[]);
     let mut open: Vec<Node> = Vec::new();
@@ -89,9 +88,9 @@ fn nodes<'j, 'a>(report: &'j Json<'a>) -> Vec<Node<'j, 'a>> {
     nodes
 }
 
-/// The messages that a node keeps.
+/// Returns the messages in a node.
 ///
-/// Null stands for a message that was left out.
+/// Null replaces a message that was omitted.
 fn raw<'j, 'a>(node: &'j Json<'a>) -> impl Iterator<Item = &'j Json<'a>> {
     let members = match node.get("info") {
         Some(Json::Object(members)) => &members[..],
@@ -101,11 +100,11 @@ fn raw<'j, 'a>(node: &'j Json<'a>) -> impl Iterator<Item = &'j Json<'a>> {
     raw.map(|(_, message)| message).filter(|message| **message != Json::Null)
 }
 
-/// The start and the stop of a node without messages.
+/// Returns the start and the stop of a node without messages.
 ///
 /// # Errors
 ///
-/// A node without `info`, ids or times that are numbers.
+/// The node lacks `info`, an id, or a time that is a number.
 fn times<'a>(node: &Node<'_, 'a>, row: usize) -> Result<[Message<'a>; 2]> {
     let placed = |error: Error| error.within_row("children", row);
     let Some(info) = node.json.get("info") else {

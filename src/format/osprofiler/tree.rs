@@ -1,13 +1,13 @@
-//! Points by who called whom, and the time that each took itself.
+//! Builds the call tree of points, and computes self times.
 //!
 //! ```text
-//! point   0 ──────────────── 10       own = 10 − (3 + 2) = 5
+//! point   0 ──────────────── 10       self time = 10 − (3 + 2) = 5
 //! child     1 ── 4                    3
-//! child          3 ── 6               2 more: 3 to 4 is counted once
+//! child          3 ── 6               2 more, because 3 to 4 counts once
 //! ```
 //!
-//! Children may run at once and outlive their parent; what they cover of its time is theirs, once.
-//! So own times are never negative, and add up to the time of the root where nothing overlaps.
+//! Children may overlap and outlive their parent. The time they cover within the parent counts once. So self
+//! times are never negative, and their sum is the time of the root if no points overlap.
 
 use hashbrown::HashMap;
 
@@ -16,26 +16,23 @@ use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::losses::BAD_LINE;
 
-/// Who called whom among points, which are in the order of their starts.
+/// The call tree of points, which are in the order of their starts.
 pub(super) struct Tree {
-    /// Each before its children.
+    /// Rows of points, each before its children.
     pub(super) order: Vec<u32>,
-    /// By point; none for a root.
+    /// The parent of each point; `None` for a root.
     pub(super) parents: Vec<Option<u32>>,
-    /// The nanoseconds that each took itself.
-    ///
-    /// By point, like `parents`.
+    /// The self time of each point, in nanoseconds.
     pub(super) own: Vec<i64>,
 }
 
 impl Tree {
-    /// Linear in the points but for a circle, whose point is removed from its parent's list. No
-    /// recursion: depth is the input's.
+    /// Builds the tree. Takes linear time, except that breaking a cycle searches the children of one point.
+    /// Does not recurse, because the input determines the depth.
     ///
     /// # Errors
     ///
-    /// A point that is, by way of its parents, its own caller, unless repairs are asked for: then
-    /// it is a root.
+    /// A point is its own ancestor. With repairs, it becomes a root instead.
     pub(super) fn of(points: &[Point], intake: &mut Intake) -> Result<Self> {
         intake.budget.take::<[u64; 8]>(points.len())?;
         let mut parents = parents(points);
@@ -44,7 +41,7 @@ impl Tree {
         let mut is_met = vec![false; points.len()];
         let is_root = |parents: &[Option<u32>], row: &usize| parents[*row].is_none();
         let roots: Vec<usize> = (0..points.len()).filter(|row| is_root(&parents, row)).collect();
-        // Roots first; what no root leads to is a circle, of which one must be taken for a root.
+        // Roots first. The remaining points are on or below cycles, which are broken at their first point.
         for root in roots.into_iter().chain(0..points.len()) {
             if is_met[root] {
                 continue;
@@ -66,9 +63,9 @@ impl Tree {
     }
 }
 
-/// The point that each was called by, if it is known.
+/// Returns the parent of each point.
 ///
-/// A parent that is not among the points makes a root: most often that is the trace itself.
+/// A point whose parent is not among the points is a root. Most often, that parent is the trace.
 fn parents(points: &[Point]) -> Vec<Option<u32>> {
     let rows: HashMap<(&str, &str), u32, foldhash::fast::RandomState> =
         points.iter().zip(0..).map(|(p, row)| ((&p.base_id[..], &p.trace_id[..]), row)).collect();
@@ -76,9 +73,7 @@ fn parents(points: &[Point]) -> Vec<Option<u32>> {
     points.iter().map(parent).collect()
 }
 
-/// Who was called by each, in the order of their starts.
-///
-/// Points come in the order of their starts, so each list is in it.
+/// Returns the children of each point, in the order of their starts.
 fn children(parents: &[Option<u32>]) -> Vec<Vec<u32>> {
     let mut children = vec![Vec::new(); parents.len()];
     for (parent, row) in parents.iter().zip(0..) {
@@ -89,7 +84,7 @@ fn children(parents: &[Option<u32>]) -> Vec<Vec<u32>> {
     children
 }
 
-/// Names the point by its id and its name: of a circle any of them may be the wrong one.
+/// Rejects a cycle with an error that names one of its points. Any of its points may have the wrong parent.
 fn refuse_circle(point: &Point, intake: &mut Intake) -> Result<()> {
     let message = format!(
         "the point {} ({}) is its own ancestor: the parent ids form a cycle",
@@ -98,15 +93,14 @@ fn refuse_circle(point: &Point, intake: &mut Intake) -> Result<()> {
     intake.repair(BAD_LINE, Error::malformed(message).within("parent_id"))
 }
 
-/// What is left of a point's time beside that of its children, which may run at once, and longer.
+/// Returns the time of a point without that of its children, which may overlap and outlive it.
 ///
-/// A child that begins before its caller, by the clock of another host, counts from the caller's
-/// start.
+/// A child that starts before its caller, by the clock of another host, counts from the start of the caller.
 fn own_time(row: usize, children: &[u32], points: &[Point]) -> i64 {
     let point = &points[row];
     let mut covered = 0;
     let mut end = point.start;
-    // In the order of their starts.
+    // Children are sorted by start.
     for child in children.iter().filter_map(|child| points.get(*child as usize)) {
         let from = child.start.max(end);
         let to = child.stop.min(point.stop);
