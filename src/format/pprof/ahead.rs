@@ -1,9 +1,8 @@
-//! Looking up the stacks and labels of many samples at once, before they are read.
+//! Prefetching of the hash table entries for the stacks and labels of many samples.
 //!
-//! Once the tables of what was met are larger than the caches, each look-up waits for memory three or four
-//! times, one after the other: the slot, the row, the bytes that it says are equal. Asked for one step at a time
-//! for many samples, those waits are at the same time, and reading finds all of it near. Nothing is decided
-//! here: what is read, and in which order, is the same without.
+//! Once the hash tables outgrow the caches, each lookup waits for memory three or four times in sequence: for
+//! the slot, the row, and the bytes to compare. If each step runs for many samples at once, these waits
+//! overlap, and the reader then finds the entries in the cache. Prefetching does not affect the result.
 
 use std::hint::black_box;
 
@@ -11,18 +10,18 @@ use crate::format::pprof::layout::{Place, row};
 use crate::format::pprof::samples::{LABEL, LOCATION_ID, SampleReader};
 use crate::format::texts::hash_bytes;
 
-/// As many stacks and labels as no near cache holds.
+/// The number of stacks and labels from which the tables exceed the near caches.
 const FAR: usize = 1 << 16;
 
 impl SampleReader<'_> {
-    /// Whether look-ups wait for memory.
+    /// Returns whether lookups are likely to wait for memory.
     pub(super) fn is_far(&self) -> bool {
         self.stacks.len() + self.labels.len() >= FAR
     }
 
-    /// Fetches what the look-ups of some samples will ask for.
+    /// Prefetches the entries that the lookups of the given samples need.
     ///
-    /// Costs a hash of each stack and label twice, which is less than one wait for memory.
+    /// It hashes each stack and label a second time, which costs less than one wait for memory.
     pub(super) fn fetch(&mut self, samples: &[Place]) {
         let [stacks, labels] = &mut self.ahead;
         stacks.clear();
@@ -41,6 +40,7 @@ impl SampleReader<'_> {
         self.stacks.look(stacks);
         self.labels.look(labels);
         let single = |at: &(u32, u32)| self.singles.get(at.0.wrapping_sub(1) as usize);
+        // The result is unused: `black_box` keeps the loads.
         black_box(labels.iter().filter_map(single).fold(0, |all, single| all ^ single.half));
         self.stacks.fetch(stacks);
         self.labels.fetch(labels);

@@ -1,10 +1,10 @@
-//! Rows of a pprof's tables that are equal in all but their ids become the first of them.
+//! Merging of table rows that differ only in their ids.
 //!
-//! Writers that do not look for equal rows write them by the thousand; the model and OTLP have no ids by which
-//! equal rows would differ. What was merged is a note, as no meaning is lost.
+//! Writers that do not deduplicate write thousands of such rows. The model and OTLP have no ids that could
+//! distinguish them. A merge is reported as a note, because it loses no meaning.
 //!
-//! Each table is merged after those it refers to, since two locations are equal only once their
-//! functions are. Row 0, the model's empty row, takes no part.
+//! Each table is merged after those that it references, because two locations are equal only after their
+//! functions are merged. Row 0, the model's empty row, is excluded.
 //!
 //! ```text
 //! location 1  0x10 main      ┐           stacks [1 3] [2 3]
@@ -25,14 +25,14 @@ use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId, StackId};
 use crate::model::profile::Profile;
 use crate::model::value::Value;
 
-/// Merges equal mappings, then functions, then locations, which may be equal only now, then the
-/// stacks that are equal because their locations are.
+/// Merges equal mappings and functions, then locations, which may become equal by this, then stacks with
+/// equal locations.
 ///
-/// Samples of stacks that became one stay apart: their number is what was measured.
+/// Samples of merged stacks stay separate, because their number is part of the measurement.
 ///
 /// # Errors
 ///
-/// The budget, for the sorting.
+/// The budget, for deduplication.
 pub(crate) fn merge(
     dictionary: &mut Dictionary,
     profile: &mut Profile,
@@ -46,12 +46,12 @@ pub(crate) fn merge(
     Ok(())
 }
 
-/// Flags and build ids are attributes by now, and have to be equal too.
+/// Merges equal mappings. Flags and build ids are attributes at this point, and must be equal too.
 ///
-/// Rows are sorted by where they begin, so that only those of one start are compared.
+/// The key is the start address, so only mappings with the same start are compared.
 fn merge_mappings(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<()> {
     let mappings = &dictionary.mappings;
-    // That a flag is not set is said of one mapping only, for all of them.
+    // Ignore the attribute for unset flags: it is on one mapping, but applies to all.
     let said = |id: &&AttributeId| {
         let attribute = dictionary.attributes.get(id.row());
         attribute.is_none_or(|attribute| attribute.value != Value::Bool(false))
@@ -73,7 +73,7 @@ fn merge_mappings(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<()
     Ok(())
 }
 
-/// Rows are sorted by name first, so that only those of one name are compared.
+/// Merges equal functions. The key is the name, so only functions with the same name are compared.
 fn merge_functions(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<()> {
     let functions = &dictionary.functions;
     let name = |row: usize| functions[row].name.0.into();
@@ -88,9 +88,9 @@ fn merge_functions(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<(
     Ok(())
 }
 
-/// Whether any were merged.
+/// Merges equal locations. Returns whether any were merged.
 ///
-/// The key is what equal rows must share: the address, or without one the first line.
+/// The key is the address, or without an address the first line.
 ///
 /// # Errors
 ///
@@ -126,7 +126,7 @@ fn merge_locations(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<b
     Ok(true)
 }
 
-/// Stacks are equal once their locations are.
+/// Merges stacks whose locations are equal after merging.
 fn merge_stacks(
     dictionary: &mut Dictionary,
     profile: &mut Profile,
@@ -143,7 +143,7 @@ fn merge_stacks(
     Ok(())
 }
 
-/// Counts the rows that became an earlier one; the file counts them from 0.
+/// Reports the merged rows. The file numbers rows from 0.
 fn note(places: &Places, table: &'static str, code: LossCode, intake: &mut Intake) {
     for row in places.dropped() {
         let place = || format!("{table}[{}]", row - 1);

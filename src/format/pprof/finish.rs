@@ -1,17 +1,17 @@
-//! From tables as they were read to the model's dictionary: references proved, fields made
+//! Conversion of the tables to the model's dictionary: validation of references, and conversion of fields to
 //! attributes.
 //!
-//! It differs from OTLP's `otlp/read/finish` in three things: references are ids and were made rows
-//! when they were read, texts are interned as they are used, and a location of an unknown mapping
-//! is not an error. What is shared, [`lift`], is called from both.
+//! It differs from OTLP's `otlp/read/finish` in three ways. References are ids, which were converted to rows
+//! while reading. Strings are interned when they are used. A location with an unknown mapping is no error.
+//! Both readers share [`lift`].
 //!
 //! ```text
-//! read            finish                                 Dictionary
-//! functions  ──►  indices become texts           ──►     functions
-//! mappings   ──►  texts; build id, flags         ──►     mappings, with attributes
-//! lines      ──►  function exists, or refused    ──►     locations
-//! locations  ──►  mapping exists, or none        ──►     locations, with `is_folded` as an attribute
-//! labels     ──────────────────────────────────  ──►     attributes, behind them those made here
+//! read            finish                                  Dictionary
+//! functions  ──►  indices become strings          ──►     functions
+//! mappings   ──►  strings; build id, flags        ──►     mappings, with attributes
+//! lines      ──►  function exists, or an error    ──►     locations
+//! locations  ──►  mapping exists, or is unset     ──►     locations, with `is_folded` as an attribute
+//! labels     ───────────────────────────────────  ──►     attributes, followed by those made here
 //! ```
 
 use crate::error::{Error, Result};
@@ -25,15 +25,14 @@ use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId};
 use crate::model::ragged::Ragged;
 
 use crate::format::pprof::strings::Table;
-/// Proves the tables, makes attributes of what the model has no fields for, and hands them over.
+/// Validates the tables, converts fields that the model lacks to attributes, and returns the dictionary.
 ///
-/// `table` gives texts their ids as they are asked for, in an order that decides the order of the model's
-/// strings: functions, mappings, then what became attributes.
+/// `table` interns strings on first use. The order of use determines the order of the model's strings:
+/// functions, mappings, then attributes.
 ///
 /// # Errors
 ///
-/// A reference to a string or a function that is not there, unless repairs are asked for; the
-/// budget.
+/// A reference to a missing string or function, unless the policy is to repair; the budget.
 pub(super) fn finish_tables(
     mut tables: Tables,
     links: Vec<crate::model::dictionary::Link>,
@@ -72,9 +71,9 @@ pub(super) fn finish_tables(
     })
 }
 
-/// Names become texts of the model; an index past the table is refused or none.
+/// Interns the strings of functions. An index past the table is an error or, after a repair, unset.
 ///
-/// Errors count rows from 0, as the file does; the model's row 0 comes before them.
+/// Errors number rows from 0, as in the file; the model inserts row 0 before them.
 ///
 /// # Errors
 ///
@@ -98,8 +97,8 @@ fn finish_functions(
     Ok(rows)
 }
 
-/// The build id and the flags of each become attributes. Where no mapping of the file has a flag, the first
-/// says so by one that is false, or writing would infer flags.
+/// Converts the build ids and flags to attributes. If no mapping has a flag, adds a false flag to the first
+/// one; otherwise a writer would infer flags.
 ///
 /// # Errors
 ///
@@ -133,13 +132,14 @@ fn finish_mappings(
     Ok(Mappings { rows, attributes })
 }
 
-/// A line without a function, id 0, is noted; a line with an unknown function is refused, or repaired to none.
+/// Validates the functions of lines. A line without a function (id 0) is reported. A line with an unknown
+/// function is an error, or its function is unset by a repair.
 ///
-/// `rows` is the first id past a dense table; of a sparse one an unknown id was read as `u32::MAX`.
+/// `rows` is the first id past a dense table. For a sparse table, unknown ids were read as `u32::MAX`.
 ///
 /// # Errors
 ///
-/// The first line that names a function which does not exist, unless repairs are asked for.
+/// The first line with a function that does not exist, unless the policy is to repair.
 fn check_lines(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Result<()> {
     let Ragged { items, ends } = &mut tables.lines;
     let location = |at: usize| ends.partition_point(|&end| end as usize <= at).saturating_sub(1);
@@ -168,10 +168,10 @@ fn check_lines(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Result<
     Ok(())
 }
 
-/// As all readers of pprof do, a location of an unknown mapping is taken for one of none.
+/// Unsets unknown mappings of locations, as all readers of pprof do.
 ///
-/// `rows` as in [`check_lines`]. It is a note and no error, as a frame without its mapping is still
-/// one.
+/// `rows` as in [`check_lines`]. Reported as a note instead of an error, because a frame is usable without
+/// its mapping.
 fn check_mappings(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Result<()> {
     for (row, mapping) in tables.location_mappings.iter_mut().enumerate() {
         if *mapping as usize >= rows || *mapping == u32::MAX {
@@ -183,9 +183,9 @@ fn check_mappings(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Resu
     Ok(())
 }
 
-/// `is_folded`, the one thing pprof says of locations that the model has as an attribute.
+/// Converts `is_folded`, the only field of a pprof location that the model represents by an attribute.
 ///
-/// Few locations are folded, so rows are appended for these and the others stay empty.
+/// Few locations are folded, so only these get attributes; the other rows stay empty.
 fn finish_location_attributes(
     tables: &mut Tables,
     intake: &mut Intake,

@@ -1,18 +1,19 @@
-//! The four `has_*` flags of mappings, where the source had no word for them.
+//! Inference of the four `has_*` flags of mappings for sources without these flags.
 //!
-//! Inferring them counts as `mapping.flags_inferred`, as the source did not say them; decision 7 has the
-//! other half, how a source that has the flags and sets none is told from one that lacks them.
+//! Inferred flags count as `mapping.flags_inferred`. Decision 7 explains how to distinguish a source that
+//! sets no flags from one that lacks them.
 
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{LocationId, StringId};
 
-/// The flags of each mapping by what its locations say: a tool that finds none set looks for
-/// symbols that are there already.
+/// Infers the flags of each mapping from its locations. Without flags, tools would look up symbols that are
+/// already present.
 ///
-/// By mapping, from the `locations` that are written, with bit 0 for functions, 1 for files, 2 for lines and 3 for inlined frames. The first three are set
-/// where every location of the mapping has them, the last where any has.
+/// Uses the `locations` that are written. Bit 0 is for functions, 1 for files, 2 for lines and 3 for inlined
+/// frames. The first three are set if every location of the mapping has them, the last if any location has
+/// inlined frames.
 ///
-/// Linear in the locations and their lines.
+/// Takes time linear in the locations and their lines.
 pub(crate) fn infer(dictionary: &Dictionary, locations: impl Iterator<Item = usize>) -> Vec<u32> {
     const ALL: u32 = 0b111;
     const INLINE: u32 = 0b1000;

@@ -1,8 +1,7 @@
-//! What a file says once: times, the period, comments.
+//! Fields that occur once in a file: times, the period, comments.
 //!
-//! These fields stand anywhere in the file, between the rows of tables; [`layout`](super::layout)
-//! has listed where. They refer to strings that may come later, so they are kept as indices and
-//! become texts at the end.
+//! These fields may be anywhere in the file, between rows of tables; [`layout`](super::layout) lists their
+//! places. They refer to strings that may follow, so they are stored as indices and resolved at the end.
 //!
 //! | field of `Profile` | in the model |
 //! |---|---|
@@ -26,41 +25,41 @@ use crate::semconv;
 use crate::wire::read::Reader;
 
 use crate::format::pprof::strings::{CONCATENATED, Table};
-/// What is said once.
+/// The fields that occur once.
 ///
-/// Numbers are indices into the string table of the file, which is read later: it may lie behind.
+/// Numbers are indices into the string table, which may follow in the file.
 #[derive(Debug, Default)]
 pub(super) struct Header {
     /// In the order of the columns of values.
     pub(super) sample_types: Vec<ValueType>,
-    /// What one `period` counts, such as `cpu` in `nanoseconds`.
+    /// The type and the unit of `period`, such as `cpu` in `nanoseconds`.
     period_type: ValueType,
-    /// In the unit of `period_type`; 0: not said.
+    /// In the unit of `period_type`; 0 means unset.
     period: i64,
-    /// Nanoseconds since 1970. Said twice, the file is two files put together by `cat`.
+    /// Nanoseconds since 1970. If it occurs twice, the file consists of two files joined by `cat`.
     time: i64,
     /// In nanoseconds.
     duration: i64,
-    /// In their order.
+    /// The comments in their order.
     comments: Vec<u32>,
-    /// A string: the name of a sample type.
+    /// A string index: the name of a sample type.
     ///
-    /// 0: none, and tools show the last column.
+    /// 0 means unset; tools then show the last column.
     default_sample_type: u32,
     /// A regular expression, as a string index.
     drop_frames: u32,
-    /// What `drop_frames` would drop and is kept all the same.
+    /// A regular expression for exceptions from `drop_frames`.
     keep_frames: u32,
-    /// Only pprof has it; OTLP gets it as an attribute.
+    /// A field of pprof only; an attribute in OTLP.
     doc_url: u32,
 }
 
 impl Header {
-    /// A field that is not of a table.
+    /// Reads a field that is not a row of a table.
     ///
     /// # Errors
     ///
-    /// A time that is said again; what is no protobuf.
+    /// A repeated time; input that is not protobuf.
     pub(super) fn field(
         &mut self,
         tag: u32,
@@ -93,12 +92,11 @@ impl Header {
         Ok(())
     }
 
-    /// What the header says, in the model's words.
-    /// It leaves the default sample type as it was said, also where no sample type has that name.
+    /// Stores the fields in the model. Keeps the default sample type even if no sample type has that name.
     ///
     /// # Errors
     ///
-    /// An index past the string table, unless repairs are asked for; the budget.
+    /// An index past the string table, unless the policy is to repair; the budget.
     pub(super) fn finish(
         self,
         profile: &mut Profile,
@@ -130,10 +128,10 @@ impl Header {
         self.attributes(profile, table, tables, intake)
     }
 
-    /// Comments and filters, which the model has as attributes.
+    /// Converts comments, filters and the documentation URL to attributes.
     ///
-    /// The comments become one list; each filter and the URL of the documentation an attribute of
-    /// its own. What is empty says nothing and is left out.
+    /// The comments become one list; each of the others becomes a separate attribute. Empty strings are
+    /// dropped, because they equal unset fields.
     fn attributes(
         &self,
         profile: &mut Profile,
@@ -145,7 +143,7 @@ impl Header {
         let mut text = |index: u32, field: &'static str, texts: &mut Texts, intake: &mut Intake| {
             table.text(index, texts, intake).map_err(|e| e.within(field))
         };
-        // All texts first: the order in which they are met is that of the string table written.
+        // Intern all strings first: the order of interning is the order of the string table written.
         let mut attributes = Vec::new();
         if !self.comments.is_empty() {
             intake.budget.take::<Value>(self.comments.len())?;
@@ -173,9 +171,7 @@ impl Header {
     }
 }
 
-/// A value type with the model's ids of its texts.
-///
-/// The ids of `value_type` are indices of the file until here.
+/// Resolves the strings of a value type. `value_type` holds indices of the file.
 fn named(
     value_type: ValueType,
     table: &mut Table,
@@ -187,9 +183,10 @@ fn named(
     Ok(ValueType { name, unit, temporality: None })
 }
 
-/// A value type, and what was said of it before.
+/// Reads a value type into an existing one.
 ///
-/// Said twice, the later fields count and the earlier ones stay, as protobuf merges messages.
+/// If it occurs twice, the fields of the second occurrence win, and fields missing there are kept, as in
+/// protobuf's merging of messages.
 pub(super) fn value_type(
     mut reader: Reader,
     mut value_type: ValueType,

@@ -1,13 +1,13 @@
-//! pprof's ids: any numbers, though nearly always 1, 2, 3 … in order.
+//! pprof's ids. They may be any numbers, but usually are 1, 2, 3 … in order.
 //!
 //! ```text
-//! ids 1 2 3        Dense(3)     id n is row n; nothing is stored
+//! ids 1 2 3        Dense(3)     id n is row n; stores no map
 //! ids 7 9 1        Sparse       7 → 1, 9 → 2, 1 → 3
-//! ids 0 0 0        left out by some .NET profilers: refused, or numbered by a repair
+//! ids 0 0 0        omitted by some .NET profilers: an error, or numbered by a repair
 //! ```
 //!
-//! Dense references need no translation at all: the id on the wire is the model's row, as row 0 is
-//! the model's empty row and `profile.proto` keeps id 0 for none.
+//! Dense references need no translation: the id equals the model's row, because row 0 is the model's empty
+//! row and `profile.proto` reserves id 0 for unset references.
 
 use hashbrown::HashMap;
 
@@ -18,23 +18,23 @@ use crate::format::otlp::read::id_column::IdColumn;
 use crate::format::otlp::read::tables::Tables;
 use crate::format::pprof::layout::{Place, row as row_at};
 
-/// The rows of a table by their ids. Row 0 is the model's empty row.
+/// The rows of a table by id. Row 0 is the model's empty row.
 #[derive(Debug)]
 pub(crate) enum Ids {
-    /// Id n is row n, up to the last row.
+    /// Id n is row n, up to the given last row.
     Dense(u32),
     Sparse(Rows),
 }
 
-/// Rows by ids that are any numbers.
+/// Rows by arbitrary ids.
 pub(crate) type Rows = HashMap<u64, u32, foldhash::fast::RandomState>;
 
 impl Ids {
-    /// The ids of a table, in the order of its rows.
+    /// Builds the map for the ids of a table, in the order of its rows.
     ///
     /// # Errors
     ///
-    /// An id of 0, or one that an earlier row has, unless repairs are asked for.
+    /// An id of 0 or a duplicate id, unless the policy is to repair.
     pub(crate) fn of(
         ids: &IdColumn,
         table: &'static str,
@@ -68,8 +68,8 @@ impl Ids {
         Ok(Self::Sparse(rows))
     }
 
-    /// The ids of functions. Where all are left out and the lines show what they were, a repair
-    /// takes those.
+    /// Builds the map for the ids of functions. If all ids are omitted and the lines reveal them, a repair
+    /// numbers the functions.
     pub(crate) fn of_functions(
         tables: &Tables,
         places: (&[u8], &[Place]),
@@ -89,9 +89,7 @@ impl Ids {
         Ok(Self::Dense(rows as u32))
     }
 
-    /// The row of an id.
-    ///
-    /// `None` for 0 and for an id that no row has.
+    /// Returns the row of an id, or `None` for 0 and for unknown ids.
     #[inline]
     pub(crate) fn row(&self, id: u64) -> Option<u32> {
         match self {
@@ -100,14 +98,14 @@ impl Ids {
         }
     }
 
-    /// Whether ids are the numbers of the rows, so that nothing is looked up.
+    /// Returns whether ids equal row numbers, so that no lookup is needed.
     pub(crate) fn is_dense(&self) -> bool {
         matches!(self, Self::Dense(_))
     }
 }
 
-/// Whether no function has an id, and there are as many locations as functions, each of one line,
-/// that of location n of function n: so profilers of .NET wrote it.
+/// Returns whether no function has an id, and every location n has one line, which refers to function n. Some
+/// .NET profilers write such files.
 fn are_left_out(tables: &Tables) -> bool {
     let Tables { ids, lines, .. } = tables;
     let rows = ids.function.len();

@@ -1,15 +1,16 @@
-//! Attributes as labels.
+//! Conversion of attributes to pprof's labels.
 //!
-//! A pprof label is a key with a text, or with a number and its unit. An OTLP attribute can say
-//! more:
+//! A label has a key with a string, or with a number and its unit. OTLP's attributes can represent more:
 //!
 //! | attribute | labels | loss |
 //! |---|---|---|
-//! | a text, an integer with its unit | one | none |
-//! | an array | one for each element | of one element, that it was an array |
-//! | a list of pairs, as labels of several kinds are read ([`PAIR_TEXT`], [`PAIR_NUMBER`]) | those it says | of one kind and unit, or with a unit of its own, that it was pairs: OTLP 1.3 to 1.7 say so a label whose unit is not its key's |
-//! | a boolean, a double, bytes, key-values | its text | one code for each kind |
-//! | empty | none | `attr.empty` |
+//! | a string, an integer with its unit | one | no loss |
+//! | an array | one for each element | for one element, that it was an array |
+//! | a list of pairs ([`PAIR_TEXT`], [`PAIR_NUMBER`]), as labels of mixed types are read | one for each pair | for equal types and units, or a unit on the attribute, that it was a list of pairs |
+//! | a boolean, a double, bytes, key-values | its text | one code for each type |
+//! | empty | no label | `attr.empty` |
+//!
+//! OTLP 1.3 to 1.7 represent a label as pairs if its unit differs from that of its key.
 
 use foldhash::fast::RandomState;
 
@@ -27,24 +28,23 @@ use crate::schema::{Generation, Pprof};
 use crate::wire::record::field_varint;
 use crate::wire::write::field_message;
 
-/// The strings of a pprof: those of the dictionary that it uses, and those made for it.
+/// The strings of a pprof: those of the dictionary that it uses, followed by new ones.
 ///
-/// Indices of the dictionary's strings are known before any is made, so what is made lies behind
-/// them and moves none.
+/// The dictionary's strings are numbered before any new one, so new strings do not change their indices.
 pub(crate) struct PprofStrings<'a> {
-    /// Those of the dictionary.
+    /// The strings of the dictionary.
     texts: &'a Strings,
-    /// The strings of the dictionary that are used, and the index of each.
+    /// The used strings of the dictionary and their indices.
     pub(crate) table: StringTable,
-    /// Behind those of the table, in the order in which they were made.
+    /// New strings, numbered after the table, in the order of creation.
     pub(crate) made: Vec<String>,
-    /// Finds the index of a text, once a text is made.
+    /// Finds the index of a string. Built when the first new string is requested.
     by_text: RowIndex,
     hasher: RandomState,
 }
 
 impl<'a> PprofStrings<'a> {
-    /// None of the strings is used.
+    /// Creates a table in which no string is used yet.
     pub(crate) fn new(texts: &'a Strings) -> Self {
         Self {
             texts,
@@ -55,10 +55,10 @@ impl<'a> PprofStrings<'a> {
         }
     }
 
-    /// The index of a text that the dictionary need not have. Only after the table was numbered.
+    /// Returns the index of a string that the dictionary may lack. Call it only after the table is numbered.
     ///
-    /// A text that is written already is not written again. Most payloads make none, so the table is
-    /// looked through when the first is made.
+    /// Reuses an equal string. Most payloads request no new strings, so the table is indexed on the first
+    /// request.
     pub(crate) fn make(&mut self, text: String) -> u32 {
         let Self { texts, table, made, by_text, hasher } = self;
         if by_text.is_empty() {
@@ -83,24 +83,22 @@ impl<'a> PprofStrings<'a> {
     }
 }
 
-/// What one label says: a text or a number with a unit.
+/// The value of a label: a string, or a number with a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Said {
-    /// A text of the dictionary: `Label.str`.
+    /// A string of the dictionary: `Label.str`.
     Text(StringId),
-    /// A text that no string table has.
+    /// A string that the dictionary lacks.
     Made(String),
-    /// With its unit.
-    ///
-    /// `Label.num` and `Label.num_unit`; the unit may be none.
+    /// A number: `Label.num` and `Label.num_unit`. The unit may be unset.
     Number(i64, StringId),
 }
 
-/// Appends the labels an attribute becomes.
+/// Appends the labels that represent an attribute.
 ///
-/// Each attribute is asked once however many samples have it, so losses are counted by attribute.
+/// Called once per attribute for all its samples, so losses count attributes.
 ///
-/// An array becomes several labels of one key, which reading makes an array again.
+/// An array becomes several labels with one key; the reader converts them back to an array.
 pub(crate) fn said(
     attribute: &Attribute,
     dictionary: &Dictionary,
@@ -130,13 +128,14 @@ pub(crate) fn said(
     }
 }
 
-/// pprof has texts and numbers; a value of another kind becomes a text, with a loss that says of which kind it was.
+/// Converts a scalar value. Labels hold strings and numbers; a value of another type becomes a string, with a
+/// loss that names the type.
 ///
-/// `None` only for a value that says nothing. An integer 0 without a unit is written as such,
-/// though readers of pprof cannot tell it from no label; that is counted.
+/// Returns `None` only for an empty value. An integer 0 without a unit is written, but readers of pprof
+/// cannot distinguish it from a label without a value; this is counted.
 ///
-/// An empty text is written as a label of neither text nor number, as an empty string is index 0
-/// and so not there: that is counted.
+/// An empty string is written as a label without string and number, because index 0 means unset; this is
+/// counted.
 fn scalar(
     value: &Value,
     attribute: &Attribute,
@@ -177,17 +176,18 @@ fn scalar(
     Some(said)
 }
 
-/// The labels that a list of pairs says, one at least.
+/// Converts a nonempty list of pairs to labels.
 ///
-/// None where any element is no pair: then the elements are labels of texts.
+/// Returns `None` if an element is not a pair. The elements then become strings.
 fn paired(values: &[Value], dictionary: &Dictionary) -> Option<Vec<Said>> {
     let labels: Option<Vec<Said>> = values.iter().map(|value| pair(value, dictionary)).collect();
     labels.filter(|labels| !labels.is_empty())
 }
 
-/// Whether labels are of several kinds or units, of which reading makes a list of pairs again.
+/// Returns whether labels have different types or units. The reader converts such labels back to a list of
+/// pairs.
 ///
-/// Labels of one kind come back as a plain array, so having been pairs is then lost.
+/// Labels of one type are read as a plain array, so the pairs are lost.
 fn is_mixed(labels: &[Said], dictionary: &Dictionary) -> bool {
     let kind = |label: &Said| match label {
         Said::Number(_, unit) => Some(dictionary.text(*unit)),
@@ -196,8 +196,8 @@ fn is_mixed(labels: &[Said], dictionary: &Dictionary) -> bool {
     labels.iter().any(|label| kind(label) != kind(&labels[0]))
 }
 
-/// The label that was put into a pair, because a plain value could not say it.
-/// An empty text or unit is none, and was in no label.
+/// Converts a pair back to the label that a plain value could not represent. Rejects an empty string or unit,
+/// which no label has.
 fn pair(value: &Value, dictionary: &Dictionary) -> Option<Said> {
     let Value::KeyValues(pairs) = value else {
         return None;
@@ -223,10 +223,9 @@ fn pair(value: &Value, dictionary: &Dictionary) -> Option<Said> {
     }
 }
 
-/// Writes a label of a key.
+/// Writes a label.
 ///
-/// A text that is made takes the next index, so labels are written in an order that is always the
-/// same.
+/// A new string gets the next index, so labels must be written in a deterministic order.
 pub(crate) fn write_label(out: &mut Vec<u8>, key: u32, said: &Said, strings: &mut PprofStrings) {
     let (text, number, unit) = match said {
         Said::Text(text) => (strings.table.index(*text), 0, 0),
@@ -236,9 +235,9 @@ pub(crate) fn write_label(out: &mut Vec<u8>, key: u32, said: &Said, strings: &mu
     put_label(out, key, text, number, unit);
 }
 
-/// Writes a label; its texts are indices into the string table.
+/// Writes a label whose strings are indices into the string table.
 ///
-/// Zeros are left out, as in proto3: a label of the number 0 without a unit is its key alone.
+/// Omits zeros, as in proto3: a label with the number 0 and no unit consists of its key.
 pub(crate) fn put_label(out: &mut Vec<u8>, key: u32, text: u32, number: i64, unit: u32) {
     field_message(out, number!(SAMPLE "label" in Pprof::VERSION), |out| {
         emit!(LABEL in Pprof; {

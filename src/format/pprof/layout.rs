@@ -1,14 +1,14 @@
-//! Where everything is in a file: a first look, so that tables and samples can be read one after the
-//! other.
+//! Index of the records of a file. A first pass builds it, so that tables and samples can be read one after
+//! the other.
 //!
 //! ```text
-//! file      S ST L L S F S L M …        one record after the other, in any order
+//! file      S ST L L S F S L M …        records in any order
 //! rows      [SAMPLE] (start, length) …  [LOCATION] (start, length) …
-//! others    where each field begins that is no row
+//! others    the start of each field that is not a row
 //! ```
 //!
-//! The budget pays for the places before anything is read from a row, so a file of a million empty
-//! rows is refused here, at eight bytes each.
+//! The budget is charged for the index before any row is read. So a file of a million empty rows is rejected
+//! here, at eight bytes per row.
 
 use crate::error::Result;
 use crate::format::fields::number;
@@ -18,7 +18,7 @@ use crate::schema::Version::Pprof;
 use crate::wire::LEN;
 use crate::wire::read::Reader;
 
-/// Numbers of `Profile`'s fields that are tables; they index [`Layout::rows`].
+/// Field numbers of `Profile`'s tables. They index [`Layout::rows`].
 pub(super) const SAMPLE_TYPE: usize = number!(PROFILE "sample_type" in Pprof) as usize;
 pub(super) const SAMPLE: usize = number!(PROFILE "samples" in Pprof) as usize;
 pub(super) const MAPPING: usize = number!(PROFILE "mapping_table" in Pprof) as usize;
@@ -26,33 +26,34 @@ pub(super) const LOCATION: usize = number!(PROFILE "location_table" in Pprof) as
 pub(super) const FUNCTION: usize = number!(PROFILE "function_table" in Pprof) as usize;
 pub(super) const STRING: usize = number!(PROFILE "string_table" in Pprof) as usize;
 
-/// What a first look at the file finds.
+/// The places of all records of a file.
 ///
-/// It takes 8 bytes a row and no look into any. Rows of a kind are then read in one loop each, which a processor
-/// predicts better than one over all kinds; that is worth the second pass.
+/// Each row takes 8 bytes and is not parsed. The reader then processes each table in a separate loop, whose
+/// branches the processor predicts better than those of one loop over all tables. That is worth the
+/// additional pass.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
-    /// By field number: where the rows of a table are.
+    /// The places of the rows of each table, by field number.
     pub(super) rows: [Vec<Place>; STRING + 1],
-    /// Where the fields begin that are not of a table.
+    /// The start of each field that is not a row of a table.
     pub(super) others: Vec<u32>,
 }
 
-/// As many fields are in the smallest files.
+/// The number of rows in the smallest files.
 const FEW: usize = 16;
 
-/// Where a row begins in the file, and how long it is.
+/// The start and the length of a row in the file.
 pub(crate) type Place = (u32, u32);
 
-/// A row of the file.
+/// Returns a reader of a row of the file.
 ///
-/// The places came from the payload itself, so a row never reaches past it.
+/// The places come from the payload itself, so a row never extends past it.
 pub(crate) fn row((start, length): Place, payload: &[u8]) -> Reader<'_> {
     Reader::within(payload, start as usize, start as usize + length as usize)
 }
 
 impl Layout {
-    /// Whether a field occurs twice that a profile has once. Comments are a list.
+    /// Returns whether a singular field of the profile occurs twice. Comments are a list, so they may repeat.
     pub(super) fn has_field_twice(&self, payload: &[u8]) -> bool {
         let mut met = 0_u64;
         self.others.iter().any(|&start| {
@@ -66,14 +67,16 @@ impl Layout {
         })
     }
 
+    /// Indexes a file.
+    ///
     /// # Errors
     ///
-    /// More samples or strings than the limits allow; a field that runs past the end.
+    /// More samples or strings than the limits allow; a field that extends past the end.
     pub(super) fn of(payload: &[u8], intake: &mut Intake) -> Result<Self> {
         let mut layout = Self::default();
         let mut reader = Reader::new(payload);
         let limits = *intake.limits();
-        // Rarely more: what is too small moves all that is there, and what is not used is never touched.
+        // Seldom too small: growth would copy the index, whereas unused memory is never touched.
         let most = (payload.len() / 64).min(intake.budget.left::<[Place; 4]>());
         for table in [SAMPLE, LOCATION, FUNCTION, STRING] {
             layout.rows[table].reserve(most + FEW);
@@ -93,13 +96,13 @@ impl Layout {
                     }
                 },
             };
-            // Rows of all tables lie between one another: no branch on which this is of.
+            // Rows of all tables alternate, so index by the field number instead of branching.
             match layout.rows.get_mut((tag >> 3) as usize) {
                 Some(rows) => rows.push((row.at() as u32, row.left() as u32)),
                 None => layout.others.push(start as u32),
             }
         }
-        // These are there until all is read.
+        // These two stay allocated until the end of the read.
         for table in [SAMPLE, STRING] {
             layout.rows[table].shrink_to_fit();
         }

@@ -1,11 +1,11 @@
-//! Samples that break a rule, refused or mended.
+//! Repair or rejection of samples that break a rule.
 //!
-//! Both rebuild a whole column and are never called for a file that keeps the rules; the readers of
-//! samples only ask, at the end, whether the largest id and the number of values are right.
+//! Both functions rebuild a whole column and run only for invalid files. The reader of samples only checks
+//! the largest id and the numbers of values at the end.
 //!
 //! ```text
-//! samples say    largest id 9, of 8 locations       ─►  mend_stacks: leaves out 9, or refuses
-//!                3 values, of 2 sample types        ─►  mend_values: drops the sample, or refuses
+//! samples have   largest id 9, of 8 locations       ─►  mend_stacks: drops 9, or an error
+//!                3 values, of 2 sample types        ─►  mend_values: drops the sample, or an error
 //! ```
 
 use crate::error::{Error, Result};
@@ -15,15 +15,15 @@ use crate::model::id::StackId;
 use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
 
-/// Leaves out, or refuses, the frames of locations that do not exist.
+/// Drops frames whose location does not exist, or returns an error.
 ///
-/// `holds` says whether an id is a location of the file. Linear in the samples and in the stacks.
+/// `holds` is whether an id is that of a location. Takes time linear in the samples and in the stacks.
 ///
-/// A stack is named by the first sample that has it, as a file has no table of stacks.
+/// Errors name the first sample with the stack, because a file has no table of stacks.
 ///
 /// # Errors
 ///
-/// Unless repairs are asked for, the first frame whose location does not exist.
+/// The first frame whose location does not exist, unless the policy is to repair.
 #[cold]
 pub(super) fn mend_stacks(
     stacks: &mut Ragged<u32>,
@@ -31,7 +31,7 @@ pub(super) fn mend_stacks(
     holds: impl Fn(u32) -> bool,
     intake: &mut Intake,
 ) -> Result<()> {
-    // By stack: the first sample that has it.
+    // The first sample of each stack.
     let mut first = vec![0; stacks.len()];
     for (sample, stack) in of_samples.iter().enumerate().rev() {
         first[stack.row()] = sample;
@@ -56,12 +56,12 @@ pub(super) fn mend_stacks(
     Ok(())
 }
 
-/// Drops, or refuses, the samples that have more or fewer values than there are sample types: nobody knows which of
-/// their values is of which type.
+/// Drops samples with more or fewer values than sample types, or returns an error. The sample type of each
+/// value is unknown in such a sample.
 ///
 /// # Errors
 ///
-/// Unless repairs are asked for, the first sample of another number of values.
+/// The first sample with another number of values, unless the policy is to repair.
 #[cold]
 pub(super) fn mend_values(
     samples: &mut Samples,

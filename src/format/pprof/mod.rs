@@ -1,21 +1,22 @@
 //! pprof: `perftools.profiles.Profile`.
 //!
-//! The message is that of [`profile.proto`](https://github.com/google/pprof/blob/main/proto/profile.proto). Rows of its
-//! tables go by ids that they carry, and the tables lie between one another, so a file is looked over once
-//! ([`layout`]) and then read table by table. Its rows are read by the same code as OTLP's.
+//! The message is defined in
+//! [`profile.proto`](https://github.com/google/pprof/blob/main/proto/profile.proto). Rows have ids, and rows
+//! of different tables may alternate in a file. So the reader first indexes the file ([`layout`]) and then
+//! reads it table by table. It shares the readers of rows with OTLP.
 //!
 //! | reading | |
 //! |---|---|
-//! | [`layout`], [`strings`], [`ids`] | where rows are; which strings are used; which row an id is |
-//! | [`header`] | what is said once |
-//! | [`samples`], [`sample_labels`], [`seen`] | stacks and labels, each decoded once however often it comes |
-//! | [`mend`], [`finish`], [`equal`], [`times`] | what breaks a rule; the dictionary; equal rows; labels that are times |
+//! | [`layout`], [`strings`], [`ids`] | the places of rows; used strings; the rows of ids |
+//! | [`header`] | fields that occur once |
+//! | [`samples`], [`sample_labels`], [`seen`] | stacks and labels; each distinct one is decoded once |
+//! | [`mend`], [`finish`], [`equal`], [`times`] | repair of samples; the dictionary; equal rows; timestamps in labels |
 //!
 //! | writing | |
 //! |---|---|
 //! | [`write`](mod@write), [`write_samples`], [`write_tables`] | one payload for each set of columns |
-//! | [`labels`], [`flags`] | attributes as labels; flags that nobody said |
-//! | [`unsaid`](crate::format::unsaid) | what has no place, counted |
+//! | [`labels`], [`flags`] | attributes as labels; inferred flags |
+//! | [`unsaid`](crate::format::unsaid) | data that pprof cannot represent |
 
 mod ahead;
 mod equal;
@@ -38,10 +39,9 @@ mod write_tables;
 
 use crate::format::{Codec, Encoding, Read};
 
-/// pprof as a format.
+/// The registry entry of pprof.
 ///
-/// `gzip_on_disk`, as `profile.proto` asks for: "On disk, the serialized proto must be
-/// gzip-compressed".
+/// `gzip_on_disk` follows `profile.proto`: "On disk, the serialized proto must be gzip-compressed".
 pub(crate) static PPROF: Codec = Codec {
     name: "pprof",
     aliases: &[],

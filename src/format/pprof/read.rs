@@ -1,15 +1,14 @@
-//! Reading pprof: once over the file to find where everything is, then table by table, then the
-//! samples.
+//! Reader of pprof: it indexes the file, reads table by table, then reads the samples.
 //!
-//! Tables lie between one another in the files of many writers; read one after the other, each
-//! needs the memory and the branches of one kind of row only.
+//! Rows of different tables alternate in the files of many writers. Reading one table after the other needs
+//! the memory and the branches of only one type of row at a time.
 //!
 //! ```text
 //! layout ─► locations, functions, mappings ─► ids ─► samples ─► header ─► finish ─► equal ─► times
 //! ```
 //!
-//! Strings come last on purpose: one becomes the model's when it is first used, so the dictionary
-//! holds no text that nothing refers to, in the order in which they are met.
+//! Strings are read last: a string is interned on first use. So the dictionary contains only referenced
+//! strings, in the order of use.
 
 use crate::error::{Error, Result};
 use crate::format::fields::is;
@@ -33,13 +32,13 @@ use crate::wire::read::Reader;
 
 /// Reads one pprof.
 ///
-/// The result is one profile in one scope of one resource, none of which is named. Equal stacks are one row;
-/// equal samples stay apart.
+/// The result is one profile in one unnamed scope of one unnamed resource. Equal stacks share a row; equal
+/// samples stay separate.
 ///
 /// # Errors
 ///
-/// What is no protobuf, breaks a rule of `profile.proto` ([`Policy`](crate::Policy) decides) or a
-/// limit.
+/// Input that is not protobuf, exceeds a limit, or breaks a rule of `profile.proto`
+/// ([`Policy`](crate::Policy) decides).
 pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let layout = Layout::of(payload, intake)?;
     let strings = &layout.rows[STRING];
@@ -49,7 +48,7 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     tables.counts.function = layout.rows[FUNCTION].len();
     tables.reserve::<Pprof>(intake)?;
     let text = strings.iter().map(|&(_, length)| length as usize).sum();
-    // Only those with any text become the model's.
+    // Only nonempty strings are interned.
     let texts = strings.len().min(text);
     intake.budget.take::<[u64; 4]>(texts)?;
     intake.budget.take::<u8>(text)?;
@@ -63,7 +62,7 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     if !mappings.is_dense() || !functions.is_dense() {
         resolve_sparse(payload, &layout, &mut tables, &mappings, &functions, intake)?;
     }
-    // The samples need memory of their own; `fill` would keep what the rows have.
+    // Free this memory before the samples are read.
     let [_, sample_types, samples, _, locations_read, functions_read, strings] = layout.rows;
     drop((locations_read, functions_read, std::mem::take(&mut tables.ids)));
     tables.lines.trim();
@@ -92,8 +91,8 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     Ok(Profiles { dictionary, resources: vec![resource] })
 }
 
-/// Refuses a file of several profiles joined byte by byte, which protobuf reads as one whose references lead into the
-/// first: the string table begins again.
+/// Rejects a file of several concatenated profiles, in which the string table starts again. Protobuf would
+/// read them as one profile whose references resolve to rows of the first.
 fn check_alone(payload: &[u8], layout: &Layout, tables: &Tables) -> Result<()> {
     let strings = &layout.rows[STRING];
     let second = |is_repeated| {
@@ -111,10 +110,10 @@ fn check_alone(payload: &[u8], layout: &Layout, tables: &Tables) -> Result<()> {
     Err(Error::malformed(message).at(at).within_row("string_table", row))
 }
 
-/// About how many locations all samples have, as some of them say.
+/// Estimates the number of locations in all samples.
 ///
-/// Of at most 512 samples, evenly spread, and scaled up: a guess for how much room to make, which
-/// nothing but speed depends on.
+/// Counts at most 512 samples, evenly spaced, and scales up. The estimate determines reserved memory, which
+/// affects speed only.
 fn locations_of(samples: &[Place], payload: &[u8]) -> usize {
     const SOME: usize = 1 << 9;
     let step = samples.len() / SOME + 1;
@@ -123,7 +122,7 @@ fn locations_of(samples: &[Place], payload: &[u8]) -> usize {
         while let Ok(Some(tag)) = sample.tag() {
             match tag {
                 LOCATION_ID => count += sample.bytes().map_or(0, count_packed),
-                // What is broken is found when all are read.
+                // The reader reports malformed samples later.
                 _ if sample.skip(tag, 0).is_err() => break,
                 LOCATION_ID_UNPACKED => count += 1,
                 _ => {}
@@ -134,12 +133,12 @@ fn locations_of(samples: &[Place], payload: &[u8]) -> usize {
     samples.iter().step_by(step).map(count).sum::<usize>() * step
 }
 
-/// Everything but the samples.
-/// Locations first: they are the most, and their memory is asked for while nothing else is there.
+/// Reads everything except the samples. Locations are the largest table, so they are read before other memory
+/// is allocated.
 ///
 /// # Errors
 ///
-/// A row that is no protobuf, at its table and number; the budget.
+/// Input that is not protobuf, with the table and the row; the budget.
 fn read_tables(
     payload: &[u8],
     layout: &Layout,
@@ -179,13 +178,12 @@ fn read_tables(
     Ok(header)
 }
 
-/// Reads the references of locations again, as the wide ids they are, and finds their rows.
+/// Reads the references of locations a second time, as wide ids, and resolves them to rows.
 ///
-/// References were kept as `u32` in the first reading, which wide ids do not fit. Files with such
-/// ids are few, so the second reading is cheaper than wider columns for all.
+/// The first pass stored references as `u32`, which cannot hold wide ids. Files with such ids are rare, so a
+/// second pass for these is cheaper than wider columns for all.
 ///
-/// Lines are counted over all locations, in the order in which the first reading has put them into
-/// one column.
+/// Lines are numbered across all locations, in the order of the first pass.
 fn resolve_sparse(
     payload: &[u8],
     layout: &Layout,
@@ -219,7 +217,7 @@ fn resolve_sparse(
     Ok(())
 }
 
-/// The row an id refers to; 0 is none, and an unknown one past every table.
+/// Returns the row of an id: 0 for unset, `u32::MAX` for unknown.
 fn references(ids: &Ids, id: u64) -> u32 {
     if id == 0 { 0 } else { ids.row(id).unwrap_or(u32::MAX) }
 }

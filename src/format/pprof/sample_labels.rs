@@ -1,21 +1,21 @@
-//! The labels of samples, which become attributes and links.
+//! Conversion of the labels of samples to attributes and links.
 //!
-//! Profilers that label samples do so with few distinct labels, or with one of its own each, such as a time. Both
-//! are cheap: a label met before is found by its bytes; one that is new costs one row.
+//! Most profilers use few distinct labels, or one unique label per sample, such as a time. Both cases are
+//! cheap: a known label is found by its bytes; a new one costs one row.
 //!
 //! ```text
-//! sample.label bytes ─► Seen ─► number ─► Single { key, attribute's row, half of a link }
+//! sample.label bytes ─► Seen ─► number ─► Single { key, row of the attribute, half of a link }
 //! ```
 //!
-//! A label that is one of many of its key cannot be an attribute by itself, as the keys of a sample
-//! must differ; those samples are rare and take the way of [`labels::group`], which decodes their
-//! labels again.
+//! The keys of a sample's attributes must differ, so several labels with one key cannot be separate
+//! attributes. Samples with such labels are rare; [`labels::group`] merges their labels, which are decoded
+//! again for that.
 //!
-//! | labels of a sample | become |
+//! | labels of a sample | converted to |
 //! |---|---|
-//! | `trace_id` and `span_id`, of lower-case hex digits | the sample's link |
-//! | one of a key | an attribute |
-//! | several of a key | one attribute, a list |
+//! | `trace_id` and `span_id`, in lower-case hex digits | the sample's link |
+//! | one label with a key | an attribute |
+//! | several labels with one key | one attribute, a list |
 
 use std::hash::BuildHasher;
 
@@ -32,15 +32,15 @@ use crate::semconv::{LABEL_SPAN_ID, LABEL_TRACE_ID};
 
 use crate::format::pprof::samples::{Half, MOST_ROOM, SampleReader, Single};
 
-/// As many labels are compared with each other sooner than sorted.
+/// The number of labels up to which pairwise comparison is faster than sorting.
 const FEW_LABELS: usize = 16;
 
 impl<'a> SampleReader<'a> {
-    /// Takes a label as one of the sample's own.
+    /// Adds a label to the current sample.
     ///
     /// # Errors
     ///
-    /// A label that is no protobuf, with its field.
+    /// A label that is not protobuf, with its field.
     #[inline]
     pub(super) fn own_label(
         &mut self,
@@ -54,9 +54,8 @@ impl<'a> SampleReader<'a> {
         Ok(())
     }
 
-    /// The number of a label.
-    /// Labels of equal bytes are one number; what it says is decoded when it is first met, and kept no longer than the
-    /// sample.
+    /// Returns the number of a label. Labels with equal bytes share a number. The first occurrence is
+    /// decoded; the decoded value is kept until the end of the sample.
     ///
     /// # Errors
     ///
@@ -86,7 +85,7 @@ impl<'a> SampleReader<'a> {
             intake.budget.push(&mut self.halves, half)?;
             single.half = self.halves.len() as u32;
         }
-        // Where its bytes are, and in the index its hash and some slots.
+        // Charge for the place of its bytes, and for its hash and slots in the index.
         intake.budget.take::<[u64; 4]>(1)?;
         intake.budget.push_row(&mut self.singles, single)?;
         let label = self.labels.add(hash, body);
@@ -94,11 +93,10 @@ impl<'a> SampleReader<'a> {
         Ok(label)
     }
 
-    /// What a label says.
+    /// Returns the attribute that represents a label.
     ///
-    /// Of a label that this sample is the first to have, what was decoded a moment ago; else it is
-    /// decoded again, which only samples with repeated keys and labels that were once half of a
-    /// link ask for.
+    /// Uses the value decoded for this sample if the label is new in it. Otherwise decodes it again, which
+    /// only samples with repeated keys and labels that were once part of a link need.
     pub(super) fn attribute(
         &self,
         label: u32,
@@ -106,7 +104,7 @@ impl<'a> SampleReader<'a> {
         tables: &mut Tables,
         intake: &mut Intake,
     ) -> Result<Attribute> {
-        // Labels are numbered in the order in which they are met.
+        // Labels are numbered in the order of first occurrence, so `fresh` is sorted.
         if let Ok(at) = self.fresh.binary_search_by_key(&label, |(fresh, _)| *fresh) {
             return Ok(self.fresh[at].1.clone());
         }
@@ -115,15 +113,14 @@ impl<'a> SampleReader<'a> {
         Label::read(body, intake)?.attribute(|index, _| table.text(index, texts, intake))
     }
 
-    /// Makes the labels of a sample its attributes and its link.
+    /// Converts the labels of a sample to its attributes and its link.
     ///
-    /// Three cases, the frequent one last: labels of one key more than once, labels that are halves
-    /// of a link, and labels that are attributes by themselves. A label that was an attribute
-    /// before costs one look at its number.
+    /// There are three cases, the most frequent one last: repeated keys, labels that are parts of a link, and
+    /// other labels. A label that was converted before costs one lookup by number.
     ///
     /// # Errors
     ///
-    /// [`Limit`](crate::ErrorKind::Limit) past `max_attributes_per_item` or the budget.
+    /// [`Limit`](crate::ErrorKind::Limit) if `max_attributes_per_item` or the budget is exceeded.
     pub(super) fn attach(
         &mut self,
         row: usize,
@@ -140,7 +137,7 @@ impl<'a> SampleReader<'a> {
         }
         let attributes = &mut self.samples.attributes;
         if attributes.items.is_empty() {
-            // Where one sample has labels, most have as many.
+            // If one sample has labels, most have as many.
             let more = (self.samples.stacks.capacity() - row).min(MOST_ROOM);
             attributes.items.reserve(more * self.own.len());
             attributes.ends.reserve(row + more);
@@ -158,8 +155,8 @@ impl<'a> SampleReader<'a> {
         Ok(())
     }
 
-    /// Whether several labels of the sample are of one key.
-    /// Few are compared with each other; many are sorted, as their number is the sender's choice.
+    /// Returns whether several labels of the sample have the same key. Compares few labels pairwise and sorts
+    /// many, because input determines their number.
     #[inline]
     fn repeats_key(&self) -> bool {
         let key = |label: &u32| self.singles[*label as usize].key;
@@ -172,7 +169,7 @@ impl<'a> SampleReader<'a> {
             .any(|at| self.own[..at].iter().any(|earlier| key(earlier) == key(&self.own[at])))
     }
 
-    /// A sample with several labels of one key: their values become a list ([`labels::group`]).
+    /// Attaches labels with repeated keys: the values of each key become a list ([`labels::group`]).
     ///
     /// # Errors
     ///
@@ -194,21 +191,20 @@ impl<'a> SampleReader<'a> {
         Ok(())
     }
 
-    /// Whether a label is the id of a trace or of a span.
+    /// Returns the trace or span id of a label, if it is one.
     ///
-    /// Found by a number in [`Single`], so labels that are no ids pay four bytes and no more.
+    /// [`Single`] stores only its number, so other labels cost four bytes.
     pub(super) fn half(&self, label: u32) -> Option<Half> {
         let number = self.singles[label as usize].half as usize;
         self.halves.get(number.checked_sub(1)?).copied()
     }
 
-    /// Takes the two labels of a link out of a sample's, if both are there.
-    /// One without the other stays an attribute, as it would make no link.
+    /// Removes the two labels of a link from a sample's labels, if both are present. A single one stays an
+    /// attribute, because a link needs both.
     ///
-    /// A link is two labels, `LABEL_TRACE_ID` and `LABEL_SPAN_ID`; equal links are one row.
+    /// A link consists of two labels, `LABEL_TRACE_ID` and `LABEL_SPAN_ID`. Equal links share a row.
     ///
-    /// Of several ids of a kind the first counts, and none of the others stays: `repeats_key` has
-    /// taken samples with two equal keys before.
+    /// Keys do not repeat here: the caller handles samples with repeated keys separately.
     ///
     /// # Errors
     ///
@@ -254,10 +250,9 @@ impl<'a> SampleReader<'a> {
     }
 }
 
-/// The half of a link that a label is: only a text that comes back as it was is one.
+/// Returns the trace or span id that a label represents. Requires that writing the id restores the string.
 ///
-///
-/// Upper-case digits stay an attribute, since writing makes lower-case ones.
+/// Upper-case digits stay an attribute, because the writer emits lower-case digits.
 fn half(attribute: &Attribute, texts: &Texts) -> Option<Half> {
     let Value::String(value) = attribute.value else {
         return None;
@@ -270,7 +265,7 @@ fn half(attribute: &Attribute, texts: &Texts) -> Option<Half> {
     }
 }
 
-/// The bytes that lower-case hex digits say, if they are of that length and not all zero.
+/// Parses lower-case hex digits of the given length that are not all zero.
 pub(crate) fn hex<const N: usize>(text: &[u8]) -> Option<[u8; N]> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),

@@ -1,7 +1,7 @@
-//! Reading pprof's samples: the hot path.
+//! Reader of pprof's samples: the hot path.
 //!
-//! Requirements: equal stacks and equal labels become one row; a stack or label met before is
-//! known by its bytes, and not decoded again; no allocation for a sample.
+//! Requirements: equal stacks and equal labels share a row; a known stack or label is found by its bytes and
+//! not decoded again; no allocation per sample.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -26,74 +26,75 @@ use crate::wire::read::Reader;
 use crate::wire::short::Short;
 use crate::wire::write;
 
-/// Tags of `Sample`, packed and one by one.
+/// Tags of `Sample`'s lists, packed and unpacked, and of its labels.
 pub(super) const LOCATION_ID: u32 = SAMPLE.packed_tag(Version::Pprof, "location_index");
 pub(super) const LOCATION_ID_UNPACKED: u32 = SAMPLE.tag(Version::Pprof, "location_index");
 const VALUE: u32 = SAMPLE.packed_tag(Version::Pprof, "values");
 const VALUE_UNPACKED: u32 = SAMPLE.tag(Version::Pprof, "values");
 pub(super) const LABEL: u32 = SAMPLE.tag(Version::Pprof, "label");
 
-/// The stacks, and samples with labels, that room is made for before any is met.
+/// The maximum number of stacks, and of samples with labels, for which memory is reserved in advance.
 pub(super) const MOST_ROOM: usize = 1 << 16;
 
-/// As many samples are looked up at once, where that helps.
+/// The number of samples that are prefetched together.
 const AT_ONCE: usize = 32;
 
-/// How many samples and values there will be: known before any is read, so that columns are allocated once.
+/// The numbers of samples and values, known in advance so that columns are allocated once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) samples: usize,
     /// The number of sample types.
     pub(crate) columns: usize,
-    /// About how many locations they have.
+    /// The estimated number of locations in all samples.
     pub(crate) locations: usize,
 }
 
-/// The samples read so far, and what was met in them.
+/// The samples read so far, and their distinct stacks and labels.
 pub(crate) struct SampleReader<'a> {
-    /// The file: stacks and labels that were met are ranges of it.
+    /// The file, of which stacks and labels are ranges.
     pub(super) payload: &'a [u8],
-    /// In the order of the file.
+    /// The samples in the order of the file.
     pub(super) samples: Samples,
-    /// The number of sample types: as many values every sample must have.
+    /// The number of sample types, which is the required number of values per sample.
     pub(super) columns: usize,
-    /// Which row a location id is.
+    /// The rows of location ids.
     pub(super) ids: &'a Ids,
-    /// Seeded: stacks and labels come from strangers.
+    /// Seeded, because stacks and labels are untrusted input.
     pub(super) hasher: RandomState,
-    /// The packed ids of stacks, by number: their row less one.
+    /// The packed ids of distinct stacks. The number of a stack is its row less one.
     pub(super) stacks: Seen<'a>,
-    /// The messages of labels, by number.
+    /// The messages of distinct labels, by number.
     pub(super) labels: Seen<'a>,
-    /// What each label met is.
+    /// The converted labels, by number.
     pub(super) singles: Vec<Single>,
-    /// Of links, by the number that [`Single::half`] has.
+    /// Trace and span ids, by the number in [`Single::half`].
     pub(super) halves: Vec<Half>,
-    /// The labels that the sample being read is the first to have, and what they say.
+    /// Labels whose first occurrence is in the current sample, decoded.
     pub(super) fresh: Vec<(u32, Attribute)>,
     /// Rows of the link table by their ids.
     pub(super) links: HashTable<u32>,
-    /// The labels of one sample.
+    /// The labels of the current sample.
     pub(super) own: Vec<u32>,
-    /// Location ids that were not packed, packed.
+    /// A buffer that packs unpacked location ids.
     pub(super) packed: Vec<u8>,
-    /// The stacks and labels that are fetched at once: by hash, by row, then where they begin and end.
+    /// Buffers for prefetching stacks and labels: their hashes, then their rows, then the first and last byte
+    /// of each.
     pub(super) ahead: [Vec<(u32, u32)>; 2],
 }
 
-/// A label that was met. Every sample may have some of its own, such as its time, so it is small;
-/// what it says is asked of its bytes.
+/// A distinct label. Small, because every sample may have unique labels, such as its time; its value is
+/// decoded from its bytes when needed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Single {
-    /// By it several labels of one key are noticed.
+    /// The key, to detect several labels with one key.
     pub(super) key: StringId,
-    /// Its row, once it is used as an attribute of its own.
+    /// The row of its attribute, after its first use as one.
     pub(super) id: AttributeId,
-    /// 0, or the number of the half of a link that it is, from 1.
+    /// 0, or the number of its trace or span id, counted from 1.
     pub(super) half: u32,
 }
 
-/// The id of a trace or of a span that a label says: both make a link.
+/// A trace or span id in a label. Together they form a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Half {
     Trace([u8; 16]),
@@ -101,7 +102,7 @@ pub(super) enum Half {
 }
 
 impl<'a> SampleReader<'a> {
-    /// Room for all values and samples at once, within the budget.
+    /// Allocates memory for all samples and values, within the budget.
     pub(crate) fn new(
         payload: &'a [u8],
         shape: Shape,
@@ -112,7 +113,7 @@ impl<'a> SampleReader<'a> {
         let Shape { samples, columns, locations } = shape;
         intake.budget.take::<[u32; 3]>(samples)?;
         intake.budget.take::<i64>(samples.saturating_mul(columns))?;
-        // What is not used is never touched, and what is too small moves all that is there.
+        // An overestimate is cheap, because unused memory is never touched; growth would copy the table.
         let room = intake.budget.left::<u32>().min(locations + locations / 16);
         tables.stacks.locations.reserve(room);
         tables.stacks.rows.ends.reserve(samples.min(MOST_ROOM));
@@ -138,11 +139,11 @@ impl<'a> SampleReader<'a> {
         })
     }
 
-    /// All samples, in the order of the file.
+    /// Reads all samples in the order of the file.
     ///
     /// # Errors
     ///
-    /// Has the number of the sample in its place.
+    /// Those of a sample, with its number.
     pub(crate) fn read(
         &mut self,
         samples: &[Place],
@@ -160,7 +161,7 @@ impl<'a> SampleReader<'a> {
         Ok(())
     }
 
-    /// The usual form first; what it is not is read again from the start.
+    /// Reads a sample in the usual form, or else reads it again in the general form.
     #[inline]
     fn sample(
         &mut self,
@@ -190,11 +191,11 @@ impl<'a> SampleReader<'a> {
         Ok(())
     }
 
-    /// Reads the values and labels of a sample that has a packed stack and few bytes before it (as
-    /// Go writes values, and those who write fields from the last) and behind it; its stack, or
-    /// `None` when it is not one.
+    /// Reads a sample in the usual form: a packed stack, few bytes after it, and only values or labels before
+    /// it (Go writes unpacked values first; some writers emit fields in descending order). Returns its stack,
+    /// or `None` if the form differs.
     ///
-    /// It knows from the `Short` how many bytes are left, so fields are read without a check each.
+    /// `Short` tracks the bytes left, so fields are read without bounds checks.
     #[inline(always)]
     fn usual(
         &mut self,
@@ -237,7 +238,8 @@ impl<'a> SampleReader<'a> {
         Ok(rest.is_done().then_some(stack))
     }
 
-    /// Reads packed values, if they are few: a number of each kind, such as objects and bytes.
+    /// Reads packed values if they are few. `packed_mixed` suits values of different sizes, such as objects
+    /// and bytes.
     #[inline(always)]
     fn short_values(&mut self, values: Option<Short>) -> bool {
         let Some(mut values) = values else {
@@ -249,10 +251,9 @@ impl<'a> SampleReader<'a> {
         values.is_done()
     }
 
-    /// Reads the values and labels of any sample; its stack.
+    /// Reads any sample and returns its stack.
     ///
-    /// Location ids that are not one packed field are packed here, so that their stack is found by
-    /// the same bytes as an equal one.
+    /// Packs location ids that are not in one packed field, so that equal stacks have equal bytes.
     #[inline(never)]
     fn unusual(
         &mut self,
@@ -297,7 +298,7 @@ impl<'a> SampleReader<'a> {
         }
     }
 
-    /// Begins a list of ids of our own, with those read so far.
+    /// Starts the buffer of packed ids with those read so far.
     fn pack(&mut self, stack: &[u8], unpacked: bool) {
         if !unpacked {
             self.packed.clear();
@@ -305,8 +306,8 @@ impl<'a> SampleReader<'a> {
         }
     }
 
-    /// The row of a stack by the bytes of its packed ids, of which there are so many at `start` in
-    /// the payload: two numbers stay in registers, and a reader does not.
+    /// Returns the row of a stack by the bytes of its packed ids. Takes a start and a length instead of a
+    /// reader, because two numbers stay in registers.
     #[inline]
     fn stack(
         &mut self,
@@ -328,7 +329,7 @@ impl<'a> SampleReader<'a> {
         Ok(StackId(self.stacks.add(hash, body) + 1))
     }
 
-    /// The row of a stack whose ids were not packed, or came in parts: it is packed first, so that it equals others.
+    /// Returns the row of a stack whose ids were unpacked or split, by its packed form.
     fn stack_made(&mut self, tables: &mut Tables, intake: &mut Intake) -> Result<StackId> {
         let body = std::mem::take(&mut self.packed);
         let hash = hash_bytes(&self.hasher, &body) as u32;
@@ -343,7 +344,7 @@ impl<'a> SampleReader<'a> {
         Ok(StackId(row + 1))
     }
 
-    /// Decodes a stack that was not met before.
+    /// Decodes a new stack.
     #[inline(always)]
     fn new_stack(&mut self, ids: Reader, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
         let first = tables.stacks.locations.len();
@@ -354,7 +355,7 @@ impl<'a> SampleReader<'a> {
         tables.stacks.end(first, 12, intake)
     }
 
-    /// The samples; those with other than a value for each sample type are refused or mended.
+    /// Returns the samples. Samples with a wrong number of values are rejected or repaired.
     pub(crate) fn finish(self, tables: &mut Tables, intake: &mut Intake) -> Result<Samples> {
         let Self { mut samples, columns, ids, stacks: seen, .. } = self;
         drop(seen);
@@ -382,7 +383,7 @@ impl<'a> SampleReader<'a> {
     }
 }
 
-/// Reads the locations of a stack by their ids.
+/// Decodes a stack with sparse ids.
 #[inline(never)]
 fn sparse_stack(ids: Reader, rows_of: &Rows, tables: &mut Tables) -> Result<()> {
     tables.stacks.locations.extend_with(|locations| {

@@ -1,56 +1,56 @@
-//! Byte strings of a file known by number: packed stacks and labels that were met before.
+//! Interning of byte strings of a file: packed stacks and labels get numbers.
 //!
-//! Nearly every stack of a pprof is a new one. A look-up that ends at a free slot, as that of the
-//! model's `RowIndex` does, depends on a branch that is as good as random, which takes a twelfth of
-//! reading. So rows are linked here, and one look-up mostly ends where it begins.
+//! Nearly every stack of a pprof is new. A lookup that ends at a free slot, like that of the model's
+//! `RowIndex`, depends on an unpredictable branch that takes a twelfth of the reading time. So rows in the
+//! same slot are linked here, and most lookups end at the first row.
 //!
 //! ```text
 //! slots  2ⁿ of the last row in each ──┐
-//! rows   {hash, before, start, length}◄┘ ── before ──► the row before it in the slot, …, END
+//! rows   {hash, before, start, length}◄┘ ── before ──► the previous row in the slot, …, END
 //! bytes  in the payload, or in `made`
 //! ```
 //!
-//! Hashes are of a seeded function: stacks and labels come from strangers, who could otherwise
-//! choose rows that all fall into one slot.
+//! The hash function is seeded, because stacks and labels are untrusted input, which could otherwise force
+//! all rows into one slot.
 
 use std::hint::black_box;
 
-/// Byte strings met before, by number, to be found by a hash of what they are: those whose hashes fall
-/// into the same slot are linked, from the last of them.
+/// Interned byte strings, found by hash. Rows in the same slot are linked, starting with the last.
 pub(super) struct Seen<'a> {
-    /// Shorter than 4 GiB, as places in it are 32 bits.
+    /// Shorter than 4 GiB, because offsets have 32 bits.
     payload: &'a [u8],
-    /// By slot: the last row in it, or [`END`].
+    /// The last row in each slot, or [`END`].
     slots: Vec<u32>,
-    /// By number, from 1. What [`END`] stands at is no row.
+    /// The rows, from number 1. The entry at [`END`] is a placeholder.
     rows: Vec<Row>,
-    /// Bytes that are nowhere in the payload.
+    /// Byte strings that are not in the payload.
     made: Vec<u8>,
 }
 
-/// A byte string: all that finding it asks for lies side by side.
+/// A byte string. The fields that a lookup needs are adjacent.
 #[derive(Clone, Copy, Default)]
 struct Row {
-    /// The low half of the bytes' hash; it also says the slot.
+    /// The low half of the hash, which also determines the slot.
     hash: u32,
-    /// The row before it in its slot, or [`END`].
+    /// The previous row in its slot, or [`END`].
     before: u32,
-    /// Where it lies: in the payload, or as far behind its end in what was made.
+    /// The start of the bytes: an offset in the payload, or the length of the payload plus an offset in
+    /// `made`.
     start: u32,
     length: u32,
 }
 
-/// No row has this number.
+/// Not the number of any row.
 const END: u32 = 0;
 
-/// Room for the first bytes that are made; whoever makes some, mostly makes many.
+/// The initial capacity of `made`; a file with one such string usually has many.
 const MADE: usize = 1 << 10;
 
-/// As many rows are large.
+/// The number of rows from which the table grows more slowly.
 const LARGE: usize = 1 << 15;
 
 impl<'a> Seen<'a> {
-    /// None yet; `rows` are expected.
+    /// Creates an empty table with memory for `rows` rows.
     pub(super) fn with_room(payload: &'a [u8], rows: usize) -> Self {
         let mut seen = Self { payload, slots: Vec::new(), rows: Vec::new(), made: Vec::new() };
         seen.rows.reserve(rows + 1);
@@ -61,18 +61,18 @@ impl<'a> Seen<'a> {
         seen
     }
 
-    /// How many there are.
+    /// Returns the number of rows.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.rows.len() - 1
     }
 
-    /// The bytes of a number.
+    /// Returns the bytes of a number.
     pub(super) fn get(&self, number: u32) -> Option<&[u8]> {
         self.bytes(self.rows.get(number as usize + 1)?)
     }
 
-    /// They stay where they are: in the payload, unless they were made.
+    /// Returns the bytes of a row.
     #[inline]
     fn bytes(&self, row: &Row) -> Option<&[u8]> {
         let rest = match (row.start as usize).checked_sub(self.payload.len()) {
@@ -82,10 +82,9 @@ impl<'a> Seen<'a> {
         rest?.get(..row.length as usize)
     }
 
-    /// The number of some bytes of this hash.
+    /// Returns the number of the given bytes.
     ///
-    /// Whether there is a row in the slot is not worth a branch: it is as good as random, and known
-    /// late.
+    /// Does not branch on an empty slot: that branch is unpredictable, and its condition is known late.
     #[inline]
     pub(super) fn find(&self, hash: u32, bytes: &[u8]) -> Option<u32> {
         let mut at = *self.slots.get(self.slot(hash))?;
@@ -104,14 +103,14 @@ impl<'a> Seen<'a> {
         None
     }
 
-    /// Makes hashes the last rows in their slots; no slot waits for another.
+    /// Replaces hashes by the last rows in their slots. The loads are independent of each other.
     pub(super) fn look(&self, hashes: &mut [(u32, u32)]) {
         for (hash, _) in hashes {
             *hash = self.slots.get(self.slot(*hash)).copied().unwrap_or(END);
         }
     }
 
-    /// Fetches such rows, and the bytes they are of.
+    /// Loads these rows and the bytes that they refer to.
     pub(super) fn fetch(&self, rows: &mut [(u32, u32)]) {
         for row in &mut *rows {
             let place = |row: &Row| (row.start, (row.start + row.length).saturating_sub(1));
@@ -121,14 +120,14 @@ impl<'a> Seen<'a> {
         black_box(rows.iter().fold(0, |all, (first, last)| all ^ byte(*first) ^ byte(*last)));
     }
 
-    /// Keeps bytes of the payload.
+    /// Adds bytes of the payload.
     #[inline]
     pub(super) fn add(&mut self, hash: u32, bytes: &[u8]) -> u32 {
         let start = bytes.as_ptr().addr() - self.payload.as_ptr().addr();
         self.push(hash, start, bytes.len())
     }
 
-    /// Keeps bytes that are not of the payload.
+    /// Adds bytes that are not in the payload.
     pub(super) fn make(&mut self, hash: u32, bytes: &[u8]) -> u32 {
         let start = self.payload.len() + self.made.len();
         if self.made.is_empty() {
@@ -138,11 +137,11 @@ impl<'a> Seen<'a> {
         self.push(hash, start, bytes.len())
     }
 
-    /// Links the new row to the last one of its slot.
+    /// Adds a row, linked to the last one of its slot.
     #[inline]
     fn push(&mut self, hash: u32, start: usize, length: usize) -> u32 {
         if 2 * self.len() >= self.slots.len() {
-            // Small ones grow fourfold; of large ones, half the slots would stay empty.
+            // Small tables grow fourfold; a large one would leave half its slots empty.
             let rows = self.rows.len();
             self.spread(if rows < LARGE { 2 * rows + 8 } else { rows + rows / 2 });
             self.rows.reserve((self.slots.len() / 2).saturating_sub(rows) + 1);
@@ -155,8 +154,8 @@ impl<'a> Seen<'a> {
         at - 1
     }
 
-    /// Puts the rows into slots for so many: two for each, at least, so that a row that is not there
-    /// mostly meets none.
+    /// Resizes the table for `rows` rows, with at least two slots per row, so that most lookups of a missing
+    /// row find an empty slot.
     #[cold]
     fn spread(&mut self, rows: usize) {
         self.slots.clear();
@@ -168,8 +167,8 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// The number of slots is a power of two; without any the result is past them, and nothing is
-    /// found.
+    /// Returns the slot of a hash. The number of slots is a power of two. Without slots the result is out of
+    /// range, so lookups find nothing.
     #[inline(always)]
     fn slot(&self, hash: u32) -> usize {
         hash as usize & self.slots.len().wrapping_sub(1)

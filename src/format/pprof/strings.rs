@@ -1,7 +1,7 @@
 //! The string table of a file.
 //!
-//! A string is not decoded until something refers to it, and then only once. So a dictionary made
-//! of a pprof has no unused texts, and no two rows with equal ones.
+//! A string is decoded on first use, and only once. So the dictionary of a pprof has no unused and no
+//! duplicate strings.
 
 use crate::error::{Error, Result, Shown};
 use crate::format::intake::Intake;
@@ -10,26 +10,27 @@ use crate::format::texts::Texts;
 use crate::model::id::StringId;
 
 use crate::format::pprof::layout::Place;
-/// The string table, as places in the file; a string becomes the model's when it is used, so that
-/// equal ones become one and unused ones none.
+/// The string table as places in the file. Strings are interned on first use, so duplicates are merged and
+/// unused ones dropped.
 #[derive(Debug)]
 pub(crate) struct Table<'a> {
-    /// The whole file, which places are in.
+    /// The whole file.
     payload: &'a [u8],
-    /// By index: where the string is in the payload.
+    /// The place of each string, by index.
     rows: &'a [Place],
-    /// The model's id of each; [`UNUSED`] until it is used.
+    /// The model's id of each string; [`UNUSED`] until its first use.
     ids: Vec<u32>,
 }
 
-/// What a file of several profiles is refused with.
+/// The message that rejects a file of several profiles.
 pub(super) const CONCATENATED: &str =
     "the file is several concatenated profiles: split it into its profiles and convert each one";
 
-/// The row at which a second string table begins: an empty string that does not lie right behind the string before it,
-/// or wherever it lies if something else of a profile `is_repeated`.
+/// Returns the row at which a second string table begins: an empty string that does not directly follow the
+/// previous string. If `is_repeated` is true, because another field or an id occurs twice, any empty string
+/// after the first counts.
 ///
-/// Rows are where strings begin and end.
+/// `rows` are the start and end of each string.
 pub(crate) fn second_table(
     rows: impl Iterator<Item = (u32, u32)>,
     is_repeated: bool,
@@ -41,15 +42,15 @@ pub(crate) fn second_table(
     })
 }
 
-/// No string was given this id.
+/// Marks a string without an id.
 const UNUSED: u32 = u32::MAX;
 
 impl Table<'_> {
-    /// The model's id of a string.
+    /// Returns the model's id of a string.
     ///
     /// # Errors
     ///
-    /// An index past the table, unless repairs are asked for: then it is the empty string.
+    /// An index past the table, unless the policy is to repair; then it is the empty string.
     #[inline]
     pub(crate) fn text(
         &mut self,
@@ -63,9 +64,9 @@ impl Table<'_> {
         }
     }
 
-    /// Interns the string, so that an equal one has the same id.
+    /// Interns the string, so that equal strings share an id.
     ///
-    /// Index 0 is the empty string also in a table that has no row at all, which a repair allows.
+    /// Index 0 is the empty string even if the table has no rows, which a repair allows.
     fn first_use(
         &mut self,
         index: u32,
@@ -90,9 +91,11 @@ impl Table<'_> {
 }
 
 impl<'a> Table<'a> {
+    /// Creates the table.
+    ///
     /// # Errors
     ///
-    /// A table whose first string is not the empty one, unless repairs are asked for.
+    /// A table whose first string is not empty, unless the policy is to repair.
     pub(super) fn of(payload: &'a [u8], rows: &'a [Place], intake: &mut Intake) -> Result<Self> {
         intake.budget.take::<u32>(rows.len())?;
         let mut table = Self { payload, rows, ids: vec![UNUSED; rows.len()] };
@@ -100,7 +103,7 @@ impl<'a> Table<'a> {
         Ok(table)
     }
 
-    /// The first string must be there and empty.
+    /// Checks that the first string exists and is empty.
     ///
     /// A repair keeps the table and reads string 0 as empty.
     fn check(&mut self, intake: &mut Intake) -> Result<()> {
@@ -118,7 +121,7 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// The bytes of a string, which need not be UTF-8: `None` past the table.
+    /// Returns the bytes of a string, which may be invalid UTF-8; `None` past the table.
     fn get(&self, row: usize) -> Option<&'a [u8]> {
         let &(start, length) = self.rows.get(row)?;
         self.payload.get(start as usize..)?.get(..length as usize)

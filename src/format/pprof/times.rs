@@ -1,7 +1,8 @@
-//! Timestamps in labels: samples that differ in nothing else become one with several timestamps.
+//! Timestamps in labels: merging of samples that differ only in time.
 //!
-//! pprof has no timestamps; profilers that have them give each its own sample with a numeric label. Only a
-//! caller who names the label has it taken for a time ([`ReadOptions::timestamp_label`](crate::ReadOptions::timestamp_label)).
+//! pprof has no timestamps. Profilers that record them write a sample for each, with a numeric label. The
+//! reader treats a label as a timestamp only if the caller names it
+//! ([`ReadOptions::timestamp_label`](crate::ReadOptions::timestamp_label)).
 //!
 //! ```text
 //! stack attributes          value        stack attributes   values   timestamps
@@ -10,7 +11,7 @@
 //! s1    [ts=20 thread=b]    1
 //! ```
 //!
-//! Values of 1 are left out: a timestamp without a value counts 1.
+//! If all values are 1, they are omitted: a timestamp without a value counts 1.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
@@ -24,18 +25,20 @@ use crate::model::profile::Profile;
 use crate::model::samples::Samples;
 use crate::model::value::Value;
 
-/// What makes samples one.
+/// The key for merging samples.
 ///
-/// Attributes are sorted, as their order in a sample means nothing.
+/// Attributes are sorted, because their order in a sample has no meaning.
 type Identity = (StackId, Vec<AttributeId>, LinkId);
 
-/// Folds the samples of a profile by the numeric label `label`, which is their time.
+/// Merges the samples of a profile that differ only in the numeric label `label`, which becomes their
+/// timestamps.
 ///
-/// A profile of several sample types has no value for each timestamp, and keeps its labels. So does a
-/// label that is no time since 1970 ([`nanos`]). Either is noted, and that there is no such label.
+/// A profile with several sample types cannot store a value for each timestamp, and keeps its labels. A label
+/// that is not a time since 1970 ([`nanos`]) stays a label too. Both cases are reported, and so is a missing
+/// label.
 ///
-/// Linear in the samples: those of one identity are found by hash. The sum of a profile stays what
-/// it was, as each value becomes that of its timestamp.
+/// Takes time linear in the samples, which are grouped by hash. The sum of a profile stays the same, because
+/// each value becomes that of its timestamp.
 pub(crate) fn fold(
     profile: &mut Profile,
     dictionary: &Dictionary,
@@ -81,9 +84,9 @@ pub(crate) fn fold(
     profile.samples = folded(&old, groups, |id| time(id).is_some());
 }
 
-/// The nanoseconds since 1970 that a label says: a number in a unit of time, or in none.
+/// Converts a label to nanoseconds since 1970: a number with a unit of time, or without a unit.
 ///
-/// None for what is before 1970 or past 64 bits, and for a unit that is no time.
+/// Returns `None` for a time before 1970 or past 64 bits, and for another unit.
 fn nanos(attribute: &Attribute, dictionary: &Dictionary) -> Option<u64> {
     let Value::Int(time) = attribute.value else {
         return None;
@@ -95,7 +98,7 @@ fn nanos(attribute: &Attribute, dictionary: &Dictionary) -> Option<u64> {
     u64::try_from(time).ok()?.checked_mul(unit.nanos())
 }
 
-/// Notes a label that stays an attribute.
+/// Reports a label that stays an attribute.
 fn note(one_type: bool, label: &str, intake: &mut Intake) {
     intake.note(
         losses::TIMESTAMP_AS_ATTRIBUTE,
@@ -109,9 +112,9 @@ fn note(one_type: bool, label: &str, intake: &mut Intake) {
     );
 }
 
-/// Samples anew: those of a group are one, its times ascending; values only where one of them is not 1.
+/// Builds the merged samples. Timestamps are ascending. Values are stored only if one of them is not 1.
 ///
-/// A group stands where its first sample stood; its link and attributes are that sample's.
+/// A group has the position, the link and the attributes of its first sample.
 fn folded(
     old: &Samples,
     groups: Vec<(usize, Vec<(u64, i64)>)>,

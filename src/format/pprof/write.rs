@@ -1,16 +1,16 @@
-//! Writing pprof: one payload for each set of profiles that are columns of one.
+//! Writer of pprof: one payload for each set of profiles that are columns of one profile.
 //!
-//! A payload is made in one pass over the samples, which copies bytes that were made ready before:
+//! A payload is written in one pass over the samples, which copies precomputed bytes:
 //!
-//! | made once | from |
+//! | computed once | by |
 //! |---|---|
-//! | labels of every attribute | `encode_labels`, one slice of bytes for each |
+//! | labels of every attribute | `encode_labels`, a slice of bytes for each |
 //! | ids of locations and functions | `encode_ids`, as [`Codes`] |
-//! | a stack's ids | the first sample that has it: later ones copy them from the output itself |
+//! | the ids of a stack | its first sample; later ones copy them from the output |
 //!
 //! ```text
 //! Profiles ─► join: which profiles are columns of one ─► Set ─► subset, if there are several ─► Writer
-//!             strings marked ─► labels, ids made ready ─► samples ─► tables ─► header ─► strings
+//!             mark strings ─► encode labels, ids ─► samples ─► tables ─► header ─► strings
 //! ```
 
 use std::ops::Range;
@@ -43,16 +43,16 @@ use crate::schema::Version::Pprof;
 use crate::wire::codes::Codes;
 use crate::wire::write::field_message;
 
-/// Writes the profiles, each set of columns a payload.
+/// Writes the profiles: one payload for each set of columns.
 ///
-/// Several sample types are one payload: the columns that [`columns::join`] says belong together. Fields are written
-/// in ascending order.
+/// [`columns::join`] determines which columns become one payload with several sample types. Fields are
+/// written in ascending order.
 ///
-/// `spare` is a buffer of the caller, for the first payload.
+/// `spare` is a buffer of the caller, reused for the first payload.
 ///
 /// # Errors
 ///
-/// [`Limit`](crate::ErrorKind::Limit) past `max_output_bytes`, counted over all payloads.
+/// [`Limit`](crate::ErrorKind::Limit) if `max_output_bytes` is exceeded by all payloads together.
 pub(crate) fn write(
     profiles: &Profiles,
     options: &WriteOptions,
@@ -67,7 +67,7 @@ pub(crate) fn write(
     let sets: Vec<(&ScopeProfiles, Vec<Joined>)> = scopes
         .map(|scope| (scope, columns::join(scope, dictionary, Join::Compatible, losses)))
         .collect();
-    // One pprof has the tables as they are; of several, each has what it reaches.
+    // A single pprof keeps the tables as they are; each of several gets the rows that it reaches.
     let count = sets.iter().map(|(_, joined)| joined.len()).sum();
     note_orphans(profiles, count == 1, order.as_ref(), losses);
     let mut subsets = (count != 1).then(|| Subsets::of(dictionary, order.take()));
@@ -92,30 +92,28 @@ pub(crate) fn write(
     Ok(payloads)
 }
 
-/// The columns that become one pprof.
-///
-/// Before it is known whether the tables are written whole or as a subset.
+/// The columns that become one pprof, before the choice between whole tables and a subset.
 struct Set<'a> {
-    /// That of all profiles, or of the subset.
+    /// The dictionary of all profiles, or of the subset.
     dictionary: &'a Dictionary,
-    /// What each attribute is to formats with a field for it.
+    /// The classification of attributes.
     known: &'a KnownAttributes,
-    /// The rows that are written, where it is the only one.
+    /// The rows to write, if there is only one pprof.
     rows: Order,
     joined: &'a Joined<'a>,
-    /// NONE: none, and the last column is shown.
+    /// If `NONE`, readers show the last column.
     default: StringId,
-    /// Whether the scope says anything of pprof.
+    /// Whether the scope has an attribute of pprof.
     from_pprof: bool,
 }
 
 impl Set<'_> {
-    /// Several pprofs of one dictionary each get a subset of it; one alone is written from the
-    /// dictionary as it is.
+    /// Writes the payload. If there are several pprofs, each gets a subset of the dictionary; a single one
+    /// gets the whole.
     ///
     /// # Errors
     ///
-    /// More rows than ids of 32 bits count; the limit of the output.
+    /// More rows than 32-bit ids can count; the limit of the output.
     fn payload(
         self,
         subsets: Option<&mut Subsets>,
@@ -137,11 +135,10 @@ impl Set<'_> {
     }
 }
 
-/// Counts the rows that are left out: of one pprof's tables none, but what samples do not refer to
-/// has no table there.
+/// Counts the dropped rows. A single pprof keeps its tables, but pprof has no tables of links, attributes and
+/// stacks, so unreferenced rows of these are dropped.
 ///
-/// Counted before writing, and once for all payloads: a row that one of several pprofs has is no
-/// orphan.
+/// Counted before writing, once for all payloads: a row that one of several pprofs contains is not an orphan.
 fn note_orphans(profiles: &Profiles, whole: bool, order: Option<&Order>, losses: &mut Losses) {
     if let Some(order) = order.filter(|_| whole) {
         return order.note(&profiles.dictionary, losses);
@@ -151,10 +148,10 @@ fn note_orphans(profiles: &Profiles, whole: bool, order: Option<&Order>, losses:
     orphans::note(profiles, reach.as_ref(), kept, losses);
 }
 
-/// The default sample type: the profile's or the scope's; or the first profile's, where the scope
-/// does not say which order the columns had, since pprof would show the last.
+/// Returns the default sample type: that of the profile or the scope. If neither is set and the order of
+/// columns is unknown, it is the type of the first profile, because pprof would show the last.
 ///
-/// `default_sample_type` is a name, so of two sample types of one name it means either.
+/// `default_sample_type` is a name, so it cannot distinguish two sample types with the same name.
 fn default_name(
     joined: &Joined,
     of_scope: Option<&Value>,
@@ -170,47 +167,45 @@ fn default_name(
     first.sample_types.first().map_or(StringId::NONE, |value_type| value_type.name)
 }
 
-/// One pprof being written.
-///
-/// Made for one payload and used up by it.
+/// The state of writing one pprof.
 pub(crate) struct Writer<'a, 'l> {
     pub(crate) dictionary: &'a Dictionary,
     pub(super) known: &'a KnownAttributes,
-    /// The rows that are written.
+    /// The rows to write.
     pub(super) rows: Order,
     /// The profiles that are columns of this one.
     pub(crate) joined: &'a Joined<'a>,
-    /// For the limits, links and timestamps.
+    /// Limits, links and timestamps.
     pub(crate) options: &'a WriteOptions,
     pub(crate) losses: &'l mut Losses,
-    /// Strings that are used, then those made here.
+    /// Used strings of the dictionary, followed by new ones.
     pub(crate) strings: PprofStrings<'a>,
-    /// The labels that attributes become, ready to be copied into samples.
+    /// The encoded labels of all attributes, ready to be copied into samples.
     ///
-    /// 64 zeros follow the last one, as it is copied 64 bytes at a time.
+    /// 64 zeros follow the last one, because labels are copied 64 bytes at a time.
     pub(crate) labels: Vec<u8>,
-    /// By attribute: where its labels begin and end.
+    /// The start and end of the labels of each attribute.
     pub(super) label_parts: Vec<[u32; 2]>,
-    /// The attributes whose labels have the key of those that timestamps become.
+    /// Attributes whose labels have the same key as those of timestamps.
     pub(crate) time_labels: HashSet<AttributeId, RandomState>,
-    /// By location and by function: its id.
+    /// The encoded id of each location.
     pub(crate) locations: Codes,
-    /// Codes are varints that are ready to be copied.
+    /// The encoded id of each function.
     pub(super) functions: Codes,
-    /// By stack: where in the payload its location ids are, once they were written.
+    /// The place of each stack's location ids in the payload, after they were written.
     ///
-    /// Equal positions: not written yet.
+    /// Start and end are equal until then.
     pub(crate) stacks: Vec<[u32; 2]>,
     /// As in `Set`.
     pub(super) default: StringId,
-    /// The id of a function for lines that have none.
+    /// The id of the function for lines without one.
     pub(super) no_function: u32,
-    /// The id of a location for frames that are none.
+    /// The id of the location for frames without one.
     pub(super) no_location: u32,
 }
 
 impl<'a, 'l> Writer<'a, 'l> {
-    /// Ids of what is made up, such as an unknown function, come behind those of the tables.
+    /// Creates a writer. Ids of synthesized rows, such as an unknown function, follow those of the tables.
     fn new(set: Set<'a>, options: &'a WriteOptions, losses: &'l mut Losses) -> Self {
         let Set { dictionary, known, rows, joined, default, .. } = set;
         let strings = PprofStrings::new(&dictionary.strings);
@@ -234,13 +229,13 @@ impl<'a, 'l> Writer<'a, 'l> {
         }
     }
 
-    /// Texts, labels and ids are encoded before samples, which then are copies of ready bytes.
+    /// Writes the payload.
     ///
-    /// Fields go out in ascending order, but samples refer to strings: so the strings are chosen
-    /// first and written late, and the header, which may still need some, is made before they are
-    /// written.
+    /// Strings, labels and ids are encoded before the samples, which copy them. Fields are in ascending
+    /// order, but samples refer to strings. So strings are numbered first and written late. The header may
+    /// add strings, so it is encoded before the string table is written.
     ///
-    /// The estimate is for the buffer alone: too small, it grows once more.
+    /// The estimate affects only the buffer, which grows once more if it is too small.
     fn payload(mut self, from_pprof: bool, mut out: Vec<u8>) -> Result<Vec<u8>> {
         check_rows("location", self.dictionary.locations.len())?;
         let said = self.mark_strings();
@@ -270,16 +265,16 @@ impl<'a, 'l> Writer<'a, 'l> {
         Ok(out)
     }
 
-    /// The sample types; a profile without any measures something that has no name.
+    /// Returns the sample types. A profile without sample types gets one without a name.
     pub(crate) fn sample_types(&self) -> Vec<ValueType> {
         let types: Vec<ValueType> = self.joined.sample_types().collect();
         if types.is_empty() { vec![ValueType::default()] } else { types }
     }
 
-    /// Marks every string the payload uses; the labels of the attributes that samples use.
+    /// Marks every string that the payload uses, and returns the labels of the attributes of samples.
     ///
-    /// Names and files of all functions and mappings, whether a location has them or not: unused
-    /// rows are part of the dictionary where there is one pprof.
+    /// Includes the strings of all functions and mappings, referenced or not, because a single pprof keeps
+    /// unreferenced rows.
     fn mark_strings(&mut self) -> Ragged<Said> {
         let Self { dictionary, rows, strings, joined, .. } = self;
         let table = &mut strings.table;
@@ -311,9 +306,9 @@ impl<'a, 'l> Writer<'a, 'l> {
         self.mark_labels()
     }
 
-    /// What the attributes of samples become; each is decided once, however many samples have it.
+    /// Converts the attributes of samples to labels, once each, however many samples have them.
     ///
-    /// After it the table is numbered; strings that are made later come behind it.
+    /// Then numbers the table; strings added later follow it.
     fn mark_labels(&mut self) -> Ragged<Said> {
         let mut used = vec![false; self.dictionary.attributes.len()];
         for id in &self.joined.first().samples.attributes.items {
@@ -342,7 +337,8 @@ impl<'a, 'l> Writer<'a, 'l> {
         all
     }
 
-    /// After the strings are numbered. An attribute that no sample has takes no bytes.
+    /// Encodes the labels. Call it after the strings are numbered. An attribute that no sample has takes no
+    /// bytes.
     ///
     /// `all` has a row for each attribute, in their order.
     fn encode_labels(&mut self, all: Ragged<Said>) {
@@ -354,18 +350,18 @@ impl<'a, 'l> Writer<'a, 'l> {
             }
             self.label_parts.push([begin, self.labels.len() as u32]);
         }
-        // So that the last ones are copied as fast as the others.
+        // Padding, so that the last labels can be copied in blocks too.
         self.labels.extend_from_slice(&[0; 64]);
     }
 
-    /// Where the labels of an attribute are.
+    /// Returns the place of the labels of an attribute.
     #[inline]
     pub(crate) fn label_of(&self, id: AttributeId) -> Range<usize> {
         let part = self.label_parts.get(id.row());
         part.map_or(0..0, |&[begin, end]| begin as usize..end as usize)
     }
 
-    /// Makes the varints of all ids ready: a row's id is its place in its table.
+    /// Encodes all ids. The id of a row is its place in its table.
     fn encode_ids(&mut self) {
         let ids = |rows: &Select, table: usize, none: u32| {
             rows.codes(table, |place| if place == 0 { none } else { place })
@@ -375,9 +371,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         self.functions = ids(&rows.functions, dictionary.functions.len(), self.no_function);
     }
 
-    /// How many locations the stacks of all samples have.
-    ///
-    /// A guess of the output's size is made of it.
+    /// Returns the number of locations in the stacks of all samples, to estimate the size of the output.
     fn cells(&self) -> usize {
         let stacks = &self.joined.first().samples.stacks;
         stacks.iter().map(|id| self.dictionary.stack(*id).len()).sum()

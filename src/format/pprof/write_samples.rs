@@ -1,21 +1,21 @@
-//! Writing pprof's samples: stacks and labels are ready to be copied.
+//! Writer of pprof's samples, which copies encoded stacks and labels.
 //!
-//! A model sample becomes one record unless it has timestamps or is a series. Timestamps, which
-//! pprof has no field for, become one record each with a numeric label in nanoseconds
-//! ([`LABEL_END_TIMESTAMP_NS`]), or are left out, with a code, where that would make more samples
-//! than `max_expanded_samples`.
+//! A sample of the model becomes one record, unless it has timestamps or is a series. pprof has no field for
+//! timestamps: each becomes a separate record with a numeric label in nanoseconds
+//! ([`LABEL_END_TIMESTAMP_NS`]). If that would give more samples than `max_expanded_samples`, timestamps are
+//! dropped, with a loss.
 //!
 //! ```text
-//! Sample       location_id [ids of the stack]   value [one a column]   label …   label of the link, of the time
-//! made ready   the same bytes in an             varints, here          label_of  encode_links, time_label
+//! Sample       location_id [ids of the stack]   value [one per column]  label …   label of the link, of the time
+//! source       the same bytes in an             varints, encoded here   label_of  encode_links, time_label
 //!              earlier sample
 //! ```
 //!
-//! What the model can say of a sample and pprof cannot:
+//! Samples of the model that pprof cannot represent directly:
 //!
-//! | a sample with | is written as |
+//! | sample | written as |
 //! |---|---|
-//! | n timestamps and n values, or none | n samples of one value each |
+//! | n timestamps and n values, or no values | n samples of one value each |
 //! | n timestamps and one total for each column | n samples that share each total |
 //! | no timestamps and several values of its one type | a sample for each value, with a loss |
 //! | no value | a sample of zeros, with a loss |
@@ -37,17 +37,17 @@ use crate::semconv::{LABEL_END_TIMESTAMP_NS, LABEL_SPAN_ID, LABEL_TRACE_ID};
 use crate::wire::record::{Fields, Records, records};
 
 impl Writer<'_, '_> {
-    /// All samples.
+    /// Writes all samples.
     ///
-    /// Usual samples take the short way: no timestamps, and one value a column. The limit is looked
-    /// at after each, since expanding timestamps may multiply them.
+    /// Samples without timestamps and with one value per column take the fast path. The limit is checked
+    /// after each sample, because expanding timestamps may multiply their number.
     ///
-    /// `one` is whether there is one sample type, by which values may be those of timestamps;
-    /// `alone`, whether all values are in one profile and so beside each other.
+    /// `one` is whether there is one sample type, so that values may belong to timestamps. `alone` is whether
+    /// one profile holds all values.
     ///
     /// # Errors
     ///
-    /// [`Limit`](crate::ErrorKind::Limit) past `max_output_bytes`.
+    /// [`Limit`](crate::ErrorKind::Limit) if `max_output_bytes` is exceeded.
     pub(crate) fn samples(&mut self, out: &mut Vec<u8>) -> Result<()> {
         let joined = self.joined;
         let links = self.encode_links();
@@ -83,11 +83,12 @@ impl Writer<'_, '_> {
         })
     }
 
-    /// A sample with timestamps, whose values are in several profiles.
+    /// Writes a sample with timestamps whose values are in several profiles.
     ///
     /// A timestamp without a value counts 1.
     ///
-    /// With [`Timestamps::Drop`] the values of a column are added up, as pprof has one for each.
+    /// With [`Timestamps::Drop`], the values of a column are added up, because pprof has one value per
+    /// column.
     #[cold]
     fn spread_columns(
         &mut self,
@@ -116,10 +117,9 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Expanding timestamps may take more samples than allowed: then they are left out.
+    /// Returns how to write timestamps: they are dropped if expanding them exceeds the limit.
     ///
-    /// Decided for the payload and not for a sample: half of the timestamps would be a picture of
-    /// none.
+    /// Decided for the whole payload, because a part of the timestamps would be misleading.
     fn choose_timestamps(&mut self) -> Timestamps {
         let times = self.joined.first().samples.timestamps.items.len() as u64;
         match self.options.timestamps {
@@ -128,11 +128,11 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// A sample with timestamps, or with other than one value for its one sample type.
+    /// Writes a sample with timestamps, or with zero or several values for its one sample type.
     ///
-    /// A total of several timestamps is shared out, and counted as split where the parts differ.
+    /// The total of several timestamps is divided among them, and counted as split if the parts may differ.
     ///
-    /// `series` is whether each timestamp has a value of its own, or counts 1.
+    /// `series` is whether each timestamp has a value, or counts 1.
     #[cold]
     fn spread(
         &mut self,
@@ -181,11 +181,9 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// What the values of a sample add up to, whose timestamps are left out.
+    /// Adds up the values of a sample whose timestamps are dropped.
     ///
-    /// More than 64 signed bits hold is counted, and cut to what they do.
-    ///
-    /// Cut at 64 bits, as each value of the model would be.
+    /// A sum that overflows 64 signed bits is clamped and counted.
     fn total(&mut self, values: &[i64], times: &[u64], row: usize) -> i64 {
         if i64::try_from(measures::sum(values, times)).is_err() {
             self.losses.add(losses::VALUE_OVERFLOW, || format!("samples[{row}]"));
@@ -193,9 +191,9 @@ impl Writer<'_, '_> {
         measures::total(values, times)
     }
 
-    /// One of the samples that a sample with timestamps becomes.
+    /// Writes one of the samples that a sample with timestamps becomes.
     ///
-    /// Its links and attributes are those of the sample it is a part of.
+    /// It has the link and the attributes of that sample.
     #[inline(never)]
     fn part(
         &mut self,
@@ -213,7 +211,7 @@ impl Writer<'_, '_> {
         if !sample.attributes.iter().any(is_time) {
             return self.sample(out, sample, values, [&label], links);
         }
-        // Readers take the label of this key for the time: only the timestamp may have it.
+        // Readers treat a label with this key as the time, so other labels must not have it.
         let kept: Vec<AttributeId> =
             sample.attributes.iter().copied().filter(|id| !is_time(id)).collect();
         self.losses.add(losses::TIMESTAMP_LABEL_CONFLICT, || {
@@ -222,9 +220,9 @@ impl Writer<'_, '_> {
         self.sample(out, &SampleRef { attributes: &kept, ..*sample }, values, [&label], links);
     }
 
-    /// The label of a timestamp, ready to be copied.
+    /// Encodes the label of a timestamp.
     ///
-    /// A time past 63 bits, in the year 2262, is written as the latest there is, with a loss.
+    /// A time past 63 bits, in the year 2262, becomes the maximum, with a loss.
     fn time_label(&mut self, time: u64) -> Vec<u8> {
         let key = self.strings.make(LABEL_END_TIMESTAMP_NS.to_owned());
         let unit = self.strings.make("nanoseconds".to_owned());
@@ -237,9 +235,9 @@ impl Writer<'_, '_> {
         label
     }
 
-    /// The attributes that become labels as timestamps do.
+    /// Finds the attributes whose labels have the key of timestamps.
     ///
-    /// Only attributes that become labels at all: an empty one cannot be taken for a time.
+    /// Ignores attributes without labels, such as empty ones.
     fn find_time_labels(&mut self) {
         if self.joined.first().samples.timestamps.items.is_empty() {
             return;
@@ -250,15 +248,13 @@ impl Writer<'_, '_> {
         self.time_labels = ids.filter(|id| !self.label_of(*id).is_empty()).collect();
     }
 
-    /// A sample with some labels more, which are ready.
+    /// Writes a sample with additional encoded labels.
     ///
-    /// The room is bounded before a byte is written: ids by their count, values by ten bytes each,
-    /// labels by their known lengths. A stack that an earlier sample had is copied from the output.
+    /// Reserves an upper bound of its size: ids by their count, ten bytes per value, labels by their lengths.
+    /// `links` are the labels of all links; `last` are the labels after all others.
     ///
-    /// `links` are the labels of all links, `last` those that come behind all others.
-    ///
-    /// Where a stack lies is remembered by its row: the bytes of the first sample that has it are
-    /// the source of all later ones, so a stack is encoded once.
+    /// The place of each stack is recorded by row. Later samples with the same stack copy its bytes from the
+    /// output, so each stack is encoded once.
     #[inline(always)]
     fn sample<const N: usize>(
         &mut self,
@@ -316,10 +312,10 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// The two labels of every link, ready to be copied.
-    /// A link with one id alone has no labels: reading makes links of both only.
+    /// Encodes the two labels of every link. A link with only one id gets no labels, because the reader
+    /// requires both.
     ///
-    /// A row for each link of the dictionary, empty where it has no labels.
+    /// The result has a row for each link of the dictionary, empty if it has no labels.
     fn encode_links(&mut self) -> Ragged<u8> {
         let mut encoded = Ragged::default();
         if self.joined.first().samples.links.is_empty() || !self.options.links {
@@ -342,10 +338,10 @@ impl Writer<'_, '_> {
         encoded
     }
 
-    /// The labels of a sample's link, unless it has labels of these keys already.
-    /// Ready bytes; none where the sample says these keys itself, which counts as a loss.
+    /// Returns the labels of a sample's link. If the sample has labels with these keys, returns no labels and
+    /// counts a loss.
     ///
-    /// The three codes: the labels are taken, the link is half of one, the caller wants no links.
+    /// The three codes: the keys are taken, the link lacks an id, the caller dropped links.
     #[inline(never)]
     fn link_labels<'k>(
         &mut self,

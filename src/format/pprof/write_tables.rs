@@ -1,17 +1,17 @@
-//! Writing pprof's tables and what it says once.
+//! Writer of pprof's tables and of the fields that occur once.
 //!
-//! Tables are written behind the samples, in the order of their fields. The id of a row is its place in its table, so
-//! that readers find it without a search.
+//! Tables follow the samples, in the order of their fields. The id of a row is its place in its table, so
+//! readers find it without a search.
 //!
-//! A function that a line needs but nothing names, and a location that a stack has as none, become
-//! one made-up row each behind the last: pprof's ids start at 1, and 0 is none.
+//! pprof's ids start at 1, and 0 means unset. If a line has no function, or a stack contains an unset
+//! location, one synthesized row follows the last.
 //!
 //! | in the model | in pprof |
 //! |---|---|
 //! | `pprof.mapping.has_*`, build ids | fields of `Mapping` |
 //! | `pprof.location.is_folded` | `Location.is_folded` |
 //! | comments, filters, URL of the documentation | fields of `Profile` |
-//! | other attributes of mappings and locations, frame types | nothing, with a loss |
+//! | other attributes of mappings and locations, frame types | dropped, with a loss |
 
 use crate::format::fields::{emit, number};
 use crate::format::known::{self, BuildId, Known};
@@ -29,15 +29,15 @@ use crate::wire::write::{field_bytes, field_message, field_text};
 
 use crate::format::pprof::write::Writer;
 
-/// What a line of a location may take.
+/// The maximum size of a line of a location.
 ///
-/// A bound, so that room is asked for once a location and not for each field.
+/// An upper bound, so that memory is reserved once per location and not for each field.
 const LINE: usize = Fields::MESSAGE + Fields::INDEX + 2 * Fields::VARINT;
 
 impl Writer<'_, '_> {
-    /// Without a temporality, for which pprof has no field.
+    /// Writes a value type without its temporality, for which pprof has no field.
     ///
-    /// The loss of a temporality is counted by [`unsaid`](crate::format::unsaid).
+    /// [`unsaid`](crate::format::unsaid) counts that loss.
     pub(super) fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {
         let index = |id: StringId| u64::from(self.strings.table.index(id));
         emit!(VALUE_TYPE in Pprof; {
@@ -46,14 +46,14 @@ impl Writer<'_, '_> {
         });
     }
 
-    /// pprof has one build id; of several the linker's is written ([`BuildId`] is in that order). Flags that nobody said
-    /// are inferred, unless the profile came from a pprof that had none.
+    /// Writes the mappings. pprof has one build id: if there are several, that of the linker is written
+    /// ([`BuildId`] is in order of preference). Unknown flags are inferred, unless the profile was converted
+    /// from a pprof without flags.
     ///
-    /// The flags matter: of a mapping that has none, pprof takes its binary for one without symbols
-    /// and looks for them.
+    /// Flags matter: if a mapping has no flags, pprof assumes that its binary is not symbolized and looks up
+    /// symbols.
     ///
-    /// All mappings are written, whether or not a location is in them, and their ids are their
-    /// rows.
+    /// All mappings are written, referenced or not, and their ids are their rows.
     pub(super) fn mappings(&mut self, out: &mut Vec<u8>, from_pprof: bool) {
         let inferred =
             (!from_pprof).then(|| flags::infer(self.dictionary, self.rows.locations.rows()));
@@ -115,10 +115,9 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Ids are row numbers, so that a reader need not look any up.
+    /// Writes the locations. Ids are row numbers, so readers need no lookup.
     ///
-    /// Of a location without a place in the table (`no_location`) there is one row at the end, if a
-    /// stack has it.
+    /// If a stack contains an unset location (`no_location`), a row for it follows the last.
     #[inline(never)]
     pub(super) fn locations(&mut self, out: &mut Vec<u8>) {
         let locations = &self.dictionary.locations;
@@ -154,9 +153,9 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// A line within a location; one without a function refers to the one that is made up for these.
+    /// Writes a line of a location. Without a function, it refers to the synthesized function.
     ///
-    /// Inlined so that writing a location is one loop without calls.
+    /// Inlined, so that writing a location is one loop without calls.
     #[inline(always)]
     pub(super) fn line(&self, fields: &mut Fields, line: &Line) {
         emit!(LINE in Pprof; {
@@ -168,9 +167,9 @@ impl Writer<'_, '_> {
         });
     }
 
-    /// Whether a location is folded; what else is said of it is lost.
+    /// Returns whether a location is folded. Other attributes are lost.
     ///
-    /// `at` is the place among those that are written, which losses name.
+    /// `at` is the place among the written locations, for losses.
     pub(super) fn location_attributes(&mut self, at: usize, attributes: &[AttributeId]) -> bool {
         let mut folded = false;
         for id in attributes {
@@ -192,9 +191,10 @@ impl Writer<'_, '_> {
         folded
     }
 
-    /// A line must name a function in pprof: lines without one get an empty function, the last.
+    /// Writes the functions. pprof requires a function for each line, so lines without one share an empty
+    /// function, the last.
     ///
-    /// Each of these lines is counted: the tools that read it show a frame without a name.
+    /// Each of these lines is counted, because tools show a frame without a name.
     #[inline(never)]
     pub(super) fn functions(&mut self, out: &mut Vec<u8>) {
         let strings = &self.strings.table;
@@ -233,9 +233,10 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// With the bytes that the source had where they were not UTF-8: pprof's readers take them.
+    /// Writes the string table. Strings that are not UTF-8 keep their original bytes, which readers of pprof
+    /// accept.
     ///
-    /// From the arena in one piece where all of it is UTF-8, as it nearly always is.
+    /// If all strings are UTF-8, as is usual, they are copied from the arena.
     #[inline(never)]
     pub(super) fn string_table(&self, out: &mut Vec<u8>) {
         let strings = &self.dictionary.strings;
@@ -251,13 +252,12 @@ impl Writer<'_, '_> {
         self.strings.made.iter().for_each(|text| field_bytes(out, number, text.as_bytes()));
     }
 
-    /// The fields after the string table.
-    /// Made before the string table is written, since its texts are strings too.
+    /// Encodes the fields after the string table. Called before the string table is written, because these
+    /// fields refer to strings.
     ///
     /// Times are nanoseconds since 1970; `period` is in the unit of `period_type`.
     ///
-    /// All of it is of the first profile: those that were joined agree on it, or would not have
-    /// been.
+    /// All fields are those of the first profile: joined profiles agree on them.
     pub(super) fn header(&mut self) -> Vec<u8> {
         let profile = self.joined.first();
         let mut bytes = Vec::new();
@@ -295,9 +295,9 @@ impl Writer<'_, '_> {
         bytes
     }
 
-    /// The text of the first attribute of a kind.
+    /// Returns the index of the string of the first attribute of a kind.
     ///
-    /// 0 where there is none: the empty string, which is left out.
+    /// 0 if there is no such attribute: the empty string, which is omitted.
     pub(super) fn attribute_text(&self, wanted: Known) -> u32 {
         let mut of =
             self.joined.first().attributes.iter().filter(|id| self.known.get(**id) == wanted);
@@ -306,11 +306,10 @@ impl Writer<'_, '_> {
         text.map_or(0, |text| self.strings.table.index(text))
     }
 
-    /// The comments: of one list, or each with a number of its own.
-    /// As indices into the string table.
+    /// Returns the comments as indices into the string table: those of a list, and those with a number in
+    /// their key.
     ///
-    /// Other converters number comments (`pprof.profile.comment.0` …): they are put in the order of
-    /// the numbers.
+    /// Other converters number comments (`pprof.profile.comment.0` …); these are sorted by number.
     pub(super) fn comments(&self) -> Vec<u32> {
         let attributes = || self.joined.first().attributes.iter();
         let listed = attributes()
@@ -327,9 +326,9 @@ impl Writer<'_, '_> {
         comments.into_iter().map(|text| self.strings.table.index(text)).collect()
     }
 
-    /// What 64 signed bits cannot say is the latest they can, and counts as a loss.
+    /// Converts a time. One that overflows 64 signed bits becomes the maximum, and counts as a loss.
     ///
-    /// pprof has both as `int64`; the model takes any `uint64` of OTLP.
+    /// Both of pprof's times are `int64`; the model holds any `uint64` of OTLP.
     pub(super) fn nanos(&mut self, nanos: i128, field: &'static str) -> i64 {
         i64::try_from(nanos).unwrap_or_else(|_| {
             self.losses.add(losses::TIME_OVERFLOW, || field.to_owned());

@@ -63,7 +63,7 @@ use crate::wire::write::{field_bytes_nonempty, field_large, field_message};
 ///
 /// * [`Limit`](crate::ErrorKind::Limit) if `max_output_bytes` or `max_expanded_samples` is exceeded.
 /// * [`Unrepresentable`](crate::ErrorKind::Unrepresentable) for a table of more rows than an `int32` counts.
-/// * [`Option`](crate::ErrorKind::InvalidOption) for one id for several profiles.
+/// * [`InvalidOption`](crate::ErrorKind::InvalidOption) for one id for several profiles.
 pub(crate) fn write<G: Generation>(
     profiles: &Profiles,
     options: &WriteOptions,
