@@ -1,45 +1,44 @@
-//! When events were: perf's times count from when the machine was started.
+//! Converts perf's times, which count from the start of the machine, to timestamps.
 //!
 //! ```text
-//! # captured on    : Fri Nov 20 10:25:30 2026        when the recording ended, to the second
-//! busy 3105 2121.621847: …                           seconds since the machine was started
+//! # captured on    : Fri Nov 20 10:25:30 2026        end of the recording, in whole seconds
+//! busy 3105 2121.621847: …                           seconds since the start of the machine
 //! ```
 //!
-//! The last event is taken to be at the end of the recording, unless the option `boot-time` says
-//! better. Without either, samples have no timestamps: those of 1970 would be wrong in silence.
+//! The last event is assumed to be at the end of the recording, unless the option `boot-time` provides the
+//! start of the machine. Without either, samples have no timestamps, because times since 1970 would be
+//! silently wrong.
 
 use crate::error::{Error, Result};
 use crate::format::calendar::of_ctime;
 use crate::format::intake::Intake;
 use crate::format::losses::{TIME_COARSE, TIME_NO_ANCHOR};
 
-/// What is known of when the machine was started.
+/// The start of the machine, as far as it is known.
 ///
-/// Events are read before the last one is known, so times are kept relative and moved at the end.
+/// The last event is known only at the end, so timestamps stay relative until then.
 pub(super) enum Anchor {
-    /// The nanoseconds since 1970.
+    /// The start in nanoseconds since 1970.
     Boot(u64),
-    /// The recording ended then, in nanoseconds since 1970: after the last event that was met.
+    /// The end of the recording. The last event is assumed to be at that time.
     End {
-        /// Of the header.
+        /// The end from the header, in nanoseconds since 1970.
         captured: u64,
-        /// The largest time that was met so far.
+        /// The largest time so far.
         last: u64,
     },
     Unknown,
 }
 
 impl Anchor {
-    /// By when the machine started, if that is known; else by what the header says.
-    ///
-    /// The option wins over the header, which is coarse.
+    /// Creates the anchor from the option, which takes precedence over the coarse time in the header.
     pub(super) fn of(boot: Option<u64>) -> Self {
         boot.map_or(Self::Unknown, Self::Boot)
     }
 
-    /// Takes what the header says: `Fri Nov 20 10:25:30 2026`.
+    /// Parses the end of the recording in the header: `Fri Nov 20 10:25:30 2026`.
     ///
-    /// A date that cannot be read, or is before 1970, says nothing.
+    /// Ignores an invalid date, or one before 1970.
     pub(super) fn captured_on(&mut self, date: &str) {
         let captured = of_ctime(date).and_then(|nanos| u64::try_from(nanos).ok());
         if let (Self::Unknown, Some(captured)) = (&self, captured) {
@@ -47,11 +46,11 @@ impl Anchor {
         }
     }
 
-    /// The timestamp of an event, less what [`boot`](Self::boot) says in the end.
+    /// Returns the timestamp of an event. The caller adds [`boot`](Self::boot) after the last event.
     ///
     /// # Errors
     ///
-    /// A boot time with which the sum is past 64 bits.
+    /// The sum with the boot time exceeds 64 bits.
     pub(super) fn time(&mut self, time: u64, intake: &mut Intake) -> Result<Option<u64>> {
         match self {
             Self::Boot(boot) => boot
@@ -72,7 +71,7 @@ impl Anchor {
         }
     }
 
-    /// What is to be added to timestamps, now that all events were met.
+    /// Returns the offset to add to all timestamps, after all events are read.
     pub(super) fn boot(&self, intake: &mut Intake) -> u64 {
         let Self::End { captured, last: last @ 1.. } = self else { return 0 };
         let said = || {

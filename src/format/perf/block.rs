@@ -1,7 +1,7 @@
-//! The lines below that of an event: where they end, and the frames they say.
+//! Splits off the lines after the first line of an event, and parses their frames.
 //!
-//! perf ends an event with an empty line, but pipes and editors lose them: so a line that begins
-//! another event ends the block as well.
+//! perf ends an event with an empty line, but pipes and editors may remove it. So a line that begins another
+//! event ends the block, too.
 
 use crate::error::Result;
 use crate::format::assembly::Named;
@@ -10,22 +10,21 @@ use crate::format::lines::{Lines, first_line, kept, lines};
 use crate::format::perf::event::{Event, is_record};
 use crate::format::perf::frame::{Frame, source};
 
-/// The lines below that of an event.
+/// The lines after the first line of an event.
 ///
-/// Also the key by which a stack is found again: most events have lines that were met before, and
-/// these are not taken apart a second time.
+/// Their text is also the key of the stack: most events repeat known lines, which are not parsed again.
 pub(super) struct Block<'a> {
-    /// All lines, as they are.
+    /// All lines, unchanged.
     pub(super) text: &'a [u8],
-    /// The number of the first.
+    /// The number of the first line.
     pub(super) number: usize,
 }
 
 impl<'a> Block<'a> {
-    /// Takes the lines up to an empty one or another event. Frames are indented by a tab, but where tabs were
-    /// lost on the way.
+    /// Takes the lines up to an empty one or another event. Frames are indented by a tab, unless tabs were
+    /// lost.
     ///
-    /// Leaves `lines` behind the block, at the empty line or the next event. Linear in the block.
+    /// Moves `lines` to the empty line or the next event. Takes linear time.
     pub(super) fn of(lines: &mut Lines<'a>) -> Self {
         let (text, number) = (lines.rest, lines.number);
         while let Some((line, after)) = first_line(lines.rest) {
@@ -46,11 +45,12 @@ impl<'a> Block<'a> {
         Self { text, number }
     }
 
-    /// The frames, of which that of the event's own line is the first, and whether all could be read.
+    /// Parses the frames. A frame on the event's line is the first. Also returns whether all lines were
+    /// valid.
     ///
     /// # Errors
     ///
-    /// Under `Policy::Refuse` a line that is no frame; a stack past `max_stack_depth`.
+    /// Under `Policy::Refuse`, a line is not a frame. A stack exceeds `max_stack_depth`.
     pub(super) fn frames(
         &self,
         event: &Event<'a>,
@@ -68,36 +68,35 @@ impl<'a> Block<'a> {
     }
 }
 
-/// A frame, and the functions inlined into it, innermost first.
+/// A frame with its inlined functions, innermost first.
 ///
-/// One frame of the machine: perf prints each inlined function as a line of its own with the same
-/// address.
+/// It is one machine frame: perf prints each inlined function on a separate line with the same address.
 pub(super) struct Framed<'a> {
-    /// As it is printed.
+    /// The address as printed.
     pub(super) address: u64,
-    /// Of the outermost function, the only one whose line says it; empty where perf knows none.
+    /// The binary, which only the line of the outermost function contains; empty if unknown.
     pub(super) binary: &'a [u8],
-    /// Empty where the symbol is unknown.
+    /// The functions; empty if the symbol is unknown.
     pub(super) lines: Vec<Named<'a>>,
-    /// Whether the next frame is what these functions were inlined into.
+    /// Whether these functions were inlined into the next frame.
     open: bool,
 }
 
 impl<'a> Framed<'a> {
-    /// A frame of which only the address is known.
+    /// Creates a frame with only an address.
     pub(super) fn at(address: u64) -> Self {
         Self { address, binary: b"", lines: Vec::new(), open: false }
     }
 
-    /// Sets the function of a frame without inlined ones.
+    /// Sets the function of a frame without inlined functions.
     pub(super) fn name(&mut self, name: &'a [u8]) {
         self.lines.clear();
         self.lines.extend((!name.is_empty()).then(|| Named { name, ..Named::default() }));
     }
 
-    /// Whether code is the kernel's, by the name that perf has for where it is from: the kernel itself, or
-    /// a module, which distributions compress. A module without a file, as `[ext4]`, is known by its address:
-    /// the upper half is the kernel's, but for a page of the user's there.
+    /// Returns whether the code is the kernel's, by the name of its binary: the kernel or a module, which
+    /// distributions compress. A module without a file, such as `[ext4]`, is recognised by its address: the
+    /// upper half belongs to the kernel, except for the vsyscall page.
     pub(super) fn is_kernel(&self) -> bool {
         const MODULES: [&[u8]; 4] = [b".ko", b".ko.gz", b".ko.xz", b".ko.zst"];
         let binary = self.binary;
@@ -109,11 +108,11 @@ impl<'a> Framed<'a> {
     }
 }
 
-/// Adds what a line below an event says.
+/// Adds a line after an event.
 ///
-/// A line of `-F srcline` belongs to the frame above it, and to the last function of that.
+/// A line of `-F srcline` belongs to the last function of the frame before it.
 fn add<'a>(line: &'a [u8], frames: &mut Vec<Framed<'a>>, intake: &Intake) -> Result<()> {
-    // The lines of sources are indented by blanks.
+    // Source lines are indented by spaces.
     if !line.starts_with(b"\t")
         && let Some(last) = frames.last_mut()
         && Frame::parse(line).is_none()
@@ -129,10 +128,10 @@ fn add<'a>(line: &'a [u8], frames: &mut Vec<Framed<'a>>, intake: &Intake) -> Res
     push(Frame::of(line)?, frames, intake)
 }
 
-/// Adds a frame, or a line to the last one that functions are inlined into.
+/// Adds a frame, or a function to the last frame if that is inlined.
 ///
-/// Joins by address only where the frame before said that it is inlined: recursion repeats
-/// addresses, too.
+/// Joins equal addresses only if the previous line is marked as inlined, because recursion repeats addresses
+/// as well.
 fn push<'a>(frame: Frame<'a>, frames: &mut Vec<Framed<'a>>, intake: &Intake) -> Result<()> {
     let Frame { address, symbol, binary, inlined: open } = frame;
     let line = (!symbol.is_empty()).then(|| Named { name: symbol, ..Named::default() });

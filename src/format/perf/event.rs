@@ -1,56 +1,54 @@
-//! The line that begins an event: of its fields, any may be missing but its beginning.
+//! Parses the first line of an event. Any field but the first one may be missing.
 //!
 //! ```text
 //! busy  3105/3107 [001]  2121.621847:   20408163 cpu-clock: text of a tracepoint
 //! comm  pid /tid   cpu        time        period  name       trace
 //! ```
 //!
-//! `read` makes a sample of it; detection asks [`begins`](Event::begins) to tell the format.
+//! Used by `read` to parse samples, and by detection ([`begins`](Event::begins)) to recognise the format.
 
 use crate::error::{Error, Result};
 use crate::format::lines::{int, is_int, shown};
 use crate::format::perf::frame::Frame;
 
-/// What the first line of an event says.
-///
-/// Slices of the line; what is missing is none or empty, never an error.
+/// The fields in the first line of an event, as slices of the line. A missing field is `None` or empty, and
+/// not an error.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Event<'a> {
-    /// The thread's command, without the blanks that perf fills it up with.
+    /// The command of the thread, without perf's padding.
     pub(crate) comm: &'a [u8],
-    /// Where perf prints a thread alone there is none. -1 stands for what the kernel could not
-    /// tell.
+    /// The process, or `None` if perf printed only the thread. It is -1 if the kernel did not provide it.
     pub(crate) pid: Option<i64>,
-    /// None in lines that begin with the command alone.
+    /// The thread, or `None` if the line has only the command.
     pub(crate) tid: Option<i64>,
     /// The processor, from 0.
     pub(crate) cpu: Option<i64>,
-    /// In nanoseconds since the machine was started.
+    /// The time in nanoseconds since the start of the machine.
     pub(crate) time: Option<u64>,
-    /// None where perf does not say it.
+    /// The period, or `None` if perf did not print it.
     pub(crate) period: Option<i64>,
-    /// Empty where perf does not say it.
+    /// The event's name, or empty if perf did not print it.
     pub(crate) name: &'a [u8],
-    /// What a tracepoint says, or the frame where there are no stacks.
+    /// The fields of a tracepoint, or the frame of an event without a stack.
     pub(crate) trace: &'a [u8],
 }
 
-/// What the names of perf's records begin with that are no samples: what was lost, which thread was named.
+/// The prefix of perf's records that are not samples, such as lost events and thread names.
 const RECORD: &[u8] = b"PERF_RECORD_";
 
-/// Whether a line is such a record, whatever of an event's line stands before its name.
+/// Returns whether a line is such a record. The fields of an event may precede its name.
 pub(crate) fn is_record(line: &[u8]) -> bool {
     line.split(|byte| *byte == b' ').any(|word| word.starts_with(RECORD))
         && Event::of(line).map_or(true, |event| event.name.starts_with(RECORD))
 }
 
 impl<'a> Event<'a> {
-    /// The names of commands may hold blanks, numbers and colons, so the parts are found from the time,
-    /// or else from the thread.
+    /// Parses a line. Names of commands may contain spaces, numbers and colons, so the parser searches for
+    /// the time first, and otherwise for the thread.
     ///
     /// # Errors
     ///
-    /// None of the forms fits, or a number is past 64 bits.
+    /// No form matches, or a number exceeds 64 bits.
     pub(crate) fn of(line: &'a [u8]) -> Result<Self> {
         Self::find(line).unwrap_or_else(|| {
             Err(Error::malformed(format!(
@@ -60,23 +58,23 @@ impl<'a> Event<'a> {
         })
     }
 
-    /// Whether a line begins one.
+    /// Returns whether a line begins an event.
     pub(crate) fn begins(line: &'a [u8]) -> bool {
         matches!(Self::find(line), Some(Ok(_)))
     }
 
-    /// Tries the forms that a line may have, the one that says most first.
+    /// Tries all forms of a line, those with more fields first.
     ///
-    /// None where no form fits; an error where one fits and a number of it does not.
+    /// Returns `None` if no form matches, and an error if a form matches with an invalid number.
     fn find(line: &'a [u8]) -> Option<Result<Self>> {
         let found = timed(line, true).or_else(|| timed(line, false));
         found.or_else(|| untimed(line).map(Ok))
     }
 
-    /// What stands behind the time, or behind the processor where there is none.
+    /// Parses the fields after the time, or after the processor if there is no time.
     ///
-    /// Without a name what follows has to be a frame, else this was not the time: `Ok(None)` goes
-    /// on looking.
+    /// Without a name, a frame must follow. Otherwise returns `Ok(None)`: the time was not one, and the
+    /// search continues.
     fn behind(mut self, rest: &'a [u8]) -> Result<Option<Self>> {
         let (period, rest) = period(rest.trim_ascii_start())?;
         self.period = period;
@@ -89,18 +87,19 @@ impl<'a> Event<'a> {
     }
 }
 
-/// The byte between words: simpleperf prints tabs.
+/// Returns whether a byte separates words: simpleperf prints tabs.
 fn is_blank(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// As many bytes of a line as its beginning is looked for in: the kernel's names of commands are short.
+/// The number of bytes in which the beginning of an event is searched: the kernel limits the names of
+/// commands.
 const BEGINNING: usize = 256;
 
-/// The parts of a line with a time; before it stands a thread, or a command alone.
+/// Parses a line with a time, after a thread or after only a command.
 ///
-/// Every `: ` within the first bytes may be the one behind the time: the first whose word reads as
-/// a time with a thread before it is. So a command called `a: 1.5: b` is no obstacle.
+/// Any `: ` within the first bytes may follow the time. The parser takes the first one whose word is a valid
+/// time after a thread. So it parses a command named `a: 1.5: b`.
 fn timed(line: &[u8], with_thread: bool) -> Option<Result<Event<'_>>> {
     let mut from = 0;
     while from < BEGINNING {
@@ -129,10 +128,10 @@ fn timed(line: &[u8], with_thread: bool) -> Option<Result<Event<'_>>> {
     None
 }
 
-/// The parts of a line without a time: the first thread that a processor, a period and an event
-/// follow, of which all but the event may be missing, and behind these at most a frame.
+/// Parses a line without a time: the first thread that an event follows. A processor and a period may precede
+/// the event, and only a frame may follow it.
 ///
-/// Stricter than with a time, since any line with a number in it might otherwise be an event.
+/// This is stricter than with a time, because otherwise any line with a number could be an event.
 fn untimed(line: &[u8]) -> Option<Event<'_>> {
     let mut from = 0;
     while from < BEGINNING {
@@ -147,7 +146,7 @@ fn untimed(line: &[u8]) -> Option<Event<'_>> {
             }
             let event = origin(line.get(..end)?.trim_ascii());
             let event = event.and_then(|event| event.behind(line.get(end..)?).ok()?);
-            // A colon behind the command is that of a time that cannot be read.
+            // A colon after the command belongs to an invalid time.
             if let Some(event) = event
                 && !event.name.is_empty()
                 && !event.comm.ends_with(b":")
@@ -161,9 +160,9 @@ fn untimed(line: &[u8]) -> Option<Event<'_>> {
     None
 }
 
-/// `2121.621847`, with any number of digits up to nine behind the point.
+/// Parses `2121.621847`, with up to nine decimals.
 ///
-/// The kernel's clock has nine digits at the most, perf prints six unless asked for more.
+/// The kernel's clock has at most nine decimals; perf prints six by default.
 fn time(word: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(word).ok()?;
     let (seconds, part) = text.split_once('.')?;
@@ -175,7 +174,7 @@ fn time(word: &[u8]) -> Option<u64> {
     seconds.parse::<u64>().ok()?.checked_mul(1_000_000_000)?.checked_add(nanos)
 }
 
-/// `COMM PID/TID [CPU] MISC`, of which all but the thread may be missing.
+/// Parses `COMM PID/TID [CPU] MISC`, where only the thread is required.
 fn origin(head: &[u8]) -> Option<Event<'_>> {
     let event = without_thread(without_misc(head));
     let start = event.comm.iter().rposition(is_blank).map_or(0, |at| at + 1);
@@ -184,7 +183,7 @@ fn origin(head: &[u8]) -> Option<Event<'_>> {
     Some(Event { comm: comm.trim_ascii(), pid, tid: Some(tid), ..event })
 }
 
-/// What stands before the letters of `-F misc`, such as `K` of the kernel, or the flags of ftrace, `d.h2.`.
+/// Strips the letters of `-F misc`, such as `K` for the kernel, and the flags of ftrace, such as `d.h2.`.
 fn without_misc(head: &[u8]) -> &[u8] {
     let mut left = head;
     while let Some(at) = left.iter().rposition(is_blank) {
@@ -205,7 +204,7 @@ fn without_misc(head: &[u8]) -> &[u8] {
     left
 }
 
-/// `COMM [CPU]`, of which each may be missing.
+/// Parses `COMM [CPU]`, where both are optional.
 fn without_thread(head: &[u8]) -> Event<'_> {
     let processor = head.strip_suffix(b"]").and_then(|rest| {
         let at = rest.iter().rposition(|byte| *byte == b'[')?;
@@ -217,7 +216,7 @@ fn without_thread(head: &[u8]) -> Event<'_> {
     }
 }
 
-/// `PID/TID`, or a thread alone.
+/// Parses `PID/TID`, or only a thread.
 fn ids(word: &[u8]) -> Option<(Option<i64>, i64)> {
     let number = |id: &[u8]| is_int(id).then(|| int(id).ok()).flatten();
     match word.iter().position(|byte| *byte == b'/') {
@@ -226,11 +225,11 @@ fn ids(word: &[u8]) -> Option<(Option<i64>, i64)> {
     }
 }
 
-/// The number that may stand before the name of the event.
+/// Parses the optional period before the name of the event.
 ///
 /// # Errors
 ///
-/// A number past 64 bits with a sign.
+/// The number exceeds 64 bits with a sign.
 fn period(rest: &[u8]) -> Result<(Option<i64>, &[u8])> {
     let end = rest.iter().position(is_blank).unwrap_or(rest.len());
     let (word, after) = rest.split_at(end);
@@ -240,7 +239,7 @@ fn period(rest: &[u8]) -> Result<(Option<i64>, &[u8])> {
     }
 }
 
-/// The name of an event, which ends with a colon before a blank, and the text behind it.
+/// Splits off the name of an event, which ends with a colon before a space.
 fn name(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = rest.iter().position(is_blank).unwrap_or(rest.len());
     let (word, after) = rest.split_at(end);
@@ -290,7 +289,7 @@ mod tests {
                 (None, Some(25122), Some(7)),
                 (Some(1_000_000), "task-clock:u", ""),
             ),
-            // Fields that were not asked for.
+            // Fields that were not requested.
             ("busy 2.5: 1 c:", "busy", (None, None, None), (Some(1), "c", "")),
             ("busy [001] 2.5: c:", "busy", (None, None, Some(1)), (None, "c", "")),
             ("2.5: 1 c:", "", (None, None, None), (Some(1), "c", "")),

@@ -1,45 +1,44 @@
-//! The lines of an event's frames.
+//! Parses lines of stack frames.
 //!
 //! ```text
 //!         123a sort_work+0x5e (/home/build/busy)      address, symbol, binary
-//!         98 helper (inlined)                         no binary of its own: see the next line
+//!         98 helper (inlined)                         no binary: see the next line
 //!     ffffffff81 [unknown] ([kernel.kallsyms])        no symbol
-//!   busy.c:15                                        -F srcline, below the frame it is of
+//!   busy.c:15                                        -F srcline, after its frame
 //! ```
 //!
-//! Symbols of C++ have blanks and parentheses, so the binary is found from the end and the address
-//! from the beginning; the symbol is what is left.
+//! C++ symbols contain spaces and parentheses. So the parser takes the address from the beginning and the
+//! binary from the end; the rest is the symbol.
 
 use crate::error::{Error, Result};
 use crate::format::lines::{hex, int, is_int, open_parenthesis, shown};
 
-/// A line of a frame.
+/// A line of a stack.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Frame<'a> {
-    /// Where the symbol is by the program counter; the offset behind a symbol is left out as it is
-    /// part of it.
+    /// The program counter. The offset after the symbol is dropped, because the address includes it.
     pub(crate) address: u64,
-    /// Empty where it is unknown.
+    /// The symbol, or empty if unknown.
     pub(crate) symbol: &'a [u8],
-    /// The binary; none where the line does not say it.
+    /// The binary, or `None` if the line omits it.
     pub(crate) binary: Option<&'a [u8]>,
-    /// Whether it is a function inlined into that of the next line, which says the binary.
+    /// Whether the function is inlined into that of the next line, which has the binary.
     pub(crate) inlined: bool,
 }
 
 impl<'a> Frame<'a> {
-    /// `123a sort_work+0x5e (/home/build/busy)`
+    /// Parses `123a sort_work+0x5e (/home/build/busy)`.
     ///
     /// # Errors
     ///
-    /// A line that does not begin with hex digits.
+    /// The line does not begin with hex digits.
     pub(crate) fn of(line: &'a [u8]) -> Result<Self> {
         Self::parse(line).ok_or_else(|| {
             Error::malformed(format!("expected `ADDRESS SYMBOL (BINARY)`, found {}", shown(line)))
         })
     }
 
-    /// [`of`](Self::of), for what need not be one.
+    /// Parses a line like [`of`](Self::of), or returns `None`.
     pub(crate) fn parse(line: &'a [u8]) -> Option<Self> {
         let line = line.trim_ascii();
         let end = line.iter().position(|byte| *byte == b' ').unwrap_or(line.len());
@@ -48,7 +47,7 @@ impl<'a> Frame<'a> {
         let rest = rest.trim_ascii();
         let (symbol, binary, inlined) = match rest.strip_suffix(b")").and_then(open_parenthesis) {
             Some((symbol, b"inlined")) => (symbol, None, true),
-            // `-F dsoff` prints where in the binary.
+            // `-F dsoff` prints the offset in the binary.
             Some((symbol, binary)) => (symbol, Some(without_offset(binary)), false),
             None => (rest, None, false),
         };
@@ -57,16 +56,17 @@ impl<'a> Frame<'a> {
         Some(Self { address, symbol, binary, inlined })
     }
 
-    /// The frame on the line of its event, where perf prints no stacks, and whether the text is nothing else.
+    /// Parses the frame on the line of an event without a stack. Also returns whether the text has no other
+    /// data.
     ///
-    /// It has a binary or an offset. Before it may stand what was touched, by its address; behind it `=> FRAME`, to
-    /// which it is a branch, or the branches before it (`-F brstack`).
+    /// The frame must have a binary or an offset. The address of accessed data may precede it. A branch
+    /// target (`=> FRAME`) or the branches before the sample (`-F brstack`) may follow it.
     pub(crate) fn alone(text: &'a [u8]) -> Option<(Self, bool)> {
         let text = text.trim_ascii();
         let end = branches(text).unwrap_or(text.len());
         let start = code(text.get(..end)?);
         let line = text.get(start.unwrap_or(0)..end)?;
-        // Behind the address of data that was touched perf says how, in bars.
+        // After the address of accessed data, perf describes the access between bars.
         let is_data = || line.windows(2).any(|pair| pair == b" |");
         let frame = Self::parse(line).filter(|frame| frame.binary.is_some() || is_sure(line));
         let frame = frame.filter(|_| start.is_some() || !is_data())?;
@@ -74,8 +74,8 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Where the address of code begins that stands behind that of data: a symbol stands behind one blank, and numbers are
-/// filled up to a width of 16.
+/// Returns the offset of a code address after the address of data. Numbers are padded to a width of 16, but a
+/// symbol follows a single space.
 fn code(text: &[u8]) -> Option<usize> {
     let (mut at, mut found) = (0, None);
     for word in text.split(|byte| *byte == b' ') {
@@ -92,7 +92,7 @@ fn code(text: &[u8]) -> Option<usize> {
     found
 }
 
-/// Where what stands behind a frame begins: ` => `, or a word such as `0x7f2/0x7f3/P/-/-/1`.
+/// Returns the offset of the data after a frame: ` => `, or a word such as `0x7f2/0x7f3/P/-/-/1`.
 fn branches(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     for word in text.split(|byte| *byte == b' ') {
@@ -107,17 +107,17 @@ fn branches(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// Whether a frame without a binary is one: by the offset of its symbol, or because it has none.
+/// Returns whether a frame without a binary is valid: its symbol has an offset or is unknown.
 fn is_sure(line: &[u8]) -> bool {
     without_offset(line).len() < line.len() || line.ends_with(b" [unknown]")
 }
 
-/// How many of them a text begins with.
+/// Counts the hex digits at the beginning of a text.
 fn hex_digits(text: &[u8]) -> usize {
     text.iter().position(|byte| !byte.is_ascii_hexdigit()).unwrap_or(text.len())
 }
 
-/// A symbol without the `+0x5e` behind it.
+/// Strips an offset such as `+0x5e` from a symbol.
 fn without_offset(symbol: &[u8]) -> &[u8] {
     let at = symbol.windows(3).rposition(|window| window == b"+0x");
     let offset = at.and_then(|at| Some((symbol.get(..at)?, symbol.get(at + 3..)?)));
@@ -127,7 +127,7 @@ fn without_offset(symbol: &[u8]) -> &[u8] {
     }
 }
 
-/// `busy.c:15`: a file and a line, which may be `(inlined)`.
+/// Parses a file and a line, with an optional `(inlined)`: `busy.c:15`.
 pub(crate) fn source(line: &[u8]) -> Option<(&[u8], i64)> {
     let line = line.trim_ascii();
     let line = line.strip_suffix(b" (inlined)").unwrap_or(line);

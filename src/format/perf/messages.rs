@@ -1,16 +1,16 @@
-//! perf's messages: `perf script > out.txt 2>&1` puts them between the events.
+//! Recognises perf's messages, which `perf script > out.txt 2>&1` mixes with the events.
 
-/// Recognises messages of several lines, which have no mark but their first line.
+/// Recognises messages of several lines. Only their first line has a mark.
 #[derive(Default)]
 pub(in crate::format) struct Messages {
-    /// Whether the line before was of a warning, which lasts up to the next event.
+    /// Whether the previous line was part of a warning, which lasts until the next event.
     is_warning: bool,
 }
 
-/// The beginnings of warnings of several lines.
+/// The beginnings of warnings with several lines.
 const WARNINGS: [&[u8]; 3] = [b"Warning:", b"WARNING:", b"Error:"];
 
-/// The beginnings of messages of one line.
+/// The beginnings of messages with one line.
 const BEGINNINGS: [&[u8]; 9] = [
     b"[ perf ",
     b"addr2line: ",
@@ -23,11 +23,11 @@ const BEGINNINGS: [&[u8]; 9] = [
     b"Was the 'perf record' command",
 ];
 
-/// The ends of messages of one line.
+/// The ends of messages with one line.
 const ENDS: [&[u8]; 2] = [b"continuing without symbols", b"maybe install a debug package?"];
 
 impl Messages {
-    /// Whether a line that begins no event is part of a message.
+    /// Returns whether a line that does not begin an event is part of a message.
     pub(in crate::format) fn has(&mut self, line: &[u8]) -> bool {
         let text = line.trim_ascii();
         self.is_warning |= WARNINGS.iter().any(|warning| text.starts_with(warning));
@@ -36,7 +36,7 @@ impl Messages {
             || ENDS.iter().any(|end| text.ends_with(end))
     }
 
-    /// Ends the warning: an event follows.
+    /// Ends the current warning before an event.
     pub(super) fn end(&mut self) {
         self.is_warning = false;
     }

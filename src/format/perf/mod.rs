@@ -1,4 +1,4 @@
-//! The text that `perf script` prints, and the same of Android's simpleperf.
+//! Reads the output of `perf script`, and similar output of Android's simpleperf.
 //!
 //! ```text
 //! busy  3105/3107 [001]  2121.621847:   20408163 cpu-clock: text of a tracepoint
@@ -9,15 +9,15 @@
 //! | part | in the model |
 //! |---|---|
 //! | `pid` | a resource with `process.pid`, and with the header's `host.name`, `os.version` |
-//! | the event's name | a profile of its own; `cpu-clock` and `task-clock` with a period measure nanoseconds |
-//! | the period | the value; 1 where perf was not asked for it |
+//! | event name | a separate profile; `cpu-clock` and `task-clock` with a period measure nanoseconds |
+//! | period | the value; 1 if perf did not print it |
 //! | command, `tid`, processor | `thread.name`, `thread.id`, `cpu.logical_number` |
-//! | the time | the timestamp, once it is known when the machine was started (`anchor`) |
-//! | a frame | a location in a mapping without a range, as the text has no more of it |
+//! | time | the timestamp, if the start of the machine is known (`anchor`) |
+//! | frame | a location in a mapping without a range, which the text lacks |
 //!
-//! simpleperf's `report_sample.py` prints the same with tabs; its `report-sample` prints [records](simpleperf).
-//! Which fields are printed depends on `perf script -F`, so nothing but an event's beginning is
-//! counted on.
+//! simpleperf's `report_sample.py` prints the same with tabs; its `report-sample` prints
+//! [records](simpleperf). `perf script -F` selects the printed fields, so the reader requires only the
+//! beginning of an event.
 
 mod anchor;
 mod block;
@@ -30,7 +30,7 @@ mod trace;
 
 use crate::format::{Codec, Encoding, Read};
 
-/// The text of `perf script` as a format.
+/// The output of `perf script` as a format.
 ///
 /// ```
 /// use otlp_profiles::{Format, read};

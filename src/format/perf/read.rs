@@ -1,12 +1,11 @@
-//! Reading the text of `perf script`: a resource for each process, a profile for each event.
+//! Reads the output of `perf script`: a resource for each process, a profile for each event name.
 //!
 //! ```text
-//! Text ─► Lines ─► event line + Block ─► stack (met by its text, else frame by frame)
+//! Text ─► Lines ─► event line + Block ─► stack (known by its text, else parsed)
 //!                                   └──► process ─► column of the event's name ─► sample
 //! ```
 //!
-//! A recording of hours has few distinct stacks: an event whose block was met costs a look-up of
-//! its text.
+//! A recording of hours has few distinct stacks: an event with a known block costs a lookup of its text.
 
 use crate::builder::samples::Identity;
 use crate::error::{Error, Result};
@@ -34,15 +33,15 @@ use crate::model::value::{KeyValue, Value};
 ///
 /// # Errors
 ///
-/// A line that begins no event, or a frame that is none, with its number; under `Policy::Repair`
-/// these are passed over and counted. A limit.
+/// A line does not begin an event, or is not a valid frame; the error has the number of the line, and
+/// `Policy::Repair` skips and counts such lines. A limit is exceeded.
 pub(crate) fn read(text: &mut Text<'_>, intake: &mut Intake) -> Result<Profiles> {
     let mut reader = Reader::new(intake);
     text.each(intake, |lines, intake| reader.events(lines, intake))?;
     reader.finish(intake)
 }
 
-/// The event that a line begins.
+/// Parses the first line of an event.
 fn begin(line: &[u8]) -> Result<Event<'_>> {
     let is_frame = || line.starts_with(b"\t") || Frame::alone(line).is_some();
     Event::of(line).map_err(|error| match is_frame() {
@@ -51,53 +50,53 @@ fn begin(line: &[u8]) -> Result<Event<'_>> {
     })
 }
 
-/// Notes what no profile holds.
+/// Notes data that the profiles lose.
 fn left_out(intake: &mut Intake, said: impl FnOnce() -> String) {
     intake.note(LEFT_OUT, String::new, said);
 }
 
-/// What lasts from one piece of text to the next.
+/// The state that persists between pieces of the text.
 struct Reader {
     assembly: Assembly,
-    /// The stacks by the texts of their lines: most were met before.
+    /// Numbers of stacks by the text of their lines: most events repeat a known stack.
     stacks_met: Met<Box<[u8]>>,
-    /// By the numbers that `stacks_met` gives.
+    /// The stack of each number.
     stacks: Vec<StackId>,
-    /// By process, in the order in which they were met.
+    /// Numbers of processes by pid, in order of first appearance.
     processes: Met<i64>,
-    /// By the numbers that `processes` gives.
+    /// The process of each number.
     groups: Vec<Process>,
-    /// What the header says of the machine.
+    /// Resource attributes of the machine, from the header.
     machine: Vec<KeyValue>,
     anchor: Anchor,
     messages: Messages,
-    /// Of the event under way: one list for all, as is `locations`.
+    /// Buffers for the current event.
     attributes: Vec<AttributeId>,
     locations: Vec<LocationId>,
 }
 
-/// A process: what is known of it, and its events by their names.
+/// A process, and its events by name.
 struct Process {
-    /// -1 where perf prints no process: then all threads are of one that has no number.
+    /// The pid, or -1 if perf printed only threads: then one process without a pid has all of them.
     pid: i64,
-    /// The command of its first thread, the one whose number is the process's own.
+    /// The command of its main thread, whose number is the pid.
     name: Option<StringId>,
-    /// Names with their modifiers, as printed: `cycles:u` and `cycles:k` are two.
+    /// Names with their modifiers: `cycles:u` and `cycles:k` are distinct.
     events: Met<Vec<u8>>,
-    /// By the numbers that `events` gives; each becomes a profile.
+    /// The column of each event name, which becomes a profile.
     columns: Vec<Column>,
 }
 
-/// The samples of an event, and whether perf said of any how much it stands for.
+/// The samples of an event name.
 #[derive(Default)]
 struct Column {
     rows: Rows,
-    /// Without any, values count samples and are no nanoseconds, whatever the event is called.
+    /// Whether any event has a period. If none has one, values count samples, even if the event measures
+    /// time.
     has_period: bool,
 }
 
 impl Reader {
-    /// Nothing is read yet; the header comes first, if there is one.
     fn new(intake: &Intake) -> Self {
         Self {
             assembly: Assembly::new(intake),
@@ -113,10 +112,9 @@ impl Reader {
         }
     }
 
-    /// Takes the events whose lines are all there.
+    /// Reads the events that are complete.
     ///
-    /// Where the text goes on (`is_last` is false) the last block may be cut: it is left for the
-    /// next piece.
+    /// If the text continues (`is_last` is false), the last block may be cut, and stays for the next piece.
     fn events(&mut self, lines: &mut Lines<'_>, intake: &mut Intake) -> Result<()> {
         loop {
             let start = lines.clone();
@@ -127,7 +125,7 @@ impl Reader {
                 let record = Record::of(line, lines);
                 let block = Block::of(lines);
                 if lines.rest.is_empty() && !lines.is_last {
-                    // What comes may be of the same event.
+                    // The next piece may continue this event.
                     *lines = start;
                     return Ok(());
                 }
@@ -146,7 +144,7 @@ impl Reader {
         }
     }
 
-    /// Takes a record of simpleperf, if it is a sample.
+    /// Adds a record of simpleperf, if it is a sample.
     fn record(&mut self, record: &Record<'_>, line: &[u8], intake: &mut Intake) -> Result<()> {
         if !record.is_sample {
             left_out(intake, || format!("dropped {}: it is not a sample", shown(line)));
@@ -157,9 +155,9 @@ impl Reader {
         kept(sample, record.number - 1, intake).map(drop)
     }
 
-    /// `# hostname : web-1`; what was recorded may hold secrets.
+    /// Parses a comment such as `# hostname : web-1`. The command line may contain secrets.
     ///
-    /// The last of a key that is given twice counts, as perf's header has each once.
+    /// If a key occurs twice, the last one counts. perf's header has each key once.
     fn comment(&mut self, comment: &[u8], intake: &mut Intake) -> Result<()> {
         let text = String::from_utf8_lossy(comment);
         let Some((key, value)) = text.split_once(':') else { return Ok(()) };
@@ -192,10 +190,10 @@ impl Reader {
         Ok(())
     }
 
-    /// Takes the sample that an event and the lines below it are.
+    /// Adds the sample of an event and its block.
     ///
-    /// A stack is remembered only if all of its lines could be read: one that was repaired would
-    /// otherwise be reported for the first event alone.
+    /// Caches a stack only if all its lines are valid: otherwise only the first event with this stack would
+    /// report its invalid lines.
     fn take<'t>(
         &mut self,
         event: &Event<'t>,
@@ -233,7 +231,7 @@ impl Reader {
         kept(taken, block.number - 1, intake).map(drop)
     }
 
-    /// The stack of an event, innermost frame first, as it is listed.
+    /// Adds a stack, innermost frame first.
     fn stack(&mut self, frames: &[Framed]) -> Result<StackId> {
         let mut locations = std::mem::take(&mut self.locations);
         locations.clear();
@@ -245,11 +243,11 @@ impl Reader {
         Ok(stack)
     }
 
-    /// Adds an event to the profile of its kind, in the process it is of.
+    /// Adds a sample to the profile of its event name, in its process.
     ///
     /// # Errors
     ///
-    /// A time past 64 bits, the limit of samples, the budget.
+    /// The time exceeds 64 bits, or the limit of samples or the budget is exceeded.
     fn sample(&mut self, event: &Event, stack: StackId, intake: &mut Intake) -> Result<()> {
         self.attributes(event, intake)?;
         self.assembly.settle(intake)?;
@@ -270,7 +268,7 @@ impl Reader {
         self.assembly.sample(&mut column.rows, identity, (&[value], time.as_slice()), intake)
     }
 
-    /// The location of a frame: its binary is a mapping without a range, as the text has no more.
+    /// Returns the location of a frame. Its binary becomes a mapping without a range, which the text lacks.
     fn location(&mut self, frame: &Framed) -> Result<LocationId> {
         let mapping = match frame.binary {
             b"" | b"[unknown]" => MappingId::NONE,
@@ -285,7 +283,7 @@ impl Reader {
         self.assembly.location((mapping, frame.address), &lines, kind)
     }
 
-    /// The thread, the processor, and what a tracepoint says where that is wanted.
+    /// Collects the thread, the processor and, if requested, the fields of a tracepoint.
     fn attributes(&mut self, event: &Event, intake: &mut Intake) -> Result<()> {
         let assembly = &mut self.assembly;
         let mut attributes = std::mem::take(&mut self.attributes);
@@ -322,7 +320,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The number of the process: without `pid/tid`, perf prints threads alone.
+    /// Returns the number of an event's process. Without `pid/tid`, perf prints only threads.
     fn process(&mut self, event: &Event) -> Result<usize> {
         let pid = event.pid.unwrap_or(-1);
         let (number, is_new) = self.processes.number(pid);
@@ -343,9 +341,9 @@ impl Reader {
         Ok(number)
     }
 
-    /// A resource for each process, on the machine that the header describes.
+    /// Assembles a resource for each process, with the machine from the header.
     ///
-    /// The times of samples are complete only here, where the last event is known.
+    /// Completes the timestamps, because the last event is known now.
     fn finish(mut self, intake: &mut Intake) -> Result<Profiles> {
         let mut groups = Vec::with_capacity(self.groups.len());
         let boot = self.anchor.boot(intake);
@@ -382,9 +380,10 @@ impl Reader {
     }
 }
 
-/// Gives a profile its samples, and if they have times, the time it is of.
+/// Sets the samples of a profile, and its time and duration if they have timestamps.
 ///
-/// One nanosecond more than from the first to the last, so that the last event lies within.
+/// The duration exceeds the time from the first to the last sample by one nanosecond, so that it contains the
+/// last one.
 fn timed(profile: &mut Profile, samples: Samples) {
     let times = samples.timestamps.items.iter().copied();
     let Some((first, last)) = times.clone().min().zip(times.max()) else {

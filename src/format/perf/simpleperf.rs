@@ -1,4 +1,4 @@
-//! The text that Android's `simpleperf report-sample` prints, with `--show-callchain` or without.
+//! Reads the output of Android's `simpleperf report-sample`, with or without `--show-callchain`.
 //!
 //! ```text
 //! sample:
@@ -11,7 +11,7 @@
 //!   file: /system/lib64/libc.so
 //!   symbol: read
 //!   callchain:
-//!     vaddr_in_file: c6cae           its callers
+//!     vaddr_in_file: c6cae           the callers
 //! ```
 
 use super::block::Framed;
@@ -20,11 +20,11 @@ use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::lines::{Lines, first_line, hex, int, kept, lines, shown};
 
-/// The records.
+/// The headings of records.
 const SAMPLE: &str = "sample:";
 const RECORDS: [&str; 4] = [SAMPLE, "context_switch:", "lost_situation:", "meta_info:"];
 
-/// Whether a text begins with a record that has fields.
+/// Returns whether a text begins with a record that has fields.
 pub(in crate::format) fn begins(text: &str) -> bool {
     let mut lines = text.lines();
     let is_record = lines.next().is_some_and(|line| RECORDS.contains(&line.trim_end()));
@@ -32,16 +32,16 @@ pub(in crate::format) fn begins(text: &str) -> bool {
     is_record && (text.contains("\n  event_type: ") || lines.next().is_some_and(has_field))
 }
 
-/// A record: its heading and the indented lines below.
+/// A record: a heading and the indented lines after it.
 pub(super) struct Record<'a> {
     pub(super) is_sample: bool,
     fields: &'a [u8],
-    /// The number of the first field's line.
+    /// The number of the line with the first field.
     pub(super) number: usize,
 }
 
 impl<'a> Record<'a> {
-    /// The record that `heading` begins, whose fields are the next lines.
+    /// Reads the record that begins with `heading`. Its fields are the next lines.
     pub(super) fn of(heading: &[u8], lines: &mut Lines<'a>) -> Option<Self> {
         let heading = heading.trim_ascii_end();
         let name = RECORDS.iter().find(|name| name.as_bytes() == heading)?;
@@ -55,11 +55,11 @@ impl<'a> Record<'a> {
         Some(Self { is_sample: *name == SAMPLE, fields, number })
     }
 
-    /// The event and the frames of a sample, the leaf first.
+    /// Returns the event and the frames of a sample, leaf first.
     ///
     /// # Errors
     ///
-    /// A line that is not a field, with its number; a stack past `max_stack_depth`.
+    /// A line is not a field, or the stack exceeds `max_stack_depth`. The error has the number of the line.
     pub(super) fn sample(&self, intake: &mut Intake) -> Result<(Event<'a>, Vec<Framed<'a>>)> {
         let (mut event, mut frames) = (Event::default(), Vec::new());
         for (number, line) in lines(self.fields) {
@@ -70,7 +70,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Takes a field of a sample or of the last frame.
+/// Parses a field of a sample or of its last frame.
 fn field<'a>(
     line: &'a [u8],
     event: &mut Event<'a>,
@@ -95,7 +95,7 @@ fn field<'a>(
         }
         (b"file", Some(frame)) => frame.binary = known,
         (b"symbol", Some(frame)) => frame.name(known),
-        // How code runs is no part of a frame here.
+        // The kind of execution is not part of a frame here.
         (b"callchain" | b"execution_type", _) => {}
         _ => {
             return Err(Error::malformed(format!(

@@ -1,24 +1,24 @@
-//! What a tracepoint says behind its event, as `key=value`.
+//! Parses the fields of a tracepoint: `key=value`.
 //!
 //! ```text
 //! prev_comm=Web Content prev_pid=11 prev_state=S ==> next_comm=tokio
 //! prev_comm Web Content, prev_pid 11, prev_state S, next_comm tokio
 //! ```
 //!
-//! The format of each tracepoint is the kernel's and is not in the text, so a value goes on to where the
-//! next key begins: names of commands hold blanks.
+//! The format of each tracepoint is defined in the kernel and not in the text. A value may contain spaces,
+//! such as the name of a command, so it extends to the next key.
 
 use crate::format::assembly::Met;
 
-/// Keys that stand for the thread and the processor, which fields have no namespace to differ from.
+/// Keys that the attributes of thread and processor use. Fields share their namespace.
 const TAKEN: [&[u8]; 3] = [b"thread.id", b"thread.name", b"cpu.logical_number"];
 
-/// A key, and its value up to the next.
+/// A key and its value.
 pub(super) type Field<'a> = (&'a [u8], &'a [u8]);
 
-/// The fields of a text, and whether there is nothing else in it.
+/// Returns the fields of a text, and whether it has no other data.
 ///
-/// Of a key that is there twice the first counts. Linear in the text.
+/// If a key occurs twice, the first one counts. Takes linear time.
 pub(super) fn fields(trace: &[u8]) -> (Vec<Field<'_>>, bool) {
     let starts: Vec<(usize, usize)> = starts(trace).collect();
     let before = starts.first().map_or(trace.len(), |(start, _)| *start);
@@ -37,7 +37,7 @@ pub(super) fn fields(trace: &[u8]) -> (Vec<Field<'_>>, bool) {
     (fields, is_whole)
 }
 
-/// Where words begin that begin a field, and where their `=` is.
+/// Returns the offsets of the words that begin a field, and of their `=`.
 fn starts(trace: &[u8]) -> impl Iterator<Item = (usize, usize)> + '_ {
     let mut at = 0;
     trace.split(|byte| *byte == b' ').filter_map(move |word| {
@@ -51,7 +51,7 @@ fn starts(trace: &[u8]) -> impl Iterator<Item = (usize, usize)> + '_ {
     })
 }
 
-/// A value without what sets it off from the next: a comma, or the arrow of `sched_switch`.
+/// Strips the separator from a value: a comma, or the arrow of `sched_switch`.
 fn without_separator(value: &[u8]) -> &[u8] {
     let value = value.strip_suffix(b"==>").unwrap_or(value);
     value.strip_suffix(b",").unwrap_or(value).trim_ascii_end()

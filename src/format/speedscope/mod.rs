@@ -1,4 +1,4 @@
-//! speedscope's files: frames, and profiles as lists of stacks or as events that open and close them.
+//! speedscope's files: frames, and profiles as lists of stacks or as events that open and close frames.
 //!
 //! ```text
 //! {"shared": {"frames": [{"name": "main", "file": "a.py", "line": 3}]},
@@ -6,8 +6,8 @@
 //!               {"type": "evented", "unit": "none", "events": [{"type": "O", "frame": 0, "at": 1}]}]}
 //! ```
 //!
-//! The form is that of speedscope's `file-format-spec`. A value has one of six units and no name,
-//! so what is measured follows from the unit ([`UNITS`]) unless the caller says it.
+//! speedscope's `file-format-spec` defines the format. A value has one of six units and no name, so the unit
+//! determines the sample type ([`UNITS`]) unless the caller provides it.
 
 mod read;
 mod write;
@@ -42,18 +42,17 @@ pub(crate) static SPEEDSCOPE: Codec = Codec {
     options: &["type", "by"],
 };
 
-/// What a profile is called, as an attribute of it.
+/// The attribute with the name of a profile.
 ///
-/// Kept, as tools put the thread there; it is written back as the name.
+/// Tools put the thread into it. The writer writes it as the name again.
 const PROFILE_NAME: &str = "speedscope.profile.name";
 
-/// A unit of speedscope's: its name, what it measures, our unit, and how many of ours are one of it.
+/// A unit of speedscope: its name, the sample type, its unit in the model, and the factor to that unit.
 type Unit = (&'static str, &'static str, &'static str, i64);
 
-/// speedscope's units; the first is that of what is none.
+/// speedscope's units. The first one is the default.
 ///
-/// When writing, units of other spellings (`ns`, `By`) are brought to these; what is none of them
-/// is `none`, with a loss.
+/// The writer converts other spellings (`ns`, `By`) to these. Any other unit becomes `none`, with a loss.
 const UNITS: [Unit; 6] = [
     ("none", "samples", "count", 1),
     ("nanoseconds", "wall", "nanoseconds", 1),
@@ -63,13 +62,13 @@ const UNITS: [Unit; 6] = [
     ("bytes", "space", "bytes", 1),
 ];
 
-/// How many of a unit that the caller named are one of the file's.
+/// Returns the factor from the file's unit to a unit of the caller.
 ///
-/// A unit that speedscope does not have is the caller's word for the file's own.
+/// A unit that speedscope lacks counts as another name of the file's unit.
 ///
 /// # Errors
 ///
-/// One that measures something else, or is coarser: most values would be rounded away.
+/// The unit measures another quantity, or is coarser than the file's: most values would be rounded to 0.
 fn scale(measure: &Unit, given: &str) -> Result<i64> {
     let &(unit, _, kind, nanos) = measure;
     match UNITS.iter().find(|(theirs, ..)| *theirs == given) {
@@ -82,7 +81,7 @@ fn scale(measure: &Unit, given: &str) -> Result<i64> {
     }
 }
 
-/// The number and the name of a thread in py-spy's name of a profile: `Thread 27472 "t-cpu"`.
+/// Parses the id and the name of a thread in py-spy's name of a profile: `Thread 27472 "t-cpu"`.
 fn thread_in(name: &str) -> Option<(i64, &str)> {
     let (id, rest) = name.strip_prefix("Thread ")?.split_once(' ')?;
     Some((id.parse().ok()?, rest.trim_matches('"')))

@@ -1,16 +1,15 @@
-//! Reading speedscope's files.
+//! Reads speedscope's files.
 //!
 //! ```text
-//! shared.frames     [main, serve, read]           each a location: name, file, line, column
-//! sampled           samples [[0,1],[0,1,2]]       stacks of frames, the root first; weights [5, 1]
+//! shared.frames     [main, serve, read]           a location each: name, file, line, column
+//! sampled           samples [[0,1],[0,1,2]]       stacks of frames, root first; weights [5, 1]
 //! evented           O main 0, O serve 2, C serve 7, C main 9
 //!                   ─► main 2, main;serve 5, main 2
 //! ```
 //!
-//! Members of JSON come in any order, so the places of `shared` and `profiles` are found first and
-//! read afterwards. Each profile has one sample type, of the unit that speedscope names
-//! ([`UNITS`]); values are brought to the model's unit by the unit's scale. Samples stay apart:
-//! their order is what was measured.
+//! JSON members have no fixed order, so the reader first finds the positions of `shared` and `profiles`. Each
+//! profile has one sample type, which follows from its unit ([`UNITS`]). Values are scaled to the unit of the
+//! model. Equal samples are not added up, because their order is part of the measurement.
 
 use crate::builder::samples::Identity;
 use crate::error::{Error, Result};
@@ -25,7 +24,8 @@ use crate::model::id::{AttributeId, LinkId, LocationId};
 use crate::model::profile::Profile;
 use crate::model::value::Value;
 
-/// What a file has; all but the first two is left out. Then what each of those says where it says nothing.
+/// The members of a file. All but the first two are dropped; `NOTHING` has the values of those without
+/// information.
 const MEMBERS: [&str; 5] = ["shared", "profiles", "name", "exporter", "activeProfileIndex"];
 const NOTHING: [&str; 3] = ["\"\"", "\"otlp-profiles\"", "0"];
 
@@ -33,8 +33,8 @@ const NOTHING: [&str; 3] = ["\"\"", "\"otlp-profiles\"", "0"];
 ///
 /// # Errors
 ///
-/// What is no JSON or lacks `shared` or `profiles`; an index past the frames; weights that are not
-/// as many as samples. A broken event is a finding where repairs are asked for.
+/// The text is not JSON, `shared` or `profiles` is missing, an index is out of range, or the numbers of
+/// weights and samples differ. With repairs, a broken event is a finding.
 pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let nesting = intake.limits().max_nesting;
     let mut text = Text::new(payload)?;
@@ -71,22 +71,22 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     Ok(reader.assembly.finish(vec![group]))
 }
 
-/// A file on its way: frames are shared by all profiles of it.
+/// Reads a file. All profiles share its frames.
 struct Reader {
-    /// The dictionary that all profiles share.
+    /// The dictionary of all profiles.
     assembly: Assembly,
-    /// By the file's index.
+    /// The location of each frame of the file.
     frames: Vec<LocationId>,
-    /// How deep values that are passed over may nest.
+    /// The nesting limit of skipped values.
     nesting: u64,
 }
 
 impl Reader {
-    /// Equal frames of the file are one location; both indices lead to it.
+    /// Reads a frame. Equal frames share a location.
     ///
     /// # Errors
     ///
-    /// A frame without a name or with one that is no text; numbers that are not whole.
+    /// The name is not a string, or a number is not an integer.
     fn frame(&mut self, text: &mut Text, intake: &mut Intake) -> Result<()> {
         let [name, file, line, col] = pick(text, ["name", "file", "line", "col"], self.nesting)?;
         let [name, file] = [string(name, "a name")?, string(file, "a file")?];
@@ -99,15 +99,12 @@ impl Reader {
         intake.budget.push(&mut self.frames, location)
     }
 
-    /// The sample type is the caller's (`SourceOptions::sample_types`) if one was given, else by
-    /// the unit. A duration is known only where the unit is a time.
-    ///
-    /// Of the caller's types the first is taken, as a profile has one value a sample; values are brought to
-    /// its unit.
+    /// Reads a profile. Its sample type is the first one of the caller (`SourceOptions::sample_types`), or
+    /// else follows from the unit. Values are scaled to that unit. Only a unit of time determines a duration.
     ///
     /// # Errors
     ///
-    /// A unit that speedscope does not have, a type that is neither `sampled` nor `evented`.
+    /// The unit is not one of speedscope's, or the type is neither `sampled` nor `evented`.
     fn profile(&mut self, text: &mut Text, intake: &mut Intake) -> Result<Profile> {
         let keys =
             ["type", "name", "unit", "startValue", "endValue", "samples", "weights", "events"];
@@ -167,7 +164,7 @@ impl Reader {
         Ok(profile)
     }
 
-    /// The attributes of the thread that py-spy names, for every sample of the profile.
+    /// Returns the attributes of the thread that py-spy names, for every sample of the profile.
     fn thread(&mut self, name: &str) -> Result<Vec<AttributeId>> {
         let Some((id, name)) = thread_in(name) else { return Ok(Vec::new()) };
         let mut attributes = vec![self.assembly.attribute(b"thread.id", Value::Int(id))?];
@@ -178,14 +175,14 @@ impl Reader {
         Ok(attributes)
     }
 
-    /// Without weights each sample counts one of the file's unit.
+    /// Reads a sampled profile. Without weights, each sample counts one unit of the file.
     ///
-    /// Weights are read along with the samples, so nothing is kept of either.
+    /// Reads weights and samples in parallel, so it stores neither.
     ///
     /// # Errors
     ///
-    /// Fewer or more weights than samples, a stack past `max_stack_depth`, an index past the
-    /// frames.
+    /// The numbers of weights and samples differ, a stack exceeds `max_stack_depth`, or an index is out of
+    /// range.
     fn sampled(
         &mut self,
         taken: &mut Taken,
@@ -226,10 +223,10 @@ impl Reader {
         Ok(())
     }
 
-    /// Between two events the stack that is open has their distance as its value.
+    /// Reads an evented profile. The time between two events is the value of the open stack.
     ///
-    /// The stack is what is open now, so each event costs its depth: a file of nested frames alone
-    /// makes as many stacks of all depths, which the budget bounds.
+    /// Each event costs the depth of its stack: nested frames produce stacks of all depths, which the budget
+    /// limits.
     fn evented(
         &mut self,
         taken: &mut Taken,
@@ -239,7 +236,7 @@ impl Reader {
     ) -> Result<()> {
         let mut events = List::of(events)?;
         let (mut stack, mut open, mut last) = (Vec::new(), Vec::new(), None);
-        // How many of the innermost were opened since time passed.
+        // Frames opened since time last advanced.
         let mut fresh = 0_usize;
         while events.another()? {
             let row = events.row - 1;
@@ -275,7 +272,7 @@ impl Reader {
                 fresh = fresh.saturating_sub(1);
             }
         }
-        // What was never closed was open to the end, as of a recording that was cut off.
+        // Frames that were never closed end with the profile, as in a truncated recording.
         for frame in &open {
             let said = || format!("closed frame {frame} at the end of the profile");
             intake.note(FRAME_UNCLOSED, || "profiles.events".to_owned(), said);
@@ -287,23 +284,23 @@ impl Reader {
         Ok(())
     }
 
-    /// The time between two events; none before the first.
+    /// Returns the time between two events, or 0 before the first.
     ///
     /// # Errors
     ///
-    /// Times that are further apart than 64 bits hold, one of them below 0.
+    /// The difference exceeds 64 bits.
     fn passed(&self, last: Option<i64>, at: i64) -> Result<i64> {
         let passed = at.checked_sub(last.unwrap_or(at));
         passed.ok_or_else(|| Error::malformed("the time between two events overflows 64 bits"))
     }
 
-    /// Whether an event opens, when, and which frame.
+    /// Returns whether an event opens a frame, its time, and the frame.
     ///
-    /// `last` is the time of the event before, `open` the innermost frame that is open.
+    /// `last` is the time of the previous event, `open` the innermost open frame.
     ///
     /// # Errors
     ///
-    /// Times that go back, a frame that is closed while another is inside of it, an unknown type.
+    /// The time decreases, the closed frame is not the innermost, or the type is unknown.
     fn event(
         &self,
         [kind, at, frame]: [Option<Text>; 3],
@@ -332,11 +329,11 @@ impl Reader {
         }
     }
 
-    /// The location of a frame by its index in the file.
+    /// Returns the location of a frame by its index in the file.
     ///
     /// # Errors
     ///
-    /// An index below 0 or past the frames.
+    /// The index is out of range.
     fn location(&self, frame: i64) -> Result<LocationId> {
         let found = usize::try_from(frame).ok().and_then(|frame| self.frames.get(frame));
         found.copied().ok_or_else(|| {
@@ -345,9 +342,7 @@ impl Reader {
         })
     }
 
-    /// Adds a sample of a stack, the root first.
-    ///
-    /// The model has stacks from the leaf, so it is turned around.
+    /// Adds a sample of a stack, root first, which it reverses for the model.
     fn add(
         &mut self,
         taken: &mut Taken,
@@ -363,19 +358,19 @@ impl Reader {
     }
 }
 
-/// The samples of a profile, and what they have in common.
+/// The samples of a profile, and their common data.
 struct Taken {
-    /// Each sample apart, in the order of the file.
+    /// Separate samples in the order of the file.
     rows: Rows,
-    /// The thread that the profile's name says; sorted.
+    /// The sorted attributes of the thread in the name of the profile.
     attributes: Vec<AttributeId>,
-    /// What a value of the file is multiplied by to be in the model's unit.
+    /// The factor from the file's unit to that of the sample type.
     scale: i64,
 }
 
-/// A number times `scale`; where it is not whole then, that is noted.
+/// Reads a number and multiplies it by `scale`. Notes if the result was rounded.
 ///
-/// Seconds with ten decimals are not whole nanoseconds.
+/// For example, seconds with ten decimals are not whole nanoseconds.
 fn number(text: &mut Text, scale: i64, what: &str, intake: &mut Intake) -> Result<i64> {
     let (number, is_rounded) = scaled(text, scale, what)?;
     if is_rounded {

@@ -1,12 +1,11 @@
-//! Writing speedscope's files: one for all profiles.
+//! Writes speedscope's files: one for all profiles.
 //!
 //! ```text
-//! profile × sample type × thread, if asked  ─►  a lane  ─►  one "sampled" profile of the file
+//! profile × sample type × thread, if requested  ─►  a lane  ─►  one "sampled" profile of the file
 //! ```
 //!
-//! Frames go into one list for all profiles, in the order in which they are met, which is why
-//! `shared` is written last. A stack is made into a list of indices once and copied for every
-//! sample that has it.
+//! All profiles share one list of frames, in order of first use, so `shared` is written last. The indices of
+//! a stack are formatted once and copied for every sample with this stack.
 
 use std::io::Write as _;
 
@@ -27,7 +26,7 @@ use crate::model::{AttributeRef, Attributes, FrameRef, Profiles, SampleRef};
 ///
 /// # Errors
 ///
-/// [`Limit`](crate::ErrorKind::Limit) past `max_output_bytes`, looked at after each sample.
+/// [`Limit`](crate::ErrorKind::Limit) past `max_output_bytes`, checked after each sample.
 pub(crate) fn write(
     profiles: &Profiles,
     options: &WriteOptions,
@@ -58,7 +57,7 @@ pub(crate) fn write(
     writer.out.extend_from_slice(b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"otlp-profiles\",\"profiles\":[");
     let mut first = true;
     for profile in profiles.iter() {
-        // A time is counted with the duration.
+        // A loss of the time already counts the duration.
         let mut is_said = profile.duration_nanos == 0 || profile.time_unix_nano != 0;
         for column in 0..profile.sample_types.len().max(1) {
             for lane in lanes(profile, column, dictionary, options.by_thread) {
@@ -79,25 +78,24 @@ pub(crate) fn write(
     Ok(vec![out])
 }
 
-/// What becomes one profile: the thread it is of, and the stacks with their weights.
+/// A profile of the file: a thread, and its stacks with weights.
 struct Lane {
-    /// Empty where lanes are not by thread, or the thread is not known.
+    /// The thread, or empty if lanes are not by thread or the thread is unknown.
     thread: String,
-    /// In the order of the file.
+    /// Stacks and weights in the order of the file.
     weights: Vec<(StackId, i64)>,
-    /// How many values below 0 are left out: speedscope opens no file with one.
+    /// The number of dropped negative values: speedscope rejects a file with one.
     negative: u64,
 }
 
 /// A time, a stack and its weight.
 type Timed = (u64, StackId, i64);
 
-/// The samples of a column, by thread if that is wanted; in the order of their times if they have
-/// any.
+/// Returns the samples of a column, by thread if requested, sorted by time.
 ///
-/// A profile without samples has one lane without any, so that its type is still said.
+/// A profile without samples has one empty lane, so that its type is written.
 ///
-/// A pass over all samples for each column; values of several timestamps become as many entries.
+/// Passes over all samples for each column. A sample with several timestamps becomes as many entries.
 fn lanes(profile: &Profile, column: usize, dictionary: &Dictionary, by_thread: bool) -> Vec<Lane> {
     let mut met = Met::default();
     let mut lanes: Vec<(String, Vec<Timed>)> = Vec::new();
@@ -131,35 +129,35 @@ fn lanes(profile: &Profile, column: usize, dictionary: &Dictionary, by_thread: b
     lanes.into_iter().map(lane).collect()
 }
 
-/// What a sample's lane is called by; empty where its thread is not known, which is a lane of its own.
+/// Returns the name of a sample's lane, or an empty string if its thread is unknown.
 fn thread(sample: &SampleRef, dictionary: &Dictionary) -> String {
     let attributes = dictionary.resolve(sample.attributes);
     thread_of(&attributes).map(|(_, thread)| thread.value.to_string()).unwrap_or_default()
 }
 
-/// The name of a sample's thread, else its number, and the key of either.
+/// Returns the name of a sample's thread, or else its id, with the key of the attribute.
 fn thread_of<'a>(attributes: &Attributes<'a>) -> Option<(&'static str, AttributeRef<'a>)> {
     let of = |key| Some((key, attributes.iter().find(|pair| pair.key == key)?));
     of("thread.name").or_else(|| of("thread.id"))
 }
 
-/// A file being written: profiles first, then the frames that they referred to.
+/// Writes a file: profiles first, then their frames.
 struct Writer<'a, 'l> {
-    /// For the limit.
+    /// The options with the output limit.
     options: &'a WriteOptions,
-    /// Counted while writing, beside what [`view::unsaid`] has counted before.
+    /// Losses that are counted while writing; [`view::unsaid`] counted others before.
     losses: &'l mut Losses,
-    /// The file so far: the profiles.
+    /// The output so far: the profiles.
     out: Vec<u8>,
-    /// What is written behind them.
+    /// The frames, which follow the profiles.
     frames: Frames<'a>,
 }
 
 impl Writer<'_, '_> {
-    /// A profile of the file: a column of a profile, or one thread's part of it.
+    /// Writes a profile of the file: a column, or one thread's part of it.
     ///
-    /// `endValue` is the sum of the weights, since speedscope draws the axis by it. Whether that is how long the profile
-    /// took is the answer.
+    /// `endValue` is the sum of the weights, which determines the axis in speedscope. Returns whether that
+    /// equals the duration of the profile.
     fn lane(&mut self, profile: &Profile, column: usize, lane: &Lane) -> Result<bool> {
         let (name, &(unit, _, own_unit, scale)) = self.said(profile, column, lane);
         self.losses.add_many(losses::VALUE_NEGATIVE_DROPPED, lane.negative, || name.clone());
@@ -189,9 +187,9 @@ impl Writer<'_, '_> {
         Ok(is_time && end * i128::from(scale) == profile.duration_nanos)
     }
 
-    /// What a profile is called, and its unit among speedscope's.
+    /// Returns the name of a profile, and its unit in speedscope.
     ///
-    /// A unit that speedscope does not have is counted, and `none` is written.
+    /// A unit that speedscope lacks is a loss and becomes `none`.
     fn said(&mut self, profile: &Profile, column: usize, lane: &Lane) -> (String, &'static Unit) {
         let dictionary = self.frames.dictionary;
         let kind = profile.sample_types.get(column).copied().unwrap_or_default();
@@ -209,7 +207,7 @@ impl Writer<'_, '_> {
             self.losses.add(losses::SAMPLE_TYPE_DROPPED, || unit.clone());
         }
         if let Some(own) = dictionary.resolve(&profile.attributes[..]).get_str(PROFILE_NAME) {
-            // Read again, the type is that of the unit.
+            // The reader derives the sample type from the unit.
             let lost = u64::from(![own, known.1, ""].contains(&name.as_str()));
             self.losses.add_many(losses::SAMPLE_TYPE_DROPPED, lost, || name.clone());
             name = own.to_owned();
@@ -221,22 +219,22 @@ impl Writer<'_, '_> {
     }
 }
 
-/// The frames that were met, each once.
+/// The distinct frames.
 struct Frames<'a> {
-    /// Of the profiles that are written.
+    /// The dictionary of the profiles.
     dictionary: &'a Dictionary,
-    /// By function, line, column, and the address where there is no function.
+    /// Numbers of frames by function, line and column, and by address if there is no function.
     met: Met<(FunctionId, i64, i64, u64)>,
-    /// The frames as JSON, with commas between them.
+    /// The frames as JSON, separated by commas.
     json: Vec<u8>,
-    /// By row: the frames of a stack, the root first, as a list.
+    /// The frames of each stack as a list of numbers, root first.
     stacks: Vec<Option<Box<[u8]>>>,
 }
 
 impl Frames<'_> {
-    /// A stack as numbers of frames, made once however many samples have it.
+    /// Returns a stack as a list of frame numbers, formatted on first use.
     ///
-    /// Empty for the stack that is none: speedscope shows its weight without a frame.
+    /// The list is empty for the empty stack: speedscope shows its weight without a frame.
     fn stack(&mut self, stack: StackId) -> &[u8] {
         if let Some(None) = self.stacks.get(stack.row()) {
             let mut list = Vec::new();
@@ -250,10 +248,10 @@ impl Frames<'_> {
         self.stacks.get(stack.row()).and_then(|list| list.as_deref()).unwrap_or_default()
     }
 
-    /// The number of a frame; equal ones, by what the file says of them, have one.
+    /// Returns the number of a frame. Frames with the same data in the file share a number.
     fn frame(&mut self, frame: &FrameRef) -> usize {
         let function = frame.function_id();
-        // Without a function, it is its address.
+        // Without a function, the frame is its address.
         let address = if function == FunctionId::NONE { frame.address() } else { 0 };
         let (number, is_new) = self.met.number((function, frame.line(), frame.column(), address));
         if !is_new {
