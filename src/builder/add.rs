@@ -1,4 +1,4 @@
-//! Whole profiles that were read, added to what is built.
+//! Adds profiles that were read.
 
 use crate::builder::builder::Builder;
 use crate::builder::merge::{Remap, absorb};
@@ -10,19 +10,18 @@ use crate::model::{Profiles, ResourceProfiles};
 impl Builder {
     /// Adds everything in another payload. The time is linear in its size.
     ///
-    /// Nothing is lost. Profiles keep their ids, times, attributes, links, original payloads
-    /// and dropped counts, even if they are empty. Unreferenced rows of tables stay
-    /// ([`Profiles::compact`] removes them). Equal rows become one. Empty rows
-    /// become row 0, except locations and attributes, each of which becomes one row.
+    /// Nothing is lost. Profiles keep their ids, times, attributes, links, original payloads and dropped counts,
+    /// even if they are empty. Unreferenced rows of tables stay ([`Profiles::compact`] removes them). Equal rows
+    /// become one. Empty rows become row 0, except locations and attributes, each of which becomes one row.
     ///
-    /// Scopes and resources that are equal in everything become one, and their profiles follow one another in
-    /// the order they were added, behind the builder's own. Profiles are never summed up, even
-    /// if they measure the same: that is what [`merge`](Self::merge) does with other builders.
+    /// Scopes and resources that are equal in everything become one. Their profiles follow the builder's own in the
+    /// order they were added. Profiles are never added up, even if they have the same types; [`merge`](Self::merge)
+    /// does that with other builders.
     ///
     /// # Errors
     ///
-    /// The payload does not fit the builder's limits. Nothing of it is added then, and the builder
-    /// remains usable.
+    /// The payload does not fit the builder's limits. It is then left out completely, and the builder remains
+    /// usable.
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {
@@ -50,8 +49,8 @@ impl Builder {
         Ok(added?)
     }
 
-    /// Adds profiles whose dictionary was added, if there is room for all of them. Of that
-    /// dictionary the rows that are now those of `kept` stay.
+    /// Adds profiles whose dictionary was already interned, if all of them fit. `kept` lists the rows of their
+    /// dictionaries, which stay even if unreferenced.
     pub(crate) fn put_added(
         &mut self,
         resources: &[ResourceProfiles],

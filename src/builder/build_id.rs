@@ -1,7 +1,7 @@
-//! Build ids.
+//! Computes build ids.
 
-/// The `process.executable.build_id.htlhash` of a binary, for where it has no other: a hash of its
-/// first and its last 4096 bytes and its length.
+/// Computes the `process.executable.build_id.htlhash` of a binary without other build ids: a hash of its first and
+/// last 4096 bytes and its length.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
@@ -21,7 +21,7 @@
 ///
 /// # Errors
 ///
-/// When the file cannot be read.
+/// The file cannot be read.
 #[cfg(feature = "build-id")]
 pub fn htlhash(mut file: impl std::io::Read + std::io::Seek) -> std::io::Result<String> {
     use std::io::{Read, SeekFrom};
@@ -45,7 +45,7 @@ mod tests {
 
     use super::htlhash;
 
-    /// Computed with `sha256sum` over the bytes the specification names.
+    /// The hashes were computed with `sha256sum` over the bytes that the specification names.
     #[test]
     fn short_files_overlap_and_are_not_padded() {
         assert_eq!(htlhash(Cursor::new(b"hello")).unwrap(), HELLO);

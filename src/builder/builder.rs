@@ -1,4 +1,4 @@
-//! What is being built, and what every part of the builder goes by: its limits, and what did not fit.
+//! The builder and its state: the tables, the declarations, the limits, and counts of dropped data.
 
 use crate::builder::cache::Cache;
 use crate::builder::interner::Interner;
@@ -29,11 +29,11 @@ use crate::model::id::{AttributeId, LocationId};
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 ///
-/// Methods named after a row of OTLP's dictionary, [`function`](Self::function),
-/// [`location`](Self::location), [`stack`](Self::stack), return its [`Key`](crate::builder::Key), the same key for the
-/// same row.
+/// Methods named after a row of OTLP's dictionary, such as [`function`](Self::function),
+/// [`location`](Self::location) and [`stack`](Self::stack), return its [`Key`](crate::builder::Key). Equal rows
+/// have the same key.
 ///
-/// # What comes out
+/// # Guarantees
 ///
 /// For any sequence of calls, the profiles that [`finish`](Self::finish) returns follow the rules of
 /// the format. Row 0 of every table is the empty row. No row is duplicated or unreferenced. No item has two
@@ -78,31 +78,31 @@ use crate::model::id::{AttributeId, LocationId};
 /// counts it in [`dropped`](Self::dropped).
 #[derive(Clone, Debug)]
 pub struct Builder {
-    /// The dictionary, and what finds equal rows in it.
+    /// The dictionary, with indices to find equal rows.
     pub(super) interner: Interner,
-    /// From the words of a frame straight to its location; the note is the frame type.
+    /// Locations by the strings and line of a frame. The note of an entry is the frame type.
     pub(super) frames: Cache,
-    /// Attributes that are a text, by key and value.
+    /// Attributes with a string value, by key and value.
     pub(super) labels: Cache,
     /// The resources, scopes and profiles.
     pub(super) tree: Tree,
-    /// Whole profiles that were added.
+    /// Complete profiles that were added.
     pub(super) added: Added,
-    /// The keys of the dictionary are of this generation; those of the tree have one of their own.
+    /// Generation of the dictionary's keys. Keys of the tree have a separate generation.
     pub(super) generation: Generation,
     pub(super) when_full: WhenFull,
     /// The first limit that was reached.
     pub(super) full: Option<Full>,
     pub(super) dropped: Dropped,
-    /// Distinct samples, in all profiles.
+    /// The number of distinct samples in all profiles.
     pub(super) samples: usize,
-    /// The sample being taken: [`NewSample`](crate::builder::NewSample) has no room of its own.
+    /// The sample in progress. It is stored here so that [`NewSample`](crate::builder::NewSample) stays small.
     pub(super) pending: Pending,
-    /// The stack being put together.
+    /// Scratch space for the stack in progress.
     pub(super) locations: Vec<LocationId>,
-    /// The lines of the location being put together.
+    /// Scratch space for the lines of the location in progress.
     pub(super) lines: Vec<Line>,
-    /// The attributes of what is being put together.
+    /// Scratch space for the attributes of the row in progress.
     pub(super) set: Vec<AttributeId>,
 }
 
@@ -122,10 +122,10 @@ pub struct Builder {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WhenFull {
-    /// Leaves it out; [`Builder::finish`] returns an error.
+    /// Omit the excess data; [`Builder::finish`] returns an error.
     #[default]
     Refuse,
-    /// Leaves it out and counts it.
+    /// Omit the excess data and count it.
     Drop,
 }
 
@@ -220,7 +220,8 @@ impl Builder {
         }
     }
 
-    /// Returns counts of data left out since the interval began. See [`Interval::dropped`](crate::builder::Interval::dropped) for a finished one.
+    /// Returns counts of data left out since the interval began. For a finished interval, see
+    /// [`Interval::dropped`](crate::builder::Interval::dropped).
     ///
     /// ```
     /// use otlp_profiles::{Builder, builder::root_first};
@@ -289,13 +290,13 @@ impl Builder {
         self.forget_interval();
     }
 
-    /// Remembers what did not fit.
-    /// Everything that may not fit goes through here, so that no failure is lost.
+    /// Records the first limit that was reached. Every operation that may exceed a limit goes through this
+    /// function, so that no failure is lost.
     pub(super) fn fit<T>(&mut self, fitted: Result<T, Full>) -> Option<T> {
         fitted.map_err(|full| self.full.get_or_insert(full)).ok()
     }
 
-    /// The id of a row; none when it did not fit.
+    /// Returns the id of a row, or `None` if it did not fit.
     #[inline]
     pub(super) fn intern<R: Row>(&mut self, row: R) -> Option<R::Id> {
         let id = self.interner.intern(row);

@@ -1,72 +1,73 @@
-//! From the words that name a row straight to the row: a lossy cache before the interner.
+//! A lossy cache in front of the interner: maps the strings that name a row directly to the row.
 
 use crate::builder::room::Room;
 use crate::model::id::StringId;
 use crate::model::row_index::growth;
 use crate::model::strings::Strings;
 
-/// Two texts and a number that name a row: a function, its file and a line; a value and its key.
+/// Two strings and a number that name a row: a function, its file and a line; or a value and its key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words<'a> {
-    /// The first is the one that tells most rows apart.
+    /// The string that differs most between rows comes first.
     pub(crate) texts: [&'a str; 2],
     pub(crate) number: u32,
 }
 
-/// Rows by the words that name them: one look-up, where two texts and a row would be three.
+/// Finds rows by the words that name them: with one lookup, where interning two strings and a row would take three.
 ///
 /// ```text
 /// words ─► fingerprint ─► set of four slots: row ─► record of the row: are these its words?
 /// ```
 ///
-/// A set-associative cache. The fingerprint is of lengths and a few bytes, which is cheaper than a hash
-/// of all texts; the words are then compared with those of the row, so a wrong guess costs time and
-/// nothing else. Where a set is full a slot is overwritten: its row is found by the interner next
-/// time. So however alike words look, a look-up costs no more than four slots.
+/// A set-associative cache. The fingerprint covers the lengths and a few bytes, which is cheaper than a hash of the
+/// whole strings. The words are then compared with those of the row, so a fingerprint collision costs only time. If
+/// a set is full, one of its slots is overwritten; the interner then finds that row next time. So a lookup probes
+/// at most four slots, however similar the words are.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cache {
-    /// A power of two of them, or none; at most half are in use.
+    /// A power of two of slots, or none. At most half are in use.
     slots: Vec<Slot>,
-    /// How many slots hold a row.
+    /// The number of used slots.
     used: usize,
-    /// By row.
+    /// Records by row.
     records: Vec<Record>,
 }
 
+/// A slot of the cache.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// Of the words' lengths and a few of their bytes.
+    /// Computed from the lengths of the words and a few of their bytes.
     fingerprint: u32,
     row: u32,
 }
 
-/// The words that name a row: where in the arena the texts are, and the number.
+/// The words that name a row: the ranges of their strings in the arena, and the number.
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
     texts: [Span; 2],
     number: u32,
-    /// What else the row says.
+    /// Additional information about the row.
     note: StringId,
 }
 
-/// A text in the arena.
+/// The range of a string in the arena.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
     start: u32,
     len: u32,
 }
 
-/// The slots that one fingerprint may be in.
+/// Slots of a set, all of which one fingerprint may use.
 const WAYS: usize = 4;
 
-/// What numbers are multiplied by to mix their bits: 2⁶⁴ by the golden ratio.
+/// Multiplier that mixes the bits of numbers: 2⁶⁴ divided by the golden ratio.
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Cache {
-    /// What a row costs, its share of the free slots included.
+    /// Memory of a row in bytes, including its share of the free slots.
     const BYTES: usize = size_of::<Record>() + 4 * size_of::<Slot>();
 
-    /// The row of these words and what else it says, if it is known.
+    /// Returns the row of these words and its note, if cached.
     #[inline(always)]
     pub(crate) fn find(&self, words: &Words<'_>, strings: &Strings) -> Option<(u32, StringId)> {
         let fingerprint = words.fingerprint();
@@ -77,7 +78,7 @@ impl Cache {
         }
     }
 
-    /// As [`find`](Self::find), where what is at home is another row.
+    /// Like [`find`](Self::find), after the home slot did not match.
     #[inline(never)]
     fn find_beside(
         &self,
@@ -89,7 +90,7 @@ impl Cache {
         ways.find_map(|slot| self.confirm(*slot, fingerprint, words, strings))
     }
 
-    /// The row of a slot, if it is of these words.
+    /// Returns the row of a slot, if its words are equal.
     #[inline(always)]
     fn confirm(
         &self,
@@ -98,15 +99,15 @@ impl Cache {
         words: &Words<'_>,
         strings: &Strings,
     ) -> Option<(u32, StringId)> {
-        // There is no record of the row of a free slot.
+        // Free slots have a row without a record.
         let record = self.records.get(slot.row as usize)?;
         let is_it =
             slot.fingerprint == fingerprint && record.is_of(words, strings.arena().as_bytes());
         is_it.then_some((slot.row, record.note))
     }
 
-    /// Remembers the row of these words and what else it says, if there is room; `texts` are the
-    /// words in the dictionary.
+    /// Caches the row of these words with its note, if memory allows. `texts` are the words' strings in the
+    /// dictionary.
     pub(crate) fn remember(
         &mut self,
         words: &Words<'_>,
@@ -128,7 +129,7 @@ impl Cache {
         self.put(Slot { fingerprint: words.fingerprint(), row });
     }
 
-    /// Puts a slot into a free place of its set, or over the one that is at home there.
+    /// Stores a slot in a free place of its set, or else in its home place.
     fn put(&mut self, slot: Slot) {
         let mut ways = self.ways(slot.fingerprint);
         let free = ways.find(|&place| self.slots[place].is_free());
@@ -137,18 +138,20 @@ impl Cache {
         self.used += usize::from(free.is_some());
     }
 
+    /// Returns the first slot of a set.
     #[inline(always)]
     fn home(&self, fingerprint: u32) -> usize {
         fingerprint as usize & self.slots.len().wrapping_sub(1)
     }
 
-    /// The places of a set, the home of the fingerprint first.
+    /// Returns the places of a set, the home place first.
     #[inline(always)]
     fn ways(&self, fingerprint: u32) -> impl Iterator<Item = usize> + use<> {
         let home = self.home(fingerprint);
         (0..WAYS).map(move |way| home ^ way)
     }
 
+    /// Grows the table and inserts all slots again.
     #[cold]
     fn grow(&mut self) {
         let more = self.slots.len().max(WAYS) * growth(self.used);
@@ -157,7 +160,7 @@ impl Cache {
         slots.into_iter().filter(|slot| !slot.is_free()).for_each(|slot| self.put(slot));
     }
 
-    /// Forgets everything, keeps the memory.
+    /// Removes all rows but keeps the allocations.
     pub(crate) fn clear(&mut self) {
         self.slots.fill(Slot::FREE);
         self.used = 0;
@@ -174,10 +177,11 @@ impl Slot {
 }
 
 impl Record {
+    /// Returns whether the record has these words.
     #[inline(always)]
     fn is_of(&self, words: &Words<'_>, arena: &[u8]) -> bool {
         let [first, second] = self.texts;
-        // One branch for all three, which hardly ever differ.
+        // A single branch for all three comparisons, which rarely fail.
         let differ = u64::from(self.number ^ words.number)
             | (u64::from(first.len) ^ words.texts[0].len() as u64)
             | (u64::from(second.len) ^ words.texts[1].len() as u64);
@@ -191,8 +195,8 @@ impl Span {
         Self { start: range.start as u32, len: range.len() as u32 }
     }
 
-    /// Whether a text of this length is here. Those of usual lengths are compared in place, where a
-    /// call would take as long as the comparison.
+    /// Returns whether `text` is in the arena at this range. Strings of usual lengths are compared inline, because
+    /// a call would take as long as the comparison.
     #[inline(always)]
     fn is(self, text: &str, arena: &[u8]) -> bool {
         let start = self.start as usize;
@@ -209,14 +213,16 @@ impl Span {
     }
 }
 
-/// Whether two texts have equal ends, which meet or overlap in texts that are no longer than both.
+/// Returns whether two strings of equal length have equal first and last `N` bytes. Up to a length of 2 `N`, these
+/// cover the whole string.
 #[inline(always)]
 fn same_ends<const N: usize>(a: &[u8], b: &[u8]) -> bool {
     a.first_chunk::<N>() == b.first_chunk::<N>() && a.last_chunk::<N>() == b.last_chunk::<N>()
 }
 
 impl Words<'_> {
-    /// A folded multiplication of the number, the lengths, and what is seen of the first text.
+    /// Computes the fingerprint by a folded multiplication of the number, the lengths and some bytes of the first
+    /// string.
     #[inline(always)]
     fn fingerprint(&self) -> u32 {
         let [first, second] = self.texts;
@@ -226,7 +232,7 @@ impl Words<'_> {
     }
 }
 
-/// The length of a text, its ends and its middle: all of it up to 24 bytes.
+/// Mixes the length, the ends and the middle of a string: all bytes, up to a length of 24.
 #[inline(always)]
 fn sample(text: &[u8]) -> u64 {
     let len = (text.len() as u64) << 56;

@@ -1,12 +1,11 @@
-//! Leaving out rows that nothing refers to.
+//! Removes unreferenced rows.
 
 use crate::builder::merge::Remap;
 use crate::builder::reach::Reach;
 use crate::model::Profiles;
 
-/// Leaves out the rows of the dictionary that no profile refers to, directly or by way of others.
-/// The rest keeps its order. Moves nothing when there are none. The rows of `kept` stay anyway, with all
-/// they refer to.
+/// Removes the rows of the dictionary that no profile refers to, directly or indirectly. The remaining rows keep
+/// their order. Moves nothing if every row is referenced. The rows of `kept` stay, with everything they refer to.
 pub(crate) fn compact(profiles: &mut Profiles, kept: &[Remap]) {
     let dictionary = &profiles.dictionary;
     let mut reach = Reach::of(dictionary);
@@ -22,9 +21,9 @@ pub(crate) fn compact(profiles: &mut Profiles, kept: &[Remap]) {
 }
 
 impl Profiles {
-    /// Leaves out the rows of the dictionary that no profile refers to, directly or by way of
-    /// others: the orphans that the specification asks writers not to send. The rest keeps its
-    /// order. What a [`Builder`](crate::Builder) gives has none.
+    /// Removes the rows of the dictionary that no profile refers to, directly or indirectly: the specification asks
+    /// writers not to send such orphans. The remaining rows keep their order. Profiles of a
+    /// [`Builder`](crate::Builder) have no orphans.
     ///
     /// ```
     /// # fn main() -> otlp_profiles::Result<()> {

@@ -1,8 +1,8 @@
-//! From the words of a frame or a label straight to its row.
+//! Caches that map the strings of a frame or label directly to its row.
 //!
-//! A profiler says a frame by its words (name, file, line, type), and a label by its key and its text. Nearly
-//! all were said before, so a cache is asked for the row at once; only a new frame interns its texts, a
-//! function and a location.
+//! A profiler names a frame by strings (name, file, type) and a line, and a label by its key and text. Nearly all
+//! of them are repeated, so the cache is searched first. Only a new frame interns its strings, a function and a
+//! location.
 
 use crate::builder::builder::Builder;
 use crate::builder::cache::Words;
@@ -17,7 +17,7 @@ use crate::model::value::Value;
 use crate::semconv::PROFILE_FRAME_TYPE;
 
 impl Builder {
-    /// The location of a frame; none when it has no name at all.
+    /// Returns the location of a frame, or NONE if it has neither name nor file.
     #[inline]
     pub(crate) fn location_of(&mut self, frame: &Frame<'_>) -> Key<LocationId> {
         let strings = &self.interner.dictionary.strings;
@@ -29,7 +29,7 @@ impl Builder {
         self.generation.key_of(id)
     }
 
-    /// Interns all that a frame says, and remembers its location.
+    /// Interns all parts of a frame, and caches its location.
     #[inline(never)]
     fn new_location_of(&mut self, frame: &Frame<'_>, words: &Words<'_>) -> Option<LocationId> {
         if frame.name.is_empty() && frame.filename.is_empty() {
@@ -50,7 +50,8 @@ impl Builder {
         Some(location)
     }
 
-    /// The attribute of a frame type; none for none. The text of a new one comes before its key.
+    /// Returns the attribute of a frame type, or NONE if the type is empty. For a new one, the text is interned
+    /// before the key.
     pub(super) fn frame_type(&mut self, frame_type: &str) -> Option<AttributeId> {
         if frame_type.is_empty() {
             return Some(AttributeId::NONE);
@@ -62,20 +63,21 @@ impl Builder {
         })
     }
 
-    /// The attribute of a key and a text, which most are: seen before, or the long way.
+    /// Returns the attribute of a key and a text, the most frequent kind: from the cache, or else interned.
     #[inline(never)]
     pub(super) fn label(&mut self, key: &str, text: &str) -> Option<AttributeId> {
         let words = Words { texts: [text, key], number: 0 };
         self.known_label(&words).or_else(|| self.new_label(&words))
     }
 
+    /// Returns the cached attribute of a key and a text.
     #[inline(always)]
     fn known_label(&self, words: &Words<'_>) -> Option<AttributeId> {
         let found = self.labels.find(words, &self.interner.dictionary.strings);
         found.map(|(row, _)| AttributeId(row))
     }
 
-    /// The attribute of a key and a text, remembered.
+    /// Interns the attribute of a key and a text, and caches it.
     #[cold]
     fn new_label(&mut self, words: &Words<'_>) -> Option<AttributeId> {
         let [text, key] = words.texts;
@@ -90,8 +92,8 @@ impl Builder {
     }
 }
 
-/// Most frames have no type. Comparing two empty texts by a call would read, masked, from an address
-/// that is none, which takes as long as a page fault.
+/// Returns whether string `id` equals `text`. Most frames have no type, so two empty strings are compared without a
+/// call: it would do a masked load from an invalid address, which takes as long as a page fault.
 #[inline(always)]
 fn is_text(strings: &Strings, id: StringId, text: &str) -> bool {
     match id {

@@ -1,8 +1,7 @@
-//! A dictionary that holds every row once.
+//! A dictionary without duplicate rows.
 //!
-//! One way in for every row that is made: by builders, by readers without tables, by merging. Cost
-//! is a hash of the row and, where it is known, one comparison; no key is stored beside the
-//! columns.
+//! All rows are created through it: by builders, by readers of formats without tables, and by merging. Each costs a
+//! hash of the row and, if the row exists, one comparison. Keys are not stored outside the columns.
 
 use crate::builder::room::{Full, Room};
 use crate::builder::row::Row;
@@ -12,24 +11,24 @@ use crate::model::dictionary::{Attribute, Dictionary, Function, Link, Mapping};
 use crate::model::id::{AttributeId, Id, LocationId, StringId, TABLES};
 use crate::model::row_index::RowIndex;
 
-/// A dictionary that holds every row once: a row that is already there is found, not added.
+/// A dictionary without duplicate rows: interning an existing row returns its id.
 ///
 /// ```text
 /// intern("main") ─► hash ─► RowIndex: row 7? ─► dictionary.strings[7] == "main"? ─► StringId(7)
 /// ```
 #[derive(Clone, Debug)]
 pub(crate) struct Interner {
-    /// Rows are only added, so an id stays the same until it is [cleared](Self::clear).
+    /// Rows are only added, so ids stay valid until [`clear`](Self::clear).
     pub(crate) dictionary: Dictionary,
-    /// What the limits leave.
+    /// The limits and the memory in use.
     pub(crate) room: Room,
-    /// Of all hashes: what is interned comes from strangers.
+    /// Seed of all hashes, because interned data is untrusted.
     pub(crate) seed: Seed,
-    /// By table, the rows by their hashes; row 0 among them, but for strings, locations and attributes.
+    /// Rows of each table by hash. They include row 0, except in the tables of strings, locations and attributes.
     indices: [RowIndex; TABLES],
 }
 
-/// How many rows each table of an interner had at some time, and what its limits left.
+/// The row counts of an interner at some time, and its charges.
 #[derive(Clone, Debug)]
 pub(crate) struct Mark {
     rows: [usize; TABLES],
@@ -43,6 +42,7 @@ impl Default for Interner {
 }
 
 impl Interner {
+    /// Creates an interner with limits.
     pub(crate) fn new(limits: Limits) -> Self {
         let mut interner = Self {
             dictionary: Dictionary::default(),
@@ -54,9 +54,9 @@ impl Interner {
         interner
     }
 
-    /// Lets the empty rows be found like any other; but not that of the locations, because an empty
-    /// location in a stack is a frame, if an odd one, and row 0 is none; nor that of the attributes, because one
-    /// without key and value in a list is an attribute of its own, as it is told before 1.8.
+    /// Indexes the empty rows, except those of two tables. An empty location in a stack is a frame, although an
+    /// unusual one, and an attribute without key and value in a list is an attribute, as before 1.8. Row 0 would
+    /// mean that both are absent.
     fn index_row_0(&mut self) {
         self.index((Mapping::default(), &[][..]));
         self.index(Function::default());
@@ -64,11 +64,12 @@ impl Interner {
         self.index::<&[LocationId]>(&[]);
     }
 
+    /// Indexes row 0 of a table.
     fn index<R: Row>(&mut self, row_0: R) {
         self.indices[R::Id::TABLE].add(row_0.hashed(&self.seed), 0);
     }
 
-    /// Forgets everything but the empty rows, keeps the memory.
+    /// Removes all rows except the empty ones, and keeps the allocations.
     pub(crate) fn clear(&mut self) {
         self.dictionary.truncate([1; TABLES]);
         self.room.clear();
@@ -76,20 +77,20 @@ impl Interner {
         self.index_row_0();
     }
 
-    /// Where it is now, to [return](Self::return_to) to.
+    /// Returns a mark of the current state, for [`return_to`](Self::return_to).
     pub(crate) fn mark(&self) -> Mark {
         Mark { rows: self.dictionary.rows(), room: self.room.clone() }
     }
 
-    /// Forgets the rows that came after a mark, and what they cost. Linear in what there is: it is for what was
-    /// refused halfway.
+    /// Removes the rows added after a mark, and their charges. Takes time linear in all rows; used after a failed
+    /// operation.
     pub(crate) fn return_to(&mut self, mark: Mark) {
         self.dictionary.truncate(mark.rows);
         self.indices.iter_mut().zip(mark.rows).for_each(|(index, rows)| index.truncate(rows));
         self.room = mark.room;
     }
 
-    /// The id of a row: of an equal one, or of a new one.
+    /// Returns the id of a row: of an equal one, or of a new one.
     #[inline]
     pub(crate) fn intern<R: Row>(&mut self, row: R) -> Result<R::Id, Full> {
         let hash = row.hashed(&self.seed);
@@ -100,7 +101,7 @@ impl Interner {
         }
     }
 
-    /// Off the path of rows that are there, which are most.
+    /// Adds a new row. Separate from `intern`, because most rows exist already.
     #[cold]
     fn add<R: Row>(&mut self, hash: u64, row: R) -> Result<R::Id, Full> {
         let at = self.dictionary.rows()[R::Id::TABLE] as u32;
@@ -109,13 +110,13 @@ impl Interner {
         Ok(R::Id::from_row(at))
     }
 
-    /// The row of a text, which need not be UTF-8.
+    /// Returns the row of a string, which may not be UTF-8.
     #[inline]
     pub(crate) fn string(&mut self, text: &[u8]) -> Result<StringId, Full> {
         if text.is_empty() { Ok(StringId::NONE) } else { self.intern(text) }
     }
 
-    /// The row of a key, a value and a unit; none for an attribute that has none of them.
+    /// Returns the row of an attribute. NONE if key, value and unit are all empty.
     pub(crate) fn attribute(&mut self, attribute: Attribute) -> Result<AttributeId, Full> {
         match attribute == Attribute::default() {
             true => Ok(AttributeId::NONE),

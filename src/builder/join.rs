@@ -1,4 +1,4 @@
-//! One builder into another.
+//! Merges one builder into another.
 
 use crate::builder::builder::Builder;
 use crate::builder::merge::{Remap, absorb};
@@ -41,6 +41,7 @@ impl Builder {
         }
     }
 
+    /// Merges all profiles of another builder, whose dictionary was absorbed.
     fn merge_all(&mut self, other: &Builder, remap: &Remap) {
         other.tree.profiles.iter().for_each(|draft| self.merge_draft(other, draft, remap));
         let (added, samples) = (&other.added, other.added.samples());
@@ -51,6 +52,7 @@ impl Builder {
         }
     }
 
+    /// Merges a profile of another builder.
     fn merge_draft(&mut self, other: &Builder, draft: &Draft, remap: &Remap) {
         let mut profile = draft.profile.clone();
         remap.profile(&mut profile);
@@ -80,7 +82,7 @@ impl Builder {
     }
 }
 
-/// Joins the windows, and takes what `ours` has not from `theirs`.
+/// Joins the time windows, and copies fields that `ours` lacks from `theirs`.
 fn merge_details(ours: &mut Profile, mut theirs: Profile) {
     join_window(ours, theirs.time_unix_nano, theirs.duration_nanos);
     if ours.profile_id == ProfileId::NONE {
@@ -100,8 +102,8 @@ fn merge_details(ours: &mut Profile, mut theirs: Profile) {
     }
 }
 
-/// Makes the window of a profile hold another. Where the beginning of one is unknown, it is that of the other, and the
-/// longer of both is the window, as far as times go.
+/// Extends the time window of a profile to include another one. If one start is unknown, uses the other start and
+/// the longer duration, limited to times of 64 bits.
 pub(crate) fn join_window(profile: &mut Profile, time_unix_nano: i128, duration_nanos: i128) {
     if time_unix_nano == 0 || profile.time_unix_nano == 0 {
         profile.time_unix_nano += time_unix_nano;

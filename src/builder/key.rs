@@ -1,4 +1,4 @@
-//! Keys: row numbers that know which builder, and which of its generations, they belong to.
+//! Keys: row numbers with the builder and generation that they belong to.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -39,9 +39,9 @@ use crate::model::id::Id;
 /// ```
 pub struct Key<T> {
     row: u32,
-    /// The generation it was made in; 0 for the two keys that belong to none.
+    /// The generation that made the key; 0 for `NONE` and `DROPPED`, which belong to no generation.
     generation: u32,
-    /// Of what: a key owns no `T`, so it is `Send` and `Copy` whatever that is.
+    /// The type of the row. A key does not own a `T`, so it is `Send` and `Copy` for any `T`.
     of: PhantomData<fn() -> T>,
 }
 
@@ -56,17 +56,17 @@ impl<T> Key<T> {
     /// ```
     pub const NONE: Self = Self { row: 0, generation: 0, of: PhantomData };
 
-    /// Stands for what did not fit: whatever refers to it does not fit either.
+    /// The key of data that did not fit. Data that refers to it does not fit either.
     const DROPPED: Self = Self { row: u32::MAX, generation: 0, of: PhantomData };
 
-    /// The number of its row, whosever it is.
+    /// Returns the row number, without checking the generation.
     #[inline(always)]
     pub(crate) fn row_number(self) -> u32 {
         self.row
     }
 }
 
-// Not derived, because `T` need not be any of these.
+// Not derived, because derives would require the same traits of `T`.
 impl<T> Clone for Key<T> {
     #[inline]
     fn clone(&self) -> Self {
@@ -100,11 +100,11 @@ impl<T> fmt::Debug for Key<T> {
     }
 }
 
-/// A generation of a builder: makes keys, and knows its own. No two have the same number.
+/// A generation of a builder. It creates keys and recognises its own. Every generation has a unique number.
 #[derive(Debug)]
 pub(crate) struct Generation(u32);
 
-/// A cloned builder goes its own way, so it is another generation.
+/// A cloned builder changes independently, so it is a new generation.
 impl Clone for Generation {
     fn clone(&self) -> Self {
         Self::new()
@@ -112,13 +112,14 @@ impl Clone for Generation {
 }
 
 impl Generation {
+    /// Creates a generation with a new number.
     pub(crate) fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(1);
-        // 0 belongs to no generation. The counter begins again after 2^32 generations.
+        // 0 marks keys without a generation. The counter wraps after 2^32 generations.
         Self(NEXT.fetch_add(1, Ordering::Relaxed).max(1))
     }
 
-    /// The key of a row; of none when the row did not fit.
+    /// Returns the key of a row, or [`Key::DROPPED`] if the row did not fit.
     #[inline]
     pub(crate) fn key<T>(&self, row: Option<u32>) -> Key<T> {
         match row {
@@ -128,32 +129,32 @@ impl Generation {
         }
     }
 
-    /// The row of a key: row 0 of [`Key::NONE`], `None` of a key from elsewhere and of what did not
-    /// fit.
+    /// Returns the row of a key: row 0 for [`Key::NONE`], and `None` for keys of other generations and of rows that
+    /// did not fit.
     #[inline]
     pub(crate) fn row<T>(&self, key: Key<T>) -> Option<u32> {
         (self.made(key) || key == Key::NONE).then_some(key.row)
     }
 
-    /// The key of an id; of none when its row did not fit.
+    /// Returns the key of an id, or [`Key::DROPPED`] if its row did not fit.
     #[inline]
     pub(crate) fn key_of<I: Id>(&self, id: Option<I>) -> Key<I> {
         self.key(id.map(I::number))
     }
 
-    /// The id of a key, as [`row`](Self::row).
+    /// Returns the id of a key, like [`row`](Self::row).
     #[inline]
     pub(crate) fn id<I: Id>(&self, key: Key<I>) -> Option<I> {
         self.row(key).map(I::from_row)
     }
 
-    /// Whether it made the key.
+    /// Returns whether this generation made the key.
     #[inline(always)]
     pub(crate) fn made<T>(&self, key: Key<T>) -> bool {
         key.generation == self.0
     }
 
-    /// The same generation, which a clone is not.
+    /// Returns a copy of this generation. A clone would be a new one.
     #[inline(always)]
     pub(crate) fn same(&self) -> Self {
         Self(self.0)

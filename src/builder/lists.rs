@@ -1,8 +1,8 @@
-//! Lists in which a key stands once.
+//! Lists with unique keys.
 //!
-//! OTLP wants the keys of a list of attributes to be unique; a caller who says one again means the
-//! later one, at the place it had first. Most lists are short, so they are searched; a long one is
-//! searched by an index of its keys. Keys are compared by id: an interner gives equal texts one id.
+//! OTLP requires unique keys in a list of attributes. If a caller repeats a key, the later value replaces the
+//! earlier one in its position. Short lists, which are most, are searched linearly; long lists have an index of
+//! keys. Keys are compared by id, because an interner gives equal strings one id.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
@@ -13,21 +13,21 @@ use crate::limits::Limits;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::value::KeyValue;
 
-/// The longest list that is searched as it is.
+/// Maximum length of a list that is searched linearly.
 const SHORT: usize = 32;
 
-/// The index of a list that is being put together: where each key is, once the list is too long to be searched.
+/// The index of a list in progress: the position of each key, once the list is too long for a linear search.
 ///
-/// It follows one list, which only grows; [`clear`](Self::clear) makes it one of another.
+/// It belongs to one list, which only grows. Call [`clear`](Self::clear) before another list.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keys {
     rows: HashMap<StringId, u32, RandomState>,
-    /// How many items of the list are in `rows`.
+    /// The number of list items in `rows`.
     known: usize,
 }
 
 impl Keys {
-    /// The next list begins.
+    /// Clears the index for another list.
     #[inline]
     pub(crate) fn clear(&mut self) {
         if self.known > 0 {
@@ -35,7 +35,7 @@ impl Keys {
         }
     }
 
-    /// The first item of a key.
+    /// Returns the position of the first item with a key.
     #[inline]
     fn find<T>(
         &mut self,
@@ -55,11 +55,11 @@ impl Keys {
 }
 
 impl Interner {
-    /// Adds an attribute, in place of the one with its key; the empty attribute is none.
+    /// Adds an attribute to a list. Replaces the one with its key. Ignores the empty attribute.
     ///
     /// # Errors
     ///
-    /// `Full` past `max_attributes_per_item`.
+    /// `Full` if the list exceeds `max_attributes_per_item`.
     #[inline]
     pub(crate) fn put(
         &self,
@@ -72,7 +72,7 @@ impl Interner {
         if id == AttributeId::NONE { Ok(()) } else { put(list, keys, id, key, &self.room.limits) }
     }
 
-    /// Adds a pair, in place of the one with its key.
+    /// Adds a pair to a list. Replaces the one with its key.
     pub(crate) fn put_pair(
         &self,
         list: &mut Vec<KeyValue>,
@@ -83,6 +83,7 @@ impl Interner {
     }
 }
 
+/// Adds an item to a list. Replaces the one with its key.
 #[inline]
 fn put<T>(
     list: &mut Vec<T>,

@@ -1,15 +1,14 @@
-//! Making one dictionary of several.
+//! Merges several dictionaries into one.
 //!
 //! ```text
 //! other     strings ─► functions, attributes ─► mappings ─► locations ─► stacks
-//! into      each row is interned: the id of an equal row, or of a new one
-//! Remap     by old row: the new one; then every column of a profile is renumbered by it
+//! into      intern each row: the id of an equal row, or of a new one
+//! Remap     by old row: the new one; renumbers every column of a profile
 //! ```
 //!
-//! Tables come in the order in which they refer to each other, so a row is interned with its
-//! references already renumbered, and equal rows of both dictionaries become one. Readers of
-//! generations with tables in every profile, joined builders and `Profiles` that are added all go
-//! through here.
+//! Tables are merged in the order of their references, so a row is interned with its references already renumbered,
+//! and equal rows of both dictionaries become one. Readers of generations with tables in every profile, joined
+//! builders and added `Profiles` all use this module.
 
 use crate::builder::interner::Interner;
 use crate::builder::room::Full;
@@ -20,18 +19,18 @@ use crate::model::profile::{Profile, ValueType};
 use crate::model::value::KeyValue;
 use crate::model::{EntityRef, ResourceParts, ResourceProfiles, Scope, ScopeProfiles};
 
-/// Where the rows of one dictionary are in another: for each table, the new number of each row.
+/// A mapping from the rows of one dictionary to those of another: for each table, the new number of each row.
 ///
-/// Ids past the end of the table they were of become "none".
+/// Ids beyond the end of their table become row 0.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Remap(pub(crate) [Vec<u32>; TABLES]);
 
-/// Adds the rows of `other` that `into` has not, and tells where all of them are. Takes time in
-/// proportion to `other` alone.
+/// Adds the rows of `other` that `into` lacks, and returns the new number of each row. Takes time proportional to
+/// `other` alone.
 ///
 /// # Errors
 ///
-/// `Full`, when the interner's limits are reached: then nothing of it is there.
+/// `Full` if the interner's limits are reached. The interner is then unchanged.
 pub(crate) fn absorb(into: &mut Interner, other: &Dictionary) -> Result<Remap, Full> {
     let mark = into.mark();
     let absorbed = absorb_relocated(into, other, &mut InPlace);
@@ -78,7 +77,7 @@ impl Relocate for InPlace {
 /// Adds the rows of `other` as [`absorb`] does, but lets `relocate` place mappings and addresses. On an error, rows
 /// added so far remain.
 ///
-/// Table after table, each before those that refer to it.
+/// Adds each table before those that refer to it.
 pub(crate) fn absorb_relocated(
     into: &mut Interner,
     other: &Dictionary,
@@ -115,8 +114,8 @@ pub(crate) fn absorb_relocated(
 }
 
 impl Remap {
-    /// Puts down where each row of a table is; the tables it refers to are done. Row 0 stays row 0: of locations and
-    /// attributes an interner would make the empty one a row of its own.
+    /// Fills in the new rows of a table, after those of the tables that it refers to. Row 0 stays row 0, even for
+    /// locations and attributes, whose empty rows an interner would add as new rows.
     fn fill<I: Id>(
         &mut self,
         rows: usize,
@@ -133,9 +132,9 @@ impl Remap {
         Ok(())
     }
 
-    /// Where the rows are in a third dictionary, to which `next` leads from the second.
+    /// Composes this mapping with `next`, which leads from the second dictionary to a third.
     ///
-    /// For what is renumbered twice: one look-up an id instead of two.
+    /// For rows that are renumbered twice: one lookup per id instead of two.
     pub(crate) fn then(&self, next: &Self) -> Self {
         let mut then = self.clone();
         for (rows, next) in then.0.iter_mut().zip(&next.0) {
@@ -144,22 +143,23 @@ impl Remap {
         then
     }
 
-    /// The new id of an old one.
+    /// Returns the new id of an old one.
     #[inline]
     pub(crate) fn id<I: Id>(&self, old: I) -> I {
         I::from_row(at(&self.0[I::TABLE], old.number()))
     }
 
-    /// The new ids of some old ones, in their order.
+    /// Returns the new ids of old ones, in the same order.
     pub(crate) fn ids<I: Id>(&self, old: &[I]) -> impl Iterator<Item = I> {
         old.iter().map(|&id| self.id(id))
     }
 
-    /// Puts the new ids in the place of the old ones.
+    /// Replaces old ids with new ones.
     pub(crate) fn renumber<'i, I: Id + 'i>(&self, ids: impl IntoIterator<Item = &'i mut I>) {
         ids.into_iter().for_each(|id| *id = self.id(*id));
     }
 
+    /// Returns a function with new ids.
     pub(crate) fn function(&self, function: &Function) -> Function {
         Function {
             name: self.id(function.name),
@@ -169,6 +169,7 @@ impl Remap {
         }
     }
 
+    /// Returns an attribute with new ids.
     pub(crate) fn attribute(&self, attribute: &Attribute) -> Attribute {
         Attribute {
             key: self.id(attribute.key),
@@ -177,20 +178,23 @@ impl Remap {
         }
     }
 
+    /// Returns a value type with new ids.
     pub(crate) fn value_type(&self, old: ValueType) -> ValueType {
         ValueType { name: self.id(old.name), unit: self.id(old.unit), ..old }
     }
 
+    /// Returns a mapping with new ids.
     pub(crate) fn mapping(&self, mapping: &Mapping) -> Mapping {
         Mapping { filename: self.id(mapping.filename), ..*mapping }
     }
 
+    /// Returns a line with new ids.
     #[inline]
     pub(crate) fn line(&self, line: &Line) -> Line {
         Line { function: self.id(line.function), ..*line }
     }
 
-    /// The new ids of a set of attributes, sorted.
+    /// Stores the new ids of a set of attributes in `new`, sorted.
     pub(crate) fn attribute_set(&self, old: &[AttributeId], new: &mut Vec<AttributeId>) {
         new.clear();
         new.extend(self.ids(old));
@@ -198,7 +202,7 @@ impl Remap {
         new.dedup();
     }
 
-    /// Renumbers the ids of everything a payload has beside its dictionary.
+    /// Renumbers all ids in a resource, its scopes and their profiles.
     pub(crate) fn resource_profiles(&self, resource: &mut ResourceProfiles) {
         self.around_profiles(resource);
         let scopes = resource.parts_mut().map(|resource| &mut resource.scopes[..]);
@@ -207,7 +211,7 @@ impl Remap {
         }
     }
 
-    /// The texts of a resource and its scopes.
+    /// Renumbers the strings of a resource and its scopes, but not those of profiles.
     pub(crate) fn around_profiles(&self, resource: &mut ResourceProfiles) {
         let Some(resource) = resource.parts_mut() else { return };
         let ResourceParts { resource, schema_url, scopes } = resource;
@@ -226,13 +230,14 @@ impl Remap {
         }
     }
 
+    /// Renumbers the strings of pairs.
     fn pairs(&self, pairs: &mut [KeyValue]) {
         pairs.iter_mut().for_each(|pair| *pair = pair.map_texts(&mut |id| self.id(id)));
     }
 
     /// Renumbers the ids of a profile and its samples.
     ///
-    /// Linear in the samples. The values and times stay where they are.
+    /// Takes time linear in the samples. Values and times stay unchanged.
     pub(crate) fn profile(&self, profile: &mut Profile) {
         let Some(profile) = profile.parts_mut() else { return };
         self.renumber(profile.texts_mut());
@@ -245,7 +250,7 @@ impl Remap {
     }
 }
 
-/// The new number of a row.
+/// Returns the new number of a row.
 #[inline]
 fn at(rows: &[u32], old: u32) -> u32 {
     rows.get(old as usize).copied().unwrap_or_default()

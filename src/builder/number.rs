@@ -1,11 +1,10 @@
-//! The numbers of a sample: what it measured, and when.
+//! The values and times of a sample.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// An integer that can be a value of a sample, or a reference to one.
 ///
-/// OTLP's values are `i64`. A larger integer counts as `i64::MAX`, and sums stop there as well:
-/// nothing ever wraps.
+/// OTLP's values are `i64`. Larger integers become `i64::MAX`, and sums saturate, so values never wrap.
 ///
 /// ```
 /// use otlp_profiles::{Builder, builder::root_first};
@@ -18,7 +17,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 pub trait SampleValue: Copy + sealed::Sealed {
-    /// The value, or the nearest `i64`.
+    /// Returns the value, or the nearest `i64`.
     #[doc(hidden)]
     fn saturating(self) -> i64;
 }
@@ -39,7 +38,7 @@ macro_rules! sample_values {
     )*};
 }
 
-// Not i128, of which some are nearer to `i64::MIN`: whatever of these does not fit is too large.
+// Not i128: all values of these types that do not fit exceed `i64::MAX`, and none is below `i64::MIN`.
 sample_values! { i8 i16 i32 i64 isize u8 u16 u32 u64 u128 usize }
 
 impl<V: SampleValue> sealed::Sealed for &V {}
@@ -52,8 +51,8 @@ impl<V: SampleValue> SampleValue for &V {
 
 /// A time or a duration in nanoseconds: a [`SystemTime`], a [`Duration`], or the number itself.
 ///
-/// As a time it counts from 1970-01-01T00:00:00Z. A time before that is 0, which OTLP takes for
-/// unknown; what lies past 2⁶⁴ ns, in the year 2554, is the last nanosecond there is.
+/// As a time it counts from 1970-01-01T00:00:00Z. Earlier times become 0, which OTLP treats as unknown. Times
+/// beyond 2⁶⁴ ns, in the year 2554, saturate.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};

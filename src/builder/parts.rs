@@ -1,12 +1,12 @@
-//! Rows of the dictionary, as a caller describes them.
+//! Rows of the dictionary, as callers describe them.
 
 use crate::builder::key::Key;
 use crate::builder::value::StringRef;
 use crate::model::id::{AttributeId, FunctionId, MappingId};
 
-/// A function: its names and where it begins. One without any name is [`Key::NONE`].
+/// A function: its names and the line where it begins. Without any name it becomes [`Key::NONE`].
 ///
-/// [`Builder::function`](crate::Builder::function) takes it.
+/// Pass it to [`Builder::function`](crate::Builder::function).
 ///
 /// ```
 /// use otlp_profiles::{Builder, builder::NewFunction};
@@ -21,9 +21,9 @@ use crate::model::id::{AttributeId, FunctionId, MappingId};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct NewFunction<'a> {
-    /// The name as people read it.
+    /// The human-readable name.
     pub name: StringRef<'a>,
-    /// The name as the system knows it, such as a mangled one.
+    /// The system name, such as a mangled one.
     pub system_name: StringRef<'a>,
     /// The source file.
     pub filename: StringRef<'a>,
@@ -32,28 +32,25 @@ pub struct NewFunction<'a> {
 }
 
 impl<'a> NewFunction<'a> {
-    /// A function of this name.
-    /// All else is unknown.
+    /// Creates a function with a name and no other fields.
     pub fn new(name: impl Into<StringRef<'a>>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// Sets the name as the system knows it.
-    /// Producers that do not demangle give this alone, or the same text as both.
+    /// Sets the system name. Producers that do not demangle set only this name, or both names to the same text.
     #[must_use]
     pub fn system_name(self, system_name: impl Into<StringRef<'a>>) -> Self {
         Self { system_name: system_name.into(), ..self }
     }
 
-    /// Sets the source file.
-    /// A path, as the debug information has it.
+    /// Sets the source file, as a path from the debug information.
     #[must_use]
     pub fn filename(self, filename: impl Into<StringRef<'a>>) -> Self {
         Self { filename: filename.into(), ..self }
     }
 
-    /// Sets the line where it begins, from 1.
-    /// It tells two functions of one name apart, and lets a backend say how far into one a line is.
+    /// Sets the line where it begins, from 1. It distinguishes functions of equal names, and gives backends the
+    /// offset of a line in its function.
     #[must_use]
     pub fn start_line(self, start_line: u32) -> Self {
         Self { start_line, ..self }
@@ -62,11 +59,10 @@ impl<'a> NewFunction<'a> {
 
 /// A binary, or a part of one, mapped into memory.
 ///
-/// The specification asks for a build id on every mapping, as an attribute named in
-/// [`semconv`](crate::semconv). [`ProcessMappings`](super::ProcessMappings) reads those of a running
-/// process.
+/// The specification requires a build id on every mapping, as an attribute named in [`semconv`](crate::semconv).
+/// [`ProcessMappings`](super::ProcessMappings) reads the mappings of a running process.
 ///
-/// [`Builder::mapping`](crate::Builder::mapping) takes it.
+/// Pass it to [`Builder::mapping`](crate::Builder::mapping).
 ///
 /// ```
 /// use otlp_profiles::{Builder, builder::NewMapping, semconv};
@@ -85,45 +81,41 @@ pub struct NewMapping<'a> {
     pub filename: StringRef<'a>,
     /// The address where the mapping begins.
     pub memory_start: u64,
-    /// The address where it ends. Unless it is past `memory_start`, both are taken for unknown.
+    /// The address where it ends. Unless it exceeds `memory_start`, both count as unknown.
     pub memory_limit: u64,
     /// The offset in the file of the first byte mapped.
     pub file_offset: u64,
-    /// Its attributes; of two with the same key the later one counts.
+    /// Its attributes. If two have the same key, the later one wins.
     pub attributes: &'a [Key<AttributeId>],
 }
 
 impl<'a> NewMapping<'a> {
-    /// A mapping of this file.
-    /// Where it lies in memory is unknown yet.
+    /// Creates a mapping of a file at unknown addresses.
     pub fn new(filename: impl Into<StringRef<'a>>) -> Self {
         Self { filename: filename.into(), ..Self::default() }
     }
 
-    /// Sets the addresses where it begins and ends.
-    /// The end is the first address behind it, as in `/proc/PID/maps`.
+    /// Sets the addresses where it begins and ends. The end is exclusive, as in `/proc/PID/maps`.
     #[must_use]
     pub fn memory(self, memory_start: u64, memory_limit: u64) -> Self {
         Self { memory_start, memory_limit, ..self }
     }
 
-    /// Sets the offset in the file of the first byte mapped.
-    /// By it and the beginning an address of the process becomes one of the file.
+    /// Sets the offset in the file of the first byte mapped. Backends use it to convert addresses of the process to
+    /// offsets in the file.
     #[must_use]
     pub fn file_offset(self, file_offset: u64) -> Self {
         Self { file_offset, ..self }
     }
 
-    /// Sets its attributes.
-    /// Those of before are replaced, not added to. A build id is one.
+    /// Sets its attributes, such as a build id. Replaces earlier attributes.
     #[must_use]
     pub fn attributes(self, attributes: &'a [Key<AttributeId>]) -> Self {
         Self { attributes, ..self }
     }
 }
 
-/// A line of source code: one of the functions at a [`NewLocation`]. One without a function says
-/// nothing and is left out.
+/// A line of source code: one of the functions at a [`NewLocation`]. A line without a function is left out.
 ///
 /// ```
 /// use otlp_profiles::{Builder, builder::{NewFunction, NewLine}};
@@ -144,14 +136,12 @@ pub struct NewLine {
 }
 
 impl NewLine {
-    /// An unknown line of this function.
-    /// A key of another builder makes the key of the location foreign.
+    /// Creates an unknown line of a function. An invalid key makes the key of the location invalid.
     pub fn new(function: Key<FunctionId>) -> Self {
         Self { function, ..Self::default() }
     }
 
-    /// Sets the line, from 1.
-    /// Of what was executing: at a call, the line of the call.
+    /// Sets the line that was executing, from 1. At a call, it is the line of the call.
     #[must_use]
     pub fn line(self, line: u32) -> Self {
         Self { line, ..self }
@@ -164,13 +154,12 @@ impl NewLine {
     }
 }
 
-/// A location in the code: an address, the lines there, or both. One of which nothing is known is
-/// [`Key::NONE`].
+/// A location in the code: an address, its lines, or both. An empty location becomes [`Key::NONE`].
 ///
 /// Several lines are functions inlined into one another, the innermost first.
 ///
-/// [`Builder::location`](crate::Builder::location) takes it; [`Builder::address`](crate::Builder::address) is shorter
-/// where there is an address alone.
+/// Pass it to [`Builder::location`](crate::Builder::location). For a location with only an address,
+/// [`Builder::address`](crate::Builder::address) is shorter.
 ///
 /// ```
 /// use otlp_profiles::{Builder, builder::{NewFunction, NewLine, NewLocation, NewMapping}};
@@ -185,34 +174,33 @@ impl NewLine {
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct NewLocation<'a> {
-    /// The mapping it lies in.
+    /// The mapping that contains it.
     pub mapping: Key<MappingId>,
     /// The address; 0 is unknown.
     pub address: u64,
     /// The lines, the innermost first.
     pub lines: &'a [NewLine],
-    /// The attribute `profile.frame.type`, such as `native`, `kernel` or `cpython`; none if empty.
+    /// The attribute `profile.frame.type`, such as `native`, `kernel` or `cpython`. Omitted if empty.
     pub frame_type: &'a str,
-    /// Its attributes; of two with the same key the later one counts.
+    /// Its attributes. If two have the same key, the later one wins.
     pub attributes: &'a [Key<AttributeId>],
 }
 
 impl<'a> NewLocation<'a> {
-    /// A location of which nothing is known yet.
-    /// As it is it is [`Key::NONE`].
+    /// Creates an empty location, which would become [`Key::NONE`].
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the address and the mapping it lies in; [`Key::NONE`] if that is unknown.
-    /// An address of the process, not of the file.
+    /// Sets the address and the mapping that contains it ([`Key::NONE`] if unknown). The address is one of the
+    /// process, not of the file.
     #[must_use]
     pub fn address(self, mapping: Key<MappingId>, address: u64) -> Self {
         Self { mapping, address, ..self }
     }
 
-    /// Sets the lines, the innermost first.
-    /// The last is the function that has a frame of its own; the others were inlined.
+    /// Sets the lines, the innermost first. The last one is the function with the actual stack frame; the others
+    /// were inlined.
     #[must_use]
     pub fn lines(self, lines: &'a [NewLine]) -> Self {
         Self { lines, ..self }
@@ -225,18 +213,16 @@ impl<'a> NewLocation<'a> {
         Self { frame_type, ..self }
     }
 
-    /// Sets its attributes.
-    /// Those of before are replaced, not added to. The frame type is not among them.
+    /// Sets its attributes without the frame type. Replaces earlier attributes.
     #[must_use]
     pub fn attributes(self, attributes: &'a [Key<AttributeId>]) -> Self {
         Self { attributes, ..self }
     }
 }
 
-/// A frame by its names, for those who have nothing else: a function, its file, a line, and the
-/// frame type.
+/// A frame identified by names: a function, its file, a line and the frame type.
 ///
-/// A text is a frame, and so is a tuple of a function, a file and a line.
+/// A string is a frame, too, and so is a tuple of a function, a file and a line.
 ///
 /// ```
 /// use otlp_profiles::{Builder, builder::{Frame, root_first}};
@@ -255,12 +241,12 @@ pub struct Frame<'a> {
     pub filename: &'a str,
     /// The line, from 1; 0 is unknown.
     pub line: u32,
-    /// The attribute `profile.frame.type`, such as `native`, `kernel` or `cpython`; none if empty.
+    /// The attribute `profile.frame.type`, such as `native`, `kernel` or `cpython`. Omitted if empty.
     pub frame_type: &'a str,
 }
 
 impl<'a> Frame<'a> {
-    /// A frame in the function of this name.
+    /// Creates a frame of a function with this name.
     ///
     /// ```
     /// use otlp_profiles::{Builder, builder::Frame};
@@ -296,7 +282,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// An entity a resource represents: OTLP's `EntityRef`, by keys of the resource's attributes.
+/// An entity that a resource represents: OTLP's `EntityRef`, by keys of the resource's attributes.
 ///
 /// ```
 /// use otlp_profiles::builder::NewEntity;
@@ -320,7 +306,7 @@ pub struct NewEntity<'a> {
 }
 
 impl<'a> NewEntity<'a> {
-    /// An entity of this type, identified by these keys.
+    /// Creates an entity of this type, identified by these keys.
     ///
     /// ```
     /// use otlp_profiles::{Builder, builder::NewEntity};
@@ -332,15 +318,14 @@ impl<'a> NewEntity<'a> {
         Self { entity_type, id_keys, description_keys: &[], schema_url: "" }
     }
 
-    /// Sets the keys that describe it.
-    /// They may change while the entity stays the same: a version, a display name.
+    /// Sets the keys that describe it. Their values may change while the entity stays the same, such as a version
+    /// or a display name.
     #[must_use]
     pub const fn description_keys(self, description_keys: &'a [&'a str]) -> Self {
         Self { description_keys, ..self }
     }
 
-    /// Sets the schema of the entity.
-    /// By it the names of the keys can be told to be of a version of the conventions.
+    /// Sets the schema of the entity, which gives the version of the conventions that its keys use.
     #[must_use]
     pub const fn schema_url(self, schema_url: &'a str) -> Self {
         Self { schema_url, ..self }

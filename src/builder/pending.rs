@@ -1,4 +1,4 @@
-//! What is known of the sample being taken, until it is put into its profile.
+//! The sample in progress, until it is added to its profile.
 
 use crate::builder::key::Key;
 use crate::builder::lists::Keys;
@@ -6,27 +6,28 @@ use crate::builder::upscaling::Upscaling;
 use crate::model::id::{AttributeId, LinkId, StackId};
 use crate::model::profile::Profile;
 
-/// What is known of the sample being taken.
+/// The data of the sample in progress.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pending {
     pub(crate) profile: Key<Profile>,
     pub(crate) stack: Key<StackId>,
     pub(crate) link: LinkId,
     pub(crate) attributes: Vec<AttributeId>,
-    /// The index of `attributes`.
+    /// Index of `attributes`.
     pub(crate) keys: Keys,
     pub(crate) values: Vec<i64>,
     pub(crate) times: Vec<u64>,
     pub(crate) upscaling: Vec<Upscaling>,
-    /// What upscaling adds to each value; none without it.
+    /// Corrections of the values by upscaling. Empty without upscaling.
     pub(crate) corrections: Vec<f64>,
-    /// Attributes that did not fit.
+    /// The number of attributes that did not fit.
     pub(crate) dropped: u32,
-    /// Whether a panic was under way when the sample was begun.
+    /// Whether the thread was already panicking when the sample began.
     pub(crate) panicking: bool,
 }
 
 impl Pending {
+    /// Clears everything except the profile and the stack, which the next sample overwrites.
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.link = LinkId::NONE;
@@ -39,7 +40,8 @@ impl Pending {
         self.dropped = 0;
     }
 
-    /// Sorts the attributes, brings the values to the number of columns and upscales them.
+    /// Sorts the attributes, extends or truncates the values to the number of columns, and computes the
+    /// corrections.
     #[inline]
     pub(crate) fn settle(&mut self, columns: usize, dropped: &mut u64) {
         let Self { attributes, values, times, upscaling, corrections, .. } = self;

@@ -1,8 +1,7 @@
-//! Resources and scopes: which are one.
+//! Joins equal resources and scopes.
 //!
-//! Resources with equal attributes, entities and schema are one, and so are scopes inside of them;
-//! attributes may come in any order. The first of equals keeps its place, so what was built comes
-//! before what was added.
+//! Resources with equal attributes, entities and schema are joined, and so are equal scopes in them. The order of
+//! attributes does not matter. The first of equal items keeps its position, so built profiles precede added ones.
 
 use crate::builder::merge::Remap;
 use crate::builder::room::heap_bytes;
@@ -14,25 +13,25 @@ use crate::model::row_index::RowIndex;
 use crate::model::value::KeyValue;
 use crate::model::{EntityRef, ResourceParts, ResourceProfiles, Scope, ScopeParts, ScopeProfiles};
 
-/// Whole profiles that were added beside those that are being built, their ids already the builder's.
+/// Complete profiles that were added, apart from those being built. Their ids are already the builder's.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Added {
     pub(crate) resources: Vec<ResourceProfiles>,
-    /// The rows of the builder's dictionary that they came with, one list a payload.
+    /// The rows of the builder's dictionary that each added payload contains.
     pub(crate) kept: Vec<Remap>,
 }
 
 impl Added {
-    /// The number of samples.
+    /// Returns the number of samples.
     pub(crate) fn samples(&self) -> usize {
         let scopes = self.resources.iter().flat_map(|resource| &resource.scopes);
         scopes.flat_map(|scope| &scope.profiles).map(|profile| profile.samples.len()).sum()
     }
 
-    /// Appends what was added to what was built, equal resources and scopes joined.
+    /// Appends the added resources to the built ones, and joins equal resources and scopes.
     ///
-    /// Linear, by a hash of each; nothing is done where nothing was added.
-    /// A scope that says which column of one pprof each of its profiles was stays one of its own.
+    /// Takes linear time, with a hash of each. Does nothing if there are no added profiles. A scope with an order
+    /// of pprof columns stays separate, because the order counts its profiles.
     pub(crate) fn join(
         self,
         seed: &Seed,
@@ -59,7 +58,7 @@ impl Added {
     }
 }
 
-/// Puts the scopes of equal resources together.
+/// Joins equal resources by concatenating their scopes.
 pub(crate) fn join_resources(
     seed: &Seed,
     resources: Vec<ResourceProfiles>,
@@ -73,7 +72,7 @@ pub(crate) fn join_resources(
     joined(resources, |resource| Some(hash_resource(seed, resource)), same_resource, put)
 }
 
-/// Those of `items` that are the first of their kind, or have no hash; each other one is put into its first.
+/// Joins equal items: `put` adds each to the first equal one. Items without a hash stay separate.
 fn joined<T>(
     items: Vec<T>,
     hash: impl Fn(&T) -> Option<u64>,
@@ -97,12 +96,12 @@ fn joined<T>(
     firsts
 }
 
-/// A hash of a resource and its first scope.
+/// Returns a hash of a resource and its first scope.
 pub(crate) fn hash_place(seed: &Seed, place: &ResourceProfiles) -> u64 {
     hash_resource(seed, place) ^ place.scopes.first().map_or(0, |scope| hash_scope(seed, scope))
 }
 
-/// Whether resources and their first scopes are the same.
+/// Returns whether two resources and their first scopes are equal.
 pub(crate) fn same_place(a: &ResourceProfiles, b: &ResourceProfiles) -> bool {
     same_resource(a, b) && a.scopes.iter().zip(&b.scopes).all(|(a, b)| same_scope(a, b))
 }
@@ -131,12 +130,12 @@ fn same_scope(a: &ScopeProfiles, b: &ScopeProfiles) -> bool {
     rest(a) == rest(b) && same_pairs(&a.scope.attributes, &b.scope.attributes)
 }
 
-/// A hash of attributes in any order.
+/// Returns a hash of attributes that is independent of their order.
 fn hash_pairs(seed: &Seed, pairs: &[KeyValue]) -> u64 {
     pairs.iter().fold(0, |hash, pair| hash.wrapping_add(seed.of(pair)))
 }
 
-/// Whether attributes are the same in any order.
+/// Returns whether attributes are equal, in any order.
 fn same_pairs(a: &[KeyValue], b: &[KeyValue]) -> bool {
     let sorted = |pairs: &'_ [KeyValue]| {
         let mut order: Vec<usize> = (0..pairs.len()).collect();
@@ -147,7 +146,7 @@ fn same_pairs(a: &[KeyValue], b: &[KeyValue]) -> bool {
     a.len() == b.len() && (a == b || same())
 }
 
-/// The bytes of a resource and all that is in it.
+/// Returns the memory of a resource and its content in bytes.
 pub(crate) fn resource_bytes(resource: &ResourceProfiles) -> usize {
     let scopes = resource.scopes.iter().map(|scope| {
         let profiles = scope.profiles.iter().map(|profile| profile.owned_bytes());
@@ -163,6 +162,7 @@ pub(crate) fn resource_bytes(resource: &ResourceProfiles) -> usize {
         + scopes.sum::<usize>()
 }
 
+/// Returns the memory of pairs in bytes.
 fn pair_bytes(pairs: &[KeyValue]) -> usize {
     size_of_val(pairs) + pairs.iter().map(|pair| heap_bytes(&pair.value)).sum::<usize>()
 }

@@ -42,7 +42,7 @@ use crate::model::id::{MappingId, StackId};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct ProcessMappings {
-    /// In the order of their addresses, each with its key in the builder it was used with last.
+    /// Sorted by address, each with its key in the builder that last used it.
     mappings: Vec<(ProcessMapping, Key<MappingId>)>,
 }
 
@@ -62,8 +62,7 @@ pub struct ProcessMappings {
 pub struct ProcessMapping {
     /// The first address.
     pub memory_start: u64,
-    /// The end address.
-    /// Exclusive.
+    /// The end address, exclusive.
     pub memory_limit: u64,
     /// The offset in the file of the first byte mapped.
     pub file_offset: u64,
@@ -99,19 +98,19 @@ impl ProcessMappings {
         Self::of_file(&format!("/proc/{pid}/maps"))
     }
 
+    /// Reads mappings from a file.
     fn of_file(path: &str) -> io::Result<Self> {
         let maps = std::fs::read(path)?;
         Self::parse(&String::from_utf8_lossy(&maps))
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
     }
 
-    /// Parses the text of a `/proc/{pid}/maps`.
+    /// Parses the text of a `/proc/{pid}/maps`. Ignores mappings without the permission `x`, which are not
+    /// executable.
     ///
     /// # Errors
     ///
-    /// A line has another form; the error has its number.
-    ///
-    /// Mappings without the permission `x` are left out: they are not executable.
+    /// A line has another form. The error contains its number.
     ///
     /// ```
     /// use otlp_profiles::builder::ProcessMappings;
@@ -129,11 +128,11 @@ impl ProcessMappings {
         Ok(Self { mappings })
     }
 
-    /// Sets the build id of each mapping: the name of the attribute, one of
-    /// [`semconv`](crate::semconv), and its value.
+    /// Sets the build id of each mapping: the name of the attribute, one of [`semconv`](crate::semconv), and its
+    /// value.
     ///
-    /// The specification asks for one on every mapping, so that a backend finds the symbols.
-    /// `builder::htlhash` (feature `build-id`) makes one of any file.
+    /// The specification requires a build id on every mapping, so that a backend finds the symbols.
+    /// `builder::htlhash` (feature `build-id`) computes one for any file.
     #[must_use]
     pub fn build_ids(
         mut self,
@@ -167,7 +166,8 @@ impl ProcessMappings {
         Some(&self.mappings.get(self.row(address)?)?.0)
     }
 
-    /// The last mapping that begins at or before an address is the only one it may lie in: none overlap.
+    /// Returns the row of the mapping that contains an address. Mappings do not overlap, so it can only be the last
+    /// one that begins at or before the address.
     fn row(&self, address: u64) -> Option<usize> {
         let behind = self.mappings.partition_point(|(mapping, _)| mapping.memory_start <= address);
         let row = behind.checked_sub(1)?;
@@ -244,6 +244,7 @@ impl ProcessMappings {
 }
 
 impl ProcessMapping {
+    /// Adds the mapping to a builder.
     fn add_to(&self, builder: &mut Builder) -> Key<MappingId> {
         let build_id = self.build_id.as_ref();
         let build_id = build_id.map(|(name, value)| builder.attribute(*name, value));
@@ -255,8 +256,8 @@ impl ProcessMapping {
     }
 }
 
-/// The mapping of a line such as `55d0c0004000-55d0c0020000 r-xp 00004000 08:02 1313 /usr/bin/a`, if
-/// it is executable; nothing if it is no such line.
+/// Parses a line such as `55d0c0004000-55d0c0020000 r-xp 00004000 08:02 1313 /usr/bin/a`. `None` if the line is
+/// invalid, `Some(None)` if the mapping is not executable.
 fn parse_line(line: &str) -> Option<Option<ProcessMapping>> {
     let (range, rest) = line.split_once(' ')?;
     let (permissions, rest) = rest.split_once(' ')?;
@@ -275,12 +276,13 @@ fn parse_line(line: &str) -> Option<Option<ProcessMapping>> {
     }))
 }
 
-/// The name of a file, which may have been deleted; the kernel escapes newlines in it.
+/// Returns the name of a file, which may have been deleted. The kernel escapes newlines in it.
 fn filename(path: &str) -> String {
     let path = path.trim_start();
     path.strip_suffix(" (deleted)").unwrap_or(path).replace("\\012", "\n")
 }
 
+/// Returns the error of an invalid line.
 #[cold]
 fn not_a_mapping(number: usize, line: &str) -> Error {
     let begin: String = line.chars().take(80).collect();

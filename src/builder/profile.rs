@@ -1,4 +1,4 @@
-//! Profiles: what they measure, and what there is to say of them beside their samples.
+//! Declares profiles and sets everything except their samples.
 
 use std::borrow::Borrow;
 
@@ -31,9 +31,9 @@ use crate::model::profile::{AggregationTemporality, Profile, ProfileId, ValueTyp
 #[derive(Debug)]
 pub struct ProfileMut<'a> {
     builder: &'a mut Builder,
-    /// The draft; none when the key was not of this builder.
+    /// Row of the draft. `None` if the key is invalid.
     row: Option<usize>,
-    /// The index of the draft's attributes.
+    /// Index of the draft's attributes.
     keys: Keys,
 }
 
@@ -61,7 +61,7 @@ impl Builder {
     /// builder.sample(heap, root_first(["main", "parse", "grow"])).values([1, 4096]);
     /// ```
     ///
-    /// Types are pairs of any texts, or references to such pairs.
+    /// Types are pairs of any strings, or references to such pairs.
     pub fn profile_of<T: AsRef<str>, U: AsRef<str>>(
         &mut self,
         sample_types: impl IntoIterator<Item: Borrow<(T, U)>>,
@@ -70,7 +70,7 @@ impl Builder {
             let (name, unit) = sample_type.borrow();
             self.value_type(name.as_ref(), unit.as_ref())
         });
-        // One whose type does not fit is none: it would be that of another.
+        // Drop the profile if a type does not fit. With fewer types it would equal another profile.
         let types = types.collect::<Option<Vec<ValueType>>>();
         let row = self.tree.place.zip(types).and_then(|(place, mut types)| {
             if types.is_empty() {
@@ -82,7 +82,7 @@ impl Builder {
         self.tree.generation.key(row.map(|row| row as u32 + 1))
     }
 
-    /// A type of values; none if its texts do not fit.
+    /// Interns a value type. `None` if its strings do not fit.
     fn value_type(&mut self, name: &str, unit: &str) -> Option<ValueType> {
         Some(ValueType { name: self.str(name)?, unit: self.str(unit)?, temporality: None })
     }
@@ -110,7 +110,7 @@ impl Builder {
 }
 
 impl ProfileMut<'_> {
-    /// Changes the draft, if the key was of one.
+    /// Changes the draft, if the key is valid.
     fn set(self, change: impl FnOnce(&mut Profile)) -> Self {
         if let Some(draft) = self.row.and_then(|row| self.builder.tree.profiles.get_mut(row)) {
             change(&mut draft.profile);
@@ -118,9 +118,8 @@ impl ProfileMut<'_> {
         self
     }
 
-    /// Sets when it began: a `SystemTime`, or nanoseconds since 1970. It moves back to the first
-    /// timestamp of the samples if that is earlier.
-    /// Past 2⁶⁴ nanoseconds, in the year 2554, the end is cut off.
+    /// Sets the start time: a `SystemTime`, or nanoseconds since 1970. If the samples have an earlier timestamp,
+    /// the start moves back to it. The end is limited to 2⁶⁴ nanoseconds, in the year 2554.
     pub fn time(self, time: impl Into<Nanos>) -> Self {
         let time = time.into().0;
         self.set(|profile| {
@@ -129,9 +128,8 @@ impl ProfileMut<'_> {
         })
     }
 
-    /// Sets how long it took: a `Duration`, or nanoseconds. It grows to hold all timestamps of the
+    /// Sets the duration: a `Duration`, or nanoseconds. 0 is unknown. It grows to include all timestamps of the
     /// samples.
-    /// 0 is unknown.
     pub fn duration(self, duration: impl Into<Nanos>) -> Self {
         let duration = duration.into().0;
         self.set(|profile| {
@@ -144,9 +142,9 @@ impl ProfileMut<'_> {
     /// ([`DELTA`](AggregationTemporality::DELTA)) or totals since the start
     /// ([`CUMULATIVE`](AggregationTemporality::CUMULATIVE)).
     ///
-    /// OTLP 1.3 to 1.8 have a field for it, and where it is not said, their writers choose by rule
-    /// and report `temporality.assumed`. pprof and later generations of OTLP have none: their
-    /// writers report `temporality.dropped` if it is not what that rule would choose.
+    /// OTLP 1.3 to 1.8 have a field for it. If it is unset, their writers choose by rule and report
+    /// `temporality.assumed`. pprof and later generations of OTLP lack the field; their writers report
+    /// `temporality.dropped` if the value differs from the one that this rule chooses.
     ///
     /// ```
     /// use otlp_profiles::model::{AggregationTemporality};
@@ -164,9 +162,9 @@ impl ProfileMut<'_> {
         })
     }
 
-    /// Sets the period type, its unit, and how many of them are between two samples.
-    /// Receivers refuse profiles without one (Parca, Pyroscope): say it where samples are taken regularly. One whose
-    /// type does not fit is left out, and counted in [`dropped`](Builder::dropped).
+    /// Sets the period type, its unit, and the number of units between two samples.
+    /// Set it if samples are taken regularly, because some receivers (Parca, Pyroscope) reject profiles without it.
+    /// A period whose type does not fit is left out and counted in [`dropped`](Builder::dropped).
     ///
     /// ```
     /// let mut builder = otlp_profiles::Builder::new();
@@ -191,9 +189,10 @@ impl ProfileMut<'_> {
         self.set(|profile| profile.profile_id = id)
     }
 
-    /// Sets the data that the profile was made from, and its format, such as `jfr`; none if one of them is empty.
+    /// Sets the data that the profile was made from, and its format, such as `jfr`. If either is empty, the profile
+    /// has no original payload.
     ///
-    /// One that does not fit [`max_owned_bytes`](crate::Limits::max_owned_bytes) is left out, and counted in
+    /// A payload beyond [`max_owned_bytes`](crate::Limits::max_owned_bytes) is left out and counted in
     /// [`dropped`](Builder::dropped).
     ///
     /// ```
@@ -215,21 +214,21 @@ impl ProfileMut<'_> {
         })
     }
 
-    /// Counts what does not fit, and is no attribute.
+    /// Counts data that does not fit and is not an attribute.
     fn left_out(self) -> Self {
         self.builder.dropped.others += 1;
         self
     }
 
-    /// Adds an attribute by its key, in place of one with the same name.
-    /// A foreign key is counted in [`dropped`](Builder::dropped).
+    /// Adds an attribute by its key. Replaces one with the same name. An invalid key is counted in
+    /// [`dropped`](Builder::dropped).
     pub fn attribute(self, attribute: Key<AttributeId>) -> Self {
         let id = self.builder.generation.id(attribute);
         self.put(id)
     }
 
-    /// Adds an attribute by name and value, in place of one with the same name. A pair of a value
-    /// and a unit is a value, too. One without a name is left out and counted.
+    /// Adds an attribute by name and value. Replaces one with the same name. The value may be a pair of a value and
+    /// a unit. An attribute without a name is left out and counted.
     ///
     /// ```
     /// use otlp_profiles::{Builder, semconv};
@@ -246,6 +245,7 @@ impl ProfileMut<'_> {
         self.put(id.and_then(AttributeId::some))
     }
 
+    /// Adds an attribute to the draft, or counts it if it does not fit.
     fn put(mut self, id: Option<AttributeId>) -> Self {
         let keys = &mut self.keys;
         let Builder { tree, interner, .. } = &mut *self.builder;
@@ -263,7 +263,7 @@ impl ProfileMut<'_> {
     }
 }
 
-/// A profile ends before time does.
+/// Limits the duration so that the end fits into 64 bits.
 fn within_time(profile: &mut Profile) {
     let most = i128::from(u64::MAX) - profile.time_unix_nano;
     profile.duration_nanos = profile.duration_nanos.min(most);

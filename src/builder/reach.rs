@@ -1,18 +1,17 @@
-//! Which rows of a dictionary are reached from some profiles, and the dictionary of these alone.
+//! Finds the rows of a dictionary that some profiles reach, and extracts the dictionary of these rows.
 //!
-//! Requirement: time by what is reached, not by the tables, so that 100,000 profiles of one payload
-//! cost no more than they hold. What was reached is forgotten row by row; the memory stays.
+//! Requirement: time depends on the reached rows and not on the tables, so that splitting off 100,000 profiles of
+//! one payload costs no more than their content. Clearing visits only reached rows, and the memory is reused.
 //!
 //! ```text
 //! profile ─► stacks ─► locations ─► mappings ─► attributes ─► strings
 //!    ├─────► attributes      └────► functions ──────────────────┘
 //!    └─────► links
 //! new      by row: 0, or reached; after `finish` the new row
-//! rows     the rows reached, ascending
+//! rows     the reached rows, ascending
 //! ```
 //!
-//! A table is walked only after everything that refers to it was marked, so one pass over each is
-//! enough.
+//! Each table is walked only after everything that refers to it was marked, so one pass over each suffices.
 
 use std::mem::take;
 
@@ -24,35 +23,35 @@ use crate::model::id::{
 use crate::model::profile::Profile;
 use crate::model::{Profiles, ResourceProfiles};
 
-/// The rows that are reached, in every table.
+/// The reached rows of every table.
 #[derive(Debug)]
 pub(crate) struct Reach {
-    /// By row: none where it is not reached; else, once all are, its new number.
+    /// By row: 0 if it is not reached. Otherwise nonzero, and after [`finish`](Self::finish) its new number.
     pub(crate) new: Remap,
     pub(crate) rows: Rows,
 }
 
-/// The rows of every table that are reached, ascending once all are. Row 0 is none of them.
+/// The reached rows of every table without row 0, ascending after [`Reach::finish`].
 #[derive(Debug)]
 pub(crate) struct Rows([Vec<u32>; TABLES]);
 
 impl Rows {
-    /// Those of one table.
+    /// Returns the reached rows of one table.
     pub(crate) fn of<I: Id>(&self) -> &[u32] {
         &self.0[I::TABLE]
     }
 }
 
 impl Reach {
-    /// Nothing reached yet. All memory that is needed is taken here.
+    /// Creates an empty set of reached rows. Allocates all memory that is needed.
     pub(crate) fn of(dictionary: &Dictionary) -> Self {
-        // Row 0 needs none for not being reached.
+        // Row 0 is always kept, so a table without other rows needs no memory.
         let none = |rows: usize| if rows < 2 { Vec::new() } else { vec![0; rows] };
         let list = |rows: usize| Vec::with_capacity(rows.saturating_sub(1));
         Self { new: Remap(dictionary.rows().map(none)), rows: Rows(dictionary.rows().map(list)) }
     }
 
-    /// All that some profiles reach.
+    /// Finds all rows that some profiles reach.
     pub(crate) fn by<'p>(
         dictionary: &Dictionary,
         profiles: impl IntoIterator<Item = &'p Profile>,
@@ -63,9 +62,9 @@ impl Reach {
         reach
     }
 
-    /// The rows that a payload reaches, but for its strings, and its mappings whether or not they are reached:
-    /// pprof has them for what they are. `uses` says how often its stacks have each location, which needs a walk
-    /// through all of them that is not made again.
+    /// Finds the rows that a payload reaches, without strings, and with all mappings, because pprof represents
+    /// mappings even if unreferenced. `uses` counts the uses of each location in the stacks, which saves another
+    /// walk over the stacks.
     pub(crate) fn rows_of_payload(profiles: &Profiles, uses: &[u32]) -> Rows {
         let dictionary = &profiles.dictionary;
         let mut reach = Self::of(dictionary);
@@ -84,6 +83,7 @@ impl Reach {
         self.mark_row(I::TABLE, id.number());
     }
 
+    /// Marks a row of a table, except row 0.
     #[inline(always)]
     fn mark_row(&mut self, table: usize, row: u32) {
         if let Some(new) = self.new.0[table].get_mut(row as usize)
@@ -103,11 +103,12 @@ impl Reach {
         }
     }
 
+    /// Marks several rows.
     fn mark_all<I: Id>(&mut self, ids: &[I]) {
         ids.iter().for_each(|&id| self.mark(id));
     }
 
-    /// Marks what a profile refers to itself.
+    /// Marks the rows that a profile refers to directly.
     pub(crate) fn profile(&mut self, profile: &Profile) {
         profile.texts().for_each(|id| self.mark(id));
         let samples = &profile.samples;
@@ -118,7 +119,7 @@ impl Reach {
         self.mark_all(&samples.stacktrace_ids);
     }
 
-    /// Marks the texts of resources and scopes.
+    /// Marks the strings of resources and scopes.
     pub(crate) fn tree(&mut self, resources: &[ResourceProfiles]) {
         let text = &mut |id| self.mark(id);
         for resource in resources {
@@ -138,14 +139,14 @@ impl Reach {
         }
     }
 
-    /// Marks the rows that those of another dictionary have become.
+    /// Marks the new rows of another dictionary.
     pub(crate) fn rows_of(&mut self, remap: &Remap) {
         for (table, rows) in remap.0.iter().enumerate() {
             rows.iter().for_each(|&row| self.mark_row(table, row));
         }
     }
 
-    /// Marks what the rows that are marked refer to, and gives all of them their new numbers.
+    /// Marks the rows that marked rows refer to, then numbers all marked rows.
     pub(crate) fn finish(&mut self, dictionary: &Dictionary) {
         self.each::<StackId>(|reach, row| reach.mark_all(dictionary.stacks.row(row)));
         self.locations(dictionary);
@@ -153,8 +154,8 @@ impl Reach {
         self.number();
     }
 
-    /// Sorts the rows that are marked and gives them their new numbers. Where they are many, walking the table is
-    /// less than sorting them.
+    /// Sorts the marked rows and numbers them. If they are many, walking the whole table is faster than sorting
+    /// them.
     fn number(&mut self) {
         for (new, rows) in self.new.0.iter_mut().zip(&mut self.rows.0) {
             if rows.len() > new.len() / 16 {
@@ -170,7 +171,7 @@ impl Reach {
         }
     }
 
-    /// What refers to a table is marked before the table is walked.
+    /// Marks the references of locations and mappings. Each table is walked after the tables that refer to it.
     fn locations(&mut self, dictionary: &Dictionary) {
         let Dictionary { locations, mappings, .. } = dictionary;
         self.each::<LocationId>(|reach, row| {
@@ -181,7 +182,7 @@ impl Reach {
         self.each::<MappingId>(|reach, row| reach.mark_all(mappings.attributes.row(row)));
     }
 
-    /// After all other tables, as strings are referred to by nearly each of them.
+    /// Marks the strings of all tables. Runs last, because nearly every table refers to strings.
     fn texts(&mut self, dictionary: &Dictionary) {
         self.each::<MappingId>(|reach, row| reach.mark(dictionary.mappings.rows[row].filename));
         self.each::<FunctionId>(|reach, row| {
@@ -196,25 +197,25 @@ impl Reach {
         });
     }
 
-    /// Calls `f` for every row of a table that is marked. The list is taken out meanwhile: no row refers to one of
-    /// its own table.
+    /// Calls `f` for every marked row of a table. The list is taken out meanwhile; a row never refers to another
+    /// row of its table.
     fn each<I: Id>(&mut self, mut f: impl FnMut(&mut Self, usize)) {
         let rows = take(&mut self.rows.0[I::TABLE]);
         rows.iter().for_each(|&row| f(self, row as usize));
         self.rows.0[I::TABLE] = rows;
     }
 
-    /// Whether every row of every table is reached.
+    /// Returns whether every row of every table is reached.
     ///
-    /// Then nothing would change, and nothing is copied. New numbers ascend: the last is that of all of them.
+    /// If so, the dictionary needs no copy. New numbers ascend, so the last one shows whether all rows have one.
     pub(crate) fn is_all(&self) -> bool {
         let is_all = |new: &Vec<u32>| new.last().is_none_or(|&last| last as usize + 1 == new.len());
         self.new.0.iter().all(is_all)
     }
 
-    /// Puts one of the mappings before the others.
+    /// Moves one of the mappings before the others.
     ///
-    /// Only the order among the mappings changes; ids are named anew.
+    /// The other mappings keep their order. Ids are renumbered.
     pub(crate) fn put_first(&mut self, mapping: MappingId) {
         let mut rows = take(&mut self.rows.0[MappingId::TABLE]);
         if let Some(at) = rows.iter().position(|row| *row == mapping.0) {
@@ -223,13 +224,13 @@ impl Reach {
         self.order::<MappingId>(rows);
     }
 
-    /// Puts the rows reached of a table into another order.
+    /// Sets another order for the reached rows of a table.
     pub(crate) fn order<I: Id>(&mut self, rows: Vec<u32>) {
         name(&mut self.new.0[I::TABLE], &rows);
         self.rows.0[I::TABLE] = rows;
     }
 
-    /// Profiles whose rows were reached, by their new ids, and the dictionary of these.
+    /// Returns copies of profiles with new ids, and the dictionary of the reached rows.
     pub(crate) fn apart(
         &self,
         old: &Dictionary,
@@ -243,9 +244,9 @@ impl Reach {
         (self.keep(old), renumbered.collect())
     }
 
-    /// The dictionary of the rows reached, in their order.
+    /// Returns the dictionary of the reached rows, in their order.
     ///
-    /// New rows are in the order of `rows`, which callers may have changed, with row 0 before them.
+    /// New rows have the order of `rows`, which callers may have changed, after row 0.
     pub(crate) fn keep(&self, old: &Dictionary) -> Dictionary {
         let Self { new: remap, rows, .. } = self;
         let mut new = Dictionary::default();
@@ -270,7 +271,7 @@ impl Reach {
         new
     }
 
-    /// By column, each with its room asked for once.
+    /// Copies locations and stacks by column, with one reservation for each column.
     fn keep_locations(&self, old: &Dictionary, new: &mut Dictionary) {
         let Self { new: remap, rows, .. } = self;
         let (table, locations) = (&mut new.locations, &old.locations);
@@ -295,7 +296,7 @@ impl Reach {
         }
     }
 
-    /// Forgets what was reached.
+    /// Clears the set of reached rows.
     pub(crate) fn clear(&mut self) {
         for (new, rows) in self.new.0.iter_mut().zip(&mut self.rows.0) {
             for row in rows.drain(..) {
@@ -307,11 +308,12 @@ impl Reach {
     }
 }
 
-/// The given rows of a table.
+/// Iterates over the given rows of a table.
 fn picked<'t, T>(rows: &[u32], table: &'t [T]) -> impl Iterator<Item = &'t T> {
     rows.iter().filter_map(|&row| table.get(row as usize))
 }
 
+/// Numbers rows from 1 in the order of `rows`.
 fn name(new: &mut [u32], rows: &[u32]) {
     for (&row, number) in rows.iter().zip(1..) {
         if let Some(new) = new.get_mut(row as usize) {

@@ -1,8 +1,7 @@
-//! Reports of the `pprof` crate.
+//! Adds reports of the `pprof` crate.
 //!
-//! That crate keeps a report as a map from stacks to counts, so its entries come in any order; they
-//! are sorted by all that is kept of them before any is added. Addresses of inlined functions are
-//! one location.
+//! That crate stores a report as a map from stacks to counts in random order. So the entries are sorted by their
+//! whole content before they are added. Functions inlined at one address are one location.
 
 use std::path::PathBuf;
 
@@ -16,12 +15,11 @@ use crate::model::id::LocationId;
 use crate::model::profile::Profile;
 
 impl Builder {
-    /// Adds a report of the `pprof` crate: how often each stack was seen, and the time that stands
-    /// for, as a profile of `samples` and `cpu`.
+    /// Adds a report of the `pprof` crate as a profile of `samples` and `cpu`: how often each stack was seen, and
+    /// the corresponding time.
     ///
-    /// Unlike that crate's own encoder it keeps which functions were inlined where, functions of one
-    /// name in several files, the lines, the addresses of the functions, and the id of the thread
-    /// beside its name. Equal reports give equal profiles.
+    /// Unlike that crate's own encoder, it keeps inlining, functions of equal names in several files, lines,
+    /// addresses of functions, and the thread id in addition to the thread name. Equal reports give equal profiles.
     ///
     /// ```no_run
     /// # fn work() {}
@@ -49,6 +47,7 @@ impl Builder {
         profile
     }
 
+    /// Adds an entry of a report as a sample.
     fn report_entry(&mut self, profile: Key<Profile>, frames: &Frames, count: i64, period: i64) {
         let locations: Vec<_> = frames.frames.iter().map(|symbols| self.symbols(symbols)).collect();
         let sample = self
@@ -60,16 +59,17 @@ impl Builder {
         }
     }
 
-    /// The location of the functions inlined at one address, the innermost first.
+    /// Returns the location of the functions inlined at one address, the innermost first.
     ///
-    /// The address is that of the outermost function that has one.
+    /// Its address is that of the outermost function with an address.
     fn symbols(&mut self, symbols: &[Native]) -> Key<LocationId> {
         let lines: Vec<_> = symbols.iter().map(|symbol| self.symbol(symbol)).collect();
         let address = symbols.iter().rev().find_map(address).unwrap_or(0);
         self.location(NewLocation::new().address(Key::NONE, address).lines(&lines))
     }
 
-    /// A symbol without a name keeps its file and line: its location still differs from others.
+    /// Returns the line of a symbol. A symbol without a name keeps its file and line, so that its location stays
+    /// distinct.
     fn symbol(&mut self, symbol: &Native) -> NewLine {
         let (name, system_name) = match symbol.name {
             Some(_) => (symbol.name(), symbol.sys_name()),
@@ -81,14 +81,15 @@ impl Builder {
     }
 }
 
+/// Returns the address of a symbol.
 fn address(symbol: &Native) -> Option<u64> {
     symbol.addr.map(|address| address.addr() as u64)
 }
 
-/// All that is kept of a symbol.
+/// The content of a symbol.
 type Content = (Option<Vec<u8>>, Option<PathBuf>, Option<u32>, Option<u64>);
 
-/// All that is kept of an entry, to order entries by: a report has them in no order.
+/// Returns the content of an entry, as a sort key.
 fn content(frames: &Frames) -> (u64, String, Vec<Vec<Content>>) {
     let symbol = |symbol: &Native| {
         (symbol.name.clone(), symbol.filename.clone(), symbol.lineno, address(symbol))
@@ -122,7 +123,7 @@ mod tests {
         }
     }
 
-    /// Two entries of one stack, seen first at different times, and one of another thread.
+    /// Two entries of one stack that were first seen at different times, and one of another thread.
     fn report() -> Report {
         let data = HashMap::from([(entry(7, 1), 2), (entry(7, 2), 3), (entry(8, 1), 1)]);
         let mut report = Report { data, timing: Default::default() };

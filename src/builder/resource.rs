@@ -1,4 +1,4 @@
-//! Resources and scopes: naming them, and coming back to them.
+//! Declares resources and scopes, and enters them again.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashSet;
@@ -82,13 +82,13 @@ impl Builder {
         place.enter(self);
     }
 
-    /// What is named from here on is of nothing, as what it is of does not fit.
+    /// Leaves the current resource and scope, because the declared one does not fit. Later profiles have no place.
     fn nowhere(&mut self) {
         self.tree.place = None;
         self.dropped.others += 1;
     }
 
-    /// A pair of a resource or a scope; none if it does not fit.
+    /// Adds a pair to a resource or scope. `None` if it does not fit.
     fn put_pair(
         &mut self,
         (list, keys): (&mut Vec<KeyValue>, &mut Keys),
@@ -101,7 +101,7 @@ impl Builder {
         self.fit(put)
     }
 
-    /// As [`put_pair`](Self::put_pair), by key. Attributes with a unit do not fit.
+    /// Like [`put_pair`](Self::put_pair), with the key of an attribute. Attributes with a unit do not fit.
     fn put_attribute(
         &mut self,
         (list, keys): (&mut Vec<KeyValue>, &mut Keys),
@@ -116,8 +116,8 @@ impl Builder {
     }
 }
 
-/// What can be entered: the key of a resource or of a scope.
-/// [`Builder::enter`] takes it; no other type can be one.
+/// A key that [`Builder::enter`] accepts: that of a resource or of a scope.
+/// No other type implements it.
 pub trait ResourceOrScope: sealed::Sealed {
     #[doc(hidden)]
     fn enter(self, builder: &mut Builder);
@@ -127,10 +127,9 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A resource being named: it is the current one when this is dropped, at the end of the statement.
+/// A resource declaration. The resource becomes the current one when this is dropped, at the end of the statement.
 ///
-/// A resource is everything said of it in the statement. The same words, in any order, name the
-/// same resource again; others name another one.
+/// The attributes and settings identify the resource: the same ones, in any order, declare the same resource again.
 ///
 /// ```
 /// use otlp_profiles::{Builder, builder::{NewEntity, root_first}};
@@ -155,17 +154,17 @@ mod sealed {
 #[derive(Debug)]
 pub struct ResourceMut<'a> {
     builder: &'a mut Builder,
-    /// The resource and its nameless scope; none when it is named.
+    /// The resource with a nameless scope. `None` after the declaration.
     place: Option<ResourceProfiles>,
-    /// The index of its attributes.
+    /// Index of its attributes.
     keys: Keys,
-    /// Whether a panic was under way when it was begun.
+    /// Whether the thread was already panicking when the declaration began.
     panicking: bool,
 }
 
-/// A scope being named: it is the current one when this is dropped, at the end of the statement.
+/// A scope declaration. The scope becomes the current one when this is dropped, at the end of the statement.
 ///
-/// As with a [resource](ResourceMut), the same words name the same scope again.
+/// As with a [resource](ResourceMut), the same settings declare the same scope again.
 ///
 /// ```
 /// use otlp_profiles::Builder;
@@ -176,15 +175,15 @@ pub struct ResourceMut<'a> {
 #[derive(Debug)]
 pub struct ScopeMut<'a> {
     builder: &'a mut Builder,
-    /// The resource and the scope; none when it is named, or when its resource did not fit.
+    /// The resource and the scope. `None` after the declaration, or if the resource did not fit.
     place: Option<ResourceProfiles>,
-    /// The index of its attributes.
+    /// Index of its attributes.
     keys: Keys,
-    /// Whether a panic was under way when it was begun.
+    /// Whether the thread was already panicking when the declaration began.
     panicking: bool,
 }
 
-/// What resources and scopes have in common.
+/// Methods that resources and scopes share.
 macro_rules! described {
     ($($description:ident, |$place:ident| $level:expr, $part:ident: $of:ident;)*) => {$(
         impl sealed::Sealed for Key<$of> {}
@@ -195,8 +194,8 @@ macro_rules! described {
         }
 
         impl $description<'_> {
-            /// Adds an attribute by name and value, in place of one with the same name. One without
-            /// a name is left out and counted.
+            /// Adds an attribute by name and value. Replaces one with the same name. An attribute without a name is
+            /// left out and counted.
             pub fn attr<'v>(
                 self,
                 key: impl Into<StringRef<'v>>,
@@ -206,27 +205,28 @@ macro_rules! described {
                 self.put(|builder, list| builder.put_pair(list, &key, &value))
             }
 
-            /// Adds an attribute by its key, in place of one with the same name. One with a unit
-            /// is left out and counted, because no unit can be said here.
+            /// Adds an attribute by its key. Replaces one with the same name. An attribute with a unit is left out
+            /// and counted, because resources and scopes have no field for it.
             pub fn attribute(self, attribute: Key<AttributeId>) -> Self {
                 self.put(|builder, list| builder.put_attribute(list, attribute))
             }
 
-            /// Sets the schema of the attributes.
-            /// Such as `https://opentelemetry.io/schemas/1.37.0`; none by default.
+            /// Sets the schema of the attributes, such as `https://opentelemetry.io/schemas/1.37.0`. It is unset by
+            /// default.
             pub fn schema_url(self, schema_url: &str) -> Self {
                 let schema_url = self.builder.str(schema_url);
                 self.named(schema_url, |$place, schema_url| $level.schema_url = schema_url)
             }
 
-            /// Names it, and returns its key: to [enter](Builder::enter) it again later. The key
-            /// is valid until [`finish`](Builder::finish) or [`reset`](Builder::reset).
+            /// Ends the declaration and returns the key, to [enter](Builder::enter) it again later. The key is
+            /// valid until [`finish`](Builder::finish) or [`reset`](Builder::reset).
             pub fn key(mut self) -> Key<$of> {
                 let row = self.name();
                 self.builder.tree.generation.key(row)
             }
 
-            /// Sets what tells it from others; without, it is none of them.
+            /// Sets a field that identifies the declaration. If its string does not fit, drops the whole
+            /// declaration, which would otherwise equal another one.
             fn named(
                 mut self,
                 text: Option<StringId>,
@@ -243,6 +243,7 @@ macro_rules! described {
                 self
             }
 
+            /// Runs `put` on the attributes, and counts the attribute if it does not fit.
             fn put(
                 mut self,
                 put: impl FnOnce(&mut Builder, (&mut Vec<KeyValue>, &mut Keys)) -> Option<()>,
@@ -260,7 +261,7 @@ macro_rules! described {
                 self
             }
 
-            /// Makes it the current one; its row, if it fits.
+            /// Makes the declaration the current one. Returns its row, if it fits.
             fn name(&mut self) -> Option<u32> {
                 let mut place = self.place.take()?;
                 settle(&mut place.resource);
@@ -273,7 +274,7 @@ macro_rules! described {
 
         impl Drop for $description<'_> {
             fn drop(&mut self) {
-                // What a panic interrupted is not all there is to say of it.
+                // A declaration that a panic interrupted is incomplete.
                 if std::thread::panicking() == self.panicking {
                     self.name();
                 }
@@ -288,8 +289,8 @@ described! {
 }
 
 impl ResourceMut<'_> {
-    /// Adds an entity it represents. Its keys are those of attributes the resource has; others are
-    /// left out, and so is an entity without a type or without a key that identifies it.
+    /// Adds an entity that the resource represents. Keys that are not attributes of the resource are left out. So
+    /// is an entity without a type or without an identifying key.
     pub fn entity(mut self, entity: NewEntity<'_>) -> Self {
         match (self.builder.entity(entity), &mut self.place) {
             (Some(entity), Some(place)) => place.resource.entity_refs.push(entity),
@@ -301,8 +302,7 @@ impl ResourceMut<'_> {
 }
 
 impl ScopeMut<'_> {
-    /// Sets its version.
-    /// Of the profiler, not of what is profiled: that is `service.version` of the resource.
+    /// Sets the version of the profiler. The version of the profiled service is `service.version` of the resource.
     pub fn version(self, version: &str) -> Self {
         let version = self.builder.str(version);
         self.named(version, |place, version| place.scopes[0].scope.version = version)
@@ -310,7 +310,7 @@ impl ScopeMut<'_> {
 }
 
 impl Builder {
-    /// An entity with all its keys; none if it does not fit.
+    /// Interns an entity with all its keys. `None` if it does not fit.
     fn entity(&mut self, entity: NewEntity<'_>) -> Option<EntityRef> {
         let mut keys = |keys: &[&str]| -> Option<Vec<StringId>> {
             keys.iter().map(|&key| self.str(key)).collect()
@@ -325,8 +325,8 @@ impl Builder {
     }
 }
 
-/// Leaves out keys of entities that the resource has not or that an entity has twice, and entities that
-/// are there twice or that nothing identifies.
+/// Removes keys that the resource lacks or that an entity repeats, then repeated entities and those without a type
+/// or an identifying key.
 fn settle(resource: &mut Resource) {
     let Resource { attributes, entity_refs, .. } = resource;
     if entity_refs.is_empty() {

@@ -1,33 +1,32 @@
-//! How much a dictionary may grow.
+//! The memory limits of a builder.
 //!
-//! It counts as [`Budget`](crate::limits::Budget) does for readers, but returns [`Full`], three
-//! words without an allocation: a builder that is full refuses millions of samples, and each
-//! refusal must be cheap.
+//! It counts like [`Budget`](crate::limits::Budget), which readers use, but returns [`Full`], which has three words
+//! and no allocation: a full builder rejects millions of samples, and each rejection must be cheap.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{Limits, past};
 use crate::model::value::Value;
 
-/// What one entry of an index costs, its share of the empty ones included.
+/// Memory of an index entry in bytes, including its share of the free slots.
 const INDEX_BYTES: usize = 14;
 
-/// The most rows a table may have: what OTLP's `int32` indices reach.
+/// Maximum rows of a table: the range of OTLP's `int32` indices.
 const MAX_ROWS: u64 = i32::MAX as u64;
 
-/// The limits of a dictionary and what it has spent of them.
+/// The limits of a builder, and the bytes charged so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Room {
     pub(crate) limits: Limits,
-    /// Bytes; only [`clear`](Room::clear) gives them back.
+    /// Bytes. Only [`clear`](Room::clear) releases them.
     spent: u64,
 }
 
-/// No room left: small enough to be returned for every sample that no longer fits.
+/// The error of an exceeded limit. It is small, because it is returned for every sample that does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Full {
-    /// The limit's name; empty for one that is the model's own.
+    /// Name of the limit; empty for a fixed limit of the model.
     name: &'static str,
-    /// In the limit's own unit: rows, bytes, frames.
+    /// In the unit of the limit: rows, bytes, frames.
     limit: u64,
     wanted: u64,
 }
@@ -46,21 +45,22 @@ impl From<Full> for Error {
 }
 
 impl Room {
+    /// Creates an empty budget.
     pub(crate) fn new(limits: Limits) -> Self {
         Self { limits, spent: 0 }
     }
 
-    /// Begins anew.
+    /// Releases all charges.
     pub(crate) fn clear(&mut self) {
         self.spent = 0;
     }
 
-    /// The bytes spent.
+    /// Returns the bytes charged so far.
     pub(crate) fn spent(&self) -> u64 {
         self.spent
     }
 
-    /// Spends `bytes`.
+    /// Charges `bytes`.
     pub(crate) fn bytes(&mut self, bytes: usize) -> Result<(), Full> {
         let wanted = self.spent.saturating_add(bytes as u64);
         at_most("max_owned_bytes", self.limits.max_owned_bytes, wanted)?;
@@ -68,39 +68,40 @@ impl Room {
         Ok(())
     }
 
-    /// One more row of `bytes` in a table that has `rows`.
+    /// Charges a new row of `bytes` in a table with `rows` rows.
     pub(crate) fn row(&mut self, rows: usize, bytes: usize) -> Result<(), Full> {
         self.named_row("max_table_entries", self.limits.max_table_entries, rows, bytes)
     }
 
-    /// One more string of `bytes` in a table that has `rows` and `text` bytes.
+    /// Charges a new string of `bytes` in a table with `rows` strings of `text` bytes in total.
     pub(crate) fn string(&mut self, rows: usize, text: usize, bytes: usize) -> Result<(), Full> {
         at_most("max_string_bytes", self.limits.max_string_bytes, bytes as u64)?;
-        // Bytes that are not UTF-8 become up to three times as many.
+        // Bytes that are not UTF-8 are replaced by up to three times as many.
         at_most("", u64::from(u32::MAX), text as u64 + 3 * bytes as u64)?;
         self.named_row("max_strings", self.limits.max_strings, rows, bytes + size_of::<u32>())
     }
 
-    /// So many samples in all.
+    /// Checks the total number of samples.
     pub(crate) fn samples(&self, samples: usize) -> Result<(), Full> {
         at_most("max_samples", self.limits.max_samples, samples as u64)
     }
 
-    /// The most frames a stack may have.
+    /// Returns the maximum number of frames of a stack.
     pub(crate) fn max_stack_depth(&self) -> usize {
         usize::try_from(self.limits.max_stack_depth).unwrap_or(usize::MAX)
     }
 
-    /// A stack of `frames`.
+    /// Checks the depth of a stack.
     pub(crate) fn stack(&self, frames: usize) -> Result<(), Full> {
         at_most("max_stack_depth", self.limits.max_stack_depth, frames as u64)
     }
 
-    /// One more sample of `bytes` where there are `rows` in all.
+    /// Charges a new sample of `bytes`, with `rows` samples in total so far.
     pub(crate) fn sample(&mut self, rows: usize, bytes: usize) -> Result<(), Full> {
         self.named_row("max_samples", self.limits.max_samples, rows, bytes)
     }
 
+    /// Charges a new row of a table whose number of rows has a limit.
     fn named_row(
         &mut self,
         name: &'static str,
@@ -115,19 +116,19 @@ impl Room {
     }
 }
 
-/// `Ok` when `wanted` is within `limit`; an unnamed limit is one that nobody can raise.
+/// Returns an error if `wanted` exceeds `limit`. A limit with an empty name cannot be raised.
 pub(crate) fn at_most(name: &'static str, limit: u64, wanted: u64) -> Result<(), Full> {
     if wanted > limit { Err(Full { name, limit, wanted }) } else { Ok(()) }
 }
 
-/// `Ok` when `more` items still fit behind `items` others in a column of rows.
+/// Returns an error if `more` items do not fit after `items` others in a column of rows.
 ///
-/// Ends of rows are 32 bits.
+/// The ends of rows have 32 bits.
 pub(crate) fn column(items: usize, more: usize) -> Result<(), Full> {
     at_most("", u64::from(u32::MAX), items as u64 + more as u64)
 }
 
-/// The bytes a value owns beside itself.
+/// Returns the memory that a value owns, in bytes, without the value itself.
 pub(crate) fn heap_bytes(value: &Value) -> usize {
     match value {
         Value::Bytes(bytes) => bytes.len(),

@@ -1,4 +1,4 @@
-//! The rows of a dictionary as they are looked up: how each is hashed, compared and added.
+//! Hashing, comparison and insertion of dictionary rows.
 
 use std::hash::Hash;
 
@@ -9,26 +9,26 @@ use crate::model::id::{
     AttributeId, FunctionId, Id, LinkId, LocationId, MappingId, StackId, StringId,
 };
 
-/// A row as it is looked up, before it is one of a table. Its ids are rows of the same dictionary, and its
-/// attributes are sorted, so that equal sets are equal lists.
+/// A row to look up or add. Its ids are rows of the same dictionary. Its attributes are sorted, so that equal sets
+/// are equal lists.
 pub(crate) trait Row: Hash + Sized {
     type Id: Id;
 
+    /// Returns the hash of the row.
     #[inline]
     fn hashed(&self, seed: &Seed) -> u64 {
         seed.of(self)
     }
 
-    /// Whether that is what row `id` says.
+    /// Returns whether row `id` of the dictionary equals this one.
     fn is_at(&self, id: Self::Id, dictionary: &Dictionary) -> bool;
 
-    /// Makes it the last row of its table. All limits are asked first, so that a row that does not fit leaves
-    /// nothing behind.
+    /// Appends the row to its table. Checks all limits first, so that a row that does not fit changes nothing.
     fn add(self, dictionary: &mut Dictionary, room: &mut Room) -> Result<(), Full>;
 }
 
-/// A text, which need not be UTF-8. By the bytes of the source, so that two broken texts that look the same
-/// stay two.
+/// A string that may not be UTF-8. Rows compare the original bytes, so that different invalid strings with equal
+/// repaired text stay separate.
 impl Row for &[u8] {
     type Id = StringId;
 
@@ -50,7 +50,7 @@ impl Row for &[u8] {
     }
 }
 
-/// Rows that are all there is to them, but for what they own beside.
+/// Implements `Row` for rows that are one element of a table; `$heap` is the memory they own outside it.
 macro_rules! plain {
     ($($row:ty: $id:ty, $table:ident, |$of:ident| $heap:expr;)*) => {$(
         impl Row for $row {
@@ -95,13 +95,13 @@ impl Row for (Mapping, &[AttributeId]) {
     }
 }
 
-/// A location. Its lines and attributes are copied only into a new row.
+/// A location whose lines and attributes are borrowed; they are copied only into a new row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Hash)]
 pub(crate) struct Spot<'a> {
-    /// None where the binary is not known.
+    /// NONE if the binary is unknown.
     pub(crate) mapping: MappingId,
     pub(crate) address: u64,
-    /// The innermost first.
+    /// Innermost first.
     pub(crate) lines: &'a [Line],
     pub(crate) attributes: &'a [AttributeId],
 }
@@ -142,7 +142,7 @@ impl Row for &[LocationId] {
         seed.ids(self)
     }
 
-    /// Without a branch per id: the compiler compares many at once.
+    /// Compares without a branch per id, so that the compiler can use vector instructions.
     #[inline]
     fn is_at(&self, id: StackId, dictionary: &Dictionary) -> bool {
         let there = dictionary.stacks.row(id.row());

@@ -1,4 +1,4 @@
-//! One sample, on its way into a profile.
+//! Adds samples to profiles.
 
 use crate::builder::builder::Builder;
 use crate::builder::key::Key;
@@ -18,11 +18,9 @@ use crate::model::profile::Profile;
 /// A sample with neither value nor timestamp counts 1. Values belong to one occurrence, and each
 /// timestamp is an occurrence.
 ///
-/// A sample in a variable is added when the variable goes out of scope; until then it borrows the
-/// builder. If the code in between panics, the sample is incomplete: it is left out and counted in
-/// [`dropped`](Builder::dropped). A destructor that runs during a panic can add samples
-/// as usual.
-/// as ever.
+/// A sample in a variable is added when the variable goes out of scope; until then it borrows the builder. If the
+/// code in between panics, the sample is incomplete: it is left out and counted in [`dropped`](Builder::dropped). A
+/// destructor that runs during a panic can add samples as usual.
 ///
 /// ```
 /// use otlp_profiles::{Builder, builder::root_first};
@@ -40,16 +38,15 @@ use crate::model::profile::Profile;
 /// ```
 #[derive(Debug)]
 pub struct NewSample<'a> {
-    // Nothing else: it moves with every method.
+    // Only the reference: this value moves with every method call.
     builder: &'a mut Builder,
 }
 
 impl Builder {
     /// Adds a sample of a stack to a profile. See [`NewSample`].
     ///
-    /// It costs a hash of the frames' names or keys and one of the sample. A known stack with known attributes
+    /// It costs a hash of the frames' names or keys, and one of the sample. A known stack with known attributes
     /// allocates nothing.
-    /// seen before take no memory.
     ///
     /// ```
     /// use otlp_profiles::{Builder, builder::root_first};
@@ -73,7 +70,7 @@ impl Builder {
         NewSample { builder: self }
     }
 
-    /// Puts the pending sample into its profile, unless a panic interrupted it.
+    /// Adds the pending sample to its profile, unless a panic interrupted it.
     #[inline]
     fn commit(&mut self) {
         let Self { interner, tree, generation, pending, samples, dropped, .. } = self;
@@ -94,7 +91,7 @@ impl Builder {
         self.count(recorded);
     }
 
-    /// Adds one occurrence of a sample of another builder, its ids already this one's.
+    /// Adds one occurrence of a sample of another builder. Its ids are already those of this builder.
     pub(crate) fn replay(
         &mut self,
         profile: usize,
@@ -110,7 +107,7 @@ impl Builder {
         self.count(recorded);
     }
 
-    /// Counts a sample that has no place, or that there is no room for.
+    /// Counts a sample with an invalid key, or one that does not fit.
     #[inline]
     fn count(&mut self, recorded: Option<Result<(), Full>>) {
         if recorded.and_then(|recorded| self.fit(recorded)).is_none() {
@@ -118,7 +115,7 @@ impl Builder {
         }
     }
 
-    /// Adds to the attributes of the pending sample.
+    /// Adds an attribute to the pending sample.
     #[inline]
     fn put_pending(&mut self, id: Option<AttributeId>) {
         let Self { interner, pending, .. } = self;
@@ -131,9 +128,8 @@ impl Builder {
 }
 
 impl NewSample<'_> {
-    /// Adds a value, for the next of the profile's sample types. Types left out count 0; values past
-    /// their number are left out and counted in [`dropped`](Builder::dropped).
-    /// What 64 bits cannot hold is the nearest number that they can.
+    /// Adds a value for the next of the profile's sample types. Missing values count 0. Values beyond the number of
+    /// types are left out and counted in [`dropped`](Builder::dropped). A value beyond 64 bits saturates.
     #[inline]
     pub fn value(self, value: impl SampleValue) -> Self {
         self.builder.pending.values.push(value.saturating());
@@ -155,11 +151,11 @@ impl NewSample<'_> {
         self
     }
 
-    /// Multiplies values to undo sampling; other values stay. Rules for different values can be
-    /// combined, before or after the values are given. See [`Upscaling`].
+    /// Multiplies values to undo sampling; other values stay unchanged. Rules for different values can be combined,
+    /// before or after the values are set. See [`Upscaling`].
     ///
-    /// Totals are rounded once, when [`finish`](Builder::finish) or [`finish_interval`](Builder::finish_interval) hands
-    /// them out; values with timestamps are rounded one by one.
+    /// Totals are rounded once, by [`finish`](Builder::finish) or [`finish_interval`](Builder::finish_interval).
+    /// Values with timestamps are rounded one by one.
     ///
     /// ```
     /// use otlp_profiles::{Builder, builder::{Upscaling, root_first}};
@@ -180,8 +176,7 @@ impl NewSample<'_> {
         self
     }
 
-    /// Adds a time at which it was seen: a `SystemTime`, or a `Duration` or nanoseconds (`u64`)
-    /// since 1970.
+    /// Adds the time of an occurrence: a `SystemTime`, or a `Duration` or nanoseconds (`u64`) since 1970.
     ///
     /// ```
     /// use otlp_profiles::{Builder, builder::root_first};
@@ -198,8 +193,8 @@ impl NewSample<'_> {
         self
     }
 
-    /// Adds an attribute by its key, in place of one with the same name.
-    /// A foreign key is counted in [`dropped`](Builder::dropped); the sample is taken without.
+    /// Adds an attribute by its key. Replaces one with the same name. An invalid key is counted in
+    /// [`dropped`](Builder::dropped); the sample is added without the attribute.
     #[inline]
     pub fn attribute(self, attribute: Key<AttributeId>) -> Self {
         let builder = &mut *self.builder;
@@ -208,8 +203,8 @@ impl NewSample<'_> {
         self
     }
 
-    /// Adds an attribute by name and value, in place of one with the same name. A pair of a value
-    /// and a unit is a value, too. One without a name is left out and counted.
+    /// Adds an attribute by name and value. Replaces one with the same name. The value may be a pair of a value and
+    /// a unit. An attribute without a name is left out and counted.
     ///
     /// ```
     /// use otlp_profiles::{Builder, builder::root_first};
@@ -234,8 +229,8 @@ impl NewSample<'_> {
         self
     }
 
-    /// Sets the span in which it was taken.
-    /// The last one counts. A foreign key is counted in [`dropped`](Builder::dropped); the sample is taken without.
+    /// Sets the span of the sample. The last call wins. An invalid key is counted in [`dropped`](Builder::dropped);
+    /// the sample is added without a link.
     #[inline]
     pub fn link(self, link: Key<LinkId>) -> Self {
         let builder = &mut *self.builder;

@@ -1,11 +1,11 @@
-//! Samples by what they are of: equal ones become one.
+//! Deduplicates samples by identity: equal ones become one.
 //!
-//! A lane holds the samples of one shape; a profile has three of them, of which mostly one is used. A sample is found by
-//! its identity in a hash table over the columns themselves, so a sample that was seen costs no memory.
+//! A lane holds the samples of one shape. A profile has three lanes, of which it usually uses one. A hash table
+//! over the columns themselves finds a sample by its identity, so a repeated sample takes no memory.
 //!
 //! ```text
-//! lane of totals    stacks, attributes, links │ values, added up where they are
-//! lane of events    stacks, attributes, links │ ticks (sample, time), in the order they came
+//! lane of totals    stacks, attributes, links │ values, added up in place
+//! lane of events    stacks, attributes, links │ ticks (sample, time), in order of arrival
 //! lane of series    as events, and the values of each tick, end to end ─ deal ─► rows of times and values
 //! ```
 
@@ -19,7 +19,7 @@ use crate::model::ragged::Ragged;
 use crate::model::row_index::RowIndex;
 use crate::model::samples::Samples;
 
-/// What makes two samples the same one: the stack, the set of attributes (sorted) and the link.
+/// The identity of a sample: the stack, the set of attributes (sorted) and the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity<'a> {
     pub(crate) stack: StackId,
@@ -28,7 +28,7 @@ pub(crate) struct Identity<'a> {
 }
 
 impl<'a> Identity<'a> {
-    /// That of a sample that is there.
+    /// Returns the identity of an existing sample.
     #[inline]
     pub(crate) fn of(samples: &'a Samples, row: usize) -> Self {
         let (stack, attributes) = (samples.stacks[row], samples.attributes.row(row));
@@ -36,35 +36,35 @@ impl<'a> Identity<'a> {
     }
 }
 
-/// What one occurrence of a sample adds to it: its values, what upscaling adds to each of them, and
-/// when it was seen.
+/// The data of one occurrence of a sample: values, their corrections by upscaling, and times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measured<'a> {
-    /// One for each sample type.
+    /// One for each sample type, or empty.
     pub(crate) values: &'a [i64],
-    /// None, or one for each value.
+    /// Empty, or one for each value.
     pub(crate) corrections: &'a [f64],
     /// In nanoseconds since 1970.
     pub(crate) times: &'a [u64],
 }
 
-/// The three shapes a profile's samples can have; all of one profile have the same.
+/// The three possible shapes of a profile's samples. All samples of a profile have the same shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// Values, added up.
+    /// Values, which are added up.
     Totals,
-    /// Timestamps, each counting 1.
+    /// Timestamps without values; each counts 1.
     Events,
-    /// Timestamps, each with its values.
+    /// Timestamps with values for each.
     Series,
 }
 
 impl Shape {
-    /// Their numbers index the lanes of a draft.
+    /// All shapes. Their discriminants index the lanes of a draft.
     pub(crate) const ALL: [Self; 3] = [Self::Totals, Self::Events, Self::Series];
 }
 
 impl Measured<'_> {
+    /// Returns the shape of the occurrence.
     #[inline]
     pub(crate) fn shape(&self) -> Shape {
         match (self.times, self.values) {
@@ -75,26 +75,26 @@ impl Measured<'_> {
     }
 }
 
-/// The samples of one shape of one profile.
+/// The samples of one shape in one profile.
 ///
-/// Totals are added up where the model keeps them. Timestamps come in any order of samples, so they
-/// are noted one after the other and dealt out to their samples in the end.
+/// Totals are added up in the columns of the model. Timestamps arrive for samples in any order, so they are
+/// appended to one list, and [`deal`](Self::deal) sorts them by sample at the end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lane {
     pub(crate) samples: Samples,
     /// Rows by their identity.
     index: RowIndex,
-    /// What upscaling adds to the totals, one for each value up to the last sample that has any.
+    /// Corrections of the totals by upscaling, one for each value up to the last corrected sample.
     corrections: Vec<f64>,
-    /// In the order in which they came.
+    /// Timestamps in order of arrival.
     ticks: Vec<Tick>,
-    /// Of a series: the values of each tick, end to end.
+    /// For a series: the values of each tick, end to end.
     ///
-    /// As many for each tick as the profile has sample types.
+    /// Each tick has as many as the profile has sample types.
     tick_values: Vec<i64>,
 }
 
-/// One timestamp of a sample.
+/// A timestamp of a sample.
 #[derive(Clone, Copy, Debug)]
 struct Tick {
     /// The row of its sample.
@@ -104,7 +104,7 @@ struct Tick {
 }
 
 impl Lane {
-    /// Forgets everything, keeps the memory.
+    /// Removes all samples but keeps the allocations.
     pub(crate) fn clear(&mut self) {
         let Samples { stacks, links, attributes, values, timestamps, stacktrace_ids } =
             &mut self.samples;
@@ -120,15 +120,16 @@ impl Lane {
         self.tick_values.clear();
     }
 
-    /// Whether its samples were taken out.
+    /// Returns whether the samples were moved out.
     pub(crate) fn is_lent(&self) -> bool {
         self.samples.is_empty() && !self.index.is_empty()
     }
 
-    /// Adds an occurrence to its sample, which is added if it was not seen; `rows` are in all profiles.
+    /// Adds an occurrence to its sample, and adds the sample if it is new. `rows` counts the samples of all
+    /// profiles.
     ///
-    /// Room is made before; adding cannot fail halfway. A profile with timestamps becomes one for each of its
-    /// `columns`, so what is in all of them is counted that often.
+    /// Charges all memory first, so that adding cannot fail halfway. A profile with timestamps is split into one
+    /// for each of its `columns`, so data that each of them copies is charged that often.
     #[inline]
     pub(crate) fn record(
         &mut self,
@@ -155,7 +156,7 @@ impl Lane {
         Ok(())
     }
 
-    /// Adds a sample that was not seen, of so many values, if there is room for it and so many copies.
+    /// Adds a new sample with `values` values, if it and its `copies` fit.
     #[cold]
     fn add(
         &mut self,
@@ -175,8 +176,8 @@ impl Lane {
         Ok(row)
     }
 
-    /// Makes room for what an occurrence adds to a sample, which may be a new one, beside its totals; in each copy of
-    /// a sample it is a timestamp and a value.
+    /// Charges the memory that an occurrence adds to its sample, apart from the sample itself. Each copy of the
+    /// sample has one timestamp and value.
     #[inline]
     fn make_room(
         &self,
@@ -201,7 +202,7 @@ impl Lane {
 
     /// Adds values to the totals of a sample.
     ///
-    /// Saturating: what a counter cannot hold stays at its end.
+    /// Sums saturate.
     #[inline]
     fn add_totals(&mut self, row: u32, &Measured { values, corrections, .. }: &Measured<'_>) {
         let start = row as usize * values.len();
@@ -219,7 +220,7 @@ impl Lane {
         }
     }
 
-    /// Sums them unrounded, so that many small ones do not add up their rounding.
+    /// Adds corrections without rounding, so that rounding errors of many small ones do not add up.
     #[inline(never)]
     fn add_corrections(&mut self, start: usize, corrections: &[f64]) {
         let end = start + corrections.len();
@@ -231,7 +232,7 @@ impl Lane {
         }
     }
 
-    /// Notes when a sample was seen, each time with the same values.
+    /// Appends the timestamps of an occurrence, each with the same values.
     #[inline]
     fn add_ticks(&mut self, row: u32, measured: &Measured<'_>) {
         let &Measured { values, corrections, times } = measured;
@@ -243,22 +244,22 @@ impl Lane {
         }
     }
 
-    /// Adds what upscaling adds to the totals.
+    /// Adds the corrections to the totals.
     pub(crate) fn correct_totals(&mut self) {
         correct(&mut self.samples.values.items, &self.corrections);
         self.corrections.clear();
     }
 
-    /// The first and the last timestamp that is known: 0 is not.
+    /// Returns the first and the last timestamp, ignoring 0, which is unknown.
     pub(crate) fn span(&self) -> Option<(u64, u64)> {
         let times = self.ticks.iter().map(|tick| tick.unix_nano).filter(|time| *time != 0);
         Some((times.clone().min()?, times.max()?))
     }
 
-    /// Deals the timestamps out to their samples, each sample's in order, and of the values that
-    /// came with each of them, `columns` in number, those of column `column`.
+    /// Moves the timestamps to their samples, sorted by time within each sample, with the values of column
+    /// `column`. Each timestamp has `columns` values.
     ///
-    /// Linear but for the ticks of a sample that came out of order.
+    /// Takes linear time, apart from sorting ticks that arrived out of order.
     pub(crate) fn deal(&mut self, columns: usize, column: usize) {
         let order = self.order();
         let Samples { stacks, timestamps, values, .. } = &mut self.samples;
@@ -278,8 +279,8 @@ impl Lane {
         }
     }
 
-    /// The ticks by sample, then time, then as they came: a counting sort by sample, because there
-    /// are many ticks to a sample and those of one mostly come in order.
+    /// Returns the order of the ticks by sample, then time, then arrival. Uses a counting sort by sample, because
+    /// samples have many ticks, which mostly arrive in order.
     fn order(&self) -> Vec<u32> {
         let mut next = vec![0u32; self.samples.stacks.len() + 1];
         for tick in &self.ticks {
@@ -305,8 +306,7 @@ impl Lane {
         order
     }
 
-    /// Calls `f` with each sample and each of its occurrences: the totals, or one timestamp and what
-    /// came with it.
+    /// Calls `f` with each sample and each of its occurrences: the totals, or one timestamp with its values.
     pub(crate) fn for_each(&self, columns: usize, mut f: impl FnMut(Identity<'_>, &Measured<'_>)) {
         let samples = &self.samples;
         let identity = |row| Identity::of(samples, row);
@@ -323,16 +323,16 @@ impl Lane {
     }
 }
 
-/// Adds to each value its correction, rounded.
+/// Adds the rounded correction to each value.
 fn correct(values: &mut [i64], corrections: &[f64]) {
     for (value, correction) in values.iter_mut().zip(corrections) {
         *value = value.saturating_add(correction.round() as i64);
     }
 }
 
-/// One multiplication for up to two attributes.
+/// Returns the hash of an identity, with one multiplication for up to two attributes.
 ///
-/// Stack, link and two attributes fit one word of 128 bits.
+/// The stack, the link and two attributes fit into a word of 128 bits.
 #[inline]
 pub(crate) fn identity_hash(seed: &Seed, identity: Identity<'_>) -> u64 {
     let mut hasher = seed.hasher();

@@ -1,4 +1,4 @@
-//! The end of an interval.
+//! Finishes a payload or an interval.
 
 use std::mem::{replace, swap, take};
 use std::ops::Deref;
@@ -20,8 +20,8 @@ use crate::model::profile::{Profile, ProfileId};
 use crate::model::thin::Thin;
 use crate::model::{Profiles, ResourceProfiles};
 
-/// The profiles of an interval, borrowed from a [`Builder`]. When it is dropped, the next interval
-/// begins in the same memory, with the same resources, scopes and profiles.
+/// The profiles of an interval, borrowed from a [`Builder`]. When this is dropped, the next interval begins in the
+/// same memory, with the same resources, scopes and profiles.
 ///
 /// ```
 /// use otlp_profiles::{Builder, builder::root_first};
@@ -38,17 +38,17 @@ use crate::model::{Profiles, ResourceProfiles};
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 ///
-/// One that is never dropped (`std::mem::forget`) is never given back: the builder goes on as a new
-/// one, to which every key is foreign.
+/// If it is never dropped (`std::mem::forget`), its memory is lost: the builder continues as a new one, in which
+/// every key is invalid.
 #[derive(Debug)]
 pub struct Interval<'a> {
-    /// A new one in the place of the one that was sealed.
+    /// The borrowed builder, which contains a new builder for now.
     builder: &'a mut Builder,
-    /// The one that was sealed.
+    /// The builder that finished the interval.
     lent: Builder,
-    /// What it built.
+    /// The finished profiles.
     profiles: Profiles,
-    /// The rows that its declarations refer to meanwhile.
+    /// The rows that the declarations refer to for now.
     declared: Dictionary,
 }
 
@@ -102,8 +102,8 @@ impl Builder {
         Ok(profiles)
     }
 
-    /// Lends the profiles of the interval without copying them. When the loan ends, the next interval
-    /// begins in the same memory.
+    /// Lends the profiles of the interval without copying them. When the loan ends, the next interval begins in the
+    /// same memory.
     ///
     /// Declarations stay: the resources and scopes, the current one, and the profiles with all settings
     /// of [`profile_mut`](Self::profile_mut) except the time, the duration, the id and the
@@ -137,7 +137,7 @@ impl Builder {
         Ok(Interval { lent: replace(self, anew), builder: self, profiles, declared })
     }
 
-    /// What was built and added, without rows that nothing needs.
+    /// Assembles the built and added profiles, without unreferenced rows.
     fn assemble(&mut self, resources: Vec<ResourceProfiles>) -> Profiles {
         let dictionary = take(&mut self.interner.dictionary);
         let mut added = take(&mut self.added);
@@ -148,7 +148,7 @@ impl Builder {
         profiles
     }
 
-    /// The rows that declarations refer to, which refer to these from here on.
+    /// Copies the rows that declarations refer to, and makes the declarations refer to the copies.
     fn declared(&mut self) -> Dictionary {
         let Self { tree, interner: Interner { dictionary, .. }, .. } = self;
         let mut reach = Reach::of(dictionary);
@@ -159,7 +159,7 @@ impl Builder {
         reach.keep(dictionary)
     }
 
-    /// Starts anew in the memory of what was lent out, with what was declared.
+    /// Starts the next interval in the memory of the lent profiles, and restores the declarations.
     fn next_interval(&mut self, profiles: &mut Profiles, declared: &Dictionary) {
         self.tree.give_back(take(&mut profiles.resources));
         swap(&mut self.interner.dictionary, &mut profiles.dictionary);
@@ -170,13 +170,13 @@ impl Builder {
             tree.index();
             tree.bytes().try_for_each(|bytes| interner.room.bytes(bytes))
         });
-        // It fitted before, when there was more.
+        // Cannot fail: it fitted before, together with other data.
         if self.fit(restored).is_none() {
             self.tree = Tree::default();
         }
     }
 
-    /// Forgets everything but what was declared, keeps the memory.
+    /// Clears everything except the declarations, and keeps the memory.
     pub(super) fn forget_interval(&mut self) {
         self.interner.clear();
         self.frames.clear();
@@ -190,7 +190,7 @@ impl Builder {
 }
 
 impl Tree {
-    /// The profiles that have samples, by resource and scope.
+    /// Moves out the profiles with samples, by resource and scope.
     fn take_resources(&mut self) -> Vec<ResourceProfiles> {
         let mut places = self.places.clone();
         for draft in &mut self.profiles {
@@ -204,14 +204,13 @@ impl Tree {
         resources
     }
 
-    /// Renumbers the ids of all that is declared.
+    /// Renumbers the ids of all declarations.
     fn renumber(&mut self, remap: &Remap) {
         self.places.iter_mut().for_each(|place| remap.resource_profiles(place));
         self.profiles.iter_mut().for_each(|draft| remap.profile(&mut draft.profile));
     }
 
-    /// Takes back the memory of samples that were lent out. Which of them each profile gets matters
-    /// to nothing but how much of it there is.
+    /// Takes back the memory of lent samples. Any profile may get the memory of any other; only capacities differ.
     fn give_back(&mut self, resources: Vec<ResourceProfiles>) {
         let scopes = resources.into_iter().flat_map(|mut resource| take(&mut resource.scopes));
         let profiles = scopes.flat_map(|mut scope| take(&mut scope.profiles));
@@ -226,11 +225,11 @@ impl Tree {
 }
 
 impl Draft {
-    /// Moves the samples out: a profile for each shape that has any, and one for each column where
-    /// there are timestamps, because those go with one column.
+    /// Moves the samples out: one profile for each shape in use. A shape with timestamps becomes one profile per
+    /// column, because OTLP's timestamps belong to one sample type.
     fn take_profiles(&mut self, profiles: &mut Vec<Profile>) {
         self.widen_window();
-        // Of many types each profile has its own, and no copy of all.
+        // Each profile has its own types, so do not copy all of them.
         let types = take(&mut self.profile.sample_types);
         let (columns, mut said) = (types.len(), false);
         for shape in Shape::ALL {
@@ -262,7 +261,7 @@ impl Draft {
         self.profile.sample_types = types;
     }
 
-    /// Makes the window hold every timestamp.
+    /// Extends the time window to include every timestamp.
     fn widen_window(&mut self) {
         for (first, last) in self.lanes.iter().filter_map(Lane::span) {
             let end = last.saturating_add(1);
@@ -270,7 +269,7 @@ impl Draft {
         }
     }
 
-    /// Forgets what is of one interval.
+    /// Clears the data of the finished interval.
     fn next_interval(&mut self) {
         self.lanes.iter_mut().for_each(Lane::clear);
         self.dropped_attributes = 0;
@@ -279,7 +278,7 @@ impl Draft {
     }
 }
 
-/// Forgets what must not be said twice.
+/// Clears fields that must not occur twice.
 fn forget_said(profile: &mut Profile) {
     profile.profile_id = ProfileId::NONE;
     profile.original_payload_format = StringId::NONE;

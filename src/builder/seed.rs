@@ -1,7 +1,7 @@
-//! The hash of the interner.
+//! The hash function of the interner.
 //!
-//! All hashes of a builder come from one seed, so a hash made for a look-up serves for the
-//! insertion too. They never leave memory: ids and bytes of a payload do not depend on them.
+//! All hashes of a builder use one seed, so a hash computed for a lookup also serves the insertion. Hashes never
+//! leave memory, so the ids and bytes of a payload do not depend on the seed.
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -9,17 +9,18 @@ use foldhash::fast::{FoldHasher, RandomState};
 
 use crate::model::id::Id;
 
-/// The hash of the interner: seeded anew each time, so nobody can prepare keys that collide.
+/// The seed of the interner's hashes. It is random, so that an attacker cannot construct colliding keys.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seed(RandomState);
 
 impl Seed {
+    /// Creates a hasher.
     #[inline]
     pub(crate) fn hasher(&self) -> FoldHasher<'static> {
         self.0.build_hasher()
     }
 
-    /// The hash of a text as bytes: it need not be UTF-8.
+    /// Returns the hash of a string, as bytes, because it may not be UTF-8.
     #[inline]
     pub(crate) fn bytes(&self, bytes: &[u8]) -> u64 {
         let mut hasher = self.hasher();
@@ -27,12 +28,13 @@ impl Seed {
         hasher.finish()
     }
 
+    /// Returns the hash of a row.
     #[inline]
     pub(crate) fn of(&self, row: &impl std::hash::Hash) -> u64 {
         self.0.hash_one(row)
     }
 
-    /// For stacks and sets of attributes.
+    /// Returns the hash of a stack or a set of attributes.
     #[inline]
     pub(crate) fn ids<I: Id>(&self, ids: &[I]) -> u64 {
         let mut hasher = self.hasher();
@@ -41,9 +43,9 @@ impl Seed {
     }
 }
 
-/// Hashes ids four at a time, and how many there were.
+/// Hashes ids, four at a time, and their number.
 ///
-/// The number of ids goes into the last word, so that lists with zeros behind them differ.
+/// The number is part of the last word, so that lists differ from those with trailing zeros.
 #[inline]
 pub(crate) fn write_ids<I: Id>(hasher: &mut FoldHasher<'_>, ids: &[I]) {
     let (fours, rest) = ids.as_chunks::<4>();

@@ -1,4 +1,4 @@
-//! Stacks, as a caller has them: frames of any kind, and which end of the stack comes first.
+//! Stacks, as callers pass them: frames of any kind, in either order.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -65,8 +65,7 @@ pub enum Order {
     LeafFirst,
 }
 
-/// What can be a sample's stack: [`root_first`] or [`leaf_first`] of some frames, or the key of a
-/// stack.
+/// A type that can be a sample's stack: frames from [`root_first`] or [`leaf_first`], or the key of a stack.
 ///
 /// ```
 /// use otlp_profiles::{Builder, builder::root_first};
@@ -81,10 +80,10 @@ pub trait IntoStack: sealed::Stack {
     fn into_stack(self, builder: &mut Builder) -> Key<StackId>;
 }
 
-/// What can be a frame of a stack: a text, a [`Frame`], a tuple of a function, a file and a line,
-/// or the key of a location. See [`root_first`].
+/// A type that can be a frame of a stack: a string, a [`Frame`], a tuple of a function, a file and a line, or the
+/// key of a location. See [`root_first`].
 ///
-/// No other type can be one. All frames of a stack are of one type.
+/// No other type implements it. All frames of a stack have the same type.
 ///
 /// ```
 /// use otlp_profiles::{Builder, builder::leaf_first};
@@ -94,7 +93,7 @@ pub trait IntoStack: sealed::Stack {
 /// builder.sample(cpu, leaf_first([("parse", "src/parse.rs", 40), ("main", "src/main.rs", 3)])).value(1);
 /// ```
 pub trait IntoFrame: sealed::Frame {
-    /// Its location.
+    /// Returns its location.
     #[doc(hidden)]
     fn location(self, builder: &mut Builder) -> Key<LocationId>;
 }
@@ -121,7 +120,7 @@ impl<I: IntoIterator<Item: IntoFrame>> IntoStack for OrderedFrames<I> {
     }
 }
 
-/// Frames by name that lend their texts, then those that own them.
+/// Implements `IntoFrame`, first for types that lend their strings, then for those that own them.
 macro_rules! frames {
     ($([$($generic:tt)*] $frame:ty => |$value:ident| $new:expr;)*) => {$(
         impl<$($generic)*> From<$frame> for Frame<'a> {
@@ -166,7 +165,7 @@ frames! { owned
     [L: SampleValue] (String, String, L);
 }
 
-/// A line, which is unknown where it is none.
+/// Converts a line number. Negative numbers become 0, which is unknown.
 #[inline]
 fn line(line: impl SampleValue) -> u32 {
     line.saturating().clamp(0, u32::MAX.into()) as u32
@@ -206,10 +205,10 @@ impl Builder {
         stack.into_stack(self)
     }
 
-    /// The stack of frames whose locations are found one by one.
+    /// Builds a stack from frames; `key` returns the location of each.
     ///
-    /// Keys are counted, not asked one by one whether they are of this generation: without a branch for each
-    /// the processor takes several at once.
+    /// It counts the keys of this generation instead of testing each one. Without a branch per key, the processor
+    /// handles several at once.
     #[inline]
     pub(crate) fn stack_of<F>(
         &mut self,
@@ -218,7 +217,7 @@ impl Builder {
         mut key: impl FnMut(&mut Self, F) -> Key<LocationId>,
     ) -> Key<StackId> {
         let (generation, most) = (self.generation.same(), self.interner.room.max_stack_depth());
-        // Taken out while `key` needs the builder.
+        // Taken out of the builder, because `key` borrows it.
         let mut locations = std::mem::take(&mut self.locations);
         locations.clear();
         let mut own = 0u32;
@@ -229,7 +228,7 @@ impl Builder {
         });
         match rows.size_hint() {
             (_, Some(len)) if len <= most => locations.extend(rows),
-            // One too many at most, even of frames without an end.
+            // Take at most one frame too many, even from an infinite iterator.
             _ => locations.extend(rows.take(most.saturating_add(1))),
         }
         if order == Order::RootFirst {
@@ -243,8 +242,8 @@ impl Builder {
         self.generation.key_of(id)
     }
 
-    /// The stack of these locations without those that are none; nothing if a key did not fit or is from
-    /// elsewhere, as keys are that are neither among the `own` nor none.
+    /// Builds the stack without the locations that are NONE. `None` if a key did not fit or is invalid: such keys
+    /// are neither among the `own` ones nor NONE.
     #[cold]
     fn stack_of_some(&mut self, locations: &mut Vec<LocationId>, own: usize) -> Option<StackId> {
         let fits = self.interner.room.stack(locations.len());

@@ -1,4 +1,4 @@
-//! The nouns of the dictionary.
+//! Adds rows of the dictionary: strings, functions, mappings, locations, links and attributes.
 
 use crate::builder::builder::Builder;
 use crate::builder::key::Key;
@@ -23,7 +23,7 @@ impl Builder {
         self.key(|builder| builder.str(text))
     }
 
-    /// The key of an id; that of none when it did not fit.
+    /// Returns the key of an id, or an invalid one if it did not fit.
     fn key<I: Id>(&mut self, id: impl FnOnce(&mut Self) -> Option<I>) -> Key<I> {
         let id = id(self);
         self.generation.key_of(id)
@@ -51,7 +51,7 @@ impl Builder {
                 filename: builder.text(&function.filename)?,
                 start_line: function.start_line.into(),
             };
-            // A line alone makes no function: what has no text is row 0.
+            // A line alone does not make a function: without any string, use row 0.
             match (Function { start_line: 0, ..function }) == Function::default() {
                 true => Some(FunctionId::NONE),
                 false => builder.intern(function),
@@ -60,7 +60,7 @@ impl Builder {
     }
 
     /// Returns the key of a mapped binary. See [`NewMapping`].
-    /// The same file at the same place with the same attributes is the same row.
+    /// Equal mappings with equal attributes have the same key.
     pub fn mapping(&mut self, mapping: NewMapping<'_>) -> Key<MappingId> {
         let NewMapping { memory_start, memory_limit, file_offset, filename, attributes } = mapping;
         let (memory_start, memory_limit) =
@@ -75,7 +75,7 @@ impl Builder {
     }
 
     /// Returns the key of a location in the code. See [`NewLocation`].
-    /// The same place, lines and attributes are the same row. A foreign key in it makes its key foreign, too.
+    /// Equal locations have the same key. An invalid key in the location makes the returned key invalid, too.
     pub fn location(&mut self, location: NewLocation<'_>) -> Key<LocationId> {
         self.key(|builder| builder.location_id(&location))
     }
@@ -100,8 +100,8 @@ impl Builder {
         self.location(NewLocation::new().address(mapping, address))
     }
 
-    /// None where something in it is foreign, or does not fit. Lines and attributes are put together in lists of
-    /// the builder, so that a location that is there already takes no memory.
+    /// Interns a location. `None` if a key in it is invalid, or if it does not fit. Lines and attributes are
+    /// collected in lists of the builder, so that an existing location takes no memory.
     fn location_id(&mut self, new: &NewLocation<'_>) -> Option<LocationId> {
         let mapping = self.generation.id(new.mapping)?;
         let frame_type = self.frame_type(new.frame_type)?;
@@ -172,6 +172,7 @@ impl Builder {
         self.key(|builder| builder.attribute_id(&key.into(), &value.into()))
     }
 
+    /// Interns an attribute, through the cache if its value is a string.
     #[inline(always)]
     pub(crate) fn attribute_id(
         &mut self,
@@ -184,6 +185,7 @@ impl Builder {
         }
     }
 
+    /// Interns an attribute without the cache.
     #[inline(never)]
     pub(super) fn other_attribute(
         &mut self,
@@ -198,13 +200,13 @@ impl Builder {
         self.intern(Attribute { key, value, unit })
     }
 
-    /// The id of a text.
+    /// Returns the id of a string.
     pub(crate) fn str(&mut self, text: &str) -> Option<StringId> {
         let id = self.interner.string(text.as_bytes());
         self.fit(id)
     }
 
-    /// The id of a text, or of a key.
+    /// Returns the id of a string or of its key.
     pub(crate) fn text(&mut self, text: &StringRef<'_>) -> Option<StringId> {
         match text {
             StringRef::Str(text) => self.str(text),
@@ -213,9 +215,9 @@ impl Builder {
         }
     }
 
-    /// A value, `depth` lists deep.
+    /// Interns a value in `depth` lists.
     pub(crate) fn value(&mut self, value: &NewValue<'_>, depth: u64) -> Option<Value> {
-        // A value is three messages inside one another, in three more of the payload.
+        // A value has three nested messages, within another three of the payload.
         let max_nesting = self.interner.room.limits.max_nesting;
         self.fit(at_most("max_nesting", max_nesting, 3 * depth + 4))?;
         Some(match value {
@@ -233,6 +235,7 @@ impl Builder {
         })
     }
 
+    /// Interns a list of pairs with unique keys.
     fn key_values(&mut self, pairs: &[(StringRef<'_>, NewValue<'_>)], depth: u64) -> Option<Value> {
         let (mut list, mut keys) = (Vec::with_capacity(pairs.len()), Keys::default());
         for (key, value) in pairs {
@@ -248,7 +251,7 @@ impl Builder {
         Some(Value::KeyValues(list.into()))
     }
 
-    /// Makes the set of the attributes of a mapping or a location: sorted, one a key.
+    /// Collects the attributes of a mapping or a location in `self.set`: sorted, with unique keys.
     pub(super) fn set(&mut self, frame_type: AttributeId, keys: &[Key<AttributeId>]) {
         self.set.clear();
         let mut known = Keys::default();

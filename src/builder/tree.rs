@@ -1,12 +1,12 @@
-//! Places and profiles.
+//! The declared places and profiles.
 //!
 //! ```text
-//! places      0 nameless, 1, 2 …        a resource and a scope of it; found by what they say: naming twice is naming once
+//! places      0 nameless, 1, 2 …        a resource and one scope of it, found by content: equal declarations are one
 //! profiles    0, 1 …                    each with the row of its place; three lanes of samples
 //! ```
 //!
-//! Declarations stay through [`finish_interval`](crate::Builder::finish_interval), samples do not. A profile is found by
-//! its place and its sample types, temporality aside: it may be said by a later declaration.
+//! [`finish_interval`](crate::Builder::finish_interval) keeps declarations but not samples. A profile is found by
+//! its place and its sample types without temporality, which a later declaration may set.
 
 use crate::builder::key::{Generation, Key};
 use crate::builder::places::{hash_place, resource_bytes, same_place};
@@ -17,28 +17,28 @@ use crate::model::profile::{Profile, ValueType};
 use crate::model::row_index::RowIndex;
 use crate::model::{ResourceProfiles, ScopeProfiles};
 
-/// What is declared, in the order it was named.
+/// The declarations in order.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
-    /// Declarations outlive an interval, so their keys have a generation of their own.
+    /// Declarations outlive an interval, so their keys have a separate generation.
     pub(crate) generation: Generation,
-    /// A resource with one scope, without profiles. Row 0 is nameless.
+    /// Resources with one scope each, without profiles. Row 0 is nameless.
     pub(crate) places: Vec<ResourceProfiles>,
     pub(crate) profiles: Vec<Draft>,
     pub(crate) seed: Seed,
     place_index: RowIndex,
     profile_index: RowIndex,
-    /// Where profiles are from here on; none when it did not fit.
+    /// The place of later declarations. `None` if the last declared place did not fit.
     pub(crate) place: Option<u32>,
 }
 
-/// A profile being built, and the row of the place it is in.
+/// A profile in progress, and the row of its place.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Draft {
     pub(crate) place: u32,
-    /// All but the samples and what is counted of them.
+    /// The profile without its samples and their counts.
     pub(crate) profile: Profile,
-    /// The attributes of samples that did not fit.
+    /// The number of attributes of samples that did not fit.
     pub(crate) dropped_attributes: u32,
     /// The samples of each [`Shape`](crate::builder::samples::Shape).
     pub(crate) lanes: [Lane; 3],
@@ -60,7 +60,7 @@ impl Default for Tree {
     }
 }
 
-/// A resource and a scope of which nothing is said.
+/// Returns an empty resource with an empty scope.
 pub(crate) fn nameless() -> ResourceProfiles {
     let mut place = ResourceProfiles::default();
     place.scopes.push(ScopeProfiles::default());
@@ -68,17 +68,17 @@ pub(crate) fn nameless() -> ResourceProfiles {
 }
 
 impl Tree {
-    /// Where a profile is in the list.
+    /// Returns the row of a profile.
     #[inline]
     pub(crate) fn profile_row(&self, key: Key<Profile>) -> Option<usize> {
         (self.generation.row(key)? as usize).checked_sub(1)
     }
 
-    /// The row of a place, new or not. Attributes get the order of their keys.
+    /// Returns the row of a place, and adds it if it is new. Sorts its attributes by key.
     ///
     /// # Errors
     ///
-    /// `Full`, and nothing is declared.
+    /// `Full`; the place is not declared.
     pub(crate) fn place_row(
         &mut self,
         mut new: ResourceProfiles,
@@ -100,12 +100,12 @@ impl Tree {
         Ok(row as u32)
     }
 
-    /// Where the profile of these types in this place is, new or not. Of one that is there,
-    /// temporalities that were not said are filled in; if they contradict, it is another one.
+    /// Returns the row of the profile with these types in this place, and adds it if it is new. Fills in missing
+    /// temporalities of an existing profile. If temporalities contradict, it is another profile.
     ///
     /// # Errors
     ///
-    /// `Full`, and nothing is declared.
+    /// `Full`; the profile is not declared.
     pub(crate) fn draft_row(
         &mut self,
         place: u32,
@@ -134,9 +134,7 @@ impl Tree {
         Ok(row)
     }
 
-    /// Indexes all rows anew.
-    ///
-    /// After the ids of texts changed: hashes are of ids.
+    /// Indexes all rows again, after the ids of strings changed, because hashes depend on ids.
     pub(crate) fn index(&mut self) {
         self.place_index.clear();
         self.profile_index.clear();
@@ -149,13 +147,13 @@ impl Tree {
         }
     }
 
-    /// What each declaration takes.
+    /// Iterates over the memory sizes of the declarations in bytes.
     pub(crate) fn bytes(&self) -> impl Iterator<Item = usize> {
         self.places.iter().map(resource_bytes).chain(self.profiles.iter().map(Draft::bytes))
     }
 }
 
-/// Whether two lists of types are the same but for what is not said.
+/// Returns whether two lists of types are equal, apart from missing temporalities.
 fn agree(ours: &[ValueType], theirs: &[ValueType]) -> bool {
     ours.len() == theirs.len()
         && ours.iter().zip(theirs).all(|(ours, theirs)| {
@@ -165,13 +163,14 @@ fn agree(ours: &[ValueType], theirs: &[ValueType]) -> bool {
         })
 }
 
-/// Without the temporalities, which may be said later.
+/// Hashes a profile without temporalities, which may be set later.
 fn profile_hash(seed: &Seed, place: u32, types: &[ValueType]) -> u64 {
     let names: Vec<_> = types.iter().map(|kind| (kind.name, kind.unit)).collect();
     seed.of(&(place, names))
 }
 
 impl Draft {
+    /// Returns the memory of the draft in bytes, without its samples.
     fn bytes(&self) -> usize {
         size_of_val(self) + self.profile.owned_bytes()
     }

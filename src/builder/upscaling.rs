@@ -1,4 +1,4 @@
-//! From what a sampling profiler saw to what there was.
+//! Estimates real totals from those of a sampling profiler.
 
 /// Estimates the real totals from those of a sampling profiler.
 ///
@@ -29,27 +29,27 @@ pub enum Upscaling {
     /// For allocations sampled by a Poisson process over their bytes. Multiplies the two values by
     /// `1 / (1 - e^(-average / sampling_distance))`, where the average is `sum / count`.
     ///
-    /// Nothing changes if the average is not positive.
+    /// The values stay unchanged if the average is not positive.
     Poisson {
-        /// Which of the sample's values is the sum, such as bytes; the first is 0.
+        /// The index of the sample's value that is the sum, such as bytes, from 0.
         sum: usize,
-        /// Which of them is the count.
+        /// The index of the value that is the count.
         count: usize,
-        /// How much of the sum passes on average between two samples.
+        /// The mean increase of the sum between two samples.
         sampling_distance: u64,
     },
-    /// For events of which every n-th is seen. Multiplies a value by `scale`; nothing changes if that is
-    /// no positive finite number.
+    /// For events of which every n-th is sampled. Multiplies a value by `scale`. The value stays unchanged unless
+    /// `scale` is positive and finite.
     Proportional {
-        /// Which of the sample's values; the first is 0.
+        /// The index of the sample's value, from 0.
         value: usize,
-        /// How many events each stands for.
+        /// The number of events that each sampled one represents.
         scale: f64,
     },
 }
 
 impl Upscaling {
-    /// What the values are multiplied by; 1 where there is nothing to go by.
+    /// Returns the factor for the values; 1 if it cannot be computed.
     ///
     /// ```
     /// use otlp_profiles::builder::Upscaling;
@@ -74,7 +74,7 @@ impl Upscaling {
         if scale > 0.0 && scale.is_finite() { scale } else { 1.0 }
     }
 
-    /// Multiplies the values of one sample and rounds them. Values it does not name stay.
+    /// Multiplies the values of one sample and rounds them. Other values stay unchanged.
     ///
     /// ```
     /// use otlp_profiles::builder::Upscaling;
@@ -87,7 +87,7 @@ impl Upscaling {
     /// ```
     pub fn apply(&self, values: &mut [i64]) {
         let scale = self.scale(values);
-        // A value past 2⁵³ is no `f64`.
+        // Values above 2⁵³ lose precision as `f64`.
         self.for_each_column(|column| {
             if let Some(value) = values.get_mut(column).filter(|_| scale != 1.0) {
                 *value = (*value as f64 * scale).round() as i64;
@@ -95,7 +95,7 @@ impl Upscaling {
         });
     }
 
-    /// Adds what the values lack, unrounded, to `corrections`, one for each value.
+    /// Adds the missing part of the values, unrounded, to `corrections`, one for each value.
     pub(crate) fn correct(&self, values: &[i64], corrections: &mut [f64]) {
         let more = self.scale(values) - 1.0;
         self.for_each_column(|column| {
@@ -107,6 +107,7 @@ impl Upscaling {
         });
     }
 
+    /// Calls `f` with the index of each value that the rule multiplies.
     fn for_each_column(&self, mut f: impl FnMut(usize)) {
         match *self {
             Self::Poisson { sum, count, .. } if sum == count => f(sum),

@@ -1,4 +1,4 @@
-//! Texts and attribute values, as a caller has them.
+//! Strings and attribute values, as callers pass them.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,16 +19,16 @@ use crate::model::id::StringId;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum StringRef<'a> {
-    /// A borrowed text.
+    /// A borrowed string.
     Str(&'a str),
-    /// An owned text.
+    /// An owned string.
     Owned(String),
-    /// The key of a text.
+    /// The key of a string.
     Key(Key<StringId>),
 }
 
 impl StringRef<'_> {
-    /// The text, unless it is a key.
+    /// Returns the string, unless it is a key.
     #[inline(always)]
     pub(crate) fn as_str(&self) -> Option<&str> {
         match self {
@@ -71,7 +71,7 @@ pub enum NewValue<'a> {
     /// No value.
     #[default]
     Empty,
-    /// A text.
+    /// A string.
     String(StringRef<'a>),
     /// A boolean.
     Bool(bool),
@@ -88,7 +88,7 @@ pub enum NewValue<'a> {
 }
 
 impl<'a> NewValue<'a> {
-    /// A list of values.
+    /// Creates a list of values.
     ///
     /// ```
     /// use otlp_profiles::builder::NewValue;
@@ -98,7 +98,7 @@ impl<'a> NewValue<'a> {
         Self::Array(values.into_iter().map(Into::into).collect())
     }
 
-    /// Named values; of two with the same name the later one counts.
+    /// Creates named values. If two have the same name, the later one wins.
     ///
     /// ```
     /// use otlp_profiles::builder::NewValue;
@@ -130,7 +130,7 @@ pub struct ValueAndUnit<'a> {
 }
 
 impl ValueAndUnit<'_> {
-    /// The text, if it is nothing but a text.
+    /// Returns the string, if the value is a string without a unit.
     #[inline(always)]
     pub(crate) fn as_str(&self) -> Option<&str> {
         match (&self.value, &self.unit) {
@@ -217,7 +217,7 @@ from! { value
     Vec<u8> => |bytes| Self::Bytes(bytes.into());
 }
 
-/// An integer OTLP can hold, or else its decimal digits.
+/// Converts a number to an integer, or to a string of its decimal digits if it exceeds OTLP's integers.
 fn int_or_digits<'a, I: TryInto<i64> + ToString + Copy>(integer: I) -> NewValue<'a> {
     match integer.try_into() {
         Ok(integer) => NewValue::Int(integer),
