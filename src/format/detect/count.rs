@@ -37,6 +37,7 @@ impl Walk<'_> {
     ///
     /// `left` is the number of fields that may still be read; all occurrences of the dictionary share it.
     fn count(&mut self, message: &'static MessageType, body: &[u8], left: &mut u32) {
+        // Fields beside the dictionary do not use up the allowance for its rows.
         let mut left_inside = *left;
         let mut reader = Reader::new(body);
         let path = self.path;

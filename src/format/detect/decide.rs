@@ -100,6 +100,7 @@ fn best<'a, 'c>(trials: &'a [Trial<'c>]) -> Vec<&'a Trial<'c>> {
     if ties.iter().any(|trial| trial.format().is_some()) {
         ties.retain(|trial| trial.format().is_some());
     }
+    // Only complete walks know which attributes are unused.
     if ties.iter().all(|trial| trial.candidate.grammar.is_series() && !trial.outcome.cut) {
         by_orphans(&mut ties);
     }

@@ -21,8 +21,8 @@ pub(super) struct Foreign {
 }
 
 impl Foreign {
-    /// Returns the format that reads this kind, or the error that names it. A hint of another format is an
-    /// error as well.
+    /// Returns the format that reads this kind. Returns an error that names the kind if no format reads it, or
+    /// if the hint is another format.
     ///
     /// If the payload is text without a profile, the error quotes a line of it.
     pub(super) fn answer(self, hint: Option<Format>, payload: &[u8]) -> Result<Detected> {

@@ -61,7 +61,7 @@ impl Grammar {
         (1..NUMBERS as u32).filter_map(|number| self.field(message, number))
     }
 
-    /// Returns the role of a field, as far as the bytes allow to check it.
+    /// Returns the role of a field, as far as detection can check it from the bytes.
     #[inline]
     pub(super) fn role(&self, field: &Field) -> Role {
         match field.role {

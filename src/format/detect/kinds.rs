@@ -155,7 +155,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
     no_profile("OTLP traces as JSON", Json(&["\"resourceSpans\""]), OTHER_SIGNAL),
     no_profile("OTLP metrics as JSON", Json(&["\"resourceMetrics\""]), OTHER_SIGNAL),
     no_profile("OTLP logs as JSON", Json(&["\"resourceLogs\""]), OTHER_SIGNAL),
-    // Profiles whose dictionary precedes the resources, so that `resourceProfiles` may be out of sight.
+    // Profiles whose dictionary precedes the resources, so that `resourceProfiles` may not be in the examined bytes.
     Foreign { sign: Json(&["\"dictionary\"", "Table\""]), ..OTLP },
     #[cfg(feature = "formats")]
     read(

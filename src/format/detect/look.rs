@@ -142,6 +142,7 @@ impl<'p> Look<'_, 'p> {
                 *rows += 1 + alike;
             }
             fields |= field;
+            // Keep this field only: the message may be long.
             let length = before.left() - reader.left();
             let part = Part::Field(before.rest().get(..length).unwrap_or_default());
             self.keep_new(message, field & !common, Probe { path, part });
@@ -294,6 +295,7 @@ fn pass_alike(
     until: usize,
     mut passes: impl FnMut(&[u8]) -> bool,
 ) -> u64 {
+    // A hot loop on raw bytes: nearly all list elements have a tag and a length of one byte.
     let rest = reader.rest();
     let (mut at, mut fields) = (0, 0);
     while at < until

@@ -107,6 +107,7 @@ fn beginning(payload: &[u8]) -> &[u8] {
 /// Returns `None` if it contains control characters, or is neither UTF-8 nor mostly ASCII.
 pub(super) fn text(payload: &[u8]) -> Option<Foreign> {
     let start = beginning(payload);
+    // Text may contain white space, form feeds and escape sequences, but no other control characters.
     let odd = |byte: &u8| *byte < b' ' && !b"\t\n\r\x0c\x1b".contains(byte) || *byte == 0x7f;
     let ascii = start.iter().filter(|byte| byte.is_ascii()).count();
     let is_utf8 = std::str::from_utf8(start).map_or_else(|e| e.error_len().is_none(), |_| true);

@@ -53,6 +53,7 @@ impl Rows {
 
     /// Returns a number for the key of an attribute. Attributes past the recorded ones all differ.
     pub(super) fn key(&self, row: u64) -> u32 {
+        // Recorded keys have bit 31 clear, so these numbers cannot collide with them.
         let key = usize::try_from(row).ok().and_then(|row| self.keys.get(row));
         key.copied().unwrap_or(row as u32 | 1 << 31)
     }

@@ -11,7 +11,7 @@ pub(super) type Score = [u32; 5];
 
 /// Bytes that the format cannot contain.
 pub(super) const HARD: usize = 0;
-/// Unknown or repeated fields, dangling references, and values out of range.
+/// Unknown or repeated fields, dangling references, and invalid values.
 pub(super) const STRUCTURAL: usize = 1;
 /// Fields that a newer generation may have added.
 pub(super) const SOFT: usize = 2;

@@ -208,7 +208,7 @@ impl<'c> Trials<'c> {
     }
 }
 
-/// Returns whether a message follows or precedes the resources of a payload. Skips resources by length.
+/// Returns whether a payload has a dictionary beside its resources, which it skips by length.
 fn has_dictionary(payload: &[u8]) -> bool {
     let dictionary = const { PROFILES_DATA.tag(Version::V1_10, "dictionary") };
     let mut reader = Reader::new(payload);

@@ -199,8 +199,8 @@ fn cut(text: &[u8], at: usize) -> Option<(&[u8], &[u8])> {
 
 /// Splits an extended line, or returns `None` for a plain one.
 ///
-/// The last word holds timestamps only if attributes or ` -` precede it, and is attributes otherwise. After `
-/// -`, it may be negative, which is an error later.
+/// The last word holds timestamps only if attributes or ` -` precede it, and is attributes otherwise.
+/// After ` -`, it may be negative, which is an error later.
 fn extended(line: &[u8]) -> Option<Line<'_>> {
     let (before, last) = cut(line, line.iter().rposition(|byte| *byte == b' ')?)?;
     let is_stamp = !last.contains(&b'-') || before.ends_with(b" -");

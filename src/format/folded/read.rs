@@ -274,6 +274,7 @@ impl<'h> Reader<'h> {
         let mut locations = std::mem::take(&mut self.locations);
         locations.clear();
         self.parts.clear();
+        // The stack consists of pseudo-frames only.
         let nothing = rest.is_empty() && rest.len() != text.len();
         if rest.len() != text.len() {
             self.fits = true;
@@ -282,6 +283,7 @@ impl<'h> Reader<'h> {
         }
         let mut more = !nothing;
         while more {
+            // A part extends over the frames that are inlined into it.
             let mut end = find(b';', rest).unwrap_or(rest.len());
             while annotations && let Some(inlined) = rest.get(end + 1..) {
                 let length = find(b';', inlined).unwrap_or(inlined.len());

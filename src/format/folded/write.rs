@@ -265,6 +265,7 @@ impl<'a, 'l> Writer<'a, 'l> {
             self.losses.add(losses::STACK_EMPTY, String::new);
             text.extend_from_slice(UNKNOWN);
         }
+        // A leading space distinguishes the line from a comment.
         if text.starts_with(b"#") && is_comment(&[&text, &b" 1"[..]].concat()) {
             self.losses.add(losses::FRAME_TEXT, || String::from_utf8_lossy(&text).into_owned());
             text.insert(0, b' ');

@@ -12,7 +12,7 @@ pub(crate) enum What {
     Unknown,
     /// A key that occurred before in its object.
     Twice,
-    /// A key of a oneof after another key of it.
+    /// A key of a oneof after another key of the same oneof.
     OtherCase,
     /// A key as in the schema, with underscores.
     OriginalName,

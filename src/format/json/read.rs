@@ -269,6 +269,7 @@ impl<'a> Transcoder<'a> {
     /// [`Limit`](crate::ErrorKind::Limit) if the bytes exceed the budget.
     fn delimited(&mut self, fill: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let at = self.out.len();
+        // A varint of 0 in five bytes, whose low bits are filled in below.
         self.out.extend_from_slice(&[0x80, 0x80, 0x80, 0x80, 0]);
         fill(self)?;
         self.intake.budget.holds(self.out.len())?;

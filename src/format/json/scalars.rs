@@ -105,6 +105,7 @@ pub(super) fn to_hex(bytes: &[u8], out: &mut Vec<u8>) {
 /// Decodes base64 of either alphabet, with or without padding, or returns `None`.
 pub(crate) fn from_base64(text: &str, out: &mut Vec<u8>) -> Option<()> {
     let text = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).unwrap_or(text);
+    // A single digit has only six bits.
     if text.len() % 4 == 1 {
         return None;
     }

@@ -2,7 +2,6 @@
 //!
 //! A [`Text`] is a cursor that is cheap to clone, for example to look ahead. Methods consume what they name,
 //! after any white space before it.
-//! each.
 //!
 //! ```text
 //! { "a" : [ 1 , 2 ] }      open('{')  key → "a"  open('[')  another  number  another  number  another → no

@@ -214,8 +214,8 @@ fn add(
 
 /// Estimates the total from the values of a sampling allocator.
 ///
-/// An allocator that samples one byte in `rate` records a block of `mean` bytes with the probability `1 -
-/// e^(-mean/rate)`. So the recorded values are divided by it. Truncates instead of rounding, as Go does.
+/// An allocator that samples one byte in `rate` records a block of `mean` bytes with the probability
+/// `1 - e^(-mean/rate)`. So the recorded values are divided by it. Truncates instead of rounding, as Go does.
 pub(super) fn unsampled(count: i64, bytes: i64, rate: i64) -> Result<(i64, i64)> {
     if rate <= 1 {
         return Ok((count, bytes));

@@ -1,9 +1,9 @@
 //! Reads messages and reports: a single one, lists, or a sequence of values.
 //!
 //! ```text
-//! JSON values ─► messages ─► points (start + stop) ─► tree (who called whom, own times)
 //! JSON values ─► messages ─► points (start + stop) ─► tree (callers, self times)
 //!             ─► a sample per point ─► a part per service and trace ─► profiles, resources
+//! ```
 //!
 //! The reader parses one JSON value at a time, keeps its messages and drops the rest. It keeps the messages
 //! of the whole file, because a start and its stop may be far apart. It charges the budget four bytes for
@@ -128,7 +128,7 @@ struct Reader<'a> {
     spans: Vec<(i64, i64)>,
     /// Numbers of traces by `base_id`. With `merge`, there is only one.
     traces: Met<String>,
-    /// The parts of the profile, one for each service and trace.
+    /// The parts, one for each service and trace.
     groups: Vec<Part>,
     /// Numbers of `groups` by service and trace.
     parts: Met<(Origin, usize)>,

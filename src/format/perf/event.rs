@@ -1,4 +1,4 @@
-//! Parses the first line of an event. Any field but the first one may be missing.
+//! Parses the first line of an event, in which most fields are optional.
 //!
 //! ```text
 //! busy  3105/3107 [001]  2121.621847:   20408163 cpu-clock: text of a tracepoint

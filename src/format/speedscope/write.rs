@@ -57,7 +57,7 @@ pub(crate) fn write(
     writer.out.extend_from_slice(b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"otlp-profiles\",\"profiles\":[");
     let mut first = true;
     for profile in profiles.iter() {
-        // A loss of the time already counts the duration.
+        // If the profile has a time, the loss of that already counts the duration.
         let mut is_said = profile.duration_nanos == 0 || profile.time_unix_nano != 0;
         for column in 0..profile.sample_types.len().max(1) {
             for lane in lanes(profile, column, dictionary, options.by_thread) {
