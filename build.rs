@@ -40,7 +40,7 @@ mod proto {
         Ok(())
     }
 
-    /// The file that imports all others of its generation, directly or not.
+    /// Returns the path of the file that imports all others of its generation, directly or not.
     fn service(stage: &str) -> String {
         format!("opentelemetry/proto/collector/profiles/{stage}/profiles_service.proto")
     }

@@ -79,7 +79,7 @@ enum Detail {
     None,
     /// The limit that was reached, if it can be raised.
     Limit(&'static str),
-    /// How [`Policy::Repair`](crate::Policy) repairs the fault: `drops the sample`.
+    /// The repair under [`Policy::Repair`](crate::Policy): `drops the sample`.
     Repair(&'static str),
     /// The bytes are clearly not a profile.
     NoProfile,

@@ -151,8 +151,8 @@ impl Limits {
         }
     }
 
-    /// Only the limits of the model: 2³² rows, 4 GiB of text, 256 levels of nesting.
-    /// For trusted input. The time of a reader stays linear in the input.
+    /// Limits for trusted input: only those of the model, which are 2³² rows, 4 GiB of text and 256 levels of nesting.
+    /// The time of a reader stays linear in the input.
     ///
     /// ```
     /// use otlp_profiles::{Limits, ReadOptions, read};

@@ -40,7 +40,7 @@ use crate::format::json::tree::Json;
 use crate::wire::record::field_varint;
 use crate::wire::write::field_bytes;
 
-/// How a request and its response are encoded over HTTP.
+/// The encoding of a request and its response over HTTP.
 ///
 /// ```
 /// use otlp_profiles::response::Encoding;
@@ -61,14 +61,14 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// The encoding that a `Content-Type` header names; `None` for a type that OTLP does not use.
+    /// Returns the encoding that a `Content-Type` header names. `None` for a type that OTLP does not use.
     pub fn of_content_type(header: &str) -> Option<Self> {
         let media_type = header.split(';').next().unwrap_or_default().trim();
         let is = |encoding: &Self| media_type.eq_ignore_ascii_case(encoding.content_type());
         [Self::Protobuf, Self::Json].into_iter().find(is)
     }
 
-    /// The value of the `Content-Type` header.
+    /// Returns the value of the `Content-Type` header.
     pub fn content_type(self) -> &'static str {
         match self {
             Self::Protobuf => "application/x-protobuf",
@@ -103,17 +103,17 @@ pub struct ExportResponse {
 }
 
 impl ExportResponse {
-    /// A response to a request of which the receiver rejected some profiles.
+    /// Creates a response to a request of which the receiver rejected some profiles.
     pub fn partial(rejected_profiles: i64, error_message: impl Into<String>) -> Self {
         Self { rejected_profiles, error_message: error_message.into() }
     }
 
-    /// Whether the receiver rejected profiles or has a warning.
+    /// Returns whether the receiver rejected profiles or has a warning.
     pub fn is_partial(&self) -> bool {
         *self != Self::default()
     }
 
-    /// The body of the response.
+    /// Encodes the body of the response.
     pub fn encode(&self, encoding: Encoding) -> Vec<u8> {
         let mut out = Vec::new();
         match encoding {
@@ -135,7 +135,7 @@ impl ExportResponse {
         out
     }
 
-    /// The response that a body holds.
+    /// Decodes the body of a response.
     ///
     /// # Errors
     ///
@@ -179,9 +179,9 @@ impl ExportResponse {
 pub struct Status {
     /// A [gRPC status code](https://grpc.io/docs/guides/status-codes/).
     pub code: i32,
-    /// What went wrong, for the people who run the sender.
+    /// The fault, described for the operators of the sender.
     pub message: String,
-    /// How long the sender waits before it retries: a detail of type `google.rpc.RetryInfo`.
+    /// The time to wait before a retry: a detail of type `google.rpc.RetryInfo`.
     pub retry_delay: Option<Duration>,
 }
 
@@ -195,12 +195,12 @@ impl Status {
     /// The receiver is overloaded or restarts. Senders retry.
     pub const UNAVAILABLE: i32 = 14;
 
-    /// A status without a retry delay.
+    /// Creates a status without a retry delay.
     pub fn new(code: i32, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), retry_delay: None }
     }
 
-    /// Whether a gRPC sender may send the request again, by the table of the
+    /// Returns whether a gRPC sender may send the request again, by the table of the
     /// [OTLP specification](https://opentelemetry.io/docs/specs/otlp/#failures).
     ///
     /// Over HTTP the status of the response decides instead: see [`is_retryable_http`].
@@ -212,7 +212,7 @@ impl Status {
         }
     }
 
-    /// The body of the response, and the bytes of `grpc-status-details-bin`.
+    /// Encodes the body of the response, which is also the value of `grpc-status-details-bin`.
     pub fn encode(&self, encoding: Encoding) -> Vec<u8> {
         let mut out = Vec::new();
         match encoding {
@@ -241,7 +241,7 @@ impl Status {
         out
     }
 
-    /// The status that a body or `grpc-status-details-bin` holds. Details other than the retry delay are skipped.
+    /// Decodes a body or the value of `grpc-status-details-bin`. Skips details other than the retry delay.
     ///
     /// # Errors
     ///
@@ -279,7 +279,7 @@ impl From<&Error> for Status {
     }
 }
 
-/// The HTTP status with which a receiver rejects a request that [`read()`](crate::read()) fails on.
+/// Returns the HTTP status with which a receiver rejects a request that [`read()`](crate::read()) fails on.
 ///
 /// Senders retry after no status returned here. An overloaded receiver responds with 429 or 503 and a `Retry-After`
 /// header.
@@ -300,7 +300,7 @@ pub fn http_status(kind: ErrorKind) -> u16 {
     }
 }
 
-/// Whether a sender may send a request again after a response with this HTTP status: 429, 502, 503 or 504.
+/// Returns whether a sender may repeat a request after a response with this HTTP status: 429, 502, 503 or 504.
 ///
 /// The sender waits for the time in the `Retry-After` header, or else backs off exponentially.
 pub fn is_retryable_http(status: u16) -> bool {

@@ -13,7 +13,7 @@ pub(crate) struct Words<'a> {
     pub(crate) number: u32,
 }
 
-/// Finds rows by the words that name them: with one lookup, where interning two strings and a row would take three.
+/// Finds rows by the words that name them, with one lookup instead of three for interning two strings and a row.
 ///
 /// ```text
 /// words ─► fingerprint ─► set of four slots: row ─► record of the row: are these its words?

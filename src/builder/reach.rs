@@ -26,7 +26,8 @@ use crate::model::{Profiles, ResourceProfiles};
 /// The reached rows of every table.
 #[derive(Debug)]
 pub(crate) struct Reach {
-    /// By row: 0 if it is not reached. Otherwise nonzero, and after [`finish`](Self::finish) its new number.
+    /// For each row 0 if it is not reached. Otherwise a nonzero number, which is the new row after
+    /// [`finish`](Self::finish).
     pub(crate) new: Remap,
     pub(crate) rows: Rows,
 }

@@ -26,7 +26,7 @@ pub(crate) struct Room {
 pub(crate) struct Full {
     /// Name of the limit; empty for a fixed limit of the model.
     name: &'static str,
-    /// In the unit of the limit: rows, bytes, frames.
+    /// The limit in its unit: rows, bytes, frames.
     limit: u64,
     wanted: u64,
 }

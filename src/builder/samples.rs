@@ -43,7 +43,7 @@ pub(crate) struct Measured<'a> {
     pub(crate) values: &'a [i64],
     /// Empty, or one for each value.
     pub(crate) corrections: &'a [f64],
-    /// In nanoseconds since 1970.
+    /// Nanoseconds since 1970.
     pub(crate) times: &'a [u64],
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct Lane {
 struct Tick {
     /// The row of its sample.
     sample: u32,
-    /// In nanoseconds since 1970.
+    /// Nanoseconds since 1970.
     unix_nano: u64,
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How several messages share one file or stream.
+/// The framing of several messages in one file or stream.
 ///
 /// ```
 /// use otlp_profiles::framing::Framing;

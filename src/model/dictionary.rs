@@ -272,7 +272,7 @@ pub struct Attribute {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mappings {
-    /// By row; the first is empty.
+    /// The mappings; the first is empty.
     pub(crate) rows: Vec<Mapping>,
     pub(crate) attributes: Ragged<AttributeId>,
 }
@@ -318,7 +318,7 @@ impl Mappings {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Locations {
-    /// By location. NONE if the binary is unknown.
+    /// The mapping of each location. NONE if the binary is unknown.
     pub(crate) mappings: Vec<MappingId>,
     /// Addresses in the process, in the order of the table.
     pub(crate) addresses: Vec<u64>,

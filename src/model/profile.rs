@@ -38,12 +38,12 @@ pub struct ProfileParts {
     pub(crate) time_unix_nano: i128,
     /// Negative if the source is; 0 if unset.
     pub(crate) duration_nanos: i128,
-    /// If there are several, every sample has a value for each. Otherwise one or none.
+    /// One or none, or several types, for which every sample has a value each.
     pub(crate) sample_types: Vec<ValueType>,
     /// The name as in the source, even if it is not among `sample_types`.
     pub(crate) default_sample_type: StringId,
     pub(crate) period_type: ValueType,
-    /// In the unit of `period_type`.
+    /// The period in the unit of `period_type`.
     pub(crate) period: i64,
     /// Rows of the attribute table with unique keys.
     pub(crate) attributes: Thin<Vec<AttributeId>>,
@@ -253,7 +253,7 @@ impl Profile {
 pub struct ProfileId(pub [u8; 16]);
 
 impl ProfileId {
-    /// No id. The protos define an id of zeros as invalid, so no `Option` is needed.
+    /// No id. The protos define an id of zeros as invalid, so the type needs no `Option`.
     pub const NONE: Self = Self([0; 16]);
 }
 

@@ -95,7 +95,7 @@ pub struct ResourceParts {
     /// The profiled entity. Empty if absent from the payload.
     pub(crate) resource: Resource,
     pub(crate) schema_url: StringId,
-    /// In the order of the payload, including empty ones.
+    /// The scopes in the order of the payload, including empty ones.
     pub(crate) scopes: Vec<ScopeProfiles>,
 }
 

@@ -34,7 +34,7 @@ pub struct Samples {
     /// Ends with the last link, so it may be shorter than `stacks`.
     pub(crate) links: Thin<Vec<LinkId>>,
     pub(crate) attributes: Ragged<AttributeId>,
-    /// In one of the shapes that [`Profile::totals`](crate::model::Profile::totals) explains.
+    /// Values in one of the shapes that [`Profile::totals`](crate::model::Profile::totals) explains.
     pub(crate) values: Ragged<i64>,
     /// Nanoseconds since 1970 in the order of the source, sorted or not.
     pub(crate) timestamps: Thin<Ragged<u64>>,

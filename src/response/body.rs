@@ -59,7 +59,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// The delay of a `google.protobuf.Any`, if it holds a `RetryInfo`.
+/// Returns the delay in a `google.protobuf.Any`, if it contains a `RetryInfo`.
 pub(super) fn retry_delay(detail: &[u8]) -> Result<Option<Duration>> {
     let any = Message::of(detail)?;
     if any.bytes(1) != RETRY_INFO.as_bytes() {
@@ -70,12 +70,12 @@ pub(super) fn retry_delay(detail: &[u8]) -> Result<Option<Duration>> {
     Ok(secs.ok().zip(nanos.ok()).and_then(duration_of))
 }
 
-/// A duration from its parts; `None` for nanoseconds of a second or more.
+/// Builds a duration from its parts. `None` for nanoseconds of a second or more.
 fn duration_of((secs, nanos): (u64, u32)) -> Option<Duration> {
     (nanos < 1_000_000_000).then(|| Duration::new(secs, nanos))
 }
 
-/// A duration from its JSON form, such as `1.5s`.
+/// Parses a duration in its JSON form, such as `1.5s`.
 pub(super) fn seconds(text: &str) -> Option<Duration> {
     let (secs, nanos) =
         text.strip_suffix('s')?.split_once('.').unwrap_or((text.strip_suffix('s')?, "0"));
@@ -105,7 +105,7 @@ pub(super) fn json(body: &[u8]) -> Result<Json<'_>> {
     Ok(object)
 }
 
-/// The member of an object by its name in JSON or in the schema: parsers of protobuf's JSON accept both.
+/// Returns a member of an object by its name in JSON or in the schema: parsers of protobuf's JSON accept both.
 pub(super) fn member<'j, 'a>(
     object: &'j Json<'a>,
     key: &str,
@@ -114,7 +114,7 @@ pub(super) fn member<'j, 'a>(
     object.get(key).or_else(|| object.get(original))
 }
 
-/// An integer: protobuf's JSON has those of 64 bits in quotes.
+/// Parses an integer. In protobuf's JSON, integers of 64 bits are quoted.
 pub(super) fn int(value: &Json) -> Option<i64> {
     match value {
         Json::Number(digits) | Json::Text(digits) => int_of(digits),

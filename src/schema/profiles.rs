@@ -181,7 +181,7 @@ pub(crate) static VALUE_TYPE: MessageType = MessageType::new(Package::Profiles, 
     one((V1_3, V1_8), 3, "aggregation_temporality", Enum(&AGGREGATION_TEMPORALITY)),
 ]);
 
-/// How values add up over time, until 1.8.
+/// The temporality of values, until 1.8.
 ///
 /// The index of a name is its number.
 pub(crate) static AGGREGATION_TEMPORALITY: EnumType = EnumType {

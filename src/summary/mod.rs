@@ -72,7 +72,7 @@ pub struct Summary {
     /// Contains no samples if they were only counted.
     #[cfg_attr(feature = "serde", serde(skip))]
     outline: Profiles,
-    /// By profile, in the order of the payload.
+    /// The counts of each profile, in the order of the payload.
     #[cfg_attr(feature = "serde", serde(skip))]
     tallies: Vec<Tally>,
     tables: TableRows,

@@ -24,7 +24,7 @@ use crate::wire::read::Reader;
 use crate::wire::write::varint;
 use crate::wire::{LEN, VARINT, tag};
 
-/// How the walk treats a field, by its tag.
+/// The treatment of a field in the walk, by its tag.
 #[derive(Clone, Copy, Debug)]
 enum Action {
     /// The version has no such field.
@@ -80,7 +80,7 @@ pub(super) struct Outline {
     pub(super) tables: [u64; Table::COUNT],
     /// The number of string tables. Each begins with the empty string.
     pub(super) string_tables: u64,
-    /// In bytes, to check the limit on strings.
+    /// Its length in bytes, to check the limit on strings.
     pub(super) longest_string: u64,
 }
 

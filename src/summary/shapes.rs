@@ -35,7 +35,7 @@ pub(super) struct Shape {
     fixed: [u64; WORDS],
     /// The bits of `fixed` that count.
     mask: [u64; WORDS],
-    /// In bytes; `u64::MAX` matches no message.
+    /// The length in bytes; `u64::MAX` matches no message.
     length: u64,
     /// The number of timestamps.
     pub(super) times: u64,

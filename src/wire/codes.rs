@@ -32,7 +32,7 @@ impl Code {
 /// The encoded indices of a table's rows.
 #[derive(Debug, Default)]
 pub(crate) struct Codes {
-    /// By row.
+    /// The codes by row.
     pub(super) codes: Vec<Code>,
     /// Mean size of 64 codes in bytes. The factor of 64 keeps fractions, which matter in estimates for lists of a
     /// thousand indices.

@@ -128,13 +128,13 @@ impl<'a> Fields<'a> {
         Self { written, window, at: 0 }
     }
 
-    /// Maximum size of a packed list of varints.
+    /// Returns the maximum size of a packed list of varints.
     #[inline(always)]
     pub(crate) const fn values(count: usize) -> usize {
         Self::MESSAGE + 10 * count
     }
 
-    /// Maximum size of a packed list of row indices.
+    /// Returns the maximum size of a packed list of row indices.
     #[inline(always)]
     pub(crate) const fn indices(count: usize) -> usize {
         Self::MESSAGE + 5 * count + FOUR

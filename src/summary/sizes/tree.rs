@@ -25,7 +25,7 @@ use crate::schema::{
 const CONTAINERS: [&MessageType; 5] =
     [&RESOURCE_PROFILES, &SCOPE_PROFILES, &PROFILE_CONTAINER, &PROFILE, &PROFILES_DICTIONARY];
 
-/// How the walk treats a field.
+/// The treatment of a field in the walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// A message that contains tables. Only its tags and lengths count for it.

@@ -20,7 +20,7 @@ pub(super) struct Count {
 
 /// The bytes of a payload by field, and its largest items.
 pub(super) struct Counted {
-    /// By node of the tree.
+    /// Counts by node of the tree.
     pub(super) counts: Vec<Count>,
     pub(super) largest: Largest,
 }
