@@ -1,12 +1,12 @@
-//! Profiles as event types and their events: what was taken apart while reading is put together.
+//! Conversion of profiles to event types and events, the inverse of reading.
 //!
 //! ```text
 //! profile "io" in By        stack 1: [512, 4096] at [t1, t2]     ┐   series "io" in By
 //! profile "io_duration" ns  stack 1: [90, 250]   at [t1, t2]     ┘   {stack 1, t1, 512, took 90} …
 //! ```
 //!
-//! Reading an event makes up to three profiles of it (`settle`), and any OTLP may be converted: so
-//! columns are joined only where names, units and all samples say that they are of the same events.
+//! The reader converts an event type to up to three profiles (`settle`), but any OTLP may be converted back.
+//! So columns are joined only if names, units and all samples show that they belong to the same events.
 
 use super::{COUNT, DURATION};
 use crate::format::losses::{self, Losses};
@@ -14,29 +14,27 @@ use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, LinkId, StackId, StringId};
 use crate::model::profile::{Profile, ValueType};
 
-/// What one sample type of a profile measures.
+/// One sample type of a profile.
 ///
-/// A profile of several sample types has as many columns over the same samples.
+/// A profile with several sample types has as many columns over the same samples.
 #[derive(Clone, Copy)]
 pub(super) struct Column<'a> {
-    /// Whose samples it is of.
+    /// The profile that contains the samples.
     profile: &'a Profile,
     /// The index of the sample type, and of the value in each sample.
     column: usize,
 }
 
-/// The events of one type.
-///
-/// Becomes an event type, with its events.
+/// The events of one type. Written as an event type with its events.
 pub(super) struct Series<'a> {
     pub(super) profile: &'a Profile,
-    /// An owned text, as it may be a name without its ending, which no table has.
+    /// Owned, because it may be a name without its suffix, which no table has.
     pub(super) name: String,
-    /// None for a series that has durations alone.
+    /// `NONE` for a series that has only durations.
     pub(super) unit: StringId,
-    /// Whether all of its events have times; else none has.
+    /// Whether all of its events have times; otherwise no event has one.
     pub(super) is_timed: bool,
-    /// What an event need not say, see [`choose_default`](Series::choose_default); 0 is no default.
+    /// The value that events may omit, see [`choose_default`](Series::choose_default); 0 means no default.
     pub(super) default_value: u64,
     pub(super) events: Vec<Event>,
 }
@@ -44,34 +42,34 @@ pub(super) struct Series<'a> {
 /// An event.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Event {
-    /// The sample it is of, by which stack, link and attributes are found.
+    /// The sample of the event, with its stack, link and attributes.
     pub(super) row: u32,
-    /// Its number among the events of the sample.
+    /// The number of the event in its sample.
     pub(super) nth: u32,
     /// Nanoseconds since 1970; 0 in a series without times.
     pub(super) at: u64,
-    /// What it is worth; a negative value is 0 here, which was counted as a loss.
+    /// The value. A negative value is 0 here, and was counted as a loss.
     pub(super) value: u64,
     /// Nanoseconds.
     pub(super) duration: u64,
-    /// Of how many it was added up; 1 for an event that is one.
+    /// The number of events that were added up; 1 for a single event.
     pub(super) count: u64,
 }
 
-/// The times and values of a column, and what the next one says of the same events.
+/// The times and values of a column, with the durations or counts of the next column.
 ///
-/// Lists of one length, in the order of [`Column::each`].
+/// Lists of equal length, in the order of [`Column::each`].
 struct Observed {
     /// Time and value of each observation.
     values: Vec<(Option<u64>, i64)>,
-    /// Values of the next column, if it says how long these events took.
+    /// Values of the next column, if it holds the durations of these events.
     durations: Option<Vec<u64>>,
-    /// Values of the next column, if it says of how many these were added up.
+    /// Values of the next column, if it holds how many events were added up.
     counts: Option<Vec<u64>>,
 }
 
 impl Series<'_> {
-    /// What an event is of.
+    /// Returns the stack, the link and the attributes of an event.
     pub(super) fn of(&self, event: &Event) -> (StackId, LinkId, &[AttributeId]) {
         let sample = self.profile.samples.get(event.row as usize);
         sample
@@ -79,10 +77,10 @@ impl Series<'_> {
     }
 }
 
-/// All columns of some profiles that have samples.
+/// Returns all columns of the profiles that have samples.
 ///
-/// In the order of the profiles, which is how columns of one type stand side by side. A profile
-/// without a sample type counts as one column of values that are not named.
+/// In the order of the profiles, so columns of one type are adjacent. A profile without a sample type counts
+/// as one column without a name.
 pub(super) fn columns<'a>(profiles: &[&'a Profile]) -> Vec<Column<'a>> {
     let of_profile = |profile: &'a Profile| {
         let columns = 0..profile.sample_types.len().max(1);
@@ -92,11 +90,11 @@ pub(super) fn columns<'a>(profiles: &[&'a Profile]) -> Vec<Column<'a>> {
     profiles.flat_map(|profile| of_profile(profile)).collect()
 }
 
-/// The events of some columns: those of a type before their durations or counts are one.
+/// Converts columns to series. The columns of a type and of its durations or counts become one series.
 ///
-/// A column that is called `…_duration` and stands alone is durations of a type without values.
+/// A separate column named `…_duration` holds the durations of a type without values.
 ///
-/// The series with the most events comes first: index 0 takes no byte in an event.
+/// The series with the most events is first: index 0 takes no byte in an event.
 pub(super) fn series<'a>(
     columns: &[Column<'a>],
     dictionary: &Dictionary,
@@ -132,39 +130,39 @@ pub(super) fn series<'a>(
         };
         series.extend(column.split(named, &observed, losses));
     }
-    // The first type need not be said.
+    // Events omit the index of the first type.
     series.sort_by_key(|series| std::cmp::Reverse(series.events.len()));
     series
 }
 
 impl<'a> Column<'a> {
-    /// What the column measures; nothing that has a name where its profile says no type.
+    /// Returns the sample type of the column; empty if the profile has no sample type.
     fn kind(&self) -> ValueType {
         self.profile.sample_types.get(self.column).copied().unwrap_or_default()
     }
 
-    /// The unit of its values, as a text.
+    /// Returns the unit of the values as a string.
     fn unit<'d>(&self, dictionary: &'d Dictionary) -> &'d str {
         dictionary.text(self.kind().unit)
     }
 
-    /// Every observation: its row, its time and its value.
+    /// Iterates over all observations: row, time and value.
     ///
-    /// A sample without values and times is one observation of 0, so that its stack is not lost.
+    /// A sample without values and times counts as one observation of 0, so that its stack is kept.
     fn each(&self) -> impl Iterator<Item = (u32, Option<u64>, i64)> + use<'a> {
         let Self { profile, column } = *self;
         profile.samples.iter().zip(0..).flat_map(move |(sample, row)| {
             let observed = profile.observations(sample, column);
-            // Nothing is one observation of 0.
+            // An empty sample is one observation of 0.
             let nothing = (observed.len() == 0).then_some((None, 0));
             observed.chain(nothing).map(move |(time, value)| (row, time, value))
         })
     }
 
-    /// The times and values of all observations, and what is not as it was in them.
+    /// Returns the times and values of all observations, and counts the samples that are split.
     ///
-    /// What is counted is how samples were taken apart: several values without times become several
-    /// events, and values of several types with times become events of each type.
+    /// Several values without times become several events, and values of several types with times become
+    /// events of each type.
     fn observed(&self, losses: &mut Losses) -> Vec<(Option<u64>, i64)> {
         let columns = self.profile.sample_types.len().max(1);
         for sample in self.profile.samples.iter() {
@@ -180,18 +178,16 @@ impl<'a> Column<'a> {
         self.each().map(|(_, time, value)| (time, value)).collect()
     }
 
-    /// Whether the next column says more of the same events, by its name, its unit and its samples.
+    /// Returns whether the next column belongs to the same events, by its name, its unit and its samples.
     ///
-    /// Within one profile the samples are the same by themselves; columns of two profiles are
-    /// compared.
+    /// Columns of one profile share its samples; samples of two profiles are compared.
     fn is_before(&self, next: &Self, of: (&str, &str), dictionary: &Dictionary) -> bool {
         let (ours, theirs) = (dictionary.text(self.kind().name), dictionary.text(next.kind().name));
         let is_named = theirs.strip_suffix(of.0) == Some(ours) && next.unit(dictionary) == of.1;
         is_named && (std::ptr::eq(self.profile, next.profile) || self.has_rows_of(next))
     }
 
-    /// Whether another column has the same samples, one by one, and says the same of itself. Columns that became
-    /// profiles of their own are compared so.
+    /// Returns whether another profile has the same samples and attributes.
     fn has_rows_of(&self, next: &Self) -> bool {
         let (ours, theirs) = (&self.profile.samples, &next.profile.samples);
         ours.stacks == theirs.stacks
@@ -202,19 +198,19 @@ impl<'a> Column<'a> {
             && self.each().count() == next.each().count()
     }
 
-    /// The values as durations of events, if they can be.
+    /// Returns the values as durations of events.
     ///
-    /// None if any observation has no time or a negative value, or if all are 0.
+    /// Returns `None` if any observation has no time or a negative value, or if all are 0.
     fn durations(&self) -> Option<Vec<u64>> {
         let durations = self.each().map(|(_, time, value)| time.and(u64::try_from(value).ok()));
         let durations: Vec<u64> = durations.collect::<Option<_>>()?;
         durations.iter().any(|duration| *duration > 0).then_some(durations)
     }
 
-    /// The values as counts of events that were added up, if they can be.
+    /// Returns the values as counts of events that were added up.
     ///
-    /// None if any observation has a time or is less than 1, or if all are 1, which is what no
-    /// count means.
+    /// Returns `None` if any observation has a time or is less than 1, or if all are 1, which is the default
+    /// count.
     fn counts(&self) -> Option<Vec<u64>> {
         let count = |value| u64::try_from(value).ok().filter(|count| *count > 0);
         let counts = self.each().map(|(_, time, value)| count(value).filter(|_| time.is_none()));
@@ -222,10 +218,10 @@ impl<'a> Column<'a> {
         counts.iter().any(|count| *count > 1).then_some(counts)
     }
 
-    /// The events of the column: those with times, and those without.
+    /// Splits the events of the column into those with times and those without.
     ///
-    /// A type has a clock or none, so a column with both kinds of observations becomes two types of
-    /// one name, which is counted as a loss: the names no longer tell them apart.
+    /// An event type has a clock or no clock. So a column with both kinds becomes two types with the same
+    /// name. This counts as a loss, because names no longer distinguish them.
     fn split(
         &self,
         (name, unit): (&str, StringId),
@@ -271,13 +267,13 @@ impl<'a> Column<'a> {
 }
 
 impl Series<'_> {
-    /// Chooses the value that need not be said: that which the events said so, else the most
-    /// frequent one. A value of 0 can only be said where there is none.
+    /// Chooses the default value, which events may omit: the default of the source if it had one, else the
+    /// most frequent value. There is no default if an event has value 0, because 0 is encoded as an omitted
+    /// value.
     ///
-    /// With a default, an event that is worth it needs no value: most timestamped profiles have one
-    /// value throughout, and two bytes less an event. Where there are no times, the value is a
-    /// multiple of the default and its count says how many; of which the model keeps nothing but
-    /// the value.
+    /// Most timestamped profiles have the same value throughout, so a default saves two bytes per event.
+    /// Without times, the value is a multiple of the default, and the count of an event is the factor; the
+    /// model keeps only the value.
     fn choose_default(&mut self, has_counts: bool) {
         let form = &self.profile.event_form;
         let said = form.default_value;
@@ -299,9 +295,9 @@ impl Series<'_> {
         }
     }
 
-    /// The value that most events have, and of several the least; 0 where all differ.
+    /// Returns the most frequent value, the smallest of several; 0 if all values differ.
     ///
-    /// A value that is there once saves nothing, as the type would say it instead.
+    /// A default for a value that occurs once saves nothing, because the type would contain it instead.
     fn most_frequent(&self) -> u64 {
         let mut values: Vec<u64> = self.events.iter().map(|event| event.value).collect();
         values.sort_unstable();

@@ -7,19 +7,19 @@
 //!          └─ stacks, locations, functions, mappings, attributes, links, strings
 //! ```
 //!
-//! An event type becomes a profile, or several where its events have values, durations and counts;
-//! events of one stack, link and set of attributes are the times of one sample.
+//! An event type becomes a profile, or several if its events have values, durations and counts. Events with
+//! the same stack, link and attributes become the timestamps of one sample.
 //!
 //! | reading | writing |
 //! |---|---|
-//! | `tables`: where everything is, then every row's id | `gather`: columns of profiles as series of events |
-//! | `rows`, `values`, `references`: one row, its attributes, its indices | `select`: the rows that events lead to |
-//! | `resolve`: deltas, defaults and kinds of one event | `write_events`: events as deltas, types, clocks |
-//! | `settle`: events of one identity become a sample | `write_rows`: the tables |
+//! | `tables`: the places of all rows, then the id of each | `gather`: columns of profiles as series of events |
+//! | `rows`, `values`, `references`: one row, its attributes, its indices | `select`: the rows that events reach |
+//! | `resolve`: deltas, defaults and types of one event | `write_events`: events as deltas, types, clocks |
+//! | `settle`: events with the same identity become a sample | `write_rows`: the tables |
 //! | `read`: profiles of the samples | `write`: one payload for each time |
 //!
-//! Reading notes in `EventForm` how events were said beyond what they mean, so a payload of events
-//! that is read and written again is the same to the byte.
+//! The reader records in `EventForm` how events were encoded, as far as the model does not determine it. So a
+//! payload of events that is read and written again is identical byte for byte.
 
 mod gather;
 mod order;
@@ -68,20 +68,20 @@ pub(crate) static EVENTS: Codec = Codec {
     options: &["event-time"],
 };
 
-/// What the profile of an event type's durations is called, behind the type's name, and its unit.
+/// The suffix of the name of a profile of durations, and its unit.
 const DURATION: (&str, &str) = ("_duration", "ns");
 
-/// The same of the counts of events that were added up.
+/// The same for counts of events that were added up.
 const COUNT: (&str, &str) = ("_count", "{count}");
 
-/// Counts what profiles of events say that no other format does.
+/// Counts data of events that no other format can represent.
 pub(crate) fn unsaid(profiles: &Profiles, losses: &mut Losses) {
     for profile in profiles.iter() {
         let form = &profile.event_form;
         if form.clock.is_some_and(|clock| clock.frequency != EventClock::NANOS) {
             losses.add(losses::EVENT_CLOCK_DROPPED, String::new);
         }
-        // Where each is worth 1, the value is the count.
+        // If the default value is 1, the value equals the count.
         if form.default_value > 1 && form.clock.is_none() {
             let events = profile.samples.len() as u64;
             losses.add_many(losses::EVENT_COUNT_DROPPED, events, String::new);

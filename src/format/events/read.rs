@@ -1,10 +1,10 @@
-//! Reading a profile of events.
+//! Reader of a profile of events.
 //!
 //! ```text
-//! Parts ─► Tables ─► Resolver ─► each event ─► Lanes ─► for each lane 1 to 3 profiles ─► one scope
+//! Parts ─► Tables ─► Resolver ─► each event ─► Lanes ─► 1 to 3 profiles for each lane ─► one scope
 //! ```
 //!
-//! A payload has no resource and no scope, so all profiles go into one of each, without names.
+//! A payload has no resource and no scope, so all profiles are in one unnamed scope of one unnamed resource.
 
 use std::collections::HashSet;
 
@@ -29,11 +29,11 @@ use crate::wire::read::Reader;
 
 /// Reads one profile of events.
 ///
-/// The payload is walked twice: tables may lie behind the events that refer to them.
+/// Walks the payload twice, because tables may follow the events that refer to them.
 ///
 /// # Errors
 ///
-/// A row, a type or an event that is broken, at its place: `events[3].stack_index`; a limit.
+/// A malformed row, type or event, with its place: `events[3].stack_index`; a limit.
 pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     let parts = Parts::of(payload, intake)?;
     let mut tables = Tables::of(&parts, intake)?;
@@ -65,17 +65,17 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
     Ok(assembly.finish(vec![group]))
 }
 
-/// The clock of an event that has a time.
+/// Returns the clock of an event that has a time.
 ///
-/// None where the type has one and the event was several: such have no time.
+/// An event that was added up has no time even if its type has a clock.
 fn clock_of(resolver: &Resolver, event: &Event) -> Option<u32> {
     let kind = resolver.types.get(event.kind)?;
     event.at.and(kind.clock).map(|clock| clock as u32)
 }
 
-/// What all profiles have: times and comments, without samples.
+/// Returns the data common to all profiles: times and comments, without samples.
 ///
-/// Comments become one attribute, a list of texts in their order, as the model has those of pprof.
+/// Comments become one attribute, a list of strings in their order, as for pprof.
 fn common(parts: &Parts, tables: &mut Tables, intake: &mut Intake) -> Result<Profile> {
     let mut profile = Profile::default();
     profile.duration_nanos = parts.duration_nanos.into();
@@ -96,14 +96,14 @@ fn common(parts: &Parts, tables: &mut Tables, intake: &mut Intake) -> Result<Pro
     Ok(profile)
 }
 
-/// The profiles of the events of a type: of their values, their durations and their counts.
+/// Builds the profiles for the events of a type: of their values, their durations and their counts.
 ///
-/// `form` goes to the first of the profiles only, as that is where a writer looks for it: kept with
-/// each, the places of all events would be there three times.
+/// Only the first profile gets `form`, because the writer reads it there. Otherwise the places of all events
+/// would be stored three times.
 ///
 /// # Errors
 ///
-/// The budget: profiles of one lane have all attributes of its type and clock.
+/// The budget: each profile of a lane gets all attributes of its type and clock.
 fn of_lane(
     lane: &Lane,
     resolver: &Resolver,
@@ -129,7 +129,7 @@ fn of_lane(
     let mut form = Some(form);
     let mut add =
         |name: StringId, unit: StringId, samples: Samples, intake: &mut Intake| -> Result<()> {
-            // Types may share a clock of many attributes, and each profile has them all.
+            // Types may share a clock with many attributes, which each profile copies.
             intake.budget.take::<AttributeId>(profile.attributes.len())?;
             let mut profile = profile.clone();
             profile.sample_types.push(crate::model::profile::ValueType {
@@ -162,10 +162,10 @@ fn of_lane(
     Ok(())
 }
 
-/// The attributes of a type, and those of its clock.
+/// Returns the attributes of a type and of its clock.
 ///
-/// The model has no clocks, so their attributes go to the profile, which is noted. Where the type
-/// has the same key, the type's value stays, as it is the closer one.
+/// The model has no clocks, so their attributes move to the profile, which is reported. If both have the same
+/// key, the type's attribute wins, because it is more specific.
 fn attributes(
     kind: &EventType,
     clock: Option<&[AttributeId]>,

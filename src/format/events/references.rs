@@ -1,6 +1,6 @@
-//! References by row: what they refer to.
+//! Resolution of references by row.
 //!
-//! An index is 32 bits on the wire; what is larger fails in `Reader::index`, before it gets here.
+//! Indices have 32 bits; larger ones fail earlier, in `Reader::index`.
 
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
@@ -8,18 +8,18 @@ use crate::format::losses;
 use crate::format::otlp::read::common::show;
 use crate::model::id::StringId;
 
-/// The texts of a payload, by their rows.
+/// The ids of a payload's strings, by row.
 ///
-/// Index 0 is the empty text.
+/// Index 0 is the empty string.
 pub(super) type Texts = Vec<StringId>;
 
-/// The id of a row; of row 0 of an empty table, none.
+/// Returns the id of a row; unset for row 0 of an empty table.
 ///
-/// Under `Policy::Repair` an index past the table becomes none, with a finding.
+/// Under `Policy::Repair`, an index past the table becomes unset, with a finding.
 ///
 /// # Errors
 ///
-/// Under `Policy::Refuse`, an index past the table; the caller says of which field.
+/// Under `Policy::Refuse`, an index past the table. The caller adds the field.
 pub(super) fn find<I: Copy + Default>(ids: &[I], index: u32, intake: &mut Intake) -> Result<I> {
     match ids.get(index as usize) {
         Some(id) => Ok(*id),
@@ -33,9 +33,9 @@ pub(super) fn find<I: Copy + Default>(ids: &[I], index: u32, intake: &mut Intake
     }
 }
 
-/// A text by its row.
+/// Returns the id of a string by its row.
 ///
-/// `field` is the name on the wire, for the place of an error.
+/// `field` is the name in the schema, for the place of an error.
 pub(super) fn text(
     index: u32,
     field: &'static str,

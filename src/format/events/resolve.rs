@@ -1,4 +1,4 @@
-//! Events as they are meant: deltas of clocks added up, defaults filled in, kinds told.
+//! Resolution of events: sums the deltas of clocks, fills in defaults, and assigns types.
 //!
 //! ```text
 //! types   0: cpu in ms, default 10, clock 0        clocks   0: 2 GHz from T
@@ -20,46 +20,46 @@ use crate::model::id::{AttributeId, LinkId, StackId, StringId};
 use crate::schema::Version;
 use crate::wire::read::Reader;
 
-/// A clock, its attributes, and how far its events have come.
+/// A clock, its attributes, and the cycles of its events so far.
 pub(super) struct Clock {
     pub(super) clock: EventClock,
     pub(super) attributes: Vec<AttributeId>,
     cycles: i128,
 }
 
-/// What events are of.
+/// The type of events.
 pub(super) struct EventType {
     pub(super) name: StringId,
     pub(super) unit: StringId,
     pub(super) clock: Option<usize>,
     pub(super) default_value: u64,
     pub(super) attributes: Vec<AttributeId>,
-    /// Whether there are events of it, and any of them rests on the default value.
+    /// Whether the type has events, and whether any of them uses the default value.
     has_events: bool,
     uses_default: bool,
 }
 
-/// An event as it is meant.
+/// A resolved event.
 pub(super) struct Event {
     pub(super) kind: usize,
     pub(super) stack: StackId,
     pub(super) link: LinkId,
     pub(super) attributes: Vec<AttributeId>,
-    /// When it was; of several added up, none.
+    /// The time; `None` for an event that was added up.
     pub(super) at: Option<u64>,
     pub(super) duration: i64,
     pub(super) count: i64,
     pub(super) total: i64,
-    /// How it said its worth and its count, where that is not the usual way.
+    /// How its value and count were encoded, if not in the default way.
     pub(super) odd: Odd,
 }
 
-/// What an event says in another way than is usual.
+/// The deviations of an event from the default encoding.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Odd {
-    /// With a time, that it is one; without, no count, though it is one.
+    /// With a time: the count is 1 and encoded. Without a time: the count is 1 and omitted.
     pub(super) count: bool,
-    /// The fields that say its worth, where the usual one would not be it alone.
+    /// The fields that hold the value, if not only the default one.
     pub(super) worth: Option<Worth>,
 }
 
@@ -76,22 +76,22 @@ struct Fields {
     sum: u64,
 }
 
-/// What it takes to understand events.
+/// The state for resolving events.
 pub(super) struct Resolver {
     pub(super) types: Vec<EventType>,
     pub(super) clocks: Vec<Clock>,
-    /// When the profile began and ended.
+    /// The time range of the profile.
     within: std::ops::RangeInclusive<i128>,
-    /// Whether the time of an event that has a duration is that of its end.
+    /// Whether the time of an event with a duration is its end.
     is_end: bool,
 }
 
 impl Resolver {
-    /// Reads clocks and types, in this order: a type refers to its clock by its row, and events to both.
+    /// Reads the clocks, then the types: a type refers to its clock by row, and events refer to both.
     ///
     /// # Errors
     ///
-    /// A clock of no frequency, a clock or a text that is not there.
+    /// A clock without a frequency; a reference to a missing clock or string.
     pub(super) fn of(parts: &Parts, tables: &mut Tables, intake: &mut Intake) -> Result<Self> {
         let end = i128::from(parts.time_unix_nano);
         let mut resolver = Self {
@@ -117,7 +117,7 @@ impl Resolver {
         Ok(resolver)
     }
 
-    /// The next event.
+    /// Resolves the next event.
     pub(super) fn event(
         &mut self,
         body: &[u8],
@@ -135,7 +135,7 @@ impl Resolver {
             find(&tables.stacks, said.stack, intake).map_err(|e| e.within("stack_index"))?;
         let link = match said.link {
             None => LinkId::NONE,
-            // Row 0 is a link like any other: where there is none, it is out of range.
+            // Row 0 is an ordinary link, so index 0 into an empty table is out of range.
             Some(0) if tables.links.is_empty() => {
                 let message = "index 0 is out of range: the table has 0 rows";
                 let error = Error::malformed(message).within("link_index");
@@ -172,7 +172,7 @@ impl Resolver {
         Ok(event)
     }
 
-    /// What shows once all events are read: types without any, and default values for nothing.
+    /// Reports types without events and unused default values, after all events are read.
     pub(super) fn finish(&self, intake: &mut Intake) {
         for (row, kind) in self.types.iter().enumerate() {
             let place = || format!("event_types[{row}]");
@@ -186,7 +186,7 @@ impl Resolver {
         }
     }
 
-    /// Brings the time of an event to its beginning, and tells what has one.
+    /// Converts the time of an event to that of its start. Drops the time of events that were added up.
     fn settle(&self, event: &mut Event, intake: &mut Intake) -> Result<()> {
         let Some(at) = &mut event.at else { return Ok(()) };
         if event.count > 1 {
@@ -208,7 +208,7 @@ impl Resolver {
 }
 
 impl Fields {
-    /// What the event adds up to.
+    /// Returns the total value of the event.
     fn total(&self, kind: &EventType, intake: &mut Intake) -> Result<i64> {
         let Self { value, count, sum, .. } = *self;
         if kind.clock.is_none() && value == 0 && count == 0 && sum == 0 {
@@ -232,17 +232,18 @@ impl Fields {
         whole(total, if sum > 0 { "sum" } else { "value" })
     }
 
-    /// What of an event is said otherwise than a writer would: kept, so that the same bytes come back.
+    /// Returns how the encoding of an event differs from that of the writer, so that the writer can restore
+    /// the bytes.
     ///
-    /// Its worth is `value` where it has a time and `sum` where it has none, and need not be said at all where it
-    /// is the default of its type.
+    /// By default the value is in `value` with a time and in `sum` without one, and is omitted if it equals
+    /// the default of the type.
     fn odd(&self, is_timed: bool, default_value: u64) -> Odd {
         let Self { value, count, sum, .. } = *self;
         let said = match (value, sum) {
             (0, 0) => None,
             (_, 0) => Some(Worth::Value),
             (0, _) => Some(Worth::Sum),
-            // Of two that differ the sum counts, which was noted.
+            // If both are set and differ, the sum wins, which is reported elsewhere.
             _ => (value == sum).then_some(Worth::Both),
         };
         let is_told = count.max(1).checked_mul(default_value) == Some(value.max(sum));
@@ -253,7 +254,7 @@ impl Fields {
         }
     }
 
-    /// When it was, and how long it took.
+    /// Returns the time and the duration in nanoseconds.
     fn times(&self, clock: &mut Clock) -> Result<(Option<u64>, i64)> {
         clock.cycles += i128::from(self.time);
         let EventClock { time_unix_nano, frequency } = clock.clock;
@@ -277,7 +278,7 @@ impl Fields {
         Ok((Some(at), duration))
     }
 
-    /// Without a clock there is nothing to count by.
+    /// Checks that an event without a clock has neither a time nor a duration.
     fn no_times(&self) -> Result<(Option<u64>, i64)> {
         if self.time == 0 && self.duration == 0 {
             return Ok((None, 0));
@@ -288,7 +289,7 @@ impl Fields {
     }
 }
 
-/// The fields of an event as they are on the wire; its attributes are appended to a list that all events share.
+/// Decodes the fields of an event. Stores its attributes in a list that all events reuse.
 fn said(body: &[u8], attributes: &mut Vec<u32>, intake: &mut Intake) -> Result<Fields> {
     let mut reader = Reader::new(body);
     let mut said = Fields::default();
@@ -307,7 +308,7 @@ fn said(body: &[u8], attributes: &mut Vec<u32>, intake: &mut Intake) -> Result<F
     Ok(said)
 }
 
-/// A clock, its hand at 0: each event says how many cycles passed since the one before.
+/// Reads a clock and sets it to 0. Each event stores the cycles since the previous one.
 fn clock(body: &[u8], tables: &mut Tables, intake: &mut Intake) -> Result<Clock> {
     let mut reader = Reader::new(body);
     let mut clock = EventClock { time_unix_nano: 0, frequency: 0 };
@@ -325,7 +326,7 @@ fn clock(body: &[u8], tables: &mut Tables, intake: &mut Intake) -> Result<Clock>
     Ok(Clock { clock, attributes, cycles: 0 })
 }
 
-/// A type of events, with what an event of it is worth that says nothing of it.
+/// Reads an event type with its default value.
 fn event_type(
     body: &[u8],
     tables: &mut Tables,
@@ -359,12 +360,12 @@ fn event_type(
     Ok(EventType { name, unit, clock, default_value, attributes, has_events, uses_default })
 }
 
-/// Notes a unit that UCUM does not have.
+/// Reports a unit that UCUM does not define.
 fn check_unit(unit: StringId, tables: &Tables, intake: &mut Intake) {
     const UNITS: [&str; 8] = ["s", "By", "bit", "Hz", "1", "%", "m", "J"];
     const PREFIXES: [&str; 10] = ["n", "u", "m", "k", "M", "G", "T", "Ki", "Mi", "Gi"];
     let text = tables.assembly.interner.dictionary.text(unit);
-    // What is in braces is said to people.
+    // Braces enclose annotations, which UCUM ignores.
     let (text, _) = text.split_once('{').unwrap_or((text, ""));
     let is_unit = |text: &str| text.is_empty() || UNITS.contains(&text);
     let is_prefixed = || {
@@ -376,7 +377,7 @@ fn check_unit(unit: StringId, tables: &Tables, intake: &mut Intake) {
     }
 }
 
-/// Notes attributes of which one says again what another said.
+/// Reports attributes with the same key.
 fn check_keys(attributes: &[AttributeId], tables: &Tables, intake: &mut Intake) {
     if attributes.len() < 2 {
         return;
@@ -391,7 +392,7 @@ fn check_keys(attributes: &[AttributeId], tables: &Tables, intake: &mut Intake) 
     }
 }
 
-/// A number as the model has it.
+/// Converts a number to the signed type of the model.
 fn whole(number: u64, field: &'static str) -> Result<i64> {
     i64::try_from(number).map_err(|_| {
         Error::malformed(format!("{number} overflows a signed 64-bit integer")).within(field)

@@ -1,8 +1,7 @@
-//! Reading the rows of tables.
+//! Reader of the rows of tables.
 //!
-//! Each function takes the bytes of one row and gives the id of an equal row of the model. What the
-//! proposal says in fields and the current data model in attributes becomes attributes here, and
-//! goes back into fields in `write_rows`:
+//! Each function parses one row and returns the id of an equal row of the model. Fields of the proposal that
+//! the current data model represents by attributes are converted here; `write_rows` converts them back:
 //!
 //! | field | attribute |
 //! |---|---|
@@ -32,7 +31,7 @@ use crate::wire::read::Reader;
 
 /// The keys of a mapping's four flags, in the order of their fields.
 ///
-/// Field 8 is the first and 11 the last: `write_rows` counts from the first by the flag's number.
+/// The fields have numbers 8 to 11, so `write_rows` adds the index of the flag to the first.
 pub(super) const FLAGS: [&str; 4] = [
     semconv::PPROF_MAPPING_HAS_FUNCTIONS,
     semconv::PPROF_MAPPING_HAS_FILENAMES,
@@ -41,21 +40,20 @@ pub(super) const FLAGS: [&str; 4] = [
 ];
 
 impl Tables {
-    /// A key and a value. Units have no place: attributes of events have none.
+    /// Reads a key and a value. Attributes of events have no unit.
     ///
     /// # Errors
     ///
-    /// An index past the texts, values nested too deep.
+    /// An index past the strings, values nested too deep.
     pub(super) fn attribute(&mut self, body: &[u8], intake: &mut Intake) -> Result<AttributeId> {
         let pair = values::pair(body, &self.texts, intake, 0)?;
         let attribute = Attribute { key: pair.key, value: pair.value, unit: StringId::NONE };
         Ok(self.assembly.interner.attribute(attribute)?)
     }
 
-    /// A mapping. What it says of the build id and of the four flags becomes attributes, as the model has it.
+    /// Reads a mapping. Its build id and its four flags become attributes.
     ///
-    /// Flags that are false are not said: in proto3 false is absent, and the model keeps only what
-    /// was set.
+    /// False flags are omitted, because proto3 does not distinguish false from absent.
     pub(super) fn mapping(&mut self, body: &[u8], intake: &mut Intake) -> Result<MappingId> {
         let mut reader = Reader::new(body);
         let mut mapping = Mapping::default();
@@ -91,11 +89,11 @@ impl Tables {
         Ok(self.assembly.interner.intern((mapping, &attributes[..]))?)
     }
 
-    /// The attribute that a build id is.
+    /// Returns the attribute key of a build id.
     ///
-    /// `build_id_kind` says linker (0) or hash of the binary (1). Of a linker's id the length and
-    /// letters tell GNU's from Go's ([`build_id::key_of`]); where they tell neither, GNU is assumed
-    /// and noted.
+    /// `build_id_kind` is 0 for an id of the linker and 1 for a hash of the binary. The length and the
+    /// letters of a linker's id distinguish GNU from Go ([`build_id::key_of`]). If they fit neither, GNU is
+    /// assumed and reported.
     fn build_id_key(&self, id: StringId, kind: u64, intake: &mut Intake) -> &'static str {
         if kind == 1 {
             return semconv::BUILD_ID_HTLHASH;
@@ -109,17 +107,17 @@ impl Tables {
         key
     }
 
-    /// A function; its `id` says nothing, as lines refer to rows.
+    /// Reads a function. Ignores its `id`, because lines refer to rows.
     ///
     /// # Errors
     ///
-    /// An index past the texts.
+    /// An index past the strings.
     pub(super) fn function(&mut self, body: &[u8], intake: &mut Intake) -> Result<FunctionId> {
         let mut reader = Reader::new(body);
         let mut function = Function::default();
         let texts = &self.texts;
         fields!(reader, EVENT_FUNCTION in Version::Events, intake; {
-            // Rows are what functions are referred to by.
+            // Unused: references are rows.
             "id" => { reader.varint()?; },
             "name_string_uindex" => {
                 function.name = text(reader.index()?, "name_string_uindex", texts, intake)?;
@@ -138,10 +136,9 @@ impl Tables {
         Ok(self.assembly.interner.intern(function)?)
     }
 
-    /// A location with its lines, in the order of the wire: the innermost first.
+    /// Reads a location with its lines, innermost first as encoded.
     ///
-    /// Inlined functions are lines before their caller's, as in pprof and OTLP, so no order is
-    /// changed.
+    /// Inlined functions precede their callers, as in pprof and OTLP, so the order stays the same.
     ///
     /// # Errors
     ///
@@ -182,9 +179,9 @@ impl Tables {
         Ok(self.assembly.interner.intern(spot)?)
     }
 
-    /// A line, whose function has been read before: tables are read in the order in which they refer.
+    /// Reads a line. Its function was read before, because tables are read in the order of their references.
     ///
-    /// Index 0 into an empty table is no function, an address without a name.
+    /// Index 0 into an empty table means that there is no function: an address without a name.
     fn line(&self, body: &[u8], intake: &mut Intake) -> Result<Line> {
         let mut reader = Reader::new(body);
         let (mut function, mut line) = (0, Line::default());
@@ -198,11 +195,11 @@ impl Tables {
         Ok(line)
     }
 
-    /// A link. Ids that have not their length become zeros, which is reported.
+    /// Reads a link. Ids of the wrong length become zeros, which is reported.
     ///
     /// # Errors
     ///
-    /// Under `Policy::Refuse`, an id that has neither its length nor none.
+    /// Under `Policy::Refuse`, a nonempty id of the wrong length.
     pub(super) fn link(&mut self, body: &[u8], intake: &mut Intake) -> Result<LinkId> {
         let mut reader = Reader::new(body);
         let mut link = Link::default();

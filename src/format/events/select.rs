@@ -1,13 +1,13 @@
-//! Which rows of the tables a payload has: those that its events lead to.
+//! Selection of the table rows of a payload: those that its events reach.
 //!
 //! ```text
-//! series ─► events ─► stacks ─► locations ─► functions, mappings ─► texts
+//! series ─► events ─► stacks ─► locations ─► functions, mappings ─► strings
 //!        └► types ─► attributes ──────────────────────────────────┘
 //! ```
 //!
-//! A payload has its own tables, so rows that only other payloads need are left out of it. Indices
-//! are places among the rows that are chosen ([`Select`]), counted from 1, with 0 for none: whoever
-//! writes an index into a table without an empty row takes one off.
+//! Each payload has its own tables, so rows that only other payloads need are dropped. Places are positions
+//! among the selected rows ([`Select`]), counted from 1; 0 means unset. To get the index in a table without
+//! an empty row, subtract one.
 
 use std::collections::HashMap;
 
@@ -19,12 +19,12 @@ use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::value::Value;
 
-/// The rows that are written, of each table, and what fields say of attributes.
+/// The rows of each table to write, and which attributes become fields.
 ///
-/// Made once a payload, then only asked.
+/// Built once per payload, then only read.
 pub(super) struct Selected<'a> {
     pub(super) dictionary: &'a Dictionary,
-    /// Which attributes of mappings and locations are fields here ([`is_field`]).
+    /// The classification of attributes: which of mappings and locations are fields here ([`is_field`]).
     pub(super) known: &'a KnownAttributes,
     /// The rows of each table, in the order of the dictionary.
     pub(super) stacks: Select,
@@ -34,21 +34,20 @@ pub(super) struct Selected<'a> {
     pub(super) links: Select,
     pub(super) attributes: Select,
     pub(super) strings: Select,
-    /// Names of types that the dictionary does not have.
+    /// Names of types that the dictionary lacks.
     ///
-    /// They stand behind all others in the table of texts, in the order in which they were asked
-    /// for.
+    /// They follow all others in the string table, in the order of the series.
     pub(super) made: Vec<&'a str>,
     /// The index of each name of a type.
     ///
-    /// Types are few, and looked up once each when they are written.
+    /// Types are few, and each is looked up once.
     pub(super) names: HashMap<&'a str, u32>,
 }
 
-/// By table, whether a row is reached.
+/// Whether a row is reached, by table.
 ///
-/// A flag a row, as the order of marking does not matter and rows are marked many times. Made anew
-/// for each payload, so the dictionary must be of that payload alone (`write` sees to it).
+/// One flag per row, because the order of marking does not matter and rows are marked repeatedly. Allocated
+/// for each payload, so the dictionary must be that of the payload alone (`write` ensures it).
 struct Marks {
     stacks: Vec<bool>,
     locations: Vec<bool>,
@@ -57,14 +56,14 @@ struct Marks {
     links: Vec<bool>,
     attributes: Vec<bool>,
     strings: Vec<bool>,
-    /// How many of the first texts are marked since they were read with the profiles.
+    /// The number of leading strings that are marked because the profiles were read with them.
     own_texts: usize,
 }
 
-/// What a mapping or a location says of an attribute: in a field, or as one.
+/// Returns whether an attribute of a mapping or a location is written as a field.
 ///
-/// A field and an attribute that say the same would be read back as two, so a row is written in one
-/// way.
+/// A row uses only one of the two forms, because a field and an attribute would be read back as two
+/// attributes.
 pub(super) fn is_field(known: Known) -> bool {
     match known {
         Known::MappingFlag(_) | Known::Folded | Known::FrameType => true,
@@ -74,8 +73,8 @@ pub(super) fn is_field(known: Known) -> bool {
 }
 
 impl<'a> Selected<'a> {
-    /// What some series of events reach: from events and types to stacks, from those to locations, functions and
-    /// mappings, and from all of them to texts.
+    /// Selects the rows that series of events reach: from events and types to stacks, from those to
+    /// locations, functions and mappings, and from all of them to strings.
     pub(super) fn of(
         dictionary: &'a Dictionary,
         known: &'a KnownAttributes,
@@ -120,9 +119,9 @@ impl<'a> Selected<'a> {
         selected
     }
 
-    /// Gives the name of a type its index: that of the same text, else one behind all others.
+    /// Assigns an index to the name of a type: that of an equal string, or one after all others.
     ///
-    /// Index 0 is the empty text, which is never among the chosen.
+    /// Index 0 is the empty string, which is never selected.
     fn name(&mut self, name: &'a str, found: &HashMap<&str, StringId>) {
         if self.names.contains_key(name) {
             return;
@@ -138,14 +137,14 @@ impl<'a> Selected<'a> {
         self.names.insert(name, index);
     }
 
-    /// The index of a text; that of the empty one is 0.
+    /// Returns the index of a string; 0 for the empty one.
     pub(super) fn string(&self, id: StringId) -> u32 {
         self.strings.place(id.0)
     }
 
-    /// How many rows are left out.
+    /// Returns the number of dropped rows, which no event reaches.
     ///
-    /// Rows that no event leads to: dropped, and counted, where there is one payload to tell of.
+    /// Counted as a loss only if there is a single payload.
     pub(super) fn orphans(&self) -> usize {
         let Dictionary { mappings, locations, functions, links, stacks, .. } = self.dictionary;
         let left = |rows: usize, chosen: &Select| rows.saturating_sub(1 + chosen.len());
@@ -158,7 +157,7 @@ impl<'a> Selected<'a> {
 }
 
 impl Marks {
-    /// Nothing is marked yet; one flag for each row of each table.
+    /// Allocates the marks, with one flag for each row of each table.
     fn none(dictionary: &Dictionary) -> Self {
         Self {
             stacks: vec![false; dictionary.stacks.len()],
@@ -172,10 +171,10 @@ impl Marks {
         }
     }
 
-    /// Marks the texts, from the first on, that the profiles were read with.
+    /// Marks the first `texts` strings, with which the profiles were read.
     ///
-    /// A payload that was read and is written again keeps texts that nothing refers to, and so its
-    /// bytes. They are the first of the dictionary: reading put them there before all others.
+    /// A payload that is read and written again keeps its unreferenced strings, and so its bytes. They are
+    /// the first strings of the dictionary, because the reader adds them before all others.
     fn own_texts(&mut self, texts: usize) {
         let new = texts.saturating_sub(self.own_texts);
         let marks = self.strings.iter_mut().skip(1 + self.own_texts);
@@ -183,9 +182,9 @@ impl Marks {
         self.own_texts += new;
     }
 
-    /// Marks what the marked rows lead to.
+    /// Marks the rows that the marked rows reach.
     ///
-    /// Table by table in the order of references, so each is walked once.
+    /// Walks each table once, in the order of references.
     fn follow(&mut self, dictionary: &Dictionary, known: &KnownAttributes) {
         for row in marked(&self.stacks) {
             for location in dictionary.stacks.row(row) {
@@ -224,10 +223,10 @@ impl Marks {
         }
     }
 
-    /// An attribute of a mapping or a location: its text where a field says it, else its row.
+    /// Marks an attribute of a mapping or a location: its string if it becomes a field, otherwise its row.
     ///
-    /// Flags and kinds are numbers on the wire; a build id or a frame type is a text, whose row is
-    /// needed.
+    /// Flags and kinds are encoded as numbers; a build id or a frame type is a string, which must be in the
+    /// table.
     fn attribute_of_row(
         &mut self,
         id: AttributeId,
@@ -241,9 +240,9 @@ impl Marks {
         }
     }
 
-    /// Finds the names of types among the texts, and marks these.
+    /// Finds the names of types among the strings, and marks them.
     ///
-    /// From the last row to the first, so that of equal texts the first is taken.
+    /// Walks from the last row to the first, so that the first of equal strings wins.
     fn find<'a>(
         &mut self,
         dictionary: &Dictionary,
@@ -262,16 +261,16 @@ impl Marks {
     }
 }
 
-/// Marks a row; one past the table has nothing to mark.
+/// Marks a row; ignores a row past the table.
 fn mark(marks: &mut [bool], row: usize) {
     if let Some(mark) = marks.get_mut(row) {
         *mark = true;
     }
 }
 
-/// The rows that are marked, but for row 0.
+/// Returns the marked rows except row 0.
 ///
-/// Row 0 is the empty row of the model, which no table here has by default.
+/// Row 0 is the empty row of the model, which tables of this format lack by default.
 fn marked(marks: &[bool]) -> Vec<usize> {
     let rows = marks.iter().enumerate().skip(1);
     rows.filter_map(|(row, marked)| marked.then_some(row)).collect()

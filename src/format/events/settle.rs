@@ -1,14 +1,13 @@
-//! The events of each type, by what they are of: the samples they become.
+//! Grouping of the events of each type into samples.
 //!
 //! ```text
 //! events of type 0   {stack 1, +1 ms} {stack 2, +3 ms} {stack 1, +5 ms}
 //! samples            stack 1 at [1, 5]     stack 2 at [3]         one row for each identity
-//! places             [0, 2, 1]             only if the events were not in the usual order
+//! places             [0, 2, 1]             only if the events are not in the default order
 //! ```
 //!
-//! Between the events one by one (`resolve`) and the profiles (`read`). A sort by row, which keeps
-//! the order of the payload within a row, brings values and times of a sample together: n log n of
-//! the events.
+//! This step is between resolving single events (`resolve`) and building profiles (`read`). A stable sort by
+//! row collects the values and times of each sample, in O(n log n).
 
 use std::collections::BTreeMap;
 
@@ -20,42 +19,40 @@ use crate::format::intake::Intake;
 use crate::model::id::{AttributeId, LinkId, StackId};
 use crate::model::samples::Samples;
 
-/// What makes two events times of the same sample.
+/// The key for grouping events into a sample.
 ///
-/// The attributes are sorted and each once, so equal sets are equal slices.
+/// The attributes are sorted and unique, so equal sets are equal slices.
 type Identity = (StackId, LinkId, Box<[AttributeId]>);
 
-/// The events of a type that have times, or those that have none.
+/// The events of a type that have times, or those without times.
 ///
-/// A type with both makes two lanes, as the values of a sample in OTLP either all have times or
-/// none has.
+/// A type with both makes two lanes, because the values of a sample in OTLP either all have times or all lack
+/// them.
 #[derive(Default)]
 pub(super) struct Lane {
     /// The index of the type.
     pub(super) kind: usize,
-    /// Whether these are the events that have times.
+    /// Whether these events have times.
     pub(super) is_timed: bool,
     /// The samples, without values and times.
     rows: Samples,
-    /// How many events each row has.
+    /// The number of events of each row.
     ///
-    /// Gives an event its number within the row, by which the usual order is told.
+    /// It numbers the events within a row, to detect the default order.
     sizes: Vec<u32>,
-    /// Where each identity has its row; not used without times.
+    /// The row of each identity; unused without times.
     met: Met<Identity>,
-    /// In the order of the payload.
+    /// The events in the order of the payload.
     ///
-    /// 48 bytes each; the budget has paid for them.
+    /// 48 bytes each, charged to the budget.
     events: Vec<Seen>,
-    /// Whether the events of all types stand in the usual order.
+    /// Whether the events of all types are in the default order.
     ///
-    /// Copied from [`Lanes`] when all events are there.
+    /// Copied from [`Lanes`] after all events are added.
     is_usual: bool,
 }
 
-/// An event, and the sample it is of.
-///
-/// What is left of it once stack, link and attributes are its row's.
+/// An event in its sample, which has its stack, link and attributes.
 #[derive(Clone, Copy)]
 pub(super) struct Seen {
     row: u32,
@@ -63,50 +60,49 @@ pub(super) struct Seen {
     place: u32,
     /// Nanoseconds since 1970; 0 without a time.
     at: u64,
-    /// What it is worth, in the unit of its type.
+    /// The value, in the unit of its type.
     pub(super) total: i64,
-    /// Nanoseconds, whatever the clock counts.
+    /// Nanoseconds, whatever the frequency of the clock.
     pub(super) duration: i64,
-    /// How many it was added up of; at least 1.
+    /// The number of events that were added up; at least 1.
     pub(super) count: i64,
     odd: Odd,
 }
 
-/// Which profiles the events of a lane become.
+/// The profiles that the events of a lane become.
 pub(super) struct Says {
-    /// What it is worth: a profile named like the type.
+    /// A profile of values, with the name of the type.
     pub(super) values: bool,
-    /// How long events took: `…_duration` in nanoseconds.
+    /// A profile of durations: `…_duration` in nanoseconds.
     pub(super) durations: bool,
-    /// How many were added up: `…_count`.
+    /// A profile of counts: `…_count`.
     pub(super) counts: bool,
 }
 
-/// The lanes of a payload, those of each type side by side.
+/// The lanes of a payload.
 ///
-/// Ordered by type, timed before timeless: so profiles come in the order of the types.
+/// Ordered by type, timed before timeless, so profiles are in the order of the types.
 pub(super) struct Lanes {
     lanes: BTreeMap<(usize, bool), Lane>,
-    /// Of the event before, to compare the next with.
+    /// The sort key of the previous event.
     last: Option<Place>,
-    /// Whether each event so far came behind the one before in the usual order. While it holds,
-    /// places need not be kept: a writer finds them again.
+    /// Whether all events so far are in the default order. If so, their places are not stored, because a
+    /// writer can restore them.
     is_usual: bool,
-    /// How many there were: the next one's number in the payload.
+    /// The number of events so far.
     events: u32,
 }
 
 impl Lanes {
-    /// No event yet. The budget pays for a lane of each type, whether events of it come or not.
+    /// Creates empty lanes. Charges the budget for a lane of each type, whether it has events or not.
     pub(super) fn of(types: usize, intake: &mut Intake) -> Result<Self> {
         intake.budget.take::<Lane>(types)?;
         Ok(Self { lanes: BTreeMap::new(), last: None, is_usual: true, events: 0 })
     }
 
-    /// Takes an event, of a clock if it has a time.
+    /// Adds an event. `clock` is set if it has a time.
     ///
-    /// Events are compared with the one before only, so whether all are in order costs nothing to
-    /// know.
+    /// Compares each event only with the previous one to detect the default order.
     ///
     /// # Errors
     ///
@@ -134,7 +130,7 @@ impl Lanes {
         Ok(())
     }
 
-    /// The lanes in the order of their types.
+    /// Iterates over the lanes in the order of their types.
     pub(super) fn in_order(&mut self) -> impl Iterator<Item = &Lane> {
         let is_usual = self.is_usual;
         self.lanes.values_mut().map(move |lane| {
@@ -145,11 +141,11 @@ impl Lanes {
 }
 
 impl Lane {
-    /// Takes an event; its row, and the how manieth of it it is.
+    /// Adds an event. Returns its row, and its number in that row.
     fn add(&mut self, event: Event, place: u32, intake: &mut Intake) -> Result<(u32, u32)> {
         let Event { stack, link, attributes, .. } = event;
         let at = event.at.unwrap_or_default();
-        // What was added up already stays apart.
+        // Events that were added up stay separate.
         let found = match self.is_timed {
             true => self.met.number((stack, link, attributes.clone().into())),
             false => (self.rows.len(), true),
@@ -169,19 +165,19 @@ impl Lane {
         Ok((row, nth))
     }
 
-    /// The events sample by sample.
+    /// Returns the events sorted by sample.
     ///
-    /// A copy, as what is asked of a lane needs both orders.
+    /// A copy, because callers need both orders.
     fn by_row(&self) -> Vec<Seen> {
         let mut events = self.events.clone();
         events.sort_by_key(|event| event.row);
         events
     }
 
-    /// The place of each event in the payload, if they are not in the usual order.
+    /// Returns the place of each event in the payload, unless the events are in the default order.
     ///
-    /// By row and, within a row, in the order of the payload: as [`samples`](Self::samples) has the
-    /// values.
+    /// Sorted by row and, within a row, in the order of the payload, like the values of
+    /// [`samples`](Self::samples).
     pub(super) fn places(&self) -> Vec<u32> {
         match self.is_usual {
             true => Vec::new(),
@@ -189,10 +185,10 @@ impl Lane {
         }
     }
 
-    /// The events that said something in another way than is usual, and how.
+    /// Returns the events with a non-default encoding.
     ///
-    /// `how` gets the position in [`by_row`](Self::by_row)'s order, by which a writer looks it up.
-    /// Most payloads have no such event, and pay one pass.
+    /// `how` gets the position in the order of [`by_row`](Self::by_row), by which a writer looks it up. Most
+    /// payloads have no such event, and cost one pass.
     pub(super) fn odd<T>(&self, how: fn(u32, Odd) -> Option<T>) -> Vec<T> {
         if !self.events.iter().any(|event| how(0, event.odd).is_some()) {
             return Vec::new();
@@ -201,15 +197,15 @@ impl Lane {
         events.iter().zip(0..).filter_map(|(event, at)| how(at, event.odd)).collect()
     }
 
-    /// What is said by the events, and not by their type.
+    /// Returns which profiles the events need.
     ///
-    /// A type without a unit whose events have durations measures those: its values say nothing
-    /// unless one is not 0. Counts are needed only where values do not tell them as multiples of
-    /// the default.
+    /// If a type has no unit and its events have durations, it measures durations: values are needed only if
+    /// one is not 0. Counts are needed only if they do not follow from the values as multiples of the
+    /// default.
     pub(super) fn says(&self, has_unit: bool, default_value: u64) -> Says {
         let any = |is: &dyn Fn(&Seen) -> bool| self.events.iter().any(is);
         let durations = any(&|event| event.duration > 0);
-        // Each is worth as many times the default value as it was added up of.
+        // Whether each value is the count times the default value.
         let told = default_value > 0
             && !any(&|event| {
                 i128::from(event.total) != i128::from(event.count) * i128::from(default_value)
@@ -221,10 +217,10 @@ impl Lane {
         }
     }
 
-    /// The samples, with one number of each event.
+    /// Returns the samples, with one number per event as the value.
     ///
-    /// `number` picks what becomes the value. Each call makes the rows anew, as profiles of the
-    /// model own their samples; the budget pays for each.
+    /// `number` selects the value. Each call copies the rows, because profiles of the model own their
+    /// samples; each copy is charged to the budget.
     pub(super) fn samples(
         &self,
         number: impl Fn(&Seen) -> i64,

@@ -1,14 +1,13 @@
-//! Where everything is in a payload, and the tables, which events refer to by rows.
+//! Index of the parts of a payload, and its tables, which events reference by row.
 //!
 //! ```text
-//! payload ─► Parts::of   one pass: where rows and types begin, how many events there are
-//!         ─► Tables::of  texts, attributes, mappings, functions, locations, links, stacks: in this order,
-//!                        as each refers only to those before it
+//! payload ─► Parts::of   one pass: the places of rows and types, the number of events
+//!         ─► Tables::of  strings, attributes, mappings, functions, locations, links, stacks: in this order,
+//!                        because each refers only to earlier ones
 //!         ─► the events, in a second pass (`read`)
 //! ```
 //!
-//! Every index is resolved as its row is read, so nothing is proved afterwards, as OTLP's readers
-//! must.
+//! Every index is resolved when its row is read, so no later validation is needed, unlike for OTLP.
 
 use super::references::{Texts, find};
 use crate::error::{Error, Result, Shown};
@@ -22,14 +21,14 @@ use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, S
 use crate::schema::Version;
 use crate::wire::read::Reader;
 
-/// The parts of a payload: tables may be split, and lie between events, so all are found first.
+/// The parts of a payload. Tables may be split and mixed with events, so all parts are located first.
 #[derive(Default)]
 pub(super) struct Parts<'a> {
-    /// `event_types`, read after the tables, as their names are rows of `strings`.
+    /// `event_types`, read after the tables, because their names are rows of `strings`.
     pub(super) types: Vec<&'a [u8]>,
-    /// Read before the types, which refer to them.
+    /// Clocks, read before the types, which refer to them.
     pub(super) clocks: Vec<&'a [u8]>,
-    /// The rows of each table as bytes of the payload: slices, so nothing is copied.
+    /// The rows of each table as slices of the payload.
     strings: Vec<&'a [u8]>,
     attributes: Vec<&'a [u8]>,
     mappings: Vec<&'a [u8]>,
@@ -39,24 +38,22 @@ pub(super) struct Parts<'a> {
     stacks: Vec<&'a [u8]>,
     /// Rows of `strings`, in the order of the payload.
     pub(super) comments: Vec<u32>,
-    /// When the profile ended.
+    /// The end time of the profile.
     ///
-    /// 0 where it is not known. The model has the beginning instead, which is this less the
-    /// duration.
+    /// 0 if unknown. The model stores the start time instead: the end time less the duration.
     pub(super) time_unix_nano: u64,
-    /// May be negative in a broken payload: then no event lies within it, which is noted.
+    /// May be negative in a malformed payload; then every event is outside the time range, which is reported.
     pub(super) duration_nanos: i64,
-    /// How many there are, for the limit: they are not collected.
+    /// The number of events, for the limit. Events are not collected.
     pub(super) events: usize,
 }
 
 impl<'a> Parts<'a> {
-    /// Where the rows of each table are, found in one pass; events are only counted: they are read when
-    /// the tables are known.
+    /// Locates the rows of each table in one pass, and counts the events, which are read after the tables.
     ///
     /// # Errors
     ///
-    /// [`Limit`](crate::ErrorKind::Limit) past `max_table_entries` or `max_samples`.
+    /// [`Limit`](crate::ErrorKind::Limit) if `max_table_entries` or `max_samples` is exceeded.
     pub(super) fn of(payload: &'a [u8], intake: &mut Intake) -> Result<Self> {
         let mut parts = Self::default();
         let mut reader = Reader::new(payload);
@@ -104,7 +101,7 @@ impl<'a> Parts<'a> {
         Ok(parts)
     }
 
-    /// The limits that a pass over the bytes can tell, before anything is made of them.
+    /// Checks the limits on the numbers of rows and events, before any row is parsed.
     fn check(&self, intake: &mut Intake) -> Result<()> {
         let tables = [
             ("event_types", &self.types),
@@ -127,13 +124,13 @@ impl<'a> Parts<'a> {
 
 /// The id of each row of each table.
 ///
-/// Index 0 is a row like any other in `locations`, `functions`, `links` and `attributes`; in
-/// `strings` and `stacks` it must be the empty one. So an id is found by the index itself, and
-/// "none" is a field that is left out, or an index 0 into an empty table.
+/// Index 0 is an ordinary row in `locations`, `functions`, `links` and `attributes`; in `strings` and
+/// `stacks` it must be empty. So the index itself selects the id, and an unset reference is an omitted field
+/// or an index 0 into an empty table.
 pub(super) struct Tables {
-    /// The dictionary that is made: equal rows become one, so two indices may have one id.
+    /// The dictionary under construction. Equal rows are merged, so two indices may have the same id.
     pub(super) assembly: Assembly,
-    /// Ids of the texts, and of the rows below, each by index.
+    /// Ids of strings, and of the rows of other tables, by index.
     pub(super) texts: Texts,
     pub(super) attributes: Vec<AttributeId>,
     pub(super) mappings: Vec<MappingId>,
@@ -141,23 +138,23 @@ pub(super) struct Tables {
     pub(super) locations: Vec<LocationId>,
     pub(super) links: Vec<LinkId>,
     pub(super) stacks: Vec<StackId>,
-    /// How many texts there are by themselves.
+    /// The number of strings in the payload.
     ///
-    /// Known right after the table is read: texts that the model adds (`_duration`, keys of
-    /// attributes) lie behind, and are not written back as texts of the payload.
+    /// Set right after the table is read. Strings that the model adds (`_duration`, keys of attributes)
+    /// follow them, and are not written back as strings of the payload.
     pub(super) own_texts: u32,
-    /// Of the row that is read.
+    /// The attribute indices of the current row.
     ///
-    /// Scratch, cleared by whoever fills it, so that no row allocates a list of its own.
+    /// A buffer that each row clears and reuses.
     pub(super) indices: Vec<u32>,
 }
 
 impl Tables {
-    /// Reads the tables, those first that others refer to.
+    /// Reads the tables in the order of their references.
     ///
     /// # Errors
     ///
-    /// A row that is broken, with its table and index; an index past a table; a limit.
+    /// A malformed row, with its table and index; an index past a table; a limit.
     pub(super) fn of(parts: &Parts, intake: &mut Intake) -> Result<Self> {
         let mut tables = Self {
             assembly: Assembly::new(intake),
@@ -185,8 +182,8 @@ impl Tables {
 
     /// Reads the rows of a table.
     ///
-    /// `read` makes one row's id, and `ids` says which list it goes to: the list is in `self`, so
-    /// it cannot be borrowed while the row is read. The budget hears of each row before the next is
+    /// `read` returns the id of one row, and `ids` selects the list to append to. The list is in `self`, so
+    /// it cannot be borrowed while the row is read. Each row is charged to the budget before the next is
     /// read.
     fn table<I>(
         &mut self,
@@ -208,10 +205,10 @@ impl Tables {
         Ok(())
     }
 
-    /// A text of the table; the first must be empty, as 0 stands for none.
+    /// Reads a string of the table. The first must be empty, because 0 means unset.
     ///
-    /// Bytes that are not UTF-8 are an error, or kept with a finding under `Policy::Repair`; the
-    /// model holds texts as bytes.
+    /// Invalid UTF-8 is an error, or kept with a finding under `Policy::Repair`; the model stores strings as
+    /// bytes.
     fn string(&mut self, body: &[u8], intake: &mut Intake) -> Result<StringId> {
         if self.texts.is_empty() && !body.is_empty() {
             let shown = Shown(body);
@@ -226,7 +223,8 @@ impl Tables {
         self.assembly.text(body)
     }
 
-    /// A stack, leaf first. The first of the table must be empty, as an event without a stack refers to it.
+    /// Reads a stack, leaf first. The first of the table must be empty, because events without a stack refer
+    /// to it.
     ///
     /// # Errors
     ///
@@ -247,16 +245,16 @@ impl Tables {
         for index in &self.indices {
             let location =
                 find(&self.locations, *index, intake).map_err(|e| e.within("location_index"))?;
-            // One that was repaired to none is no frame.
+            // Skip a location that a repair unset.
             stack.extend(location.some());
         }
         self.assembly.stack(&stack)
     }
 
-    /// Attributes by their rows, in ascending order, each once.
+    /// Resolves attributes by row, sorted and without duplicates.
     ///
-    /// Sorted, as the identity of a sample is: lists that differ in their order alone are one
-    /// sample. The indices are those in `self.indices`, left there by the reader of the row.
+    /// Sorted, so that lists that differ only in order give the same sample. The indices are those in
+    /// `self.indices`, which the reader of the row has filled.
     pub(super) fn attributes(&self, intake: &mut Intake) -> Result<Vec<AttributeId>> {
         let mut attributes = Vec::with_capacity(self.indices.len());
         for (at, index) in self.indices.iter().enumerate() {

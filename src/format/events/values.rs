@@ -1,12 +1,12 @@
-//! Values of attributes: as OTLP's, with texts by their rows.
+//! Attribute values. They equal OTLP's, except that strings are references.
 //!
 //! ```text
 //! KeyValue { key_string_index, AnyValue }     AnyValue is a oneof: string_index, bool, int, double,
 //!                                             array_value, kvlist_value, bytes
 //! ```
 //!
-//! One text is one index here, where OTLP has it in place; else the two have the same cases, so
-//! values of either become one [`Value`] and no case is lost on the way.
+//! A string is an index here, whereas OTLP stores it inline. Otherwise both have the same cases, so both
+//! convert to [`Value`] without loss.
 
 use super::references::{Texts, text};
 use crate::error::{Error, Result};
@@ -23,15 +23,15 @@ use crate::wire::read::Reader;
 use crate::wire::record::field_varint;
 use crate::wire::write::{field_bytes, field_message, varint};
 
-/// How deep values may be nested, whatever the limits say.
+/// The maximum nesting of values, whatever the limits are.
 ///
-/// Each level is a call of [`value`], so the depth of input would otherwise be the depth of the
-/// stack. The limits may ask for less.
+/// Each level is a call of [`value`], so without a maximum the input would determine the depth of the call
+/// stack. The limits may be stricter.
 const MOST_NESTING: u64 = 32;
 
-/// A key and a value, `depth` values deep.
+/// Reads a key and a value at nesting depth `depth`.
 ///
-/// A pair whose value is absent has [`Value::Empty`].
+/// A pair without a value has [`Value::Empty`].
 ///
 /// # Errors
 ///
@@ -57,12 +57,12 @@ pub(super) fn pair(
     Ok(pair)
 }
 
-/// A value, or more of one.
+/// Reads a value, or a further part of one.
 ///
-/// A message may come in pieces, as protobuf allows: [`Oneof`] merges what is said several times as
-/// protobuf does, so the last case wins and lists of one case are appended.
+/// Protobuf allows a message to be split. [`Oneof`] merges the parts as protobuf does: the last case wins,
+/// and lists of the same case are appended.
 ///
-/// `max_nesting` counts messages as OTLP does: four for a value and three for each around it.
+/// `max_nesting` counts messages as for OTLP: four for a value and three for each one around it.
 fn value(
     body: &[u8],
     value: &mut Oneof,
@@ -96,9 +96,9 @@ fn value(
     Ok(())
 }
 
-/// Appends the elements of a list, each of which may be a list again.
+/// Appends the elements of a list, which may be lists themselves.
 ///
-/// `values` holds what an earlier piece said, so the row in a place counts over all pieces.
+/// `values` contains the elements of earlier parts, so the index in a place counts across all parts.
 fn array(
     body: &[u8],
     values: &mut Vec<Value>,
@@ -121,7 +121,7 @@ fn array(
 
 /// Appends the pairs of a list of keys and values.
 ///
-/// Keys may repeat: an attribute's value is kept as it is, and the checker has a rule for it.
+/// Keeps repeated keys: the checker has a rule for them.
 fn list(
     body: &[u8],
     pairs: &mut Vec<KeyValue>,
@@ -141,10 +141,9 @@ fn list(
     Ok(())
 }
 
-/// The texts that a value refers to.
+/// Calls `f` for all strings of a value, keys included, to mark them for the string table.
 ///
-/// Keys included, for marking what has to be in the table of texts. It descends as far as the value
-/// was read, which [`MOST_NESTING`] or OTLP's own limit bounds.
+/// Recurses as deep as the value, which [`MOST_NESTING`] or OTLP's limit bounds.
 pub(super) fn each_text(value: &Value, f: &mut impl FnMut(StringId)) {
     match value {
         Value::String(text) => f(*text),
@@ -157,9 +156,9 @@ pub(super) fn each_text(value: &Value, f: &mut impl FnMut(StringId)) {
     }
 }
 
-/// Writes a key and a value; `index` says the row of a text.
+/// Writes a key and a value. `index` returns the row of a string.
 ///
-/// A key of index 0 is written as nothing, which proto3 reads as 0 again.
+/// A key with index 0 is omitted, which proto3 reads as 0.
 pub(super) fn write_pair(
     out: &mut Vec<u8>,
     (key, value): (StringId, &Value),
@@ -174,14 +173,15 @@ pub(super) fn write_pair(
     });
 }
 
-/// Writes a value; what is 0 or empty is written all the same, as a case that is set differs from one that is not.
+/// Writes a value. A zero or empty value is written as well, because a case that is set differs from one that
+/// is unset.
 fn write_value(
     out: &mut Vec<u8>,
     value: &Value,
     dictionary: &Dictionary,
     index: &impl Fn(StringId) -> u32,
 ) {
-    // A case of a oneof is written though it is 0.
+    // A set case of a oneof is written even if it is 0.
     let number = |out: &mut Vec<u8>, tag: u32, number: u64| {
         varint(out, tag.into());
         varint(out, number);

@@ -1,11 +1,10 @@
-//! Writing profiles of events: one for all profiles of the same time.
+//! Writer of profiles of events: one for all profiles with the same time.
 //!
 //! ```text
 //! profiles ─► groups of one time and duration ─► series ─► rows they reach ─► events, types, tables ─► bytes
 //! ```
 //!
-//! A payload says one time for all its types, so profiles of another time need a payload of their
-//! own.
+//! A payload has one time for all its types, so profiles with another time need a separate payload.
 
 use super::gather::{self, Series};
 use super::select::Selected;
@@ -31,12 +30,12 @@ use crate::wire::write::field_fixed64;
 
 /// Writes the profiles.
 ///
-/// `spare` is a buffer of the caller, used for the first payload; without any profile it is the
-/// result, as no bytes are a payload in which there is nothing.
+/// `spare` is a buffer of the caller, used for the first payload. If there are no profiles, it is the result:
+/// an empty payload.
 ///
 /// # Errors
 ///
-/// [`Limit`](crate::ErrorKind::Limit) past `max_output_bytes`, of all payloads together.
+/// [`Limit`](crate::ErrorKind::Limit) if `max_output_bytes` is exceeded by all payloads together.
 pub(crate) fn write(
     profiles: &Profiles,
     options: &WriteOptions,
@@ -73,13 +72,13 @@ pub(crate) fn write(
         within("max_output_bytes", options.max_output_bytes, written)?;
         payloads.push(payload);
     }
-    // No bytes are a profile in which there is nothing.
+    // Zero bytes are an empty profile.
     payloads.extend(spare);
     Ok(payloads)
 }
 
-/// Some profiles with a dictionary of what they reach: choosing the rows of their payload then takes
-/// time by what they hold, not by the dictionary of all.
+/// Extracts profiles with a dictionary of the rows that they reach. Selecting the rows of their payload then
+/// takes time by their size, not by that of the full dictionary.
 fn apart(
     dictionary: &Dictionary,
     group: &[&Profile],
@@ -89,18 +88,17 @@ fn apart(
     reach.finish(dictionary);
     let (dictionary, mut own) = reach.apart(dictionary, group);
     reach.clear();
-    // The first texts of the dictionary are those of one payload, if of any.
+    // The dictionary no longer starts with the strings of one payload.
     own.iter_mut()
         .filter(|profile| profile.event_form.texts > 0)
         .for_each(|profile| profile.event_form.texts = 0);
     (dictionary, own)
 }
 
-/// Counts what events have no place for.
+/// Counts data that events cannot represent.
 ///
-/// Counted over all profiles and before any is written: resources and scopes, periods, default
-/// sample types, units of attributes. Profiles without samples have no event to say their type
-/// with.
+/// Counted over all profiles before writing: resources and scopes, periods, default sample types, units of
+/// attributes. A profile without samples has no event, so its type is lost.
 fn unsaid(profiles: &Profiles, known: &KnownAttributes, losses: &mut Losses) {
     let dictionary = &profiles.dictionary;
     envelope(profiles, None, losses);
@@ -129,10 +127,10 @@ fn unsaid(profiles: &Profiles, known: &KnownAttributes, losses: &mut Losses) {
     losses.add_many(losses::INVALID_UTF8, strings.not_utf8().len() as u64, String::new);
 }
 
-/// One payload, of profiles of the same time.
+/// Writes one payload with profiles of the same time.
 ///
-/// Fields go out in the order of their numbers, so `events` come before the tables they refer to.
-/// Times outside 64 bits are cut to them, each with a loss.
+/// Fields are in ascending order, so `events` precede the tables that they reference. Times that overflow 64
+/// bits are clamped, each with a loss.
 fn payload(
     dictionary: &Dictionary,
     group: &[&Profile],
@@ -173,8 +171,8 @@ fn payload(
     Ok(out)
 }
 
-/// The attribute that is the comments of a payload: that of all profiles. Where they differ there is
-/// none, and each type keeps its own among its attributes.
+/// Returns the attribute with the comments of the payload, if all profiles share it. If they differ, each
+/// type keeps its comments as an attribute.
 fn shared_comment(group: &[&Profile], known: &KnownAttributes) -> AttributeId {
     let is_comment = |id: &&AttributeId| known.get(**id) == Known::Comments;
     let of = |profile: &Profile| profile.attributes.iter().find(is_comment).copied();
@@ -183,9 +181,9 @@ fn shared_comment(group: &[&Profile], known: &KnownAttributes) -> AttributeId {
     if comments.all(|other| other == first) { first } else { AttributeId::NONE }
 }
 
-/// Writes a type for each series. The comments that all share are the payload's, and no attribute.
+/// Writes a type for each series. Shared comments are a field of the payload instead of an attribute.
 ///
-/// Index n is that of series n, as events refer to it.
+/// Index n is that of series n, which events reference.
 fn event_types(
     out: &mut Vec<u8>,
     series: &[Series],

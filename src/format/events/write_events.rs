@@ -1,12 +1,12 @@
-//! Writing events: times as deltas of their clocks, and nothing that need not be said.
+//! Writer of events: times are deltas of their clocks, and redundant fields are omitted.
 //!
 //! ```text
 //! series 0 at [T+1 ms, T+5 ms], series 1 at [T+3 ms], one clock of 1 GHz from T
 //! ─► {0, time +1000000} {1, time +2000000} {0, time +2000000}      cycles since the event before it
 //! ```
 //!
-//! Nearly all bytes of a payload are events, so a field is written only where the type or the event
-//! before does not say it already.
+//! Events are nearly all bytes of a payload, so a field is written only if the type and the previous event do
+//! not determine it.
 
 use std::collections::HashMap;
 
@@ -22,23 +22,22 @@ use crate::wire::record::{Fields, field_varint, field_varints, records};
 use crate::wire::write::{field_fixed64, field_message, varint};
 use crate::wire::{VARINT, tag};
 
-/// The clocks of a payload, and which one each series is of.
+/// The clocks of a payload, and the clock of each series.
 ///
-/// Equal clocks are one: series that were read from one clock share it again.
+/// Equal clocks are merged, so series that were read from one clock share it again.
 pub(super) struct Clocks {
-    /// In the order in which series first need them; index n is the payload's.
+    /// In the order of first use by series, which is the index in the payload.
     clocks: Vec<EventClock>,
-    /// By series.
+    /// The clock of each series.
     of: Vec<Option<u32>>,
 }
 
 impl Clocks {
-    /// Those that the events were counted by, and for the others one of nanoseconds that begins
-    /// with the second of the first event.
+    /// Collects the clocks of the series. Series without one share a clock in nanoseconds that starts at the
+    /// full second of the first event.
     ///
-    /// A clock of the profile is used if the cycles of all its events fit into their fields. The
-    /// one that is made counts nanoseconds, and from a whole second, so that deltas at the start
-    /// are small.
+    /// A profile's clock is used if the cycles of all its events fit into their fields. The added clock
+    /// starts at a full second, so that the first deltas are small.
     pub(super) fn of(series: &[Series]) -> Self {
         let own = |series: &Series| {
             let clock = series.profile.event_form.clock;
@@ -65,12 +64,12 @@ impl Clocks {
         clocks
     }
 
-    /// The number of the clock of a series.
+    /// Returns the number of the clock of a series.
     pub(super) fn of_series(&self, series: usize) -> Option<u32> {
         self.of.get(series).copied().flatten()
     }
 
-    /// Writes the clocks: attributes of clocks are nothing that a profile of other formats has.
+    /// Writes the clocks, without attributes, because profiles of other formats have no attributes of clocks.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         for clock in &self.clocks {
             field_message(out, number!(EVENT_PROFILE "clocks" in Events::VERSION), |out| {
@@ -83,10 +82,10 @@ impl Clocks {
     }
 }
 
-/// The cycles of a clock from which reading makes so many nanoseconds.
+/// Converts nanoseconds to cycles such that reading restores the nanoseconds.
 ///
-/// Rounded up: reading rounds down, so `nanos` comes back for every frequency of 1 GHz and more,
-/// and below that for every time that the clock itself can show.
+/// Rounds up, because reading rounds down. So `nanos` is restored exactly for frequencies of 1 GHz and more,
+/// and below that for every time that the clock can represent.
 fn cycles(nanos: i128, frequency: u64) -> Option<i128> {
     let cycles = nanos.checked_mul(frequency.into())?;
     let (whole, rest) =
@@ -94,27 +93,27 @@ fn cycles(nanos: i128, frequency: u64) -> Option<i128> {
     Some(whole + i128::from(rest > 0))
 }
 
-/// The cycles of a clock at the time of an event, and those that it took.
+/// Returns the time and the duration of an event in cycles.
 ///
-/// None where they do not fit: then the clock is not used.
+/// Returns `None` if they overflow; the clock is then not used.
 fn counted(clock: &EventClock, event: &Event) -> Option<(i64, u64)> {
     let since = i128::from(event.at) - i128::from(clock.time_unix_nano);
     let at = cycles(since, clock.frequency)?;
     let duration = cycles(event.duration.into(), clock.frequency)?;
-    // Half of what 64 bits hold, so that no delta is past it.
+    // Half of the 64-bit range, so that no delta overflows.
     let at = i64::try_from(at).ok().filter(|at| at.unsigned_abs() < 1 << 62)?;
     Some((at, u64::try_from(duration).ok()?))
 }
 
-/// Whether a clock can say the time of an event: its cycles have to fit into 64 bits.
+/// Returns whether the clock can represent the time of an event in 64 bits.
 fn can_count(clock: &EventClock, event: &Event) -> bool {
     counted(clock, event).is_some()
 }
 
-/// The places of all events, first to last: the series of each, and its number there.
+/// Returns all events in order: the series of each, and its number in the series.
 ///
-/// Where every event knows its place in the payload it was read from, that is the order; else the
-/// usual one. One sort of all events either way.
+/// If every event has its place in the original payload, that is the order; otherwise the default one. Sorts
+/// all events once in either case.
 fn order(series: &[Series], clocks: &Clocks) -> Vec<(usize, usize)> {
     let each = || {
         series.iter().enumerate().flat_map(|(number, series)| {
@@ -143,8 +142,8 @@ fn order(series: &[Series], clocks: &Clocks) -> Vec<(usize, usize)> {
 
 /// Writes the events of all series.
 ///
-/// `now` is the hand of each clock, which events move on. Without the room that `records` reserves
-/// for each event, every field would ask for it.
+/// `now` is the current time of each clock, which events advance. `records` reserves memory once per event
+/// instead of once per field.
 pub(super) fn events(
     out: &mut Vec<u8>,
     series: &[Series],
@@ -200,24 +199,22 @@ pub(super) fn events(
     });
 }
 
-/// What an event says of its worth.
-///
-/// Fields of an event; 0 is not written.
+/// The fields that hold the value of an event. 0 is omitted.
 #[derive(Default)]
 struct Said {
-    /// What an event with a time is worth.
+    /// The value of an event with a time.
     value: u64,
-    /// How many were added up.
+    /// The number of events that were added up.
     count: u64,
-    /// What events that were added up are worth together.
+    /// The total of events that were added up.
     sum: u64,
 }
 
 impl Said {
-    /// What an event is worth in the fields that its source used, else in those a writer would use.
+    /// Chooses the fields that the source used, or else those of the default encoding.
     ///
-    /// `odd_counts` and `odd_worths` are sorted by event, so each is found by bisection: they are
-    /// empty but for payloads that said things in unusual ways.
+    /// `odd_counts` and `odd_worths` are sorted by event, so each is found by binary search. They are empty
+    /// except for payloads with non-default encodings.
     fn of(series: &Series, event: &Event, at: usize) -> Self {
         let Event { value, count, .. } = *event;
         let (default, form) = (series.default_value, &series.profile.event_form);
@@ -237,14 +234,14 @@ impl Said {
             None if series.is_timed => (value, 0),
             None => (0, value),
         };
-        // Something is said of an event without a time.
+        // An event without a time needs at least one of the fields.
         let is_silent = (value, sum) == (0, 0);
         let is_counted = if series.is_timed { odd_count } else { !odd_count || is_silent };
         Self { value, count: if is_counted { count } else { 0 }, sum }
     }
 }
 
-/// Writes a type: its name and its unit, its clock, and the rows of its attributes.
+/// Writes a type: its name, unit, clock, and the rows of its attributes.
 ///
 /// `attributes` are indices already.
 pub(super) fn event_type(
@@ -259,7 +256,7 @@ pub(super) fn event_type(
             "name_string_index" => |number| field_varint(out, number, name.into()),
             "unit_string_index" => |number| field_varint(out, number, unit.into()),
             "clock_index" => |number| if let Some(clock) = clock {
-                // Said though it is 0: without it, there would be no clock.
+                // Written even if it is 0, because omitting it would mean that there is no clock.
                 varint(out, tag(number, VARINT).into());
                 varint(out, clock.into());
             },

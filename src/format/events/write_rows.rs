@@ -1,12 +1,12 @@
-//! Writing the rows of tables, of which row 0 is one like any other.
+//! Writer of the rows of tables, in which row 0 is an ordinary row.
 //!
 //! ```text
-//! place (Select)   0     1        2          1 + position among the rows that are written, 0 is none
+//! place (Select)   0     1        2          1 + position among the written rows, 0 is unset
 //! index            –     0        1          strings, stacks and, if needed, mappings and functions
-//!                  0     1        2          have an empty row first, where place and index are equal
+//!                  0     1        2          have an empty row first, so that index and place are equal
 //! ```
 //!
-//! The fields that attributes become here are read back as the same attributes in `rows`.
+//! Attributes that become fields here are read back as the same attributes in `rows`.
 
 use super::select::{Selected, is_field};
 use super::values::write_pair;
@@ -22,13 +22,13 @@ use crate::wire::write::{field_bytes, field_message};
 impl Selected<'_> {
     /// Writes all tables, in the order of their fields.
     ///
-    /// Of stacks and strings the empty row is always written: events and fields refer to it by 0.
+    /// The empty row of stacks and strings is always written, because events and fields reference it by 0.
     pub(super) fn write_tables(&self, out: &mut Vec<u8>) {
         let dictionary = self.dictionary;
         let (mapping_row_0, function_row_0) = (self.has_mapping_row_0(), self.has_function_row_0());
         emit!(EVENT_PROFILE in Events; {
             "stacks" => |number| {
-                // The first stack is that of events without one.
+                // The first stack is that of events without a stack.
                 field_bytes(out, number, &[]);
                 for row in self.stacks.rows() {
                     field_message(out, number, |out| self.stack(out, dictionary.stacks.row(row)));
@@ -82,9 +82,9 @@ impl Selected<'_> {
         });
     }
 
-    /// The texts: the empty one, those that are reached, then those made here, such as names of types.
+    /// Writes the strings: the empty one, those that are reached, then new ones, such as names of types.
     ///
-    /// In the order in which [`Selected::string`] and [`Selected::names`] count them.
+    /// In the order of the indices of [`Selected::string`] and [`Selected::names`].
     fn strings(&self, out: &mut Vec<u8>, number: u32) {
         field_bytes(out, number, &[]);
         for row in self.strings.rows() {
@@ -93,14 +93,13 @@ impl Selected<'_> {
         self.made.iter().for_each(|text| field_bytes(out, number, text.as_bytes()));
     }
 
-    /// Whether the table begins with an empty mapping, which stands for none, as it must where a
-    /// location has none, or might seem to.
+    /// Returns whether the table begins with an empty mapping, so that index 0 means no mapping.
     fn has_mapping_row_0(&self) -> bool {
         self.mappings.len() > 0
     }
 
-    /// Whether the table begins with an empty function: where a line has none, index 0 would name
-    /// the first there is.
+    /// Returns whether the table begins with an empty function. Without it, index 0 of a line without a
+    /// function would refer to the first function.
     fn has_function_row_0(&self) -> bool {
         let lines = &self.dictionary.locations.lines;
         let has_none =
@@ -108,9 +107,9 @@ impl Selected<'_> {
         self.functions.len() > 0 && self.locations.rows().any(has_none)
     }
 
-    /// A location. Indices are one less where their table has no empty row before the others.
+    /// Writes a location. If a table has no empty first row, indices are one less than places.
     ///
-    /// Fields by number, as the proto declares them.
+    /// Fields are in ascending order.
     fn location(&self, out: &mut Vec<u8>, row: usize, mapping_row_0: bool, function_row_0: bool) {
         let locations = &self.dictionary.locations;
         let mapping = locations.mappings.get(row).copied().unwrap_or_default();
@@ -148,9 +147,9 @@ impl Selected<'_> {
         });
     }
 
-    /// What fields say of a mapping or a location.
+    /// Returns the attributes of a mapping or a location that become fields.
     ///
-    /// `known` and not the key decides, so a key with a value that the field cannot hold stays an
+    /// `known` decides instead of the key, so an attribute whose value does not fit the field stays an
     /// attribute.
     fn fields<'s>(
         &'s self,
@@ -162,9 +161,9 @@ impl Selected<'_> {
         })
     }
 
-    /// The rows of the attributes that no field says.
+    /// Writes the rows of the attributes that stay attributes.
     ///
-    /// Nothing is written for none: an empty packed list would be two bytes.
+    /// Omits an empty list, which would take two bytes.
     fn indices(&self, out: &mut Vec<u8>, number: u32, attributes: &[AttributeId]) {
         let rows = attributes.iter().filter(|id| !is_field(self.known.get(**id)));
         let rows: Vec<u64> = rows.map(|id| index(self.attributes.place(id.0)).into()).collect();
@@ -173,8 +172,7 @@ impl Selected<'_> {
         }
     }
 
-    /// A function. Its `id` is its number from 1, as pprof counts; readers go by rows and pass it
-    /// over.
+    /// Writes a function. Its `id` is its number from 1, as in pprof; readers use rows and ignore it.
     fn function(&self, out: &mut Vec<u8>, row: usize) {
         let function = self.dictionary.functions.get(row).copied().unwrap_or_default();
         let string = |text| u64::from(self.string(text));
@@ -192,9 +190,9 @@ impl Selected<'_> {
         });
     }
 
-    /// A mapping, with what its attributes say in fields: the build id and the four flags.
+    /// Writes a mapping, with its build id and its four flags as fields.
     ///
-    /// A flag's field follows from its number: `FLAGS` has them in the order of the proto.
+    /// `FLAGS` are in the order of the proto, so the number of a flag determines its field.
     fn mapping(&self, out: &mut Vec<u8>, row: usize) {
         let mapping = self.dictionary.mappings.rows.get(row).copied().unwrap_or_default();
         let attributes = self.dictionary.mappings.attributes.row(row);
@@ -222,7 +220,7 @@ impl Selected<'_> {
     }
 }
 
-/// The index of a row by its place; that of none is 0.
+/// Converts a place to an index; 0 if unset.
 fn index(place: u32) -> u32 {
     place.saturating_sub(1)
 }

@@ -1,27 +1,27 @@
-//! Locations by function and line, those that stacks use most in front.
+//! Order of locations: by function and line, with those that stacks use most first.
 //!
 //! ```text
-//! indices 0 … 127        one byte each     the locations that stacks have most often
+//! indices 0 … 127        one byte each     the most frequent locations of stacks
 //!         128 … 16,383   two bytes
 //!         16,384 …       three
 //! ```
 //!
-//! Only which bucket a location is in follows from its use; inside of one they keep the order by
-//! function, so that neighbours share mapping and function and gzip finds it.
+//! The number of uses determines only the bucket of a location. Within a bucket, locations are ordered by
+//! function, so that neighbours share mapping and function, which gzip compresses well.
 
 use crate::format::layout::stacks::by_rank;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{FunctionId, LocationId};
 
-/// By location: how often stacks have it.
+/// Returns how often stacks contain each location.
 pub(super) fn uses_of_all(dictionary: &Dictionary) -> Vec<u32> {
     let mut uses = vec![0u32; dictionary.locations.len()];
-    // References are numbered in 32 bits, so no sum is larger.
+    // References are numbered in 32 bits, so no sum overflows.
     dictionary.stacks.items.iter().for_each(|location| uses[location.row()] += 1);
     uses
 }
 
-/// The same, where each stack, by its row, counts so many times.
+/// Returns the same with a weight for each stack, by row.
 pub(super) fn uses(dictionary: &Dictionary, stacks: &[u32]) -> Vec<u32> {
     let mut all = vec![0u32; dictionary.locations.len()];
     let uses = &mut all[..];
@@ -34,10 +34,10 @@ pub(super) fn uses(dictionary: &Dictionary, stacks: &[u32]) -> Vec<u32> {
     all
 }
 
-/// Some locations by mapping, function, line and address, and of equal ones the first; the function is that of
-/// the outermost line.
+/// Sorts locations by mapping, function, line and address; equal ones keep the order of their rows. The
+/// function is that of the outermost line.
 ///
-/// `place` is that of a function in the order of functions. Two counting sorts, then few are left to compare.
+/// `place` is the position of a function in the order of functions. Two counting sorts leave few comparisons.
 pub(super) fn by_function(
     dictionary: &Dictionary,
     rows: &[u32],
@@ -63,10 +63,11 @@ pub(super) fn by_function(
     sorted
 }
 
-/// Locations whose index takes one byte before those that take two, and so on: the most used ones.
-/// Those that take as many keep their order.
+/// Puts the most used locations first: those with an index of one byte before those of two bytes, and so on.
+/// Within a bucket, locations keep their order.
 ///
-/// `short` is how many indices of one byte there are. Linear: the hottest are selected, not sorted.
+/// `short` is the number of one-byte indices. Takes linear time: the most used locations are selected, not
+/// sorted.
 pub(super) fn in_buckets(
     order: Vec<u32>,
     uses: impl FnOnce() -> Vec<u32>,
@@ -82,7 +83,7 @@ pub(super) fn in_buckets(
     let mut bucket = vec![0u8; order.len()];
     let (mut begin, mut last) = (0, 0);
     for bits in [7, 14, 21] {
-        // Where row 0 is written, one index fewer is left.
+        // If row 0 is written, there is one index fewer.
         let end = (1usize << bits) - (128 - short);
         if end >= order.len() {
             break;

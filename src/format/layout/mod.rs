@@ -1,29 +1,29 @@
-//! The order of rows and samples that a payload is written in. Nothing but the order changes.
+//! The order of rows and samples in a payload. A layout changes only the order and drops unreferenced rows.
 //!
-//! Writers ask here in which order they should take the rows they have, and copy none but samples for the compact
-//! layout. `Keep` and `Compact` leave out the rows that nothing refers to. The default is an order only for the
-//! generations of OTLP whose stacks are slices of one list.
+//! Writers use it to iterate over existing rows in another order. Only the samples of the compact layout are
+//! copied. `Keep` and `Compact` drop unreferenced rows. The default layout reorders only for generations of
+//! OTLP whose stacks are slices of one list.
 //!
-//! Why orders matter: small indices take fewer bytes, and gzip finds what is alike only within the
-//! last 32 KiB.
+//! Order matters for size: small indices take fewer bytes, and gzip finds repetitions only within the last 32
+//! KiB.
 //!
 //! ```text
-//! functions   by file, first line, name      names of a file share their beginnings
-//! strings     as they are first used         so those of a file stand together as well
+//! functions   by file, first line, name      names of a file share prefixes
+//! strings     in the order of first use      so those of a file are adjacent as well
 //! locations   by binary, function, line      in three buckets: the 127 most used, whose index takes
 //!                                            a byte, those of two bytes, and the rest
-//! stacks      where they are slices of one list, the longest first: then a length is that of the stack
-//!             before, or nearly; in the compact layout as a walk through the tree of calls meets them
+//! stacks      slices of one list: longest first, so that most lengths equal the previous one;
+//!             in the compact layout otherwise in the order of a walk through the call tree
 //! samples     by their attributes, then by stack
 //! ```
 //!
 //! | `Layout` | rows | samples |
 //! |---|---|---|
-//! | `Keep` | those that are reached, the most used locations first | as they come |
-//! | `Default` | all; only where stacks are slices (1.3 to 1.7) does the writer take them in this order | there by attributes, longest stack first |
-//! | `Compact` | those that are reached, in the order above | by attributes, stack and link; zeros of a column last |
+//! | `Keep` | referenced rows, the most used locations first | unchanged |
+//! | `Default` | all rows; in the order above only if stacks are slices (1.3 to 1.7) | if stacks are slices, by attributes, longest stack first |
+//! | `Compact` | referenced rows, in the order above | by attributes, stack and link; zeros of a column last |
 //!
-//! Decision 37 has what was measured and what is not done.
+//! Decision 37 has the measurements and the rejected alternatives.
 
 mod locations;
 mod order;
@@ -45,9 +45,9 @@ use crate::format::options::Layout;
 use crate::model::profile::Profile;
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
 
-/// The order of the rows of a payload in a layout that has one, and its profiles, with their samples in order.
+/// Returns the order of rows in a layout that has one, and the profiles with ordered samples.
 ///
-/// `None`: all rows are written; the profiles are borrowed where samples keep their order.
+/// If the order is `None`, all rows are written. Profiles are borrowed if samples keep their order.
 pub(crate) fn laid_out(
     profiles: &Profiles,
     layout: Layout,

@@ -1,7 +1,7 @@
-//! Which rows of a dictionary are written, and in which order: what a writer asks for every table.
+//! The rows of a dictionary to write, and their order.
 //!
-//! Each order rests on the one before: functions, locations by function, stacks by location, texts by what is
-//! written of them.
+//! Each order depends on earlier ones: functions, locations by function, stacks by location, strings by the
+//! rows that use them.
 
 use crate::builder::reach::Reach;
 use crate::format::layout::locations::{by_function, in_buckets, uses, uses_of_all};
@@ -15,18 +15,18 @@ use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, StackId, Str
 use crate::model::profile::Profile;
 use crate::schema::{Capabilities, Version};
 
-/// What the order of rows means to a format.
+/// Properties of a format that affect the order of rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
     /// Whether stacks are slices of one list.
     slices: bool,
-    /// Whether every sample says its locations itself.
+    /// Whether every sample contains its locations.
     in_samples: bool,
-    /// How many rows of a table have indices of one byte.
+    /// The number of rows of a table with one-byte indices.
     ///
-    /// 127 where row 0, or id 0, takes one of the 128 that a byte has.
+    /// 127 if row 0, or id 0, takes one of the 128.
     short: usize,
-    /// Whether a profile may have one sample type only.
+    /// Whether a profile has only one sample type.
     pub(super) splits: bool,
 }
 
@@ -45,7 +45,7 @@ impl Target {
     }
 }
 
-/// The rows of each table that are written, in order. Mappings are written as they are.
+/// The rows of each table to write, in order. Mappings are always written unchanged.
 #[derive(Debug)]
 pub(crate) struct Order {
     pub(crate) functions: Select,
@@ -53,12 +53,12 @@ pub(crate) struct Order {
     pub(crate) links: Select,
     pub(crate) attributes: Select,
     pub(crate) stacks: Select,
-    /// The strings that come before others, in the order of their first mention.
+    /// The strings to write first, in the order of their first use.
     pub(crate) strings: Select,
 }
 
 impl Order {
-    /// All rows, as they are.
+    /// Returns all rows in their existing order.
     pub(crate) fn whole(dictionary: &Dictionary) -> Self {
         Self {
             functions: Select::All(dictionary.functions.len()),
@@ -70,10 +70,10 @@ impl Order {
         }
     }
 
-    /// All rows in the order of the default layout, where stacks are slices of one list.
+    /// Returns all rows in the order of the default layout for stacks that are slices of one list.
     ///
-    /// Attributes have no say in that of texts: some become fields, and those that nothing refers to are written
-    /// only at times. Else what is written would be in another order once it is read and written again.
+    /// Attributes do not affect the order of strings, because some become fields, and unreferenced ones are
+    /// not always written. Otherwise a round trip would change the order.
     pub(crate) fn of_slices(
         dictionary: &Dictionary,
         profiles: &[&Profile],
@@ -90,7 +90,8 @@ impl Order {
         Self { functions, locations, strings, ..whole }
     }
 
-    /// The rows that a payload reaches: the most used locations first, or all in another order.
+    /// Returns the rows that a payload reaches: the most used locations first or, if `compact`, all tables
+    /// reordered.
     pub(super) fn of_reached(payload: &Profiles, target: Target, compact: bool) -> Self {
         let dictionary = &payload.dictionary;
         let uses = uses(dictionary, &written(payload, target));
@@ -134,11 +135,11 @@ impl Order {
         }
     }
 
-    /// Brings some of the rows into this order.
+    /// Sorts the rows of `reach` into this order.
     pub(crate) fn bring(&self, reach: &mut Reach) {
         let sorted = |rows: &[u32], order: &Select| {
             let mut rows = rows.to_vec();
-            // What has no place comes last, as it came.
+            // Rows without a place are last, in their existing order.
             rows.sort_unstable_by_key(|row| (order.place(*row).wrapping_sub(1), *row));
             rows
         };
@@ -148,7 +149,7 @@ impl Order {
         reach.order::<StringId>(sorted(reach.rows.of::<StringId>(), &self.strings));
     }
 
-    /// Counts the rows that are left out.
+    /// Counts the dropped rows.
     pub(crate) fn note(&self, dictionary: &Dictionary, losses: &mut Losses) {
         for (table, rows, name) in [
             (dictionary.locations.len(), &self.locations, "location_table"),
@@ -167,7 +168,7 @@ fn sorted_functions(dictionary: &Dictionary, rows: &[u32]) -> Select {
     Select::ordered(functions(dictionary, rows), dictionary.functions.len())
 }
 
-/// Texts that are mentioned near each other, near each other.
+/// Orders strings by their first use, so that those used together are adjacent.
 fn named<'p>(
     dictionary: &Dictionary,
     profiles: impl Iterator<Item = &'p Profile>,
@@ -186,7 +187,7 @@ fn named<'p>(
     Select::ordered(strings, met.len())
 }
 
-/// By stack: how often the payload will have it. It is written once, or with each sample.
+/// Returns how often the payload will contain each stack: once, or with each sample.
 fn written(payload: &Profiles, target: Target) -> Vec<u32> {
     let mut times = vec![0u32; payload.dictionary.stacks.len()];
     for id in payload.iter().flat_map(|profile| &profile.samples.stacks) {

@@ -1,14 +1,13 @@
-//! Profiles that are the columns of one, where each has only the samples that are not 0 in it: every
-//! column gets the samples of all, before they are written as one.
+//! Restoring of zeros in columns that were written as separate profiles without them: before the columns are
+//! joined, each gets the samples of all.
 //!
 //! ```text
 //! cpu    s1 5, s3 2          cpu    s1 5, s2 0, s3 2
 //! wall   s2 7, s3 2    ─►    wall   s1 0, s2 7, s3 2     both with the same samples
 //! ```
 //!
-//! It undoes [`written_rows`](super::written_rows), and what any other writer did that left out
-//! zeros. Nothing is guessed: the scope must say that its profiles were columns, and in which
-//! order.
+//! It reverses [`written_rows`](super::written_rows), and the dropping of zeros by other writers. It never
+//! guesses: the scope must store that its profiles were columns, and their order.
 
 use std::hash::BuildHasher;
 
@@ -21,10 +20,10 @@ use crate::model::row_index::RowIndex;
 use crate::model::samples::Samples;
 use crate::model::{Profiles, ScopeProfiles};
 
-/// The profiles with the same samples in all columns of one, where some have others: only where a
-/// scope says in which order its profiles were columns.
+/// Returns the profiles with equal samples in all columns, for scopes that store the order of columns and
+/// whose columns differ.
 ///
-/// `None`, without a copy, where all columns have the same samples already. Linear in the samples.
+/// Returns `None` without copying if no columns differ. Takes time linear in the samples.
 pub(crate) fn rejoined(profiles: &Profiles) -> Option<Profiles> {
     let scopes = profiles.resources.iter().flat_map(|resource| &resource.scopes);
     let differ: Vec<bool> = scopes.map(|scope| differ(scope, profiles)).collect();
@@ -40,9 +39,9 @@ pub(crate) fn rejoined(profiles: &Profiles) -> Option<Profiles> {
     Some(rejoined)
 }
 
-/// Whether the profiles of a scope were columns of one, and have not the same samples.
+/// Returns whether the profiles of a scope were columns of one profile, but have different samples.
 ///
-/// A column with timestamps, stack trace ids or several values a sample is left alone.
+/// Skips columns with timestamps, stack trace ids or several values per sample.
 fn differ(scope: &ScopeProfiles, profiles: &Profiles) -> bool {
     let Some((first, others)) = scope.profiles.split_first() else {
         return false;
@@ -72,38 +71,40 @@ fn has_one_value_a_sample(profile: &Profile) -> bool {
         && samples.values.rows().all(|values| values.len() == 1)
 }
 
-/// What tells samples apart beside their values.
+/// The identity of a sample.
 type Key<'a> = (StackId, &'a [AttributeId], LinkId);
 
 fn key(samples: &Samples, row: usize) -> Key<'_> {
     (samples.stacks[row], samples.attributes.row(row), samples.link(row))
 }
 
-/// The samples of several columns: each as often as the column has it that has it most often.
+/// The samples of several columns. Each identity occurs as often as in the column that contains it most
+/// often.
 #[derive(Default)]
 struct Union {
-    /// Without values: each column brings its own.
+    /// Without values, which each column adds.
     samples: Samples,
-    /// The first of the samples that say the same.
+    /// The first sample of each identity.
     index: RowIndex,
-    /// By sample: the next that says the same, or none.
+    /// The next sample with the same identity, or [`NONE`].
     next: Vec<u32>,
-    /// By first sample: the last that says the same, and the next that a column has not met yet.
+    /// The last sample with the same identity, by first sample.
     last: Vec<u32>,
-    /// [`NONE`] where the column has met all.
+    /// The next sample with the same identity that the current column has not matched, by first sample;
+    /// [`NONE`] if it has matched all.
     unmet: Vec<u32>,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl Union {
-    /// The rows of the samples of a column.
+    /// Returns the rows of the samples of a column.
     fn rows(&mut self, column: &Samples, hasher: &RandomState) -> Vec<u32> {
         self.unmet = (0..self.next.len() as u32).collect();
         (0..column.len()).map(|row| self.row(key(column, row), hasher)).collect()
     }
 
-    /// The first sample of this identity that the column has not met; a new one where it has met
+    /// Returns the first sample of this identity that the column has not matched; adds one if it has matched
     /// all.
     fn row(&mut self, wanted: Key, hasher: &RandomState) -> u32 {
         let hash = hasher.hash_one(wanted);
@@ -132,7 +133,7 @@ impl Union {
     }
 }
 
-/// A sample that a column lacks has the value 0 there.
+/// Extends all columns to the union. A sample that a column lacks gets the value 0.
 fn join(profiles: &mut [Profile]) {
     let hasher = RandomState::default();
     let mut union = Union::default();

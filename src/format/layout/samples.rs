@@ -1,8 +1,7 @@
-//! Samples by their attributes and their stack. Lists of attributes come in the order in which samples
-//! have them first, so that what was sorted, written and read is sorted.
+//! Order of samples: by their attributes and their stack. Lists of attributes are in the order of their first
+//! occurrence, so sorting is idempotent across a round trip.
 //!
-//! Both orders are made of counting sorts, one after the other, each of which keeps the order of
-//! the one before: linear, and the same for the same samples.
+//! Both orders combine stable counting sorts: they take linear time and are deterministic.
 
 use std::hash::BuildHasher;
 
@@ -16,8 +15,8 @@ use crate::model::ragged::Ragged;
 use crate::model::row_index::RowIndex;
 use crate::model::samples::Samples;
 
-/// The rows of a profile's samples grouped by their attributes, those with the longest stacks first in each group;
-/// else they keep their order. None where that is the order they have, or must have.
+/// Groups the rows of a profile's samples by their attributes, and sorts each group by the depth of stacks,
+/// deepest first; otherwise rows keep their order. Returns `None` if the order does not change, or must not.
 pub(crate) fn grouped(profile: &Profile, dictionary: &Dictionary) -> Option<Vec<u32>> {
     if profile.in_order {
         return None;
@@ -29,9 +28,9 @@ pub(crate) fn grouped(profile: &Profile, dictionary: &Dictionary) -> Option<Vec<
     (!order.is_sorted()).then_some(order)
 }
 
-/// Sorts the samples of a profile by what they say beside values: attributes, stack, link. Those that say
-/// the same keep their order, but for a format that splits columns: there the samples with values in
-/// more columns come first, so that the zeros of a column come last. `place` is that of a stack.
+/// Sorts the samples of a profile by attributes, stack and link. Samples with equal keys keep their order,
+/// except for a format that splits columns: there, samples with values in more columns are first, so that the
+/// zeros of a column are last. `place` is the position of a stack.
 pub(super) fn sort(profile: &mut Profile, splits: bool, place: impl Fn(u32) -> usize) {
     let Some(ProfileParts { samples, sample_types, .. }) = profile.parts_mut() else {
         return;
@@ -63,16 +62,15 @@ fn rows(samples: &Samples) -> Vec<u32> {
     (0..samples.len() as u32).collect()
 }
 
-/// What samples of one stack and one set of attributes are sorted by.
+/// The sort key of samples with the same stack and attributes.
 struct Rest<'a> {
     samples: &'a Samples,
-    /// The columns whose zeros come last.
+    /// The number of columns whose zeros are last.
     columns: usize,
 }
 
 impl Rest<'_> {
-    /// Zeros are counted first, then ordered by where they are, so that each column ends with its
-    /// zeros.
+    /// Compares the number of zeros, then their columns, so that each column ends with its zeros.
     fn of(&self, row: u32) -> (LinkId, StringId, usize, u64, u32) {
         let (samples, at) = (self.samples, row as usize);
         let zeros = samples.values.row(at).iter().take(self.columns).map(|value| *value == 0);
@@ -83,18 +81,18 @@ impl Rest<'_> {
     }
 }
 
-/// The different lists of attributes that samples have.
+/// The distinct lists of attributes of the samples.
 ///
-/// A list is known by the number of its first sample, so that no list is copied.
+/// A list is represented by its first sample, so that no list is copied.
 struct Sets {
-    /// By sample: how many lists are met before its own. None where no sample has attributes.
+    /// The number of distinct lists before that of a sample, by sample. Empty if no sample has attributes.
     ranks: Vec<u32>,
-    /// How many lists differ.
+    /// The number of distinct lists.
     count: usize,
 }
 
 impl Sets {
-    /// One look-up a sample; a list is compared only with one of the same hash.
+    /// Numbers the lists with one lookup per sample. Lists are compared only if their hashes are equal.
     fn of(samples: &Samples) -> Self {
         let attributes: &Ragged<AttributeId> = &samples.attributes;
         if attributes.items.is_empty() {
@@ -102,7 +100,7 @@ impl Sets {
         }
         let hasher = RandomState::default();
         let mut index = RowIndex::default();
-        // Samples with lists that no earlier one has.
+        // The first sample with each list.
         let mut firsts: Vec<u32> = Vec::new();
         let mut ranks: Vec<u32> = Vec::with_capacity(samples.len());
         for row in 0..samples.len() {
@@ -124,15 +122,15 @@ impl Sets {
         self.ranks.get(row as usize).map_or(0, |set| *set as usize)
     }
 
-    /// Some samples by their lists, and else in the order given.
+    /// Groups samples by their lists; samples with equal lists keep the given order.
     fn group(&self, order: Vec<u32>) -> Vec<u32> {
         if self.count < 2 { order } else { by_rank(&order, self.count, |row| self.rank(row)) }
     }
 }
 
-/// Some samples in another order.
+/// Returns the samples in another order.
 ///
-/// Columns that are shorter than the samples, such as links, stay as short as they can be.
+/// Columns that are shorter than the samples, such as links, stay as short as possible.
 fn permuted(samples: &Samples, order: &[u32]) -> Samples {
     let rows = || order.iter().map(|row| *row as usize);
     let mut sorted = Samples {
@@ -159,7 +157,7 @@ fn permuted(samples: &Samples, order: &[u32]) -> Samples {
 fn permuted_rows<T: Copy>(rows: &Ragged<T>, order: &[u32]) -> Ragged<T> {
     let mut sorted = Ragged::default();
     if rows.items.is_empty() {
-        // Rows that were set and are empty stay set.
+        // Keep the ends of empty rows.
         sorted.ends = rows.ends.clone();
         return sorted;
     }

@@ -1,11 +1,11 @@
-//! Stacks as a walk through the tree of calls meets them.
+//! Order of stacks: a walk through the call tree.
 //!
-//! A path from the root is compared a word at a time: four locations by their places, or two where there are more
-//! than 16 bits count. No path is read further than it differs from those beside it.
+//! Paths from the root are compared a word at a time: four locations by their places, or two if places need
+//! more than 16 bits. A path is read only as far as it equals a neighbour.
 //!
 //! ```text
 //! stacks        a  b  c  d           range 0..4
-//! first words   7  3  7  3    ─►     b d │ a c        ranges 0..2 and 2..4 go on with their next words
+//! first words   7  3  7  3    ─►     b d │ a c        ranges 0..2 and 2..4 continue with their next words
 //! ```
 
 use crate::model::dictionary::Dictionary;
@@ -14,17 +14,18 @@ use crate::model::id::{LocationId, StackId};
 /// A stack that is being sorted.
 #[derive(Clone, Copy)]
 struct Path {
-    /// Its next locations by their places, that of the outermost in the highest bits.
+    /// The places of its next locations; that of the outermost is in the highest bits.
     word: u64,
     row: u32,
-    /// How many of its locations are not read yet, from the leaf on.
+    /// The number of locations that are not read yet, counted from the leaf.
     left: u32,
 }
 
-/// Some stacks, sorted from the root on by the places of their locations; a caller comes before
-/// those it calls, and of equal ones the first.
+/// Sorts stacks from the root by the places of their locations. A caller precedes its callees; equal stacks
+/// keep the order of their rows.
 ///
-/// Ranges that are left are kept in a list, so that no input makes the program's own stack deep.
+/// Pending ranges are kept in a list instead of on the call stack, whose depth is thus independent of the
+/// input.
 pub(super) fn by_tree(dictionary: &Dictionary, rows: &[u32], places: &[u32]) -> Vec<u32> {
     match dictionary.locations.len() <= 1 << 16 {
         true => by_words::<4>(dictionary, rows, places),
@@ -32,7 +33,7 @@ pub(super) fn by_tree(dictionary: &Dictionary, rows: &[u32], places: &[u32]) -> 
     }
 }
 
-/// The same by words of so many places.
+/// Sorts by words of `N` places.
 fn by_words<const N: usize>(dictionary: &Dictionary, rows: &[u32], places: &[u32]) -> Vec<u32> {
     let mut paths: Vec<Path> = rows
         .iter()
@@ -48,7 +49,8 @@ fn by_words<const N: usize>(dictionary: &Dictionary, rows: &[u32], places: &[u32
             path.left = path.left.saturating_sub(N as u32);
             any_left |= path.left > 0;
         }
-        // Most words are those of many paths, for which this is less than to sort them by their bytes.
+        // Most words are shared by many paths, so comparing words is cheaper than a radix sort of their
+        // bytes.
         alike.sort_unstable_by_key(|path| path.word);
         let mut at = begin;
         for equal in alike.chunk_by_mut(|a, b| a.word == b.word) {
@@ -64,8 +66,8 @@ fn by_words<const N: usize>(dictionary: &Dictionary, rows: &[u32], places: &[u32
     paths.into_iter().map(|path| path.row).collect()
 }
 
-/// The outermost locations of a path by their places, that of the outermost in the highest bits. Of fewer than a word
-/// has room for the others are 0, which no location has.
+/// Packs the outermost locations of a path by their places; that of the outermost is in the highest bits.
+/// Missing locations are 0, which no location has.
 #[inline]
 fn word<const N: usize>(path: &[LocationId], places: &[u32]) -> u64 {
     let bits = u64::BITS / N as u32;
@@ -79,17 +81,16 @@ fn word<const N: usize>(path: &[LocationId], places: &[u32]) -> u64 {
     }
 }
 
-/// Rows by a length, the longest first, and in the order given where they are as long.
+/// Sorts rows by a length, longest first; rows of equal length keep the given order.
 ///
-/// Stable and linear. Neighbours then have equal lengths, which is what gzip finds in
-/// `locations_length`.
+/// Stable and linear. Adjacent lengths are then equal, so that gzip compresses `locations_length` well.
 pub(crate) fn longest_first(rows: &[u32], length: impl Fn(u32) -> usize) -> Vec<u32> {
     let longest = rows.iter().map(|row| length(*row)).max().unwrap_or(0);
     by_rank(rows, longest + 1, |row| longest - length(row))
 }
 
-/// Rows by a rank below `ranks`, and in the order given where it is the same: a counting sort, unless the
-/// ranks are many more than the rows.
+/// Sorts rows by a rank below `ranks`; rows of equal rank keep the given order. A counting sort, unless there
+/// are many more ranks than rows.
 pub(super) fn by_rank(rows: &[u32], ranks: usize, rank: impl Fn(u32) -> usize) -> Vec<u32> {
     if ranks / 4 > rows.len() {
         let mut sorted = rows.to_vec();

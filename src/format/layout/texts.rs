@@ -1,7 +1,7 @@
-//! Functions by file, and strings as they are first used.
+//! Order of functions by file, and of strings by first use.
 //!
-//! Names of a file begin alike. So a name is known by the eight bytes that follow what all names of the file begin
-//! with, and compared as a whole only with those that have the same eight.
+//! Names of a file share prefixes. So the key of a name is the eight bytes after the common prefix of all
+//! names of the file. Whole names are compared only if these eight bytes are equal.
 //!
 //! ```text
 //! net/http.(*Server).Serve        key .(*Serve
@@ -16,7 +16,7 @@ use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::profile::{Profile, ValueType};
 
-/// Some functions by file, first line and name, and of equal ones the first.
+/// Sorts functions by file, first line and name; equal ones keep the order of their rows.
 pub(super) fn functions(dictionary: &Dictionary, rows: &[u32]) -> Vec<u32> {
     let function = |row: u32| &dictionary.functions[row as usize];
     let (ranks, files) = ranks(dictionary, rows.iter().map(|row| function(*row).filename));
@@ -31,9 +31,9 @@ pub(super) fn functions(dictionary: &Dictionary, rows: &[u32]) -> Vec<u32> {
     sorted
 }
 
-/// By string: its place, from 1 on, among some texts once they are sorted; and how many these are.
+/// Returns the rank of each string among the sorted `texts`, from 1, and the number of `texts`.
 ///
-/// 0 for a text that is none of them. Equal texts of several rows have ranks beside each other.
+/// 0 for a string that is not among them. Equal strings in several rows have adjacent ranks.
 fn ranks(dictionary: &Dictionary, texts: impl Iterator<Item = StringId>) -> (Vec<u32>, usize) {
     let mut ranks = vec![0; dictionary.strings.len().max(1)];
     let mut some = Vec::new();
@@ -49,23 +49,23 @@ fn ranks(dictionary: &Dictionary, texts: impl Iterator<Item = StringId>) -> (Vec
     (ranks, some.len())
 }
 
-/// What a text is sorted by next, and its number.
+/// The next key of a string, and its number.
 type Keyed = (u64, u32);
 
-/// Room that is used again for every file.
+/// Buffers that are reused for every file.
 #[derive(Default)]
 struct Room<'t> {
     keyed: Vec<Keyed>,
-    /// What is left of each text: no byte is looked at in two turns.
+    /// The rest of each string, so that each byte is read once.
     texts: Vec<&'t [u8]>,
-    /// The ranges that are left.
+    /// The pending ranges.
     left: Vec<Range<usize>>,
     sorted: Vec<u32>,
 }
 
-/// Sorts rows by a number and a text, and of equal ones the first.
+/// Sorts rows by a number and a string; equal ones keep the order of their rows.
 ///
-/// Those that are alike are left for another turn, with the next bytes that tell them apart.
+/// Rows with equal keys are sorted again by their next distinguishing bytes.
 fn by_text<'t>(
     rows: &mut [u32],
     number: impl Fn(u32) -> u32,
@@ -102,7 +102,7 @@ fn by_text<'t>(
     rows.copy_from_slice(sorted);
 }
 
-/// Sorts by keys, and names the ranges of those with the same. The first of all is number `begin`.
+/// Sorts by keys, and calls `f` for each range of equal keys. The first element has number `begin`.
 fn each_alike(
     keyed: &mut [Keyed],
     mut begin: usize,
@@ -118,7 +118,7 @@ fn each_alike(
     }
 }
 
-/// How many bytes all texts begin with.
+/// Returns the length of the common prefix.
 fn shared<'t>(mut texts: impl Iterator<Item = &'t [u8]>) -> usize {
     let mut shared = texts.next().unwrap_or_default();
     for text in texts {
@@ -130,7 +130,7 @@ fn shared<'t>(mut texts: impl Iterator<Item = &'t [u8]>) -> usize {
     shared.len()
 }
 
-/// The first eight bytes of a text, which as a number compare as they do, and the others.
+/// Splits off the first eight bytes of a string, as a number with the same order.
 fn key(text: &[u8]) -> (u64, &[u8]) {
     match text.split_first_chunk() {
         Some((key, rest)) => (u64::from_be_bytes(*key), rest),
@@ -141,11 +141,11 @@ fn key(text: &[u8]) -> (u64, &[u8]) {
     }
 }
 
-/// The texts of what profiles measure, and of some mappings, attributes and functions, as often as they have
-/// them.
+/// Calls `text` for the strings of profiles' sample types, and of the given mappings, attributes and
+/// functions, in this order and with repetitions.
 ///
-/// Attributes that nothing refers to are not written by every layout, and some become fields: where they count,
-/// what is written is in another order once it is read and written again.
+/// Not every layout writes unreferenced attributes, and some attributes become fields. If they counted, a
+/// round trip would change the order.
 pub(crate) fn in_order_of_use<'p>(
     dictionary: &Dictionary,
     profiles: impl Iterator<Item = &'p Profile>,

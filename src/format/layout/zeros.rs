@@ -1,8 +1,7 @@
-//! Which samples a column is written with, where every column of a profile becomes a profile of its
-//! own: a sample whose value is 0 need not be said again.
+//! Dropping of zeros when every column of a profile becomes a separate profile.
 //!
-//! What is left out can be put back: among samples that say the same, which stand together, only the
-//! last are left out of a column, and the column that is written first has all of them if no other has.
+//! The dropped samples can be restored: among samples with the same identity, which are adjacent, a column
+//! drops only the last ones. If no column keeps all of them, the column that is written first does.
 //!
 //! ```text
 //! values of equal samples    cpu 5 0 0   wall 0 0 3    first written: cpu
@@ -12,11 +11,11 @@
 use crate::model::profile::Profile;
 use crate::model::samples::Samples;
 
-/// By sample: whether a column has it; none where it has all. `first` is the column that is written
-/// first.
+/// Returns whether a column contains each sample; empty if it contains all. `first` is the column that is
+/// written first.
 pub(crate) fn written_rows(profile: &Profile, column: usize, first: usize) -> Vec<bool> {
     let (samples, columns) = (&profile.samples, profile.sample_types.len());
-    // Each column is asked for: of the others only the first looks at all.
+    // Fast path for a column without zeros, as this function runs once per column.
     let is_zero = |row: usize| samples.values.row(row).get(column) == Some(&0);
     if column != first && !(0..samples.len()).any(is_zero) {
         return Vec::new();
@@ -45,7 +44,7 @@ pub(crate) fn written_rows(profile: &Profile, column: usize, first: usize) -> Ve
     written
 }
 
-/// Whether two samples have the same stack, attributes, link and stack trace id.
+/// Returns whether two samples have the same stack, attributes, link and stack trace id.
 fn say_the_same(samples: &Samples, a: usize, b: usize) -> bool {
     let id = |row: usize| samples.stacktrace_ids.get(row).copied().unwrap_or_default();
     samples.stacks[a] == samples.stacks[b]
@@ -54,7 +53,7 @@ fn say_the_same(samples: &Samples, a: usize, b: usize) -> bool {
         && id(a) == id(b)
 }
 
-/// Whether some samples have a value for each column and no timestamps.
+/// Returns whether all samples have a value for each column and no timestamps.
 fn is_plain(samples: &Samples, mut rows: std::ops::Range<usize>, columns: usize) -> bool {
     rows.all(|row| {
         samples.values.row(row).len() == columns && samples.timestamps.row(row).is_empty()

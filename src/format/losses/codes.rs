@@ -6,6 +6,7 @@ use std::str::FromStr;
 use crate::error::{Error, ErrorKind, Result};
 
 /// How serious a loss is, in ascending order.
+///
 /// Each [`LossCode`] has a fixed kind. The worst kind determines the [`Verdict`](crate::Verdict).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
@@ -56,24 +57,24 @@ pub struct LossCode {
 }
 
 impl LossCode {
-    /// The name, such as `temporality.dropped`.
+    /// Returns the name, such as `temporality.dropped`.
     pub const fn as_str(self) -> &'static str {
         self.code
     }
 
-    /// How serious the loss is.
+    /// Returns how serious the loss is.
     pub const fn kind(self) -> LossKind {
         self.kind
     }
 
-    /// What happened, in a few words.
+    /// Returns a short description of the loss.
     pub const fn meaning(self) -> &'static str {
         self.meaning
     }
 }
 
 impl LossCode {
-    /// What a repair does where it happens.
+    /// Returns what a repair does with the malformed data.
     pub(crate) fn repair(self) -> &'static str {
         match self {
             VALUE_COUNT => "drops the sample",
@@ -129,8 +130,7 @@ macro_rules! codes {
         )*)*
 
         impl LossCode {
-            /// Every code.
-            /// Ordered by [`LossKind`], the least serious first.
+            /// All codes, ordered by [`LossKind`], the least serious first.
             pub const ALL: &'static [Self] = &[$($($name,)*)*];
         }
     };
