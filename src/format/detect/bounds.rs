@@ -6,8 +6,8 @@
 //! | bounds | messages of a kind | fields of a kind | for |
 //! |---|---|---|---|
 //! | `FIRST` | 8 | 64 | every payload |
-//! | `SECOND` | 64 | 512 | those that the first leaves open |
-//! | `WHOLE` | all | all | those up to 64 KiB that the second leaves open |
+//! | `SECOND` | 64 | 512 | payloads that `FIRST` does not decide |
+//! | `WHOLE` | all | all | payloads up to 64 KiB that `SECOND` does not decide |
 //! | `TOLERANT` | 64 | 1,024 | payloads that fit no grammar, to name damaged files |
 
 /// Limits of a walk, which reads the beginnings of lists.

@@ -8,7 +8,7 @@ use crate::format::Format;
 /// A kind of file that is recognised by its beginning.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Foreign {
-    /// Its name with an article: `a perf.data file`.
+    /// Its name within a sentence: `a perf.data file`.
     pub(super) what: &'static str,
     /// A command in backquotes that converts `FILE` to a readable format, or the reason why there is no such
     /// command. For a readable kind, how it was recognised.

@@ -177,8 +177,8 @@ impl<'c> Trials<'c> {
         likely.map(|trial| trial.outcome.score).min()
     }
 
-    /// Returns whether exactly one format fits without a fault, or only one candidate is left. A candidate
-    /// that is only named counts here if a record of it fits.
+    /// Returns `Decided` if exactly one format fits without a fault, or at most one candidate is left. A
+    /// candidate that is only named counts here if a record of it fits.
     fn standing(&self) -> Standing {
         let possible = || self.all.iter().filter(|trial| trial.is_possible());
         let clean = possible().filter(|trial| {

@@ -45,7 +45,7 @@ pub(crate) type Pairs<'a> = Vec<(Cow<'a, [u8]>, Written<'a>)>;
 pub(crate) enum Word {
     /// A boolean, a number or bytes.
     Value(Value),
-    /// A text.
+    /// A string.
     Text,
 }
 

@@ -40,7 +40,7 @@ impl OsProfilerHeaders<'_> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Malformed`] if no key matches the signature, or an id is missing or invalid.
+    /// [`ErrorKind::Malformed`] if no key matches the signature, or a header or an id is missing or invalid.
     pub fn link(&self, keys: &[&str]) -> Result<Link> {
         let refused = |why: &str| Error::malformed(format!("the headers were rejected: {why}"));
         let hmac = self.hmac.trim();

@@ -8,7 +8,7 @@
 //!
 //! | part | in the model |
 //! |---|---|
-//! | `pid` | a resource with `process.pid`, and with the header's `host.name`, `os.version` |
+//! | `pid` | a resource with `process.pid`, and `host.name` and `os.version` of the header |
 //! | event name | a separate profile; `cpu-clock` and `task-clock` with a period measure nanoseconds |
 //! | period | the value; 1 if perf did not print it |
 //! | command, `tid`, processor | `thread.name`, `thread.id`, `cpu.logical_number` |
