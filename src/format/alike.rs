@@ -52,6 +52,7 @@ impl Places {
         }
         let mut kept = vec![true; rows];
         equal.iter().for_each(|&(at, _)| kept[at as usize] = false);
+        // Number the kept rows consecutively; duplicates get the number of their first row below.
         let mut next = 0;
         let mut new: Vec<u32> = kept
             .iter()

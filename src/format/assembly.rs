@@ -66,7 +66,7 @@ impl Assembly {
         Ok(self.interner.string(bytes)?)
     }
 
-    /// Builds a line of a function. A function without a name is row 0.
+    /// Builds a line of a function. The function is row 0 if name and file are unknown.
     pub(crate) fn line(&mut self, named: &Named) -> Result<Line> {
         let name = self.text(named.name)?;
         // addr2line and similar tools print these if file and line are unknown.

@@ -63,7 +63,9 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let era = year.div_euclid(400);
     let of_era = year.rem_euclid(400);
+    // Days before the month, counted from March.
     let of_year = (153 * month + 2) / 5 + day - 1;
+    // 719,468 days from 0000-03-01 to 1970-01-01.
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 

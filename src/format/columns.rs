@@ -210,6 +210,7 @@ pub(crate) fn join<'a>(
     let mut joined = Vec::new();
     let (mut row, mut end, mut fit) = (0, 0, 0);
     while row < scope.profiles.len() {
+        // Once per run instead of once per profile, which would take quadratic time.
         if row >= end {
             end = row + run(&scope.profiles[row..], rule);
             fit = order.map_or(end, |order| first_part(order, row, end));

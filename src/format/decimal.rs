@@ -65,6 +65,7 @@ impl Decimal {
             return Some((i64::try_from(product.checked_mul(power)?).ok()?, is_cut));
         }
         let (whole, rest) = (product / power, product % power);
+        // Not `2 * rest >= power`, which may overflow.
         let up = if rest.abs() >= power - rest.abs() { rest.signum() } else { 0 };
         Some((i64::try_from(whole + up).ok()?, is_cut || rest != 0))
     }

@@ -133,6 +133,7 @@ pub(crate) const fn turns<const N: usize>(
     while place < N {
         let number = message.number(version, keys[place]);
         if number != 0 {
+            // Insertion sort: a `const fn` cannot call `sort`.
             let mut at = len;
             while at > 0 && turns[at - 1].1 > number {
                 turns[at] = turns[at - 1];

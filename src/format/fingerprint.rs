@@ -63,6 +63,7 @@ impl<'a> Fingerprints<'a> {
                 .word(lengths)
                 .words(row.values.iter().map(|&value| value as u64))
                 .words(row.times.iter().copied());
+            // Two different hashes of the sample, for an id of 128 bits.
             let halves = [Hash::new().word(sample.0), Hash::new().word(!sample.0)];
             sums = [0, 1].map(|half| sums[half].wrapping_add(halves[half].0));
             Ok::<(), Infallible>(())
@@ -160,6 +161,7 @@ impl RowHashes {
         let locations = ids.map(|row| rows.location(dictionary, LocationId(row)));
         rows.locations = locations.collect();
         let depth = dictionary.stacks.rows().map(<[_]>::len).max().unwrap_or(0) as u64;
+        // Odd weights: multiplication by them is invertible, so distinct hashes stay distinct.
         let weights: Vec<u64> = (1..=depth).map(|at| Hash::new().word(at).0 | 1).collect();
         let stacks = dictionary.stacks.rows().map(|stack| rows.stack(stack, &weights));
         rows.stacks = stacks.collect();

@@ -27,7 +27,7 @@ pub(crate) enum Known {
     DropFrames,
     KeepFrames,
     DocUrl,
-    /// A default sample type, for profiles that share a scope with others.
+    /// A default sample type, stored in each profile if those of a scope differ in it.
     DefaultSampleType,
     /// The same, if the number of a column represents it too.
     DefaultColumn,

@@ -103,6 +103,7 @@ impl Texts {
         if let Some(row) = self.index.find(hash, |row| self.raw.get(row as usize) == Some(bytes)) {
             return Ok(StringId(row));
         }
+        // The index lacks the rows before `first`.
         if self.first > 1
             && let Some(row) = self.find_in_table(bytes, hash, intake)?
         {

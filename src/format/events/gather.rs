@@ -115,6 +115,7 @@ pub(super) fn series<'a>(
         let counts = next
             .filter(|next| column.is_before(next, COUNT, dictionary))
             .and_then(|next| next.counts());
+        // The next column is part of this series.
         at += usize::from(durations.is_some() || counts.is_some());
         let alone = match durations.is_none() && counts.is_none() {
             true => name.strip_suffix(DURATION.0).filter(|_| column.unit(dictionary) == DURATION.1),

@@ -88,10 +88,12 @@ pub(super) fn in_buckets(
         if end >= order.len() {
             break;
         }
+        // Partition: the locations before `end` are the most used, in no particular order.
         hottest[begin..].select_nth_unstable(end - begin);
         hottest[end..].iter().for_each(|(_, at)| bucket[*at as usize] += 1);
         (begin, last) = (end, last + 1);
     }
+    // Append bucket by bucket, which keeps the order within each.
     let mut sorted = Vec::with_capacity(order.len());
     for wanted in 0..=last {
         let rows = order.iter().zip(&bucket).filter(|(_, bucket)| **bucket == wanted);

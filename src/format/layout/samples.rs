@@ -42,6 +42,7 @@ pub(super) fn sort(profile: &mut Profile, splits: bool, place: impl Fn(u32) -> u
         let stacks = places.iter().max().map_or(0, |last| last + 1);
         order = by_rank(&order, stacks, stack);
     }
+    // The sorts are stable, so the last one has the primary key.
     let sets = Sets::of(samples);
     order = sets.group(order);
     let columns = if splits && sample_types.len() > 1 { sample_types.len() } else { 0 };

@@ -92,6 +92,7 @@ pub(crate) fn longest_first(rows: &[u32], length: impl Fn(u32) -> usize) -> Vec<
 /// Sorts rows by a rank below `ranks`; rows of equal rank keep the given order. A counting sort, unless there
 /// are many more ranks than rows.
 pub(super) fn by_rank(rows: &[u32], ranks: usize, rank: impl Fn(u32) -> usize) -> Vec<u32> {
+    // The table of counts would take longer than comparisons.
     if ranks / 4 > rows.len() {
         let mut sorted = rows.to_vec();
         sorted.sort_by_key(|row| rank(*row));

@@ -90,6 +90,7 @@ fn by_text<'t>(
             (*next, *text) = key(&text[shared..]);
         }
         each_alike(alike, begin, |range, equal| {
+            // Some strings have bytes left: sort the range again by these.
             if equal.iter().any(|(_, at)| !texts[*at as usize].is_empty()) {
                 left.push(range);
             } else {

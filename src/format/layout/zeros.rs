@@ -33,6 +33,7 @@ pub(crate) fn written_rows(profile: &Profile, column: usize, first: usize) -> Ve
                     last.map_or(0, |last| last + 1 - begin)
                 };
                 let has_all = |column| kept(column) == end - begin;
+                // If no column keeps the whole group, the first one does.
                 let all = column == first && !(0..columns).any(has_all);
                 if all { end - begin } else { kept(column) }
             }

@@ -39,7 +39,7 @@ pub(super) struct Layout {
     pub(super) others: Vec<u32>,
 }
 
-/// The number of rows in the smallest files.
+/// The minimum capacity, enough for the smallest files.
 const FEW: usize = 16;
 
 /// The start and the length of a row in the file.

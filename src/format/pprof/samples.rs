@@ -358,6 +358,7 @@ impl<'a> SampleReader<'a> {
     /// Returns the samples. Samples with a wrong number of values are rejected or repaired.
     pub(crate) fn finish(self, tables: &mut Tables, intake: &mut Intake) -> Result<Samples> {
         let Self { mut samples, columns, ids, stacks: seen, .. } = self;
+        // Free the index before more memory is allocated.
         drop(seen);
         tables.stacks.settle();
         let stacks = &mut tables.stacks.rows;

@@ -89,6 +89,7 @@ impl<'a> Seen<'a> {
     pub(super) fn find(&self, hash: u32, bytes: &[u8]) -> Option<u32> {
         let mut at = *self.slots.get(self.slot(hash))?;
         while let Some(row) = self.rows.get(at as usize) {
+            // Most lookups end here, without loading the bytes.
             if (row.hash != hash) & (row.before == END) {
                 return None;
             }

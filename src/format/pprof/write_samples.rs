@@ -307,6 +307,7 @@ impl Writer<'_, '_> {
             }
         });
         let (stack, end) = (self.stacks.get_mut(stack), body + stack_len);
+        // Places past 4 GiB are not recorded: later samples encode the stack again.
         if let (Some(stack), Ok(end)) = (stack, u32::try_from(end)) {
             *stack = [body as u32, end];
         }

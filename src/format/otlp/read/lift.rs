@@ -278,8 +278,8 @@ pub(crate) fn mapping(
     Ok(())
 }
 
-/// Creates an attribute for an unset flag if no other attribute of pprof is present. Without it, readers
-/// would infer the flags from the locations.
+/// Creates an attribute for an unset flag if there are lines, but no other attribute of pprof. Without it,
+/// readers would infer the flags from the locations.
 pub(crate) fn unset_flag(tables: &mut Tables, intake: &mut Intake) -> Result<Option<AttributeId>> {
     let Tables { texts, new_attributes, attributes, lines, .. } = &*tables;
     let pprof = |attribute: &Attribute| {

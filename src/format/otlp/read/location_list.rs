@@ -117,6 +117,7 @@ impl LocationList {
             return Ok(0);
         };
         intake.check_depth(length as usize)?;
+        // 0, no slice yet, wraps to an index out of range.
         match slices.get((*first as usize).wrapping_sub(1)) {
             Some((_, known)) if *known == length => Ok(*first),
             Some(_) => self.other(start, length, intake),

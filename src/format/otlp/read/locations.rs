@@ -82,6 +82,7 @@ impl Tables {
                 line: line.number_mixed(const { LINE.tag(G::VERSION, "line") }) as i64,
                 column: line.number(const { LINE.tag(G::VERSION, "column") }) as i64,
             });
+            // Checked after the loop, to avoid a branch per line.
             usual &= line.is_done();
         }
         if mapping.is_none() {

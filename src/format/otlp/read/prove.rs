@@ -61,6 +61,7 @@ pub(crate) fn column<I: Id>(
     place: impl Fn(Error, usize) -> Error,
 ) -> Result<()> {
     let rows = u32::try_from(target.rows).unwrap_or(u32::MAX);
+    // No early exit, so that the loop uses vector instructions.
     match indices.iter().fold(false, |out, index| out | (index.number() >= rows)) {
         true => repair(indices, target, intake, place),
         false => Ok(()),

@@ -128,11 +128,13 @@ pub(crate) fn sample<G: Generation>(
             fields
         }
         None => {
+            // Undo the fast path, then parse the sample again.
             samples.truncate(before);
             any_sample::<G>(reader, samples, locations, intake)?
         }
     };
     if G::CAPABILITIES.labels {
+        // Validate first: labels add rows after the table, which an invalid index could reach.
         let table = Target { rows: tables.new_attributes.first as usize, own: 1, none: 1 };
         let attributes = &mut samples.attributes.items;
         prove::attributes_beside_labels(attributes, before.attributes, table, intake)?;

@@ -72,6 +72,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
                 sample.values.get(column..=column).unwrap_or_default()
             };
             let times = sample.timestamps_unix_nano;
+            // A total that belongs to timestamps, instead of a value for each.
             let total_of_many = timed
                 && values.len() == 1
                 && !times.is_empty()

@@ -81,6 +81,7 @@ impl Slices {
         weights.reach(lengths().max().unwrap_or(0));
         let mut known = RowIndex::with_room(rows.len());
         let mut sums = Vec::with_capacity(rows.len());
+        // First pass: index the distinct stacks, and link duplicates to them.
         for &row in rows {
             let stack = stacks.row(row as usize);
             let sum = weights.sum(stack, stack.len());
@@ -94,6 +95,7 @@ impl Slices {
                 }
             }
         }
+        // Second pass: find suffixes, now that all stacks are indexed.
         for (&row, &sum) in rows.iter().zip(&sums) {
             let suffix = &mut suffixes[row as usize];
             if *suffix == NOWHERE {
@@ -137,6 +139,7 @@ impl Slices {
             let stack = stacks.row(row as usize);
             let suffix = suffixes[row as usize] as usize;
             let before = stack.len() - stacks.row(suffix).len();
+            // An equal stack has a slice already.
             if suffix != NOWHERE as usize && before == 0 {
                 starts[row as usize] = starts[suffix];
                 continue;
@@ -202,6 +205,7 @@ impl Leaves {
     fn next_below(&self, stack: &[LocationId]) -> Option<usize> {
         let last = stack.len().checked_sub(self.shortest)?;
         let mut callers = stack.get(1..=last)?.iter();
+        // The suffix of each caller is one location shorter, so the bit rotates by one.
         let mut bit = Self::bit(stack.len());
         callers.find(|leaf| {
             bit = bit.rotate_right(1);

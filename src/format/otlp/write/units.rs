@@ -58,11 +58,13 @@ impl Units {
                 units.len() - 1
             });
             let said = known.get(AttributeId(row as u32)) != Known::Other;
+            // A field of pprof outweighs all other attributes.
             units[unit].1 += if said { all.len() as u64 } else { 1 };
         }
         let chosen: Vec<(StringId, StringId)> = keys
             .iter()
             .map(|(key, units)| {
+                // `max_by_key` returns the last maximum, so reversing gives the first.
                 let most = units.iter().rev().max_by_key(|(_, count)| *count);
                 (*key, most.map_or(StringId::NONE, |(unit, _)| *unit))
             })
