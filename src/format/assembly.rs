@@ -276,7 +276,7 @@ impl Rows {
     }
 }
 
-/// Numbers for keys, in the order of first occurrence.
+/// Assigns numbers to keys, in the order of first occurrence.
 #[derive(Default)]
 pub(crate) struct Met<K>(HashMap<K, usize, foldhash::fast::RandomState>);
 

@@ -91,7 +91,7 @@ impl<'a> Text<'a> {
             }
             self.number = lines.number;
             let taken = text.len() - lines.rest.len();
-            // Double the block if nothing was consumed, so that a long line fits in the end. Total time stays
+            // Double the block if nothing was consumed, so that a long line eventually fits. Total time stays
             // linear.
             least = if taken > 0 { BLOCK } else { text.len().saturating_mul(2) };
             if let Source::Stream(stream) = &mut self.source {

@@ -64,7 +64,8 @@ pub(crate) fn table_text(index: u32, texts: &Texts, intake: &mut Intake) -> Resu
     Ok(StringId::NONE)
 }
 
-/// Like [`table_text`], for a field that requires a string: 0 is string 0, even if that is not empty.
+/// Resolves an index like [`table_text`], for a field that requires a string: 0 is string 0, even if that is
+/// not empty.
 pub(crate) fn table_name(index: u32, texts: &Texts, intake: &mut Intake) -> Result<StringId> {
     if index == 0 { Ok(StringId(texts.own)) } else { table_text(index, texts, intake) }
 }

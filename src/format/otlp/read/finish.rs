@@ -11,8 +11,8 @@
 //! stacks                    locations
 //! ```
 //!
-//! If the largest reference of a column is in range, a single pass over the column is enough. Only otherwise
-//! a second pass finds the invalid row.
+//! If the largest reference of a column is in range, a single pass over the column is enough. Otherwise, a
+//! second pass finds the invalid row.
 
 use crate::error::{Error, Result, Shown};
 use crate::format::intake::Intake;

@@ -68,7 +68,8 @@ pub(crate) fn column<I: Id>(
     }
 }
 
-/// [`column`](fn@column) for rows of variable length. `place` gets the row and the position in it.
+/// Validates rows of variable length, like [`column`](fn@column). `place` gets the row and the position in
+/// it.
 ///
 /// Finds the row of an invalid index by binary search in the ends.
 pub(crate) fn ragged<I: Id>(
@@ -85,7 +86,7 @@ pub(crate) fn ragged<I: Id>(
     })
 }
 
-/// [`ragged`] for attributes. Drops unset references.
+/// Validates lists of attributes, like [`ragged`], and drops unset references.
 ///
 /// Since 1.8 attribute 0 means no attribute and is not allowed in a list. It is dropped and reported under
 /// either policy. References that a repair unset are dropped as well.

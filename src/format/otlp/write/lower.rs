@@ -1,7 +1,8 @@
-//! Conversion of attributes to the fields of a generation, the inverse of reading.
+//! Conversion of attributes to the fields of a generation. [`lift`](crate::format::otlp::read) is the
+//! inverse.
 //!
-//! [`lift`](crate::format::otlp::read) is the inverse. An attribute becomes a field only if reading the field
-//! restores the attribute; other attributes stay attributes. So a round trip changes nothing.
+//! An attribute becomes a field only if reading the field restores the attribute; other attributes stay
+//! attributes. So a round trip changes nothing.
 //!
 //! ```text
 //! attribute                               field                           versions
