@@ -1,5 +1,5 @@
-//! What reading and writing take: a number of allocations that does not grow with the samples, and
-//! memory in proportion to the bytes.
+//! Bounds the cost of reading and writing: the number of allocations does not grow with the samples, and memory is
+//! proportional to the bytes.
 
 #[path = "../../benches/support/generate.rs"]
 mod generate;
@@ -9,15 +9,15 @@ use crate::support::wire::{int, len};
 use otlp_profiles::builder::root_first;
 use otlp_profiles::{Builder, Format, Limits, ReadOptions, WriteOptions};
 
-/// Bytes of the model and of what reading holds beside it, for each byte of the payload.
+/// Peak memory of a read, model included, per byte of the payload.
 const MEMORY_OF_A_READ: f64 = 2.75;
-/// Bytes of the output and of what writing holds beside it, for each byte of the output.
+/// Peak memory of a write, output included, per byte of the output.
 const MEMORY_OF_A_WRITE: f64 = 5.0;
-/// The same where samples of eight values are brought into another order.
+/// The same, for a write that reorders samples of eight values.
 const MEMORY_OF_AN_ORDERED_WRITE: f64 = 3.0;
-/// Allocations of a read of some thousand samples with labels: nearly one for each column.
+/// Allocations of a read of some thousand samples with labels: nearly one per column.
 const ALLOCATIONS_OF_A_READ: u64 = 100;
-/// What four times the samples may add: every growing array and table grows once or twice more.
+/// Additional allocations for four times the samples: every array and table grows once or twice more.
 const GROWTH: u64 = 24;
 const MIB: f64 = (1 << 20) as f64;
 
@@ -27,7 +27,7 @@ struct Costs {
     write: Cost,
 }
 
-/// What the profile at `scale` costs in each format.
+/// Measures the cost of the profile at `scale` in each format.
 fn costs(format: Format, pprof: &[u8]) -> Costs {
     let options = |format| ReadOptions::default().limits(Limits::file()).format(format);
     let source = otlp_profiles::Format::PPROF;
@@ -88,7 +88,8 @@ fn allocations_do_not_grow_with_the_samples() {
     }
 }
 
-/// Samples with many values, in an order that OTLP 1.3 does not keep: it is a list of their numbers, not a copy.
+/// Samples with many values in an order that OTLP 1.3 does not keep: the writer sorts their indices and copies no
+/// sample.
 #[test]
 fn samples_in_another_order_are_not_copied() {
     let sample =
@@ -107,7 +108,7 @@ fn samples_in_another_order_are_not_copied() {
     }
 }
 
-/// However many profiles there are, what is written is moved a few times at most.
+/// The output buffer moves only a few times, regardless of the number of profiles.
 #[test]
 fn many_profiles_are_not_moved_for_each() {
     let mut builder = Builder::with_limits(Limits::file(), Default::default());
@@ -127,7 +128,7 @@ fn many_profiles_are_not_moved_for_each() {
     }
 }
 
-/// Odd ids need a table to look them up in, and nothing else.
+/// Ids that are not consecutive cost only a lookup table.
 #[test]
 fn ids_that_are_not_in_order_cost_one_table_each() {
     let pprof = Some(otlp_profiles::Format::PPROF);
@@ -160,7 +161,7 @@ fn looking_takes_no_memory() {
     assert_eq!(cost.count, 0);
 }
 
-/// What detection knows of the formats is there; most of 143 samples have the ids of a link.
+/// Detection evidence is static, and most of the 143 samples have the ids of a link.
 #[test]
 fn links_and_evidence_cost_few_allocations() {
     let bytes = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();

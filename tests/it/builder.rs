@@ -1,4 +1,4 @@
-//! What the builder promises, one promise a test.
+//! Tests the guarantees of the builder, one per test.
 
 use std::time::{Duration, SystemTime};
 
@@ -177,7 +177,7 @@ fn frames_are_found_by_content_wherever_their_names_are() {
     let first = builder.frame(("main", "a.rs", 1));
     let mut moved = String::from("main");
     assert_eq!(builder.frame((moved.as_str(), "a.rs", 1)), first);
-    // The same memory, another name: what is remembered of the place must not count.
+    // The same memory with another name: a cache must not rely on the address.
     moved.replace_range(.., "niam");
     let second = builder.frame((moved.as_str(), "a.rs", 1));
     assert_ne!(second, first);
@@ -190,7 +190,7 @@ fn frames_are_found_by_content_wherever_their_names_are() {
 
 #[test]
 fn frames_that_look_alike_from_afar_are_told_apart() {
-    // Of equal lengths and lines, in runs that end and begin alike; in every file and of every kind.
+    // Frames of equal lengths and lines with equal beginnings and ends, in every file and of every type.
     let mut builder = Builder::new();
     let profile = builder.profile("cpu", "nanoseconds");
     let mut expected = Vec::new();
@@ -245,7 +245,7 @@ fn a_path_is_the_stack_of_its_frames_whatever_other_paths_begin_like_it() {
         3 => Frame::new("parse").at("parse.rs", depth as u32).frame_type("native"),
         _ => Frame::new("same").at("same.rs", depth as u32 / 2),
     };
-    // How deep, and from where on another way: the long ones first, then what they begin with.
+    // The depth of each path, and where it leaves the common path: long paths first, then their prefixes.
     let depths = [70, 48, 33, 32, 31, 17, 16, 15, 1, 0, 5, 40];
     let turns = [0, 69, 47, 32, 31, 16, 15, 1];
     let mut builder = Builder::new();
@@ -348,7 +348,7 @@ fn a_path_without_an_end_is_an_error() {
     assert!(error.contains("41 locations of one stack exceed the limit of 40"), "{error}");
 }
 
-/// Cut at the limit, a stack would be another one, and nobody would be told.
+/// If the stack were truncated at the limit, it would silently become another stack.
 #[test]
 fn frames_without_a_name_count_against_the_depth() {
     let limits = Limits::network().max_stack_depth(2);
@@ -466,7 +466,7 @@ fn a_builder_can_be_sent() {
     sent::<Key<Profile>>();
 }
 
-/// A bit of everything.
+/// Profiles with every kind of data.
 fn everything() -> Profiles {
     let mut builder = Builder::new();
     builder.resource().attr("service.name", "checkout").attr("process.pid", 4711);
@@ -510,7 +510,7 @@ fn everything() -> Profiles {
 fn what_is_built_can_be_written_in_every_format_and_read_without_a_finding() {
     let profiles = everything();
     for format in Format::ALL.iter().filter(|format| format.is_whole()) {
-        // Formats that have no timestamps, or one column a profile, say it another way.
+        // Formats without timestamps, or with one column per profile, represent them differently.
         let Ok((payloads, _)) =
             otlp_profiles::write_all(&profiles, *format, &WriteOptions::default())
         else {
@@ -537,7 +537,7 @@ fn what_is_built_comes_back_from_otlp_as_it_was() {
     assert_eq!(rewritten.payload, otlp.payload);
 }
 
-/// Names a resource that is two entities, with a schema.
+/// Declares a resource with a schema and two entities.
 fn web(builder: &mut Builder) -> ResourceMut<'_> {
     let host = NewEntity::new("host", &["host.id"]).description_keys(&["host.name"]);
     builder
@@ -561,7 +561,7 @@ fn with_entities() -> Builder {
     builder
 }
 
-/// The schemas and entities, in words.
+/// The schemas and entities as strings.
 fn entities(profiles: &Profiles) -> Vec<String> {
     let text = |id| profiles.dictionary().text(id);
     let texts = |ids: &[_]| ids.iter().map(|&id| text(id)).collect::<Vec<_>>().join(",");
@@ -668,7 +668,7 @@ fn a_buffer_takes_what_write_writes() {
     }
 }
 
-/// What has no name would be another thing of no name.
+/// An item whose name does not fit must not become another item without a name.
 #[test]
 fn what_its_name_does_not_fit_is_none_and_counted() {
     let limits = Limits::network().max_strings(6);
@@ -706,7 +706,7 @@ fn a_payload_that_is_too_large_is_counted() {
     assert!(profiles.iter().next().unwrap().original_payload().1.is_empty());
 }
 
-/// A time before 1970 is 0, which is no time: the window does not reach back to it.
+/// A time before 1970 becomes 0, which means unknown, so the window does not extend back to it.
 #[test]
 fn a_time_that_is_unknown_is_in_no_window() {
     let start = 1_763_640_000_000_000_000;

@@ -1,4 +1,4 @@
-//! Whole profiles in a builder: everything they say is there, and what is equal is there once.
+//! Adds complete profiles to a builder: all their data is kept, and equal rows become one.
 #![cfg(feature = "proto-all")]
 
 use crate::support;
@@ -20,14 +20,14 @@ fn builder() -> Builder {
     Builder::with_limits(Limits::file(), WhenFull::Refuse)
 }
 
-/// One builder's worth of all these profiles.
+/// All these profiles, added to one builder.
 fn added(all: &[&Profiles]) -> Profiles {
     let mut builder = builder();
     all.iter().for_each(|profiles| builder.add(profiles).unwrap());
     builder.finish().unwrap()
 }
 
-/// The same with equal resources and scopes joined, by comparing each with each.
+/// The expected result: resources and scopes joined by comparing each with each.
 fn joined(docs: &[&Doc]) -> Doc {
     let mut all = Doc::default();
     for resource in docs.iter().flat_map(|doc| &doc.resources) {
@@ -52,7 +52,7 @@ fn join_scope(scopes: &mut Vec<Scope>, scope: &Scope) {
         key.attributes.sort_by(|a, b| a.0.cmp(&b.0));
         key
     };
-    // The columns of one pprof are not those of another.
+    // Do not join the columns of different pprofs.
     let is_free = !scope.attributes.iter().any(|(key, _)| key == "pprof.scope.sample_type_order");
     match scopes.iter_mut().find(|there| is_free && key(there) == key(scope)) {
         Some(there) => there.profiles.extend(scope.profiles.iter().cloned()),
@@ -60,7 +60,7 @@ fn join_scope(scopes: &mut Vec<Scope>, scope: &Scope) {
     }
 }
 
-/// A document whose profiles bring their tables along, so that several can be put together.
+/// Converts profiles to a document that includes their tables, so that documents can be concatenated.
 fn with_tables(profiles: &Profiles) -> Doc {
     let mut doc = doc_of(profiles);
     let scopes = doc.resources.iter_mut().flat_map(|resource| &mut resource.scopes);
@@ -77,7 +77,7 @@ fn nothing_is_lost(before: &[&Profiles]) -> Result<(), TestCaseError> {
     same("added", &expected, &meaning(&doc_of(&after), Mask::default()))
 }
 
-/// Recorded profiles of every format, and those of the corpus where there is one.
+/// Recorded profiles of every format, and those of the corpus if it is present.
 fn recorded() -> Vec<(String, Profiles)> {
     let mut files = testdata(&[".pb", ".pb.gz", ".binpb"]);
     if let Some(folder) = std::env::var_os("OTLP_PROFILES_CORPUS") {
@@ -100,7 +100,7 @@ fn walk(folder: PathBuf, out: &mut Vec<(String, Vec<u8>)>) {
     }
 }
 
-/// How many rows that say something each table has: those that nothing refers to are not left out.
+/// Counts the non-empty rows of each table. Unreferenced rows are kept.
 fn rows(profiles: &Profiles) -> [usize; 7] {
     let dictionary = profiles.dictionary();
     let functions = dictionary.functions().iter();
@@ -160,7 +160,7 @@ proptest! {
         let before = read("pprof", &profile.encode_to_vec());
         let after = added(&[&before]);
         nothing_is_lost(&[&before])?;
-        // In its own words, unreferenced mappings included.
+        // The result equals the input in its own format, including unreferenced mappings.
         let said = |profiles| {
             let (bytes, _) = write("pprof", profiles);
             let pprof = otlp_profiles::proto::pprof::Profile::decode(&bytes[..]);
@@ -172,7 +172,7 @@ proptest! {
     }
 }
 
-/// A payload of so many resources, each with so many scopes of so many profiles.
+/// A payload with this number of resources, scopes per resource and profiles per scope.
 fn payload(resources: usize, scopes: usize, profiles: usize) -> Profiles {
     let name = |at: usize| vec![("at".to_owned(), Val::Int(at as i64))];
     let kind = Type { name: "cpu".into(), unit: "nanoseconds".into(), ..Type::default() };
@@ -189,7 +189,7 @@ fn payload(resources: usize, scopes: usize, profiles: usize) -> Profiles {
     otlp_profiles::read(&(form("otlp").lower)(&doc), &options).unwrap().profiles
 }
 
-/// In time that does not grow with the square of their number, or this would never end.
+/// Must not take time quadratic in their number, or this test would not finish.
 #[test]
 fn a_hundred_thousand_resources_scopes_and_profiles_are_added() {
     let many = sized(100_000);
@@ -225,7 +225,7 @@ fn a_builder_declares_a_hundred_thousand_resources_scopes_and_profiles() {
     assert!(all.finish().unwrap() == merged);
 }
 
-/// A small payload with a bit of everything a resource and a scope have.
+/// A small payload with every kind of data of a resource and a scope.
 fn small(order: [usize; 2], schema_url: &str) -> Profiles {
     let pairs = [("a".to_owned(), Val::Int(1)), ("b".to_owned(), Val::str("x"))];
     let attributes: Vec<_> = order.iter().map(|&at| pairs[at].clone()).collect();
@@ -256,7 +256,7 @@ fn equal_resources_and_scopes_become_one_whatever_the_order_of_their_attributes(
     assert_eq!(added(&[&one, &small([0, 1], "elsewhere")]).resource_profiles().len(), 2);
 }
 
-/// Batching the heap profiles of one service; read of OTLP, each says which columns its profiles were.
+/// Batches the heap profiles of one service. When read from OTLP, each contains the columns of its profiles.
 #[test]
 fn columns_of_several_pprofs_come_back_as_they_were() {
     let [(_, heap)] = &testdata(&["go-heap.pb.gz"])[..] else { panic!() };
@@ -291,7 +291,7 @@ fn what_is_added_stands_behind_what_is_built_in_the_same_scope() {
     let profiles: Vec<_> = sealed.iter().map(|profile| profile.samples().len()).collect();
     assert_eq!(profiles, [1, 0]);
     drop(sealed);
-    // What was added is of one interval.
+    // Added profiles belong to one interval.
     assert_eq!(*builder.finish_interval().unwrap(), Profiles::default());
 }
 
@@ -341,7 +341,7 @@ fn what_fits_is_added_after_what_does_not() {
     let [heap, cpu] =
         ["go-heap.pb.gz", "go-cpu-labels.pb.gz"].map(|name| read("pprof", &testdata(&[name])[0].1));
     let alone = added(&[&cpu]);
-    // Room for either, and for no half of the other beside it.
+    // The limits allow either payload, but not half of the other in addition.
     let strings = cpu.dictionary().strings().len().max(heap.dictionary().strings().len()) as u64;
     let rows = cpu.dictionary().stacks().len().max(cpu.dictionary().locations().len()) as u64;
     for limits in [

@@ -1,4 +1,4 @@
-//! What the builder takes from the heap, counted.
+//! Counts the builder's allocations.
 
 use otlp_profiles::builder::{
     Frame, Key, NewLocation, ProcessMappings, Upscaling, WhenFull, leaf_first, root_first,
@@ -18,8 +18,8 @@ fn memory_is_taken_for_what_is_new_only() {
     memory_of_many_types_is_counted();
 }
 
-/// A profile with timestamps becomes one for each of its types: what that takes is counted before, and is no copy of
-/// the list of types each.
+/// A profile with timestamps becomes one profile per type. The memory of these profiles is charged in advance, and
+/// they do not copy the list of types.
 fn memory_of_many_types_is_counted() {
     for (types, times) in [(4_000, 1), (50, 2_000)] {
         let mut builder = Builder::new();
@@ -36,7 +36,7 @@ fn memory_of_many_types_is_counted() {
     }
 }
 
-/// In both styles, and in every shape that has no timestamp of its own to keep.
+/// A repeated sample allocates nothing, in either order of frames, and in every shape without timestamps.
 fn a_sample_that_was_seen_takes_none() {
     let mut builder = Builder::new();
     let cpu = builder.profile_of([("samples", "count"), ("cpu", "nanoseconds")]);
@@ -85,12 +85,12 @@ fn an_interval_like_the_one_before_takes_next_to_none() {
     };
     (0..3).for_each(|_| interval());
     let taken = cost(interval).1.count;
-    // Half of them are those of the empty builder that stands in while the other is on loan.
+    // Half of them belong to the empty builder that replaces the lent one.
     assert!(taken < 70, "{taken} allocations");
 }
 
-/// A hundred samples of each stack take what one of each takes; a quarter of the stacks takes a
-/// quarter of the memory, but for tables that grow by doubling.
+/// A hundred samples of each stack take as much memory as one of each. A quarter of the stacks takes a quarter of
+/// the memory, apart from tables that double their capacity.
 fn memory_follows_the_distinct_stacks() {
     let all = memory_of(STACKS, 100);
     let [quarter, tenth] = [4, 10].map(|part| memory_of(STACKS / part, 2));
@@ -98,7 +98,7 @@ fn memory_follows_the_distinct_stacks() {
     assert!((all / 20..all / 5).contains(&tenth), "{tenth} of {all}");
 }
 
-/// The bytes that `times` samples of each of so many stacks take, which do not depend on `times`.
+/// Returns the bytes for `times` samples of each stack. They must not depend on `times`.
 fn memory_of(stacks: u32, times: u32) -> u64 {
     let mut builder = Builder::with_limits(Limits::network(), WhenFull::Refuse);
     let cpu = builder.profile("cpu", "nanoseconds");
@@ -125,7 +125,7 @@ fn memory_of(stacks: u32, times: u32) -> u64 {
     once
 }
 
-/// A stack of ten frames that all differ by one digit of `which`.
+/// A stack of ten frames that differ in one digit of `which`.
 fn stack(builder: &mut Builder, which: u32) -> Key<StackId> {
     let mut locations = [Key::NONE; 10];
     for (depth, location) in locations.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! What a builder takes: stacks, values, attributes and times in whatever form a caller has them.
+//! Tests the input types of the builder: stacks, values, attributes and times in every form.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ fn a_profile_is_declared_with_whatever_texts_and_numbers_there_are() {
     assert_eq!(values(&profiles), [[2, 2]]);
 }
 
-/// Of many depths, so that paths are followed and cut in every place.
+/// Uses many depths, so that paths are followed and truncated at every position.
 #[test]
 fn both_orders_agree_at_every_depth() {
     let mut builder = Builder::new();
@@ -215,7 +215,7 @@ fn named_values_without_a_name_are_left_out_and_counted() {
     assert!(matches!(pairs[0].1, Value::String(id) if text(id) == "batch"));
 }
 
-/// Each key is said twice, and the later value counts, at the place of the earlier one.
+/// Sets each key twice; the later value replaces the earlier one in its position.
 #[test]
 fn a_hundred_thousand_attributes_of_everything_take_time_in_proportion() {
     let many = sized(100_000);
@@ -300,7 +300,7 @@ fn times_are_taken_as_numbers_and_as_std_has_them() {
     assert_eq!(profile.time_unix_nano() + profile.duration_nanos(), u64::MAX.into());
 }
 
-/// Rates are per duration: the time between two samples is none.
+/// Rates are computed from the duration; the time between two samples does not replace it.
 #[test]
 fn a_duration_without_a_time_is_kept() {
     let built = |duration: u64, stamp: Option<u64>| {
@@ -330,7 +330,7 @@ fn a_duration_without_a_time_is_kept() {
     }
 }
 
-/// Before, a heap profiler's running totals became changes.
+/// Regression: a heap profiler's running totals became changes.
 #[test]
 fn a_temporality_that_is_said_is_written_and_nothing_is_assumed() {
     for temporality in [AggregationTemporality::CUMULATIVE, AggregationTemporality::DELTA] {
@@ -350,7 +350,7 @@ fn a_temporality_that_is_said_is_written_and_nothing_is_assumed() {
             }
         }
         let written = write(&profiles, Format::OTLP, &WriteOptions::default()).unwrap();
-        // What would be assumed again is not lost.
+        // A temporality that the reader assumes again is not lost.
         let assumed = temporality == AggregationTemporality::DELTA;
         assert_eq!(written.losses.get("temporality.dropped").is_none(), assumed);
     }
@@ -418,7 +418,7 @@ fn there_is_nothing_to_go_by_without_a_positive_average() {
     }
 }
 
-/// One of 1.3 each is one, a thousand times; of all of them it is 1,300.
+/// A value of 1.3 rounds to 1 each time, a thousand times; the sum of all is 1,300.
 #[test]
 fn totals_are_rounded_once_whoever_counts_them() {
     let seen = Upscaling::Proportional { value: 0, scale: 1.3 };
@@ -438,7 +438,7 @@ fn totals_are_rounded_once_whoever_counts_them() {
     assert_eq!(values(&count(1_000).finish().unwrap()), expected);
     let mut all = Builder::new();
     (0..1_000).for_each(|_| all.merge(&count(1)));
-    // A thousand sums of a double are not exact.
+    // A thousand additions of a double are not exact.
     for (sum, expected) in values(&all.finish().unwrap()).concat().iter().zip(expected.concat()) {
         assert!(sum.abs_diff(expected) <= 1, "{sum} {expected}");
     }
@@ -493,7 +493,7 @@ const MAPS: &str = "\
 7ffff0000000-7ffff0001000 rw-p 00000000 00:00 0 [stack]
 ";
 
-/// The address of each location of the only sample, leaf first, and the file it lies in.
+/// The address of each location of the only sample, leaf first, and the file of its mapping.
 fn addresses(profiles: &Profiles) -> Vec<(u64, &str)> {
     let dictionary = profiles.dictionary();
     let (locations, mappings) = (dictionary.locations(), dictionary.mappings());
@@ -507,7 +507,7 @@ fn return_addresses_are_brought_back_into_their_calls() {
     let mut mappings = ProcessMappings::parse(MAPS).unwrap();
     let mut builder = Builder::new();
     let cpu = builder.profile("cpu", "nanoseconds");
-    // The last one is the first byte behind a call that ends its mapping.
+    // The last one is the first byte after a call that ends its mapping.
     let unwound = [0x7f00_0000_1000, 0x40_1000, 0x50_0000];
     let expected = [
         (0x7f00_0000_1000, "/usr/lib/libc.so.6"),
@@ -518,7 +518,7 @@ fn return_addresses_are_brought_back_into_their_calls() {
         let stack = mappings.stack(&mut builder, leaf_first(unwound));
         assert_eq!(stack, mappings.stack(&mut builder, root_first(unwound.iter().rev())));
         builder.sample(cpu, stack).value(1);
-        // Mappings are rows of each interval anew.
+        // Mappings become new rows in each interval.
         assert_eq!(addresses(&builder.finish_interval().unwrap()), expected);
         assert_eq!(builder.dropped(), Default::default());
     }

@@ -1,4 +1,4 @@
-//! Keys of another builder or of an interval that is over, and what stays when an interval is sealed.
+//! Tests keys of other builders and of past intervals, and the data that survives the end of an interval.
 
 use otlp_profiles::builder::{
     Dropped, Key, NewFunction, NewLine, NewLocation, NewMapping, WhenFull, root_first,
@@ -9,7 +9,7 @@ use otlp_profiles::{Builder, Limits, Profile, Profiles};
 
 const NOW: u64 = 1_763_640_000_000_000_000;
 
-/// It panicked: declared profiles were without their types, and rows led into the empty dictionary.
+/// Regression: it panicked, because declared profiles lost their types and ids referred to the empty dictionary.
 #[test]
 fn a_loan_that_is_forgotten_leaves_a_new_builder() {
     let mut builder = Builder::with_limits(Limits::network().max_samples(2), WhenFull::Drop);
@@ -29,7 +29,7 @@ fn a_loan_that_is_forgotten_leaves_a_new_builder() {
     assert!(resource(&builder.finish().unwrap()).is_empty());
 }
 
-/// Each sample of each profile: its names from the root to the leaf, and its values.
+/// Each sample of each profile: the names from root to leaf, and the values.
 fn samples(profiles: &Profiles) -> Vec<(String, Vec<i64>)> {
     let dictionary = profiles.dictionary();
     let name = |location| {
@@ -56,7 +56,7 @@ fn dropped(builder: &Builder) -> [u64; 4] {
     [samples, attributes, values, links]
 }
 
-/// Before, such a stack was booked as whatever stack had its row in the next interval.
+/// Regression: the sample was added to whatever stack had that row in the next interval.
 #[test]
 fn a_key_kept_over_seal_is_counted_and_never_booked_on_another_row() {
     let mut builder = Builder::new();
@@ -75,7 +75,7 @@ fn a_key_kept_over_seal_is_counted_and_never_booked_on_another_row() {
     assert_eq!(builder.dropped(), Dropped::default());
 }
 
-/// One key of each kind.
+/// A key of each kind.
 type Keys =
     (Key<Profile>, Key<otlp_profiles::model::StackId>, Key<otlp_profiles::model::AttributeId>);
 
@@ -163,7 +163,7 @@ fn no_key_is_a_profile() {
     assert_eq!(builder.dropped().samples, 1);
 }
 
-/// Before, the second interval had no resource and no scope: `unknown_service` in a backend.
+/// Regression: the second interval had neither resource nor scope, which a backend shows as `unknown_service`.
 #[test]
 fn sealing_keeps_what_was_declared_but_for_what_is_of_one_interval() {
     let mut builder = Builder::new();
@@ -183,7 +183,7 @@ fn sealing_keeps_what_was_declared_but_for_what_is_of_one_interval() {
     for interval in 0..3 {
         let sample = builder.sample(cpu, root_first(["main", "serve"])).value(interval);
         sample.attr("interval", interval);
-        // Found again, whatever is said in between.
+        // The same declaration returns the same key, even after others.
         assert_eq!(cpu, builder.profile("cpu", "nanoseconds"));
         assert_eq!(unused, builder.profile("unused", "count"));
         let spent = builder.owned_bytes();
@@ -207,7 +207,7 @@ fn sealing_keeps_what_was_declared_but_for_what_is_of_one_interval() {
             _ => assert_eq!(of_interval, (0, 0, ProfileId::NONE)),
         }
         assert_eq!(samples(&profiles), [("main;serve".to_owned(), vec![interval])]);
-        // Nothing of an interval before: not even its texts.
+        // The dictionary contains no strings of earlier intervals.
         assert_eq!(dictionary.strings().len(), 14);
         drop(profiles);
         assert!(builder.owned_bytes() < spent);
@@ -221,7 +221,7 @@ fn scopes_and_resources_can_be_entered_after_seal() {
     let scope = builder.scope("profiler").key();
     builder.resource().attr("service.name", "db").attr("a", 1);
     drop(builder.finish_interval().unwrap());
-    // Whatever the order of their texts in the new dictionary.
+    // Independent of the order of strings in the new dictionary.
     builder.string("a");
     assert_eq!(builder.resource().attr("service.name", "web").key(), web);
     assert_eq!(builder.scope("profiler").key(), scope);
@@ -269,7 +269,7 @@ fn a_sample_that_a_panic_interrupts_is_left_out() {
     assert!(caught.is_err());
     assert_eq!(builder.dropped().samples, 1);
 
-    /// Takes a sample whenever it goes out of scope, as a span does.
+    /// Adds a sample when it is dropped, as a tracing span does.
     struct Span<'a>(&'a mut Builder, Key<Profile>);
     impl Drop for Span<'_> {
         fn drop(&mut self) {

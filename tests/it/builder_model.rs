@@ -1,5 +1,5 @@
-//! Whatever is called, what the builder makes is what a slow and simple model makes of the same
-//! calls, and breaks no rule.
+//! Compares the builder with a slow and simple model, for random sequences of calls, and checks the rules of the
+//! format.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -17,7 +17,7 @@ use otlp_profiles::{Builder, Dictionary, Profile, Profiles};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// One call. An [`Index`] picks one of the keys made so far, or none.
+/// One call. An [`Index`] selects one of the existing keys, or no key.
 #[derive(Clone, Debug)]
 enum Call {
     Function([&'static str; 3], u32),
@@ -25,11 +25,11 @@ enum Call {
     Location(Index, u64, Vec<(Index, u32, u32)>, Vec<Index>),
     Frame([&'static str; 3], u32),
     Stack(Vec<Index>),
-    /// Names, from the leaf or from the root.
+    /// Names, leaf first or root first.
     Path(Vec<&'static str>, bool),
     Attribute(&'static str, Any, &'static str),
     Link(u8, u8),
-    /// Attributes, a schema, and the type and the keys of an entity.
+    /// Attributes, a schema, and the type and keys of an entity.
     Resource(Vec<(&'static str, Any)>, &'static str, Entity),
     Scope(&'static str, Vec<(&'static str, Any)>, &'static str),
     Enter(Index),
@@ -45,11 +45,11 @@ enum Call {
         attributes: Vec<Index>,
         link: Index,
     },
-    /// What follows is built by another builder and merged in the end.
+    /// Another builder receives the following calls; it is merged at the end.
     Fork,
 }
 
-/// A type, keys that identify it and keys that describe it.
+/// A type, its identifying keys and its describing keys.
 type Entity = (&'static str, Vec<&'static str>, Vec<&'static str>);
 
 #[derive(Clone, Debug, PartialEq)]
@@ -135,7 +135,7 @@ fn call() -> impl Strategy<Value = Call> {
     prop_oneof![3 => tables, 1 => tree, 3 => sample]
 }
 
-/// A key and its value, a name and its unit.
+/// A key and its value, or a name and its unit.
 type Word = (String, String);
 
 /// The resource, the scope and the types of a profile.
@@ -144,7 +144,7 @@ type Home = (Set, (String, Set), Vec<Word>);
 /// Attributes by key.
 type Set = BTreeMap<String, String>;
 
-/// What makes two samples the same one, in words, the place it is in included.
+/// The identity of a sample as strings, including its profile.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Identity {
     resource: Set,
@@ -156,14 +156,14 @@ struct Identity {
     link: String,
 }
 
-/// What was seen of it: totals, or timestamps and what came with each.
+/// The data of a sample: totals, or timestamps with their values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Seen {
     totals: Vec<i64>,
     times: Vec<(u64, Option<i64>)>,
 }
 
-/// A builder, and the simple model of it: a word for each key, a map of all samples.
+/// A builder and its simple model, which has a string for each key and a map of all samples.
 struct Pair {
     builder: Builder,
     functions: Vec<(Key<FunctionId>, String)>,
@@ -197,7 +197,7 @@ fn value_of(value: &Any) -> String {
     }
 }
 
-/// The value as the builder takes it.
+/// Converts a value to the builder's type.
 fn borrowed(value: &Any) -> NewValue<'static> {
     match value {
         Any::Empty => NewValue::Empty,
@@ -208,7 +208,7 @@ fn borrowed(value: &Any) -> NewValue<'static> {
     }
 }
 
-/// An id that no other profile has.
+/// Returns an id that is unique to a profile.
 fn id_of(home: &Home) -> ProfileId {
     let mut hasher = DefaultHasher::new();
     home.hash(&mut hasher);
@@ -412,7 +412,7 @@ impl Pair {
         }
     }
 
-    /// Adds what another pair has seen.
+    /// Merges the data of another pair.
     fn merge(&mut self, other: Self) {
         self.builder.merge(&other.builder);
         for (identity, seen) in other.samples {
@@ -427,13 +427,13 @@ impl Pair {
     }
 }
 
-/// What else tells resources and scopes apart, under keys that no attribute has.
+/// Adds other distinguishing data of resources and scopes, under keys that no attribute uses.
 fn with_schema(mut set: Set, url: &str) -> Set {
     set.extend((!url.is_empty()).then(|| (" schema".to_string(), url.to_string())));
     set
 }
 
-/// An entity's word: of keys that the resource has, each once.
+/// Returns the string of an entity, with those of its keys that the resource has, each once.
 fn entity_word(
     set: &Set,
     kind: &str,
@@ -497,7 +497,7 @@ fn link_word(trace_id: [u8; 16], span_id: [u8; 8]) -> String {
     }
 }
 
-/// What the builder made, in words.
+/// Converts the builder's result to strings.
 struct Words<'a>(&'a Dictionary);
 
 impl Words<'_> {
@@ -632,7 +632,7 @@ impl Words<'_> {
     }
 }
 
-/// The rules that hold for whatever was built.
+/// Checks the rules that every result must follow.
 fn assert_rules(profiles: &Profiles) {
     let dictionary = profiles.dictionary();
     assert_used(profiles);
@@ -704,7 +704,7 @@ fn assert_profile(dictionary: &Dictionary, profile: &Profile) {
     }
 }
 
-/// Every id is in range, and every row but the first of each table is referred to.
+/// Checks that every id is in range, and that every row except the first of each table is referenced.
 fn assert_used(profiles: &Profiles) {
     let dictionary = profiles.dictionary();
     let mut strings = Marks::new("strings", dictionary.strings().len());
@@ -803,7 +803,7 @@ fn mark_value(strings: &mut Marks, value: &Value) {
     }
 }
 
-/// The ids of a table, by row: those that occur, which are all of them.
+/// Returns the ids of a table by row. All of them are in use.
 fn ids<I: Occurring>(profiles: &Profiles) -> Vec<I> {
     let mut ids = I::all(profiles.dictionary());
     ids.push(I::default());
@@ -829,7 +829,7 @@ impl Occurring for MappingId {
     }
 }
 
-/// Makes the calls, on as many builders as they ask for, and merges them.
+/// Runs the calls on as many builders as they request, and merges the builders.
 fn play(calls: &[Call]) -> Pair {
     let mut pairs = vec![Pair::new()];
     for call in calls {
@@ -884,7 +884,7 @@ proptest! {
         prop_assert_eq!(assert_same(&mut pair), expected);
     }
 
-    /// Declarations and their keys outlive an interval, and nothing else does.
+    /// Only declarations and their keys survive an interval.
     #[test]
     fn intervals_share_what_was_declared(
         intervals in prop::collection::vec(prop::collection::vec(call(), 0..40), 1..5),
@@ -900,7 +900,7 @@ proptest! {
     }
 }
 
-/// Every generation, and how texts that resources repeat can be said.
+/// Checks the payload in every generation, with each encoding of repeated strings in resources.
 #[cfg(feature = "proto-all")]
 fn assert_valid(profiles: &Profiles) {
     use crate::support::profcheck::{Orphans, problems};
@@ -932,11 +932,11 @@ fn assert_valid(profiles: &Profiles) {
             if is_lost("time.overflow") {
                 problems.retain(|problem| !problem.contains("end of time"));
             }
-            // A value that cannot stand beside its unit may then equal another.
+            // An attribute that loses its unit may then equal another one.
             if is_lost("unit.key_conflict") {
                 problems.retain(|problem| !problem.contains("\"equal rows\" in (\"attribute\""));
             }
-            // An id that was made is made of what the profile means, so equal profiles share it.
+            // A derived id depends on the meaning of a profile only, so equal profiles share it.
             if is_lost("profile_id.synthesized") {
                 problems.retain(|problem| !problem.contains("profile id twice"));
             }

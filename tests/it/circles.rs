@@ -1,20 +1,21 @@
-//! Files import each other in one direction, and functions can be read at one go.
+//! Checks that files import each other in one direction, and that functions are short enough to read at once.
 //!
-//! Imports are taken from `use` statements, tests left out. `mod` lines are no imports: a folder's front
-//! may show what its files hold, and then these do not ask the front for anything.
+//! Imports are taken from `use` statements outside tests. `mod` lines do not count as imports: the front file of a
+//! folder may re-export its files, as long as these import nothing from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::support::sources;
 
-/// The lines of a function that are still read at one go.
+/// Maximum number of lines of a function.
 const LONGEST_FUNCTION: usize = 60;
 
-/// The sources of the library and of the command, with the number of imports and functions that a test must find there.
+/// The sources of the library and the command, with the minimum number of imports and functions that the test must
+/// find there.
 const PACKAGES: [(&str, usize, usize); 2] = [("src", 800, 1_500), ("cli/src", 50, 200)];
 
-/// The code of every file of a package, by the path of its module, without tests and comments.
+/// Returns the code of every file of a package by module path, without tests and comments.
 fn modules(package: &str) -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(package);
     let mut files = Vec::new();
@@ -33,7 +34,7 @@ fn modules(package: &str) -> BTreeMap<String, String> {
     files.into_iter().filter_map(code).collect()
 }
 
-/// The paths a `use` statement names: `a::{b, c::d}` is `a::b` and `a::c::d`.
+/// Expands the paths of a `use` statement: `a::{b, c::d}` is `a::b` and `a::c::d`.
 fn paths(tree: &str, before: &str, out: &mut Vec<String>) {
     let (mut depth, mut start) = (0, 0);
     let mut parts = Vec::new();
@@ -60,7 +61,7 @@ fn paths(tree: &str, before: &str, out: &mut Vec<String>) {
     }
 }
 
-/// The modules a file imports from.
+/// Returns the modules that a file imports from.
 fn imports(name: &str, code: &str, all: &BTreeMap<String, String>) -> BTreeSet<String> {
     let mut named = Vec::new();
     for statement in code.split(';') {
@@ -83,7 +84,7 @@ fn imports(name: &str, code: &str, all: &BTreeMap<String, String>) -> BTreeSet<S
         match *steps.first()? {
             "crate" => full.clear(),
             "super" => _ = full.pop(),
-            // The front of a folder names its files by themselves.
+            // The front file of a folder names its files without a prefix.
             first if all.contains_key(&format!("{name}::{first}")) => steps.insert(0, ""),
             _ => return None,
         }
@@ -96,7 +97,7 @@ fn imports(name: &str, code: &str, all: &BTreeMap<String, String>) -> BTreeSet<S
     named.into_iter().filter_map(module).collect()
 }
 
-/// What can be reached from a module, by imports of imports.
+/// Returns all modules that a module imports directly or indirectly.
 fn reached<'a>(from: &'a str, edges: &'a BTreeMap<String, BTreeSet<String>>) -> BTreeSet<&'a str> {
     let (mut reached, mut open) = (BTreeSet::new(), vec![from]);
     while let Some(name) = open.pop() {
@@ -134,7 +135,7 @@ fn functions_are_read_at_one_go() {
     }
 }
 
-/// The place and the number of lines of every function.
+/// Returns the place and the number of lines of every function.
 fn functions_of(package: &str) -> Vec<(String, usize)> {
     let mut functions = Vec::new();
     for (name, code) in modules(package) {
@@ -146,7 +147,7 @@ fn functions_of(package: &str) -> Vec<(String, usize)> {
             if !is_function || line.trim_end().ends_with(';') {
                 continue;
             }
-            // rustfmt puts the end of a function below its beginning.
+            // rustfmt aligns the end of a function with its beginning.
             let end = format!("{}}}", " ".repeat(indent));
             let length =
                 lines[at..].iter().position(|line| line.trim_end() == end).map_or(1, |at| at + 1);

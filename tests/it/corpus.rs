@@ -1,4 +1,5 @@
-//! Recorded profiles: what other readers say of them holds here, before and after every format.
+//! Reads recorded profiles: facts from other readers hold in the model, before and after conversion to every
+//! format.
 #![cfg(feature = "proto-all")]
 
 use crate::support;
@@ -15,7 +16,7 @@ use otlp_profiles::{Dictionary, Format, Limits, Profile, Profiles};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
-/// The lines `root;…;leaf [key=value,…] v1,v2,…` of profiles that are the columns of one.
+/// Returns the lines `root;…;leaf [key=value,…] v1,v2,…` of profiles that are the columns of one.
 pub fn canonical(profiles: &Profiles) -> Vec<String> {
     let dictionary = profiles.dictionary();
     let columns: Vec<&Profile> = profiles.iter().collect();
@@ -105,14 +106,14 @@ pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What facts.json says of a pprof, said of the model.
+/// Compares the model with the facts about a pprof in facts.json.
 fn check_facts(name: &str, profiles: &Profiles, facts: &Json) {
     let lines = canonical(profiles);
     assert_eq!(lines.len() as u64, facts["canon_lines"].as_u64().unwrap(), "{name}");
     assert_eq!(sha256((lines.join("\n") + "\n").as_bytes()), facts["canon_sha256"], "{name}");
 }
 
-/// How many rows of a pprof's tables are equal to earlier ones, by the facts' name of the table.
+/// Returns the number of rows of a pprof's tables that equal earlier ones, by the table's name in the facts.
 fn merged(bytes: &[u8]) -> impl Fn(&str) -> u64 {
     let findings = otlp_profiles::read(bytes, &support::options("pprof")).unwrap().findings;
     move |table| {
@@ -122,7 +123,7 @@ fn merged(bytes: &[u8]) -> impl Fn(&str) -> u64 {
     }
 }
 
-/// The facts that speak of the file as pprof; `bytes` is the file.
+/// Compares `bytes` with the facts about the file as pprof.
 fn check_pprof_facts(name: &str, profiles: &Profiles, bytes: &[u8], facts: &Json) {
     check_facts(name, profiles, facts);
     let profile = profiles.iter().next().unwrap();
@@ -168,7 +169,7 @@ fn check_pprof_facts(name: &str, profiles: &Profiles, bytes: &[u8], facts: &Json
     );
 }
 
-/// A pprof through every format and back: nothing is lost, by prost's reading and by the facts.
+/// Converts a pprof to every format and back. Nothing may be lost, by prost's reading and by the facts.
 fn there_and_back(name: &str, bytes: &[u8], facts: Option<&Json>) {
     let model = read("pprof", bytes);
     let before = pprof::Profile::decode(bytes).ok();
@@ -251,11 +252,11 @@ fn every_otlp_file_of_testdata_is_read() {
     }
 }
 
-/// Files other projects publish: `OTLP_PROFILES_CORPUS` says where they are.
+/// Returns the folder of files that other projects publish, from `OTLP_PROFILES_CORPUS`.
 fn corpus() -> Option<PathBuf> {
     let folder = std::env::var_os("OTLP_PROFILES_CORPUS").map(PathBuf::from);
     if folder.is_none() {
-        // Written past the test harness, which keeps what passing tests print to itself.
+        // Bypasses the test harness, which captures the output of passing tests.
         let message =
             "SKIPPED: OTLP_PROFILES_CORPUS is not set, so published profiles are not read\n";
         let _ = std::io::stderr().write_all(message.as_bytes());
@@ -291,7 +292,7 @@ fn every_pprof_of_the_corpus_through_every_format() {
         } else {
             continue;
         };
-        // gperftools' and Go's older forms share the endings of pprof's.
+        // The older formats of gperftools and Go use the same file extensions as pprof.
         if pprof::Profile::decode(&message[..]).is_err() && !name.ends_with(".pb.gz") {
             continue;
         }
@@ -310,7 +311,7 @@ fn every_pprof_of_the_corpus_through_every_format() {
 #[test]
 fn every_otlp_file_of_the_corpus_is_read() {
     let Some(folder) = corpus() else { return };
-    // The published ones are of 1.8; one is framed, with two messages.
+    // The published files have generation 1.8; one is framed, with two messages.
     for (name, messages) in
         [("public/sig-profiling/profile.otlp", 1), ("public/sig-profiling/k8s.otlp", 2)]
     {

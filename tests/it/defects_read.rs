@@ -1,4 +1,4 @@
-//! Defects that readers had: input that was taken for something else, or vanished, without a word.
+//! Regression tests of readers: input that was misread, or that vanished silently.
 #![cfg(feature = "proto-all")]
 
 use crate::support::wire::{LEN, int, len, nest, overlong, tag, varint};
@@ -19,7 +19,7 @@ const TEXTS: [&str; 9] = [
     "k",
 ];
 
-/// A payload of one sample, whose stack is a location with an address in the only mapping.
+/// A payload of one sample. Its stack is a location with an address in the only mapping.
 fn payload() -> v1_10::ProfilesData {
     let profile = v1_10::Profile {
         sample_type: Some(v1_10::ValueType { type_strindex: 1, unit_strindex: 2 }),
@@ -61,13 +61,13 @@ fn profile(data: &mut v1_10::ProfilesData) -> &mut v1_10::Profile {
     &mut data.resource_profiles[0].scope_profiles[0].profiles[0]
 }
 
-/// What is read and the codes of what is noticed.
+/// Returns the profiles, and the codes of the findings.
 fn noticed(name: &str, bytes: &[u8]) -> (Profiles, Vec<&'static str>) {
     let reading = otlp_profiles::read(bytes, &options(name)).unwrap();
     (reading.profiles, reading.findings.iter().map(|finding| finding.code).collect())
 }
 
-/// The mapping's name, if any, and the address of each frame of the only stack.
+/// The name of the mapping, if any, and the address of each frame of the only stack.
 fn frames(profiles: &Profiles) -> Vec<(String, u64)> {
     let dictionary = profiles.dictionary();
     let sample = profiles.iter().next().unwrap().samples().get(0).unwrap();
@@ -78,7 +78,7 @@ fn frames(profiles: &Profiles) -> Vec<(String, u64)> {
     dictionary.stack(sample.stack).iter().map(frame).collect()
 }
 
-/// D10: it was kept as it was, and 1.3 made a location in the first mapping of it.
+/// Regression: the location was kept, and 1.3 made it a location in the first mapping.
 #[test]
 fn location_0_in_a_stack_is_noticed_and_never_becomes_another() {
     let mut data = payload();
@@ -95,7 +95,7 @@ fn location_0_in_a_stack_is_noticed_and_never_becomes_another() {
     }
 }
 
-/// D10: row 0 of the other tables means none wherever it is referred to; of attributes it was kept.
+/// Row 0 of every table means no entry. Regression: a reference to attribute 0 was kept.
 #[test]
 fn attribute_0_in_a_list_is_noticed_and_left_out() {
     let mut data = payload();
@@ -113,7 +113,7 @@ fn attribute_0_in_a_list_is_noticed_and_left_out() {
     assert!(profile.attributes().is_empty());
 }
 
-/// D10: protobuf's libraries refuse a length of more than five bytes; one of five was never wrong.
+/// Protobuf's libraries reject a length of more than five bytes; five bytes are valid.
 #[test]
 fn a_length_of_more_bytes_than_protobuf_allows_is_refused() {
     let long = |number: u32, bytes: usize, body: &[u8]| {
@@ -142,11 +142,11 @@ fn a_length_of_more_bytes_than_protobuf_allows_is_refused() {
             ),
         ];
         for (name, case) in cases {
-            // Behind the end, the fast ways of reading have no room; with more behind it they do.
+            // The fast paths of the reader need bytes after the end. Test with and without them.
             for behind in [vec![], [tag(200, LEN), varint(100), vec![0; 100]].concat()] {
                 let result = try_read(name, &[case.clone(), behind].concat());
                 assert_eq!(result.is_ok(), bytes <= 5, "{name} of {bytes} bytes: {case:02x?}");
-                // What is no message of profiles at all is refused before it is read.
+                // Bytes that are not a message of profiles are rejected before they are read.
                 if let Err(error) = result
                     && error.kind() == ErrorKind::Malformed
                 {
@@ -158,7 +158,7 @@ fn a_length_of_more_bytes_than_protobuf_allows_is_refused() {
     }
 }
 
-/// The second of two values was read alone, as if it were not the same field said again.
+/// Regression: the second of two occurrences of a value was read alone. Occurrences of one field must be merged.
 #[test]
 fn a_value_that_is_said_again_is_merged() {
     let array = |item: i64| v1_10::AnyValue {
@@ -191,7 +191,7 @@ fn a_value_that_is_said_again_is_merged() {
     }
 }
 
-/// D10: the other id became zero in silence.
+/// Regression: the other id silently became zero.
 #[test]
 fn half_a_link_is_noticed_in_every_generation() {
     for (trace_id, span_id) in [(vec![1; 16], vec![]), (vec![], vec![1; 8])] {
@@ -207,7 +207,7 @@ fn half_a_link_is_noticed_in_every_generation() {
     }
 }
 
-/// D10: pprof's own reader takes the text and leaves the number; so do we, and say it.
+/// pprof's own reader uses the text and ignores the number. So does this one, and it reports a finding.
 #[test]
 fn a_label_of_text_and_number_is_read_as_its_text() {
     for (num, num_unit) in [(7, 0), (0, 3), (7, 3)] {
@@ -233,7 +233,7 @@ fn a_label_of_text_and_number_is_read_as_its_text() {
     }
 }
 
-/// D10: what no field can say stayed neither in the field nor as the attribute it was.
+/// Regression: an attribute that no field can represent was lost, although it could have stayed an attribute.
 #[test]
 fn attributes_that_fields_cannot_say_stay_attributes() {
     use v1_10::any_value::Value;
@@ -264,7 +264,7 @@ fn attributes_that_fields_cannot_say_stay_attributes() {
     }
 }
 
-/// D10: a default sample type that is no name was taken for one that a field says.
+/// Regression: a default sample type that is not a string was treated as the value of a field.
 #[test]
 fn a_default_of_a_scope_that_is_no_text_is_not_lost() {
     let mut data = payload();
@@ -282,10 +282,11 @@ fn a_default_of_a_scope_that_is_no_text_is_not_lost() {
     assert_eq!(codes(&write("pprof", &profiles).1), ["scope.dropped"]);
 }
 
-/// D9: what a payload may cost grows with it; the limit was 8 GiB for a kilobyte of gzip.
+/// The memory limit grows with the payload. Regression: it was 8 GiB for a kilobyte of gzip.
 #[test]
 fn what_the_model_may_take_grows_with_the_payload() {
-    // Resources of one profile that says how long it took: some five hundred bytes for each eight.
+    // Resources with one profile that has a duration: some five hundred bytes of memory for each eight bytes of
+    // payload.
     let bytes = len(1, &nest(&[2, 2], &int(4, 1))).repeat(320_000);
     let options = |limits| ReadOptions::default().format(Format::OTLP).limits(limits);
     for limits in [Limits::file(), Limits::network()] {
@@ -296,7 +297,7 @@ fn what_the_model_may_take_grows_with_the_payload() {
     }
     let more = Limits::file().max_owned_per_byte(64);
     assert_eq!(read_resources(&bytes, &options(more)), 320_000);
-    // Less than 128 MiB are never refused for being many.
+    // 128 MiB of memory are always allowed.
     assert_eq!(read_resources(&bytes[..1_600_000], &options(Limits::network())), 200_000);
 }
 
@@ -304,7 +305,7 @@ fn read_resources(bytes: &[u8], options: &ReadOptions) -> usize {
     otlp_profiles::read(bytes, options).unwrap().profiles.resource_profiles().len()
 }
 
-/// D9: an empty message costs a word, in all that there may be millions of.
+/// An empty message takes one word, because payloads may contain millions of them.
 #[test]
 fn a_hundred_thousand_empty_profiles_take_a_megabyte() {
     for name in
@@ -317,7 +318,7 @@ fn a_hundred_thousand_empty_profiles_take_a_megabyte() {
     }
 }
 
-/// Tables are appended, and what the second payload refers to would be the first one's.
+/// Concatenation appends tables, so references of the second payload would refer to rows of the first.
 #[test]
 fn payloads_end_to_end_are_refused_where_they_share_tables() {
     let profiles = read("otlp-1.10", &payload().encode_to_vec());
@@ -333,7 +334,7 @@ fn payloads_end_to_end_are_refused_where_they_share_tables() {
         let (one, _) = write(name, &profiles);
         assert_eq!(read(name, &[&one[..], &one].concat()).iter().count(), 2, "{name}");
     }
-    // In parts, each of which goes on where the one before ended, a dictionary may come.
+    // In consecutive parts of one payload, a dictionary may follow.
     let whole = payload();
     let dictionary = whole.dictionary.clone().unwrap();
     let (first, rest) = dictionary.string_table.split_at(3);
@@ -346,7 +347,7 @@ fn payloads_end_to_end_are_refused_where_they_share_tables() {
     assert_eq!(write("otlp-1.10", &parts).0, write("otlp-1.10", &whole).0);
 }
 
-/// A label of another unit was taken for nanoseconds, and one that is no time stayed without a word.
+/// Regression: a label with another unit was read as nanoseconds, and one that is not a time was kept silently.
 #[test]
 fn a_timestamp_label_is_read_in_its_unit() {
     let payload = |time: i64, unit: &str, types: usize| {
@@ -385,7 +386,7 @@ fn a_timestamp_label_is_read_in_its_unit() {
     }
 }
 
-/// A profile's own default that says nothing hid the one of its scope.
+/// Regression: an empty default of a profile hid the default of its scope.
 #[test]
 fn a_default_of_a_profile_that_is_no_name_leaves_that_of_the_scope() {
     use v1_10::any_value::Value;
@@ -413,7 +414,7 @@ fn a_default_of_a_profile_that_is_no_name_leaves_that_of_the_scope() {
     }
 }
 
-/// The place of a bad line was that of its location, as an error, and none at all as a finding.
+/// Regression: an error had the place of the location instead of the line, and a finding had no place.
 #[test]
 fn a_bad_line_has_its_place() {
     let mut data = payload();
@@ -431,7 +432,7 @@ fn a_bad_line_has_its_place() {
     assert_eq!(reading.findings[0].place, place);
 }
 
-/// An id past 32 bits was said to be a negative index, of another table.
+/// Regression: an id above 32 bits was reported as a negative index of another table.
 #[test]
 fn ids_of_more_than_32_bits_in_a_container_are_named() {
     let container = |ids: [u64; 3]| {
@@ -470,7 +471,7 @@ fn ids_of_more_than_32_bits_in_a_container_are_named() {
     }
 }
 
-/// A column's number became its name, which an earlier column may have as well.
+/// Regression: the number of a column became its name, which an earlier column may have as well.
 #[test]
 fn a_default_column_without_a_name_of_its_own_is_noticed() {
     let codes_of = |names: &[i32], default: i32| {
@@ -493,8 +494,8 @@ fn a_default_column_without_a_name_of_its_own_is_noticed() {
     assert_eq!(codes_of(&[1, 1, 2], 2), [""; 0], "the last is shown anyway");
 }
 
-/// Rows that a reader makes of fields stand behind those of the attribute table: of a container's or a profile's
-/// attributes (1.3, 1.4), of a comment (1.7, 1.8), and of labels (1.3). An index past the table led to them.
+/// Readers append rows to the attribute table: for the attributes of a container or profile (1.3, 1.4), for a
+/// comment (1.7, 1.8), and for labels (1.3). Regression: an index past the table referred to these rows.
 #[test]
 fn an_attribute_index_past_its_table_leads_to_no_row_that_was_made() {
     let containers = v1_3::ProfileContainer {
@@ -513,7 +514,7 @@ fn an_attribute_index_past_its_table_leads_to_no_row_that_was_made() {
     let oldest = v1_3::ProfilesData { resource_profiles: vec![resource] }.encode_to_vec();
 
     let strings = TEXTS.map(|text| len(5, text.as_bytes())).concat();
-    // Of 1.7 and 1.8: a sample whose attribute is row 1 of one, and a profile with a comment.
+    // For 1.7 and 1.8: a sample whose attribute is row 1 of a table of one row, and a profile with a comment.
     let v1_7 =
         [len(1, &[int(1, 1), int(2, 2)].concat()), len(2, &[len(3, &[7]), len(4, &[1])].concat())];
     let v1_7 = nest(&[1, 2, 2], &[v1_7.concat(), len(8, &[3])].concat());
@@ -537,7 +538,7 @@ fn an_attribute_index_past_its_table_leads_to_no_row_that_was_made() {
     }
 }
 
-/// A sample with an attribute past the table, and with a label or not.
+/// A sample with an attribute past the table, with or without a label.
 fn old_sample(labelled: bool) -> v1_3::Sample {
     let label = v1_3::Label { key: 8, num: 7, ..Default::default() };
     v1_3::Sample {
@@ -548,7 +549,8 @@ fn old_sample(labelled: bool) -> v1_3::Sample {
     }
 }
 
-/// Presence tells the first link from none; without any link the reference was taken for none.
+/// The presence of the field distinguishes the first link from no link. Regression: without a link table, the
+/// reference was ignored.
 #[test]
 fn a_reference_to_the_first_row_of_no_rows_is_refused() {
     let read_as_1_7 = |link_table: Vec<v1_7::Link>, mapping_table: Vec<v1_7::Mapping>| {
@@ -581,7 +583,7 @@ fn a_reference_to_the_first_row_of_no_rows_is_refused() {
     assert_eq!(error.message(), "index 0 is out of range: the table has 0 rows");
 }
 
-/// The place was that of the type, or of another field than the bad one.
+/// Regression: the place was that of the type, or of a field other than the bad one.
 #[test]
 fn bad_types_units_and_slices_have_their_places() {
     let profile = |sample: v1_7::Sample, kind: v1_7::ValueType, period: v1_7::ValueType| {
@@ -645,7 +647,7 @@ fn bad_types_units_and_slices_have_their_places() {
         Some(v1_10::ValueType { type_strindex: 1, unit_strindex: 99 });
     let error = try_read("otlp-1.10", &newest.encode_to_vec()).unwrap_err();
     assert!(error.place().ends_with("profiles[0].sample_type.unit_strindex"), "{error}");
-    // The profile of OTEP 0239 is inside of a container.
+    // The profile of OTEP 0239 is inside a container.
     let old = v1_3::Profile {
         period_type: Some(v1_3::ValueType { r#type: 9, ..Default::default() }),
         ..Default::default()
@@ -655,7 +657,8 @@ fn bad_types_units_and_slices_have_their_places() {
     assert!(error.place().ends_with("profiles[0].profile.period_type.type"), "{error}");
 }
 
-/// Comments are one value of one attribute: the limit on attributes refused 65,537 of them, of which 1.10 has any number.
+/// Comments are one value of one attribute. Regression: the limit on attributes rejected 65,537 comments, whereas
+/// 1.10 permits any number.
 #[test]
 fn a_profile_has_as_many_comments_as_it_likes() {
     let profile = pprof::Profile {

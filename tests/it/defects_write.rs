@@ -1,4 +1,4 @@
-//! Defects that writers had: rows that vanished, tables of others, labels that merged.
+//! Regression tests of writers: missing rows, tables of other profiles, merged labels.
 #![cfg(feature = "proto-all")]
 
 use crate::support;
@@ -13,7 +13,7 @@ use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::{pprof, v1_5, v1_10};
 use otlp_profiles::{Builder, Format, Losses, Profiles, WriteOptions, write_all};
 
-/// A scope of one profile with one sample of a stack.
+/// A scope with one profile, which has one sample of a stack.
 fn scope(stack: usize, value: i64) -> Scope {
     let profile = Profile {
         time: 1_700_000_000_000_000_000,
@@ -33,7 +33,7 @@ fn mapping(filename: &str) -> Mapping {
     Mapping { range: [0x1000, 0x2000, 0], filename: filename.into(), ..Mapping::default() }
 }
 
-/// A location of one line in a mapping.
+/// A location with one line in a mapping.
 fn location(mapping: usize, function: usize) -> Location {
     Location {
         mapping: Some(mapping),
@@ -51,7 +51,7 @@ fn model(doc: &Doc) -> Profiles {
     read("otlp", &(form("otlp").lower)(doc))
 }
 
-/// The pprof files that profiles become.
+/// Writes profiles as pprof files.
 fn pprofs(model: &Profiles) -> (Vec<pprof::Profile>, Losses) {
     let (payloads, losses) = write_all(model, Format::PPROF, &WriteOptions::default()).unwrap();
     let decoded = payloads.iter().map(|bytes| pprof::Profile::decode(&bytes[..]).unwrap());
@@ -70,7 +70,7 @@ fn functions(profile: &pprof::Profile) -> Vec<&str> {
     profile.function.iter().map(|function| text(profile, function.name)).collect()
 }
 
-/// A pprof of three sample types, and of three mappings of which two are used by no location.
+/// A pprof with three sample types, and three mappings of which two are unreferenced.
 fn unreferenced_mappings() -> pprof::Profile {
     let names =
         ["", "cpu", "ns", "alloc", "bytes", "samples", "count", "main", "libc.so", "[vdso]"];
@@ -117,7 +117,7 @@ fn mappings_of_no_location_stay_where_columns_become_one_profile() {
     }
 }
 
-/// Two pprofs as a collector batches them: each in a scope of its own, in one dictionary.
+/// Two pprofs as a collector batches them: in separate scopes, with one dictionary.
 fn two_pprofs() -> Doc {
     let mut doc = Doc::default();
     doc.tables.mappings = vec![mapping("/bin/a"), mapping("/bin/b")];
@@ -156,7 +156,7 @@ fn what_one_pprof_of_a_payload_says_of_flags_is_not_said_for_the_others() {
     assert_eq!(codes(&losses), ["mapping.flags_inferred"]);
 }
 
-/// The second profile has a library that the first has as well, and a program of its own.
+/// The second profile shares a library with the first, and has a separate program.
 fn shared_library() -> Doc {
     let mut doc = two_pprofs();
     doc.tables.mappings.insert(1, mapping("/lib/libc.so.6"));
@@ -180,7 +180,7 @@ fn the_main_binary_of_a_profile_is_the_first_mapping_it_has() {
     assert!(codes(&losses).contains(&"mapping.main_assumed"));
 }
 
-/// Of what is made for labels, such as the unit of a time, some was in the table already.
+/// Strings that labels need, such as the unit of a time, may already be in the table.
 #[test]
 fn a_text_is_in_a_pprof_once() {
     let mut doc = Doc { resources: vec![resource(scope(0, 1))], ..Doc::default() };
@@ -212,7 +212,7 @@ fn a_text_is_in_a_pprof_once() {
     assert_eq!(texts.len(), all, "{:?}", written[0].string_table);
 }
 
-/// Rows of every table that nothing refers to, beside those of two profiles.
+/// Unreferenced rows in every table, in addition to two profiles.
 fn orphans() -> Doc {
     let mut doc = two_pprofs();
     doc.tables.mappings.push(mapping("unused.so"));
@@ -225,7 +225,7 @@ fn orphans() -> Doc {
     doc
 }
 
-/// How many rows were left out.
+/// The number of rows that were left out.
 fn dropped(losses: &Losses) -> u64 {
     losses.get("orphan.dropped").map_or(0, |loss| loss.count)
 }
@@ -247,14 +247,14 @@ fn rows_that_one_pprof_has_no_table_for_are_counted() {
     assert_eq!(dropped(&losses), 4, "a link, an attribute and two stacks: {losses:?}");
 }
 
-/// The labels of a pprof's samples: keys, texts, numbers.
+/// The labels of a pprof's samples: keys, strings, numbers.
 fn labels(profile: &pprof::Profile) -> Vec<Vec<(&str, &str, i64)>> {
     let label = |l: &pprof::Label| (text(profile, l.key), text(profile, l.str), l.num);
     let samples = profile.sample.iter();
     samples.map(|sample| sample.label.iter().map(label).collect()).collect()
 }
 
-/// A profile whose second sample was taken at a time.
+/// A profile whose second sample has a timestamp.
 fn timed(time: u64) -> Doc {
     let mut doc = Doc { resources: vec![resource(scope(0, 5))], ..Doc::default() };
     doc.tables.locations = vec![location(0, 0)];
@@ -349,7 +349,7 @@ fn an_order_of_columns_that_are_not_joined_is_said() {
     assert!(!codes(&pprofs(&model(&doc)).1).contains(&bad), "files are in that order");
 }
 
-/// Of two columns that are called alike, pprof's tools show the first.
+/// pprof's tools show the first of two columns with equal names.
 #[test]
 fn profiles_of_equal_types_are_columns_only_where_an_order_says_so() {
     let mut doc = two_pprofs();
@@ -388,7 +388,7 @@ fn times_that_a_container_cannot_say_are_said_by_its_profile_alone() {
     }
 }
 
-/// Whether a payload says texts by reference, and whether in place.
+/// Whether a payload has strings by reference, and whether it has strings in place.
 fn ways(payload: &[u8]) -> [bool; 2] {
     use v1_10::any_value::Value;
     let data = v1_10::ProfilesData::decode(payload).unwrap();
@@ -438,8 +438,8 @@ fn texts_of_one_payload_are_said_in_one_way() {
     assert_eq!(WriteOptions::default().string_encoding, StringEncoding::Inline);
 }
 
-/// A label with a unit, called as an attribute that stands for a field of pprof: the key has one unit up to 1.7, and
-/// it is the label that gives way.
+/// A label with a unit has the same name as an attribute that represents a field of pprof. Up to 1.7 the key has
+/// one unit, so the label loses its unit.
 #[test]
 fn a_label_does_not_take_the_unit_of_what_stands_for_a_field() {
     let texts = [
@@ -489,7 +489,7 @@ fn a_label_does_not_take_the_unit_of_what_stands_for_a_field() {
     }
 }
 
-/// A comment of one text stays one: a field of comments makes a list of it.
+/// A comment of one string stays one. The field for comments would make it a list.
 #[test]
 fn a_comment_of_one_text_is_no_list() {
     for value in [NewValue::from("x"), NewValue::array(["x"]), NewValue::array(["x", "y"])] {
@@ -531,7 +531,7 @@ fn a_thread_in_the_name_of_a_speedscope_profile_is_not_lost() {
         };
         assert_eq!(threads(&again), threads(&profiles));
     }
-    // Another thread than that of the name is lost.
+    // A thread other than the one in the name is lost.
     let profiles = read("folded", b"f 1 thread.id=8\n");
     assert_eq!(codes(&write("speedscope", &profiles).1), ["attr.sample.dropped"]);
 }

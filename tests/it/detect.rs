@@ -1,4 +1,4 @@
-//! What detection says of payloads of every generation, of pprof, of other signals and of noise.
+//! Detects payloads of every generation, of pprof and of other signals, and random bytes.
 #![allow(clippy::needless_update)]
 #![cfg(feature = "proto-all")]
 
@@ -14,7 +14,7 @@ use otlp_profiles::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Profiles that every generation can say, as far as it can.
+/// Profiles that every generation can represent, as far as possible.
 #[derive(Clone, Debug)]
 struct Input {
     profiles: Vec<Profile>,
@@ -111,7 +111,7 @@ const STRINGS: [&str; 12] = [
 const PROFILE_ID: [u8; 16] = *b"\xb3\x1c\x9e\x07\xd4\x55\x4a\xf2\x8b\xe0\x61\x3d\xc7\x12\xa8\x6f";
 
 impl Input {
-    /// The attributes that anything refers to, each with what its row will be if rows begin with `first`.
+    /// The referenced attributes, each with its row if rows begin with `first`.
     fn attributes(&self) -> Vec<usize> {
         let samples = self.profiles.iter().flat_map(|profile| &profile.samples);
         let used = |row: usize| samples.clone().any(|sample| sample.attributes[row]);
@@ -148,7 +148,7 @@ impl Profile {
         if self.original { ("pprof", b"\x0a\x00") } else { ("", b"") }
     }
 
-    /// The one attribute of the profile, where rows begin with `first`.
+    /// The only attribute of the profile, if rows begin with `first`.
     fn attributes(&self, first: i32) -> Vec<i32> {
         if self.attributes { vec![first] } else { Vec::new() }
     }
@@ -159,7 +159,7 @@ impl Sample {
         (0..self.times as u64).map(|at| (1 << 60) + at).collect()
     }
 
-    /// A value for each timestamp, or one, or none.
+    /// A value for each timestamp, one value, or no value.
     fn series(&self) -> Vec<i64> {
         match (self.times, self.valued) {
             (0, _) => vec![self.value],
@@ -169,7 +169,7 @@ impl Sample {
     }
 }
 
-/// Attributes in place: of a resource, or a table of them.
+/// Attributes in place: of a resource, or in a table.
 macro_rules! key_value {
     ($version:ident, $key:expr) => {{
         let value = $version::any_value::Value::StringValue(format!("value of {}", $key));
@@ -178,7 +178,7 @@ macro_rules! key_value {
     }};
 }
 
-/// One resource, one scope, and profiles.
+/// One resource and one scope with profiles.
 macro_rules! envelope {
     ($version:ident, $input:expr, $profiles:expr) => {{
         let attributes =
@@ -195,7 +195,7 @@ macro_rules! envelope {
     }};
 }
 
-/// A generation whose tables begin with the empty row.
+/// Encodes a generation whose tables begin with the empty row.
 macro_rules! series {
     ($name:ident, $version:ident, $samples:ident, $lines:ident, $value_type:expr, $profile:expr, $resources:expr) => {
         fn $name(input: &Input) -> Vec<u8> {
@@ -326,7 +326,7 @@ series!(
     nothing
 );
 
-/// Rows that do not begin with the empty row, and the samples that refer to them.
+/// Rows without an empty first row, and the samples that refer to them.
 macro_rules! rows {
     ($version:ident, $input:ident) => {{
         use $version::*;
@@ -389,7 +389,7 @@ mod super_sample {
     pub(super) use super::Sample;
 }
 
-/// What a profile says beside its samples.
+/// The fields of a profile other than its samples.
 macro_rules! rest {
     ($version:ident, $from:ident, $value_type:expr, $sample:expr) => {
         $version::Profile {
@@ -611,7 +611,7 @@ fn as_format(payload: &[u8], name: &str) -> otlp_profiles::Result<Detected> {
     detect(payload, &ReadOptions::default().format(format(name)))
 }
 
-/// How sure an answer is that has the truth in it and is no guess.
+/// The certainty of an answer that includes the true format and is not a guess.
 fn truth(payload: &[u8], name: &str) -> Result<Certainty, TestCaseError> {
     let Detected { format, certainty, evidence, .. } = found(payload);
     let is_in = format.name() == name || certainty.others().contains(&self::format(name));
@@ -621,7 +621,7 @@ fn truth(payload: &[u8], name: &str) -> Result<Certainty, TestCaseError> {
     Ok(certainty)
 }
 
-/// The payload with every field that the path leads to `times` times.
+/// The payload with every field at the path repeated `times` times.
 fn grown(mut rest: &[u8], path: &[u32], times: usize) -> Vec<u8> {
     let mut out = Vec::new();
     while !rest.is_empty() {
@@ -648,12 +648,12 @@ fn grown(mut rest: &[u8], path: &[u32], times: usize) -> Vec<u8> {
     out
 }
 
-/// The format of a name.
+/// Returns the format with a name.
 fn format(name: &str) -> Format {
     name.parse().expect("a known format")
 }
 
-/// Every sample has timestamps, and as many numbers in one other list.
+/// Whether every sample has timestamps, and an equal number of elements in one other list.
 fn timed(input: &Input) -> bool {
     input.profiles.iter().flat_map(|profile| &profile.samples).all(|sample| {
         let attributes = sample.attributes.iter().filter(|&&has| has).count();
@@ -667,8 +667,7 @@ fn timed(input: &Input) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { cases: sized(1024) as u32, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(20_251_121), ..ProptestConfig::default() })]
 
-    /// The truth is among the answers, and the answer is unsure only where §1.5 of what is known
-    /// about the generations says that nobody can be sure.
+    /// The true format is among the answers. The answer may be uncertain only if the bytes fit several generations.
     #[test]
     fn every_generation_is_found(input in input()) {
         for (name, encode) in ENCODERS {
@@ -678,7 +677,7 @@ proptest! {
         }
     }
 
-    /// The true hint is always followed, and says the same with certainty or names who else it fits.
+    /// A true hint is always followed. The answer is certain, or names the other formats that fit.
     #[test]
     fn a_true_hint_is_followed(input in input()) {
         for (name, encode) in ENCODERS {
@@ -695,7 +694,7 @@ proptest! {
         }
     }
 
-    /// Whatever is done to a payload, there is an answer or an error.
+    /// Any mutation of a payload gives an answer or an error.
     #[test]
     fn broken_payloads_get_an_answer(input in input(), which in 0..ENCODERS.len(), at in any::<prop::sample::Index>(), byte: u8, cut: bool) {
         let mut payload = ENCODERS[which].1(&input);
@@ -709,7 +708,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: sized(48) as u32, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(20_251_121), ..ProptestConfig::default() })]
 
-    /// The same where samples are so many that they are not all looked at, one kind after another.
+    /// The same with so many samples that detection skips some, for each kind of sample.
     #[test]
     fn large_payloads_are_found(input in input(), times in 1_000usize..9_000) {
         for (name, encode) in ENCODERS {
@@ -723,7 +722,7 @@ proptest! {
     }
 }
 
-/// Whether two readings of one payload are the same, as far as the newest generation can say it.
+/// Returns the payload as the newest generation represents it, to compare two readings.
 fn reads_as(payload: &[u8], name: &str) -> Option<Vec<u8>> {
     let options = ReadOptions::default().format(format(name));
     let profiles = otlp_profiles::read(payload, &options).ok()?.profiles;
@@ -734,7 +733,7 @@ fn reads_as(payload: &[u8], name: &str) -> Option<Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: sized(256) as u32, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(20_251_121), ..ProptestConfig::default() })]
 
-    /// What is called equivalent is read to the same profiles.
+    /// Formats reported as equivalent read as the same profiles.
     #[test]
     fn equivalent_means_equal(input in input()) {
         for (name, encode) in ENCODERS {
@@ -751,7 +750,7 @@ proptest! {
     }
 }
 
-/// The records of the other signals, as far as they matter here.
+/// The records of the other signals, as far as detection needs them.
 mod signals {
     use otlp_profiles::proto::v1_10::{AnyValue, InstrumentationScope, KeyValue, Resource};
 
@@ -914,7 +913,7 @@ proptest! {
         refused(&v1_10::ExportProfilesServiceResponse { partial_success }.encode_to_vec(), "response")?;
     }
 
-    /// A profile of OTEP 0239 without its container is named; pprof says none of what it adds.
+    /// A profile of OTEP 0239 without its container is named. Its additional fields exclude pprof.
     #[test]
     fn bare_profiles_are_named(input in input()) {
         for profile in input.profiles.iter().filter(|profile| !profile.samples.is_empty()) {
@@ -923,7 +922,7 @@ proptest! {
     }
 }
 
-/// A response is named only where all of it is one: it is so little that much looks like it.
+/// A response is recognised only if it is the whole payload, because many short messages resemble it.
 #[test]
 fn what_is_not_a_response_is_not_called_one() {
     let answer = |payload: &[u8]| match detect(payload, &ReadOptions::default()) {
@@ -941,14 +940,14 @@ fn what_is_not_a_response_is_not_called_one() {
     }
     assert_eq!(answer(b""), "otlp-1.10", "all was accepted, or nothing was sent");
     let others: [&[u8]; 6] = [
-        // Two maps, of numbers to messages and to texts.
+        // Two maps, from numbers to messages and to strings.
         b"\x0a\x0a\x08\x01\x12\x06\x0a\x04\x08\x01\x10\x03\x0a\x0a\x08\x03\x12\x06\x0a\x04\x08\x01\x10\x02\x12\x07\x08\x02\x12\x03one\x12\x07\x08\x01\x12\x03two",
-        // The first of them, of one entry.
+        // The first of them, with one entry.
         b"\x0a\x0a\x08\x01\x12\x06\x0a\x04\x08\x01\x10\x03",
-        // What is said once, twice.
+        // A singular field, twice.
         b"\x0a\x02\x08\x07\x0a\x02\x08\x07",
         b"\x0a\x12\x08\x07\x12\x0equota exceeded\x0a\x12\x08\x07\x12\x0equota exceeded",
-        // More than a response has.
+        // More fields than a response has.
         b"\x0a\x12\x08\x07\x12\x0equota exceeded\x10\x01",
         b"\x0a\x14\x08\x07\x12\x0equota exceeded\x18\x01",
     ];
@@ -968,7 +967,7 @@ fn json_of_something_else_is_told_what_is_read() {
     );
 }
 
-/// Every file of the tree that is a profile, by what its name says.
+/// Collects every file of the tree whose name marks it as a profile.
 fn files(folder: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
         if entry.path().is_dir() { files(&entry.path(), found) } else { found.push(entry.path()) }
@@ -990,7 +989,9 @@ fn expected(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Real files are what they are, and certainly; files that are no profiles are refused.
+/// Real files are detected with certainty. Files that are not profiles are rejected.
+/// @1311t
+/// constructed so that it is ambiguous
 #[test]
 fn real_files_are_found() {
     let corpus = std::env::var_os("OTLP_PROFILES_CORPUS");
@@ -1016,7 +1017,7 @@ fn real_files_are_found() {
             }
             (Some(name), Err(error)) => panic!("{path:?} is {name}: {error}"),
             (None, Ok(detected)) => {
-                // Formats that are read by their first bytes.
+                // Formats that are recognised by their first bytes.
                 let by_start = detected.format.is_json() || !detected.format.is_whole();
                 assert!(by_start, "{path:?}: {detected:?}");
             }
@@ -1028,7 +1029,7 @@ fn real_files_are_found() {
     assert!(profiles > 10);
 }
 
-/// A payload of samples with a timestamp and a number each: an attribute in 1.10, a value in 1.9.
+/// A payload of samples with one timestamp and one number each: an attribute in 1.10, a value in 1.9.
 fn ambiguous() -> Vec<u8> {
     std::fs::read("testdata/ambiguous-1.10-or-1.9.otlp").unwrap()
 }
@@ -1055,8 +1056,8 @@ fn what_two_generations_read_differently_is_refused_unless_a_guess_is_asked_for(
     assert_eq!(sum(options.format(Format::OTLP_1_9)), 81);
 }
 
-/// What no generation says anything in is read, whichever of them it is: an idle interval, a filter
-/// that left nothing, a profile without samples.
+/// A payload without samples is read, because it has the same meaning in every generation that fits: an idle
+/// interval, a filter that removed everything, a profile without samples.
 #[test]
 fn payloads_without_samples_are_no_guess() {
     use otlp_profiles::{Builder, Certainty, ReadOptions, Reading, write};
@@ -1077,8 +1078,8 @@ fn payloads_without_samples_are_no_guess() {
     }
 }
 
-/// A field that only 1.5 has tells it from 1.4, though the rows it names are not there: what leads
-/// nowhere is a fault of the payload, and no field of an older generation.
+/// A field that only 1.5 has distinguishes it from 1.4, even if the referenced rows are missing: a dangling
+/// reference is a fault of the payload, not a field of an older generation.
 #[test]
 fn a_field_of_a_later_generation_is_not_passed_over() {
     let sample = v1_5::Sample { value: vec![1], ..Default::default() };

@@ -1,5 +1,4 @@
-//! What detection says of payloads that are too large to be looked at as a whole, and whose
-//! generation their beginnings do not tell.
+//! Detects large payloads, of which detection examines only parts, and whose beginning fits several generations.
 #![allow(clippy::needless_update)]
 #![cfg(feature = "proto-all")]
 
@@ -8,12 +7,12 @@ use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::{pprof, v1_8, v1_9, v1_10};
 use otlp_profiles::{Builder, Certainty, Format, Limits, ReadOptions, detect, write};
 
-/// Samples enough for a payload of more than a megabyte, whatever they say.
+/// Enough samples for a payload of more than a megabyte, whatever their content.
 const MANY: usize = 600_000;
 const TIME: u64 = 1 << 60;
 
-/// A payload of a generation whose profiles are a series: one profile of these samples, and a
-/// dictionary of twelve strings, four stacks and two attributes. `$change` may change it.
+/// A payload of a generation with one profile of these samples, and a dictionary of twelve strings, four stacks and
+/// two attributes. `$change` may modify it.
 macro_rules! payload {
     ($version:ident, $samples:ident, $sample:expr) => {
         payload!($version, $samples, $sample, |_: &mut $version::Profile, _| {})
@@ -59,7 +58,7 @@ macro_rules! payload {
     }};
 }
 
-/// Checks what is said of a payload, whether its dictionary is last or first.
+/// Checks the result for a payload with its dictionary last, and with its dictionary first.
 #[track_caller]
 fn is((resource, dictionary): (Vec<u8>, Vec<u8>), name: &str, certainty: Certainty) {
     for payload in [[&resource[..], &dictionary].concat(), [&dictionary[..], &resource].concat()] {
@@ -70,7 +69,7 @@ fn is((resource, dictionary): (Vec<u8>, Vec<u8>), name: &str, certainty: Certain
     }
 }
 
-/// A sample as 1.10 has it.
+/// A sample of 1.10.
 fn newest(values: &[i64], attributes: &[i32], times: usize) -> v1_10::Sample {
     v1_10::Sample {
         stack_index: 1,
@@ -81,7 +80,7 @@ fn newest(values: &[i64], attributes: &[i32], times: usize) -> v1_10::Sample {
     }
 }
 
-/// A sample as 1.8 and 1.9 have it.
+/// A sample of 1.8 and 1.9.
 macro_rules! before {
     ($version:ident, $values:expr, $attributes:expr, $times:expr) => {
         $version::Sample {
@@ -98,7 +97,7 @@ fn preferred() -> Certainty {
     Certainty::Preferred(vec![Format::OTLP_1_9, Format::OTLP_1_8])
 }
 
-/// The truth is among the answers, and nothing is said to be equivalent that was not looked at.
+/// The true format is among the answers, and formats are equivalent only if all of the payload was examined.
 #[test]
 fn what_nothing_tells_is_preferred() {
     let timed = payload!(v1_10, samples, |_| newest(&[], &[], 1));
@@ -113,7 +112,7 @@ fn what_nothing_tells_is_preferred() {
 
 #[test]
 fn what_is_told_late_is_certain() {
-    // Fields that nobody met before, from the second half on.
+    // Fields that do not occur in the first half.
     let late = |row: usize| row > MANY / 2;
     let values = payload!(v1_10, samples, |row| match late(row) {
         true => newest(&[9], &[], 1),
@@ -125,7 +124,7 @@ fn what_is_told_late_is_certain() {
         false => before!(v1_9, [], [], 1),
     });
     is(attributes, "otlp-1.9", Certainty::Equivalent(vec![Format::OTLP_1_8]));
-    // Numbers that are no attributes.
+    // Numbers that are not attributes.
     let numbers = payload!(v1_9, samples, |row| match late(row) {
         true => before!(v1_9, [1_000], [], 1),
         false => before!(v1_9, [1], [], 1),
@@ -133,12 +132,12 @@ fn what_is_told_late_is_certain() {
     is(numbers, "otlp-1.9", Certainty::Equivalent(vec![Format::OTLP_1_8]));
 }
 
-/// More strings than are counted where a dictionary begins.
+/// More strings than detection counts at the beginning of a dictionary.
 fn many(strings: &mut Vec<String>) {
     strings.extend((12..500).map(|row| format!("string {row}")));
 }
 
-/// A field of the profile that stands behind all its samples.
+/// A field of the profile after all its samples.
 #[test]
 fn what_is_told_behind_the_samples_is_found() {
     let id = b"\xb3\x1c\x9e\x07\xd4\x55\x4a\xf2\x8b\xe0\x61\x3d\xc7\x12\xa8\x6f".to_vec();
@@ -149,7 +148,7 @@ fn what_is_told_behind_the_samples_is_found() {
         |profile: &mut Profile, _: &mut ProfilesDictionary| profile.profile_id = id.clone().into()
     );
     is(identified, "otlp-1.9", Certainty::Certain);
-    // It would be comments past the last string: all strings are counted to say so.
+    // It would be comments past the last string. Detection counts all strings to exclude that.
     let among_many = payload!(
         v1_9,
         samples,
@@ -181,7 +180,7 @@ fn what_is_told_behind_the_samples_is_found() {
     is(neither, "otlp-1.9", Certainty::Equivalent(vec![Format::OTLP_1_8]));
 }
 
-/// Faults that every reading has do not make it look at everything, nor decide anything.
+/// Faults that every reading has neither force a complete examination nor affect the result.
 #[test]
 fn what_is_odd_is_no_less_told() {
     let odd = payload!(
@@ -208,7 +207,7 @@ fn what_is_odd_is_no_less_told() {
     is((profile.encode_to_vec(), Vec::new()), "pprof", Certainty::Certain);
 }
 
-/// Profiles that say little, from many resources: before the dictionary all of it may be metrics, or spans.
+/// Nearly empty profiles from many resources: before the dictionary, all of it may be metrics or spans.
 #[test]
 fn many_resources_are_no_other_signal() {
     for (period, time) in [(false, false), (true, false), (true, true)] {

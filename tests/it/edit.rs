@@ -1,5 +1,5 @@
-//! Edits change what they say and nothing else: of real and of random profiles, against the same
-//! edit of plain data that no code of the crate knows.
+//! Compares edits of real and random profiles with the same edits of plain data, which use no code of the crate.
+//! Edits change nothing else.
 #![cfg(feature = "proto-all")]
 
 use crate::support;
@@ -16,7 +16,7 @@ use otlp_profiles::{Format, Limits, Profiles};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
-/// Every profile of testdata, as it is and through every format.
+/// Every profile of testdata, unchanged and converted through every format.
 fn every_form() -> impl Iterator<Item = (String, Profiles)> {
     testdata(&[".pb", ".pb.gz", ".binpb"]).into_iter().flat_map(|(name, bytes)| {
         let format = match &*name {
@@ -33,10 +33,10 @@ fn every_form() -> impl Iterator<Item = (String, Profiles)> {
     })
 }
 
-/// What an edit is: its name, the edit, and the same of plain data.
+/// An edit: its name, the edit of the model, and the same edit of plain data.
 type Case = (&'static str, fn(&mut Profiles, &str), fn(&mut Doc, &str));
 
-/// All edits; the text is a key that some attribute has.
+/// All edits. Their string argument is a key that some attribute has.
 const CASES: &[Case] = &[
     (
         "a label is dropped",
@@ -229,7 +229,7 @@ const CASES: &[Case] = &[
                 let Some(last) = profile.types.last().cloned() else { continue };
                 let keep: Vec<bool> = profile.types.iter().map(|kind| *kind != last).collect();
                 if !keep.contains(&true) {
-                    // Marked for the profile to go.
+                    // Mark the profile for removal.
                     profile.types =
                         vec![doc::Type { name: "gone".into(), ..Default::default() }; 99];
                     continue;
@@ -268,8 +268,8 @@ fn profiles_of(doc: &mut Doc) -> impl Iterator<Item = &mut doc::Profile> {
     scopes.flat_map(|scope| &mut scope.profiles)
 }
 
-/// Keeps some profiles, and the scopes and resources that have some left or had none; the order of
-/// sample types is that of those left.
+/// Keeps some profiles, and the scopes and resources that keep some or had none. The order of sample types is
+/// updated.
 fn keep_profiles(doc: &mut Doc, keep: impl Fn(&doc::Profile) -> bool) {
     for resource in &mut doc.resources {
         let had_scopes = !resource.scopes.is_empty();
@@ -309,7 +309,7 @@ fn keep_profiles(doc: &mut Doc, keep: impl Fn(&doc::Profile) -> bool) {
 
 type Pair = (String, Val, String);
 
-/// Changes every list of attributes of an owner, as keys, values and units.
+/// Changes every attribute list of an owner, as keys, values and units.
 fn each_list(doc: &mut Doc, owner: AttributeOwner, mut change: impl FnMut(&mut Vec<Pair>)) {
     let Doc { resources, tables } = doc;
     let rows = &mut tables.attributes;
@@ -354,7 +354,7 @@ fn each_list(doc: &mut Doc, owner: AttributeOwner, mut change: impl FnMut(&mut V
                 let had = attributes.clone();
                 pairs(attributes, &mut change);
                 let has = |list: &[(String, Val)], key: &String| list.iter().any(|(k, _)| k == key);
-                // Entities lose the keys that are gone, and go when none identifies them.
+                // Entities lose removed keys, and disappear with their last identifying key.
                 entities.retain_mut(|(.., ids, more)| {
                     let identified = !ids.is_empty();
                     ids.retain(|key| has(attributes, key) || !has(&had, key));
@@ -373,7 +373,7 @@ fn pairs(list: &mut Vec<(String, Val)>, change: &mut impl FnMut(&mut Vec<Pair>))
     list.extend(pairs.into_iter().map(|(key, value, _)| (key, value)));
 }
 
-/// Fails where the edit of the model and that of plain data differ.
+/// Compares an edit of the model with that of plain data.
 fn same_edit(model: &Profiles, key: &str, case: &Case) -> Result<(), TestCaseError> {
     let (name, edit, naive) = case;
     let mut expected = doc_of(model);
@@ -432,7 +432,7 @@ proptest! {
         let model = read(FORMS[at].name, &(FORMS[at].lower)(&doc));
         for key in keys(&model) {
             same_edit(&model, &key, &CASES[case])?;
-            // What was edited keeps the rules that writers go by.
+            // The edited profiles still follow the rules that writers rely on.
             let mut edited = model.clone();
             CASES[case].1(&mut edited, &key);
             let said = |profiles: &Profiles| meaning(&doc_of(profiles), Mask::default());
@@ -470,8 +470,8 @@ fn an_edit_that_changes_nothing_changes_nothing() {
 
 type Edit = fn(&mut Profiles);
 
-/// The columns of a pprof may be profiles of their own while they are edited.
-/// In OTLP the scope says which sample type of a pprof is shown first.
+/// The columns of a pprof may be separate profiles while they are edited. In OTLP, the scope names the sample type
+/// to show first.
 #[test]
 fn a_default_sample_type_goes_with_its_profile() {
     let [(_, allocs)] = &testdata(&["go-allocs.pb.gz"])[..] else { panic!() };
@@ -596,7 +596,7 @@ fn what_was_hidden_is_nowhere_in_what_is_written() {
     }
 }
 
-/// One resource with an entity and a sample with attributes, as the newest OTLP.
+/// A resource with an entity and a sample with attributes, in the newest generation.
 fn small() -> Profiles {
     let attribute =
         |key: &str, value, unit: &str| doc::Attribute { key: key.into(), value, unit: unit.into() };
@@ -712,14 +712,14 @@ fn row_0_of_no_table_gets_attributes() {
 #[test]
 fn bytes_that_are_not_utf8_stay_what_they_were() {
     let (_, bytes) = testdata(&["go-cpu-labels.pb.gz"]).remove(0);
-    // Of the same length: a function's name, in the middle of the table of strings.
+    // A function's name with a byte replaced, in the middle of the string table.
     let at = bytes.windows(9).position(|part| part == b"main.main").unwrap();
     let mut bytes = bytes;
     bytes[at + 8] = 0xff;
     let mut profiles = read("pprof", &bytes);
     assert_eq!(profiles.dictionary().strings().not_utf8().len(), 1);
     let names = [StringField::FunctionName, StringField::FunctionSystemName];
-    // What it looks like is a text of its own: taking it is not taking the bytes.
+    // Its repaired text is a different string: rewriting that string does not rewrite the bytes.
     profiles
         .rewrite_strings(&names, |name| (name == "runtime.main").then(|| "main.mai\u{fffd}".into()))
         .unwrap();
@@ -765,7 +765,7 @@ fn the_same_edit_gives_the_same_tables() {
     assert!((0..20).all(|_| edited() == first));
 }
 
-/// 100,000 of whatever an edit goes over.
+/// Edits 100,000 items of each kind.
 #[test]
 fn edits_take_time_in_proportion() {
     let many = sized(100_000);

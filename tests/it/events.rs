@@ -1,4 +1,4 @@
-//! Timestamped events: what the proposal says events mean, and that they come back.
+//! Reads timestamped events as the proposal defines them, and writes them back.
 #![cfg(feature = "proto-all")]
 
 use crate::support::files;
@@ -36,7 +36,7 @@ fn reading(payload: &[u8]) -> Reading {
     read(payload, &ReadOptions::default().format(Format::EVENTS)).unwrap()
 }
 
-/// A profile: `main;run` and `main;wait`, a clock of 2 GHz, and types with it and without.
+/// A profile with the stacks `main;run` and `main;wait`, a clock of 2 GHz, and types with and without it.
 fn profile(events: Vec<Event>) -> Profile {
     const NAMES: [&str; 8] = ["", "main", "run", "wait", "cpu", "ms", "heap", "By"];
     let location = |function_index| Location {
@@ -85,7 +85,7 @@ fn event(kind: u32, stack: u32) -> Event {
     Event { event_type_index: kind, stack_index: stack, ..Default::default() }
 }
 
-/// Every sample as `type unit: root;leaf values at times {attributes} link`.
+/// Formats every sample as `type unit: root;leaf values at times {attributes} link`.
 fn said(profiles: &Profiles) -> Vec<String> {
     let dictionary = profiles.dictionary();
     let mut lines = Vec::new();
@@ -112,7 +112,7 @@ fn said(profiles: &Profiles) -> Vec<String> {
     lines
 }
 
-/// The same in an order of its own.
+/// The same in sorted order.
 fn sorted(profiles: &Profiles) -> Vec<String> {
     let mut said = said(profiles);
     said.sort();
@@ -128,7 +128,7 @@ fn events_mean_what_the_proposal_says() {
         Event { count: 3, sum: 96, ..event(1, 1) },
         Event { value: 7, ..event(1, 2) },
         Event { count: 4, ..event(2, 0) },
-        // Several that were added up have no time of their own.
+        // Aggregated events have no times.
         Event { time: 10, count: 2, ..event(0, 2) },
     ];
     let payload = profile(events).encode_to_vec();
@@ -155,7 +155,7 @@ fn events_mean_what_the_proposal_says() {
     let first = reading.profiles.iter().next().unwrap();
     let (start, length) = (first.time_unix_nano(), first.duration_nanos());
     assert_eq!((start, length), (1_000_000_000_000, 10_000_000_000));
-    // What was read is written so that it is read the same.
+    // Profiles that were read are written so that they read the same.
     let again = self::reading(&again(&reading.profiles)).profiles;
     assert_eq!(sorted(&again), sorted(&reading.profiles));
 }
@@ -185,7 +185,7 @@ fn they_are_recognised_and_taken_for_nothing_else() {
     assert!(error.to_string().contains("the payload is events, not pprof ("), "{error}");
 }
 
-/// A way to break a valid profile, and what is said of it.
+/// A change that makes a valid profile invalid, and the expected message.
 type Break = (fn(&mut Profile), &'static str);
 
 const BREAKS: [Break; 22] = [
@@ -428,7 +428,7 @@ fn all_that_tables_say_comes_back() {
     all.comment_string_index = vec![1, 2];
     all.event_types =
         vec![EventType { attribute_incidices: vec![1], ..all.event_types[0].clone() }];
-    // Nothing leads to the third function.
+    // The third function is unreferenced.
     all.locations.truncate(2);
     all.functions.truncate(2);
     all.stacks.truncate(2);
@@ -442,7 +442,7 @@ fn all_that_tables_say_comes_back() {
     assert_eq!(codes, ["event.clock_dropped"]);
 }
 
-/// Profiles of one type each, whose events say their worth and their count in every way.
+/// Profiles of one type each, whose events encode their worth and count in every way.
 fn said_in_every_way() -> Vec<Profile> {
     let of = |kind: usize, events: Vec<Event>| {
         let mut one = profile(events);
@@ -493,7 +493,7 @@ fn worths_and_counts_come_back_as_they_were_said() {
     for of_type in said_in_every_way() {
         let profiles = reading(&of_type.encode_to_vec()).profiles;
         assert_eq!(Profile::decode(&again(&profiles)[..]).unwrap(), of_type);
-        // Whoever says it in another way means the same.
+        // Other encodings have the same meaning.
         let there = write(&profiles, Format::OTLP, &WriteOptions::default()).unwrap().payload;
         let there = read(&there, &ReadOptions::default()).unwrap().profiles;
         assert_eq!(said(&reading(&again(&there)).profiles), said(&profiles));
@@ -577,7 +577,7 @@ fn fixtures_mean_what_their_facts_say() {
     }
 }
 
-/// What was measured: by type, unit, stack, time, attributes and link.
+/// The measurements by type, unit, stack, time, attributes and link.
 fn measured(profiles: &Profiles) -> BTreeMap<String, i64> {
     let dictionary = profiles.dictionary();
     let mut measured = BTreeMap::new();
@@ -621,7 +621,7 @@ fn fixtures_are_the_given_otlp_and_come_back_to_the_byte() {
         let profiles = reading(&payload).profiles;
         let ours = write(&profiles, Format::OTLP, &WriteOptions::default()).unwrap().payload;
         let ours = read(&ours, &ReadOptions::default()).unwrap().profiles;
-        // The given ones have no lines.
+        // The given files have no lines.
         assert_eq!(said(&ours), said(&given), "{name}");
         let times = |profiles: &Profiles| -> Vec<(i128, i128)> {
             profiles.iter().map(|p| (p.time_unix_nano(), p.duration_nanos())).collect()
@@ -647,7 +647,7 @@ fn otlp_through_events_loses_nothing() {
         assert!(events.losses.is_empty(), "{name}: {:?}", events.losses);
         let back = reading(&events.payload).profiles;
         assert_eq!(sorted(&back), sorted(&profiles), "{name}");
-        // And through every generation.
+        // Convert through every generation, too.
         for format in Format::ALL.iter().filter(|format| format.is_otlp()) {
             let there = write(&back, *format, &WriteOptions::default()).unwrap().payload;
             let there = read(&there, &ReadOptions::default()).unwrap().profiles;
@@ -673,7 +673,7 @@ fn what_events_cannot_say_is_named() {
         samples.filter(|sample| sample.link != Default::default()).count()
     };
     assert_eq!(links(&back), 2 * links(&profiles));
-    // Of heap profiles, whose columns stand beside each other.
+    // Heap profiles with several columns.
     let folded = b"a;b -5\na 3\n";
     let profiles = read(folded, &ReadOptions::default()).unwrap().profiles;
     let written = write(&profiles, Format::EVENTS, &WriteOptions::default()).unwrap();
@@ -690,7 +690,7 @@ fn what_is_odd_is_noted_and_what_only_events_say_is_named() {
     ]);
     odd.clocks[0].attribute_indices = vec![0];
     odd.event_types.push(odd.event_types[0].clone());
-    // Of the first type, all events say what they are worth, in a unit of its own.
+    // All events of the first type have an explicit worth, in a unit that no other type has.
     odd.events[0].value = 7;
     odd.strings[5] = "tick".into();
     odd.attributes[1].key_string_index = odd.attributes[0].key_string_index;
@@ -737,7 +737,7 @@ fn samples_with_times_and_without_become_two_types() {
     assert_eq!((clock.frequency, clock.time_unix_nano), (1_000_000_000, 1_700_000_000_000_000_000));
 }
 
-/// Changes bytes at a place, in one of several ways.
+/// Changes bytes at a position, in one of several ways.
 fn change(bytes: &mut Vec<u8>, at: usize, next: &mut dyn FnMut() -> usize) {
     match next() % 4 {
         0 => bytes.truncate(at),
@@ -780,7 +780,8 @@ fn broken_ones_are_refused_or_read() {
     }
 }
 
-/// What profiles of other times refer to is in no payload but theirs, and costs no other any time.
+/// Profiles of different times are written as separate payloads, each with only the rows it references, so that
+/// writing one costs no time for the others.
 #[test]
 fn profiles_of_many_times_are_payloads_of_their_own_rows() {
     let many = sized(10_000) as u64;

@@ -1,4 +1,4 @@
-//! The short examples do what they say.
+//! Tests the short examples.
 
 use otlp_profiles::builder::root_first;
 use otlp_profiles::{Builder, Format, Profiles};

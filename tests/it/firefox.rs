@@ -1,4 +1,4 @@
-//! The Firefox Profiler's files: what is in them is what the profiles say.
+//! Checks the contents of Firefox Profiler files.
 #![cfg(feature = "firefox")]
 
 use crate::support::sized;
@@ -72,17 +72,17 @@ fn every_sample_type_is_a_file_whose_weights_are_its_values() {
         assert_eq!(file["threads"][0]["samples"]["weightType"], kind);
         assert!((sum(file) - total).abs() < 1e-6, "{}", sum(file));
     }
-    // Where values are time on the CPU, the viewer draws it.
+    // If values are CPU time, the viewer draws it.
     let has_cpu = |file: &Value| file["threads"][0]["samples"].get("threadCPUDelta").is_some();
     assert!(!has_cpu(&files[0]) && has_cpu(&files[1]));
-    // Functions have their files.
+    // Functions have file names.
     let thread = &files[1]["threads"][0];
     let named = list(thread, "/funcTable/fileName").iter().filter_map(Value::as_u64);
     let strings = list(thread, "/stringArray");
     let go = named.filter(|file| strings[*file as usize].as_str().unwrap().ends_with(".go"));
     assert!(go.count() > 5);
     let codes: Vec<&str> = losses.iter().map(|loss| loss.code.as_str()).collect();
-    // Of samples without a time, the file says neither how long they took nor what was measured.
+    // For samples without times, the file contains neither the duration nor the sample type.
     for code in [
         "attr.sample.dropped",
         "link.dropped",
@@ -192,7 +192,7 @@ fn many_of_everything_take_time_in_proportion() {
     let file: Value = serde_json::from_slice(&payloads[0]).unwrap();
     assert_eq!(list(&file, "/threads").len(), many / 2);
     assert_eq!(sum(&file), many as f64);
-    // All attributes of a resource are asked about at once.
+    // All attributes of a resource are looked up at once.
     let mut builder = Builder::with_limits(Limits::unlimited(), WhenFull::Refuse);
     let mut resource = builder.resource();
     for at in 0..many {
@@ -238,7 +238,7 @@ fn frames_have_their_lines_and_functions_are_one() {
     }
 }
 
-/// A binary is in the file for the addresses of frames, so only where there are such frames.
+/// A file lists a binary only if frames have addresses in it.
 #[test]
 fn a_binary_that_no_frame_is_in_is_said() {
     let losses = |stack: u8| {
@@ -258,7 +258,7 @@ fn a_binary_that_no_frame_is_in_is_said() {
     assert_eq!((losses(1), losses(0)), (0, 1));
 }
 
-/// Of pthreads on macOS and of py-spy; the viewer has numbers of 32 bits.
+/// Thread ids of pthreads on macOS and of py-spy; the viewer uses numbers of 32 bits.
 #[test]
 fn an_id_of_a_thread_that_is_too_large_is_said() {
     let count = |id: &str| {
@@ -339,7 +339,7 @@ fn threads_past_the_limit_are_refused_before_they_are_made() {
     }
 }
 
-/// Each thread has tables of its own: what they hold is refused long before it is written.
+/// Each thread has separate tables. Their size is rejected long before they are written.
 #[test]
 fn tables_of_very_many_threads_are_refused() {
     let names: Vec<String> = (0..300).map(|at| format!("f{at}")).collect();

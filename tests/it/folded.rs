@@ -1,4 +1,4 @@
-//! Folded stacks: every line means what its grammar says, and comes back.
+//! Reads folded stacks by their grammar, and writes them back.
 
 mod support {
     pub fn corpus(name: &str) -> Vec<u8> {
@@ -31,12 +31,12 @@ fn again(profiles: &Profiles) -> String {
     String::from_utf8(written.payload).unwrap()
 }
 
-/// With attributes, links and timestamps behind the value.
+/// Options that write attributes, links and timestamps after the value.
 fn labelled() -> WriteOptions {
     WriteOptions::default().folded_labels(true)
 }
 
-/// Every sample as `root;leaf values {attributes} link times`.
+/// Formats every sample as `root;leaf values {attributes} link times`.
 fn samples(profiles: &Profiles) -> Vec<String> {
     let dictionary = profiles.dictionary();
     let mut lines = Vec::new();
@@ -128,7 +128,7 @@ fn what_cannot_be_read_is_said_with_its_line() {
     ] {
         let error = read_with(text.as_bytes(), SourceOptions::default()).unwrap_err();
         assert_eq!((error.kind(), error.to_string()), (ErrorKind::Malformed, message.to_owned()));
-        // Repaired, the line is passed over and said.
+        // Under repair, the line is skipped and reported.
         let repairing = options(SourceOptions::default()).policy(Policy::Repair);
         let finding = &read(text.as_bytes(), &repairing).unwrap().findings[0];
         assert_eq!((finding.code, &*finding.place), ("text.bad_line", &message[..6]));
@@ -154,7 +154,7 @@ x 12 k=v 5 -
         let middle = read(&there, &ReadOptions::default().format(*format)).unwrap().profiles;
         assert_eq!(again(&middle), text, "{format}");
     }
-    // Values of their own for several timestamps have a place since 1.8.
+    // Since 1.8, several timestamps may have separate values.
     let text = "a 5,6 - 1687841528000000000,1687841528000000001\n";
     let there = write(&folded(text.as_bytes()), Format::OTLP, &Default::default()).unwrap();
     assert_eq!(again(&read(&there.payload, &Default::default()).unwrap().profiles), text);
@@ -230,7 +230,7 @@ fn options_say_what_lines_do_not() {
         ("main", Some("kernel"), false),
     ];
     assert_eq!(said, expected);
-    // A format without lines takes none of them.
+    // A format without lines does not accept these options.
     let pprof = ReadOptions::default().source(SourceOptions::default().columns(2));
     let error = read(&support::corpus("rust-cpu.pb"), &pprof).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidOption);
@@ -276,7 +276,7 @@ fn what_a_scale_rounds_is_said() {
     let lines = |lines: [&str; 2]| lines.map(str::to_owned).to_vec();
     assert_eq!(with(b"a 1.4\nb 2.5\n", 1.0), (lines(["a [1]", "b [3]"]), rounded(2)));
     assert_eq!(with(b"a 1.4\nb 2.55\n", 10.0), (lines(["a [14]", "b [26]"]), rounded(1)));
-    // Neither by a double, nor within one, would these be what they are.
+    // Computing with doubles would change these values.
     let text = b"a 0.07\nb 90071992547409.93\n";
     assert_eq!(with(text, 100.0), (lines(["a [7]", "b [9007199254740993]"]), vec![]));
     for scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
@@ -298,7 +298,7 @@ fn dialects_are_read_where_they_are_named() {
     let frame = model.dictionary().frames(sample.stack).next_back().unwrap();
     assert_eq!((frame.filename(), frame.line()), ("app.py", 28));
 
-    // Commands and folders are as the user named them.
+    // Commands and folders keep the names that the user gave them.
     let text =
         b"process 1:\"sh -c a; b\";thread (0x7F): t;f (C:\\a (b)\\c.py:3);g(int) (lib (1).so) 5\n";
     let model = read_with(text, SourceOptions::default().dialect(Dialect::PySpy)).unwrap().profiles;
@@ -345,12 +345,12 @@ fn text_of_every_encoding_is_detected_and_read() {
         assert!(!reading.detected.evidence.is_empty());
         assert_eq!(samples(&reading.profiles), ["main;\u{e9}t\u{e9} [5]", "main [6]"]);
     }
-    // What is not UTF-8 is kept as it was.
+    // Bytes that are not UTF-8 stay unchanged.
     let bytes = b"a\xff;b 5\n";
     assert_eq!(write(&folded(bytes), Format::FOLDED, &labelled()).unwrap().payload, bytes);
 }
 
-/// Bytes that are a byte order mark, gzip or frames where a file begins are a name's anywhere else.
+/// A byte order mark, or the first bytes of gzip or frames, are part of a name anywhere else in a file.
 #[test]
 fn a_name_like_the_beginning_of_a_file_stays_one() {
     let frames = b"\0\0\0\x02ab\0\0\0\x03";
@@ -364,8 +364,8 @@ fn a_name_like_the_beginning_of_a_file_stays_one() {
     }
 }
 
-/// Also stacks that begin with a bracket, as JSON does, and lines of which all have attributes, several values or
-/// negative ones.
+/// Includes stacks that begin with a bracket, as JSON does, and files in which all lines have attributes, several
+/// values or negative values.
 #[test]
 fn what_is_written_is_detected() {
     let detected = |text: &[u8]| detect(text, &Default::default()).map(|detected| detected.format);
@@ -467,7 +467,7 @@ fn limits_hold() {
     assert_eq!(error.unwrap_err().limit(), Some("max_output_bytes"));
 }
 
-/// No broken variant of a file panics, and each error names its line.
+/// Broken variants of a file never cause a panic, and each error names its line.
 #[test]
 fn broken_variants_are_survived() {
     let text = b"foo;bar 1 k=\"v\",t=1.5 1687841528\nfoo;bar 2 trace_id=0x01,span_id=0x02\nP1;T0:2;a:b:3 4,5,6\nx (a.py:3) 5\n";
@@ -497,7 +497,7 @@ fn lines_of_something_else_do_not_hide_stacks() {
         (reading.profiles.iter().next().unwrap().sums(), reading.findings[0].count),
         (vec![6], 2)
     );
-    // Sentences that end with numbers are none.
+    // Sentences that end with numbers are not stacks.
     let prose = b"we met in 1999\nand again in 2004\nsince then never\n";
     assert_eq!(read(prose, &ReadOptions::default()).unwrap_err().kind(), ErrorKind::Unrecognised);
 }

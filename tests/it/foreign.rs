@@ -1,11 +1,10 @@
-//! Files of other profilers are named, each with a command that can be typed or the reason why there
-//! is none.
+//! Names the files of other profilers, each with a working command, or with the reason why there is no command.
 
 use std::path::{Path, PathBuf};
 
 use otlp_profiles::{Error, ErrorKind, Limits, ReadOptions, Reader};
 
-/// Why a file is not read; `None` if it is.
+/// Returns the error of a file; `None` if it can be read.
 fn refusal(path: &Path) -> Option<Error> {
     let options = ReadOptions::default().limits(Limits::file());
     match Reader::open(path, &options) {
@@ -18,7 +17,7 @@ fn testdata(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
 }
 
-/// What each kind is called, and the command that helps.
+/// The name of each kind, and the command that converts it.
 #[test]
 fn other_profilers_files_come_with_a_command() {
     for (file, what, command) in [
@@ -55,7 +54,7 @@ fn other_profilers_files_come_with_a_command() {
     }
 }
 
-/// Kinds of which there is no file here.
+/// Kinds without a sample file in this repository.
 #[test]
 fn what_is_known_by_its_first_lines_is_named() {
     for (bytes, what) in [
@@ -91,7 +90,7 @@ fn what_is_known_by_its_first_lines_is_named() {
     }
 }
 
-/// What a directory of profiles may have besides.
+/// Other files that a directory of profiles may contain.
 #[test]
 fn what_is_no_profile_is_known_as_such() {
     for bytes in [
@@ -107,14 +106,14 @@ fn what_is_no_profile_is_known_as_such() {
         let error = otlp_profiles::read(bytes, &ReadOptions::default()).unwrap_err();
         assert!(error.is_no_profile(), "{error}");
     }
-    // Broken profiles, and formats that are only compressed otherwise, may be.
+    // Broken profiles, and profiles in unsupported compressions, may still be profiles.
     for bytes in [&b"\xff\xfe\xfd"[..], b"\x28\xb5\x2f\xfd\x24", b"\x1f\x8b\x08\0", b"\x78\x01"] {
         let error = otlp_profiles::read(bytes, &ReadOptions::default()).unwrap_err();
         assert!(!error.is_no_profile(), "{error}");
     }
 }
 
-/// Whether a file beside profiles is none itself.
+/// Whether a file is in a directory of profiles but is not a profile.
 fn is_beside(path: &str) -> bool {
     let ends = [
         ".md",
@@ -132,7 +131,7 @@ fn is_beside(path: &str) -> bool {
     path.contains("/src/") || path.contains("/tools/") || ends.iter().any(|end| path.ends_with(end))
 }
 
-/// Every file is read, is named with a command or the reason why there is none, or is no profile.
+/// Every file is read, is named with a command or a reason, or is not a profile.
 #[test]
 fn every_file_of_the_corpus_is_read_or_named() {
     let mut left = vec![testdata("")];
@@ -162,7 +161,7 @@ fn every_file_of_the_corpus_is_read_or_named() {
     assert!(named >= 14, "{named}");
 }
 
-/// What a server, an archiver or a client put in the place of a profile, or around it.
+/// Bodies and wrappers that a server, an archiver or a client sent instead of a profile.
 #[test]
 fn wrappings_and_error_pages_are_named_and_quoted() {
     let read = |bytes: &[u8]| otlp_profiles::read(bytes, &ReadOptions::default()).unwrap_err();

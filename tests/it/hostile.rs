@@ -1,4 +1,4 @@
-//! Input nobody should send: no reader panics, takes memory out of proportion, or believes it.
+//! Reads hostile input: no reader panics, allocates memory out of proportion, or trusts it.
 #![cfg(feature = "proto-all")]
 
 use crate::support;
@@ -21,13 +21,13 @@ use proptest::prelude::*;
 
 const MIB: i64 = 1 << 20;
 
-/// The formats of protobuf.
+/// The protobuf formats.
 fn protobufs() -> impl Iterator<Item = &'static str> {
     let protobufs = Format::ALL.iter().filter(|format| format.is_whole() && !format.is_json());
     protobufs.map(|format| format.name())
 }
 
-/// A small payload of each format that has something in most of its messages.
+/// A small payload of each format with data in most of its messages.
 fn small(name: &str) -> Vec<u8> {
     let numbers = |seed: u32| {
         let at = (1..=500u32).map(move |at| at + seed * 1000);
@@ -53,7 +53,9 @@ fn small(name: &str) -> Vec<u8> {
     }
 }
 
-/// Reads with either policy; what is read is whole: it can be written as anything.
+/// Reads with either policy. A successful result is valid: every format can write it.
+/// @1933t
+/// field 0
 fn survive(name: &str, bytes: &[u8]) -> otlp_profiles::Result<Profiles> {
     let repairing = options(name).policy(Policy::Repair);
     if let Ok(readings) = support::read_all(bytes, &repairing) {
@@ -165,11 +167,11 @@ fn every_prefix_of_a_small_payload_is_an_end_or_an_error() {
     for name in Format::ALL.iter().filter(|format| format.is_whole()).map(|format| format.name()) {
         let bytes = small(name);
         assert!(bytes.len() > 60, "{name}: {}", bytes.len());
-        // JSON has no lengths that a cut could break, and is the longest: every eighth end will do.
+        // JSON has no lengths that truncation could break, and is the longest: test every eighth end.
         let step = if name == "otlp-json" { 8 } else { 1 };
         let ends = some((0..bytes.len()).step_by(step));
         let read = ends.filter(|&end| survive(name, &bytes[..end]).is_ok()).count();
-        // Only where a field of the outermost message ends; pprof's many are the strings' and the tables'.
+        // Reading succeeds only at the end of an outermost field. Most of those of pprof are strings and rows.
         let fields = top_level_fields(name, &bytes);
         assert!(
             read <= fields,
@@ -223,7 +225,7 @@ fn every_prefix_of_recorded_payloads_is_survived() {
         for end in some(0..bytes.len()) {
             let _ = survive(format, &bytes[..end]);
         }
-        // Of a gzip stream no prefix is whole.
+        // No prefix of a gzip stream is complete.
         let gzip = deflate(&bytes, Level::default());
         for end in some(2..gzip.len()) {
             assert!(
@@ -234,7 +236,7 @@ fn every_prefix_of_recorded_payloads_is_survived() {
     }
 }
 
-/// One field said in every way the wire allows: the same values.
+/// One field in every encoding that the wire format permits gives the same values.
 #[test]
 fn packed_unpacked_and_split_lists_are_one() {
     let strings = nest(&[5], b"");
@@ -257,7 +259,7 @@ fn packed_unpacked_and_split_lists_are_one() {
         [int(1, 1), len(4, &[5, 6]), len(5, &[fixed(1), fixed(2)].concat())].concat(),
         [len(4, &[5]), int(4, 6), tag(5, FIXED64), fixed(1).to_vec(), len(5, &fixed(2)), int(1, 1)]
             .concat(),
-        // The last of a field that is there once counts.
+        // The last occurrence of a singular field wins.
         [
             int(1, 0),
             int(4, 5),
@@ -341,7 +343,7 @@ fn messages_given_twice_are_merged_and_oneofs_take_the_last() {
         (value(&int(3, 0)), "(\"k\", Int(0))"),
         (value(&[int(3, 7), len(1, b"x")].concat()), "(\"k\", Str(\"x\"))"),
         (value(&[len(1, b"x"), int(2, 1)].concat()), "(\"k\", Bool(true))"),
-        // Two resources in one ResourceProfiles: their attributes add up, the last count counts.
+        // Two resources in one ResourceProfiles: their attributes are combined, and the last count wins.
         (
             len(
                 1,
@@ -359,7 +361,7 @@ fn messages_given_twice_are_merged_and_oneofs_take_the_last() {
         let prost = v1_10::ProfilesData::decode(&bytes[..]).expect("prost reads it");
         assert_eq!(said(&prost.encode_to_vec()), said(&bytes), "as prost merges them");
     }
-    // A list said twice in one value is one list; pprof's period type is one message of two halves.
+    // A list that occurs twice in one value is one list. pprof's period type is one message in two halves.
     let array = |value: u64| len(5, &len(1, &int(3, value)));
     let twice = value(&[array(1), array(2)].concat());
     let prost = v1_10::ProfilesData::decode(&twice[..]).expect("prost reads it");
@@ -387,7 +389,7 @@ fn messages_given_twice_are_merged_and_oneofs_take_the_last() {
     );
 }
 
-/// A text of a payload is marked, and one of its bytes made one that begins no character.
+/// Replaces a byte of a marked string with one that begins no UTF-8 character.
 #[test]
 fn text_that_is_not_utf8_is_refused_wherever_it_is() {
     const MARK: &str = "here it is";
@@ -437,7 +439,7 @@ fn text_that_is_not_utf8_is_refused_wherever_it_is() {
 
 #[test]
 fn numbers_are_as_wide_as_their_fields() {
-    // bool: any number but 0; uint32 and int32: the low half; int64: all of a varint of ten bytes.
+    // bool: any number except 0 is true; uint32 and int32: the low half; int64: all of a varint of ten bytes.
     let count = |value: u64| nest(&[1, 1], &int(2, value));
     for value in [0, 1, u64::from(u32::MAX), 1 << 32, (1 << 32) + 7, u64::MAX] {
         let prost = v1_10::ProfilesData::decode(&count(value)[..]).unwrap();
@@ -473,7 +475,7 @@ fn numbers_are_as_wide_as_their_fields() {
 
 #[test]
 fn a_small_gzip_of_empty_messages_is_refused_before_memory_is_taken() {
-    // Two bytes each, inflated from a few thousandths, and a hundred in memory.
+    // Two bytes each in the payload, a few thousandths of that in gzip, and a hundred bytes in memory.
     let inflated = 1 << 20;
     let fill = |field: &[u8]| {
         field
@@ -495,7 +497,7 @@ fn a_small_gzip_of_empty_messages_is_refused_before_memory_is_taken() {
         let limits = Limits::network().max_owned_bytes(4 << 20);
         let (result, cost) =
             cost(|| otlp_profiles::read(&gzip, &options(name).limits(limits)).map(drop));
-        // The inflated bytes themselves, as much again while inflating, and what the budget allows.
+        // The inflated bytes, the same again while inflating, and the budget.
         assert!(cost.peak < 10 * MIB, "{name} {path:?}: {} MiB", cost.peak / MIB);
         let error = result.expect_err(&format!("{name} {path:?} is past the budget"));
         assert!(
@@ -539,8 +541,8 @@ fn values_inside_values_stop_at_the_limit() {
 
 #[test]
 fn slices_that_expand_are_bounded() {
-    // 1.3 to 1.7: every sample may say "all of location_indices", so n + m bytes mean n × m frames. Equal slices become
-    // one stack, but all of each is compared.
+    // 1.3 to 1.7: every sample may refer to all of location_indices, so n + m bytes mean n × m frames. Equal slices
+    // become one stack, but each is compared completely.
     let count = 100_000u64;
     let indices = vec![0u8; count as usize];
     for equal in [false, true] {
@@ -619,7 +621,8 @@ fn every_limit_is_checked() {
     }
 }
 
-/// Each profile was within the limit, and a payload of a thousand profiles took a thousand times as many samples.
+/// Regression: the limit applied to each profile, so a payload of a thousand profiles could have a thousand times
+/// as many samples.
 #[test]
 fn samples_are_limited_for_all_profiles_together() {
     let mut builder = Builder::new();
@@ -668,7 +671,7 @@ proptest! {
         }
     }
 
-    /// A payload of one generation read as every other.
+    /// Reads a payload of one generation as every other.
     #[test]
     fn a_generation_taken_for_another_is_survived(at in 0..FORMS.len(), numbers in support::generate::tapes()) {
         let document = doc(&mut Tape::new(numbers), Room { caps: FORMS[at].caps, portable: false });
@@ -679,7 +682,7 @@ proptest! {
     }
 }
 
-/// What takes each row into account with all the others takes minutes for this many.
+/// Comparing each row with all others would take minutes for this number.
 #[test]
 fn time_is_in_proportion_to_the_rows() {
     const ROWS: u64 = 100_000;
@@ -688,7 +691,7 @@ fn time_is_in_proportion_to_the_rows() {
         let more = (0..more).map(|row| format!("text {row}"));
         [String::new(), "cpu".to_owned()].into_iter().chain(more).collect::<Vec<_>>()
     };
-    // Locations that are folded, each the stack of a sample; another that is not there is in it too.
+    // Folded locations, each the stack of a sample; the last stack also contains a missing location.
     let profile = pprof::Profile {
         string_table: strings(0),
         sample_type: vec![pprof::ValueType { r#type: 1, unit: 0 }],
@@ -710,7 +713,7 @@ fn time_is_in_proportion_to_the_rows() {
     let dictionary = reading.profiles.dictionary();
     assert_eq!(dictionary.stack(samples.get(7).unwrap().stack).len(), 1);
 
-    // Samples of one key, each in a unit of its own.
+    // Samples with one key, each with another unit.
     let label =
         |row: u64| pprof::Label { key: 1, num: 1, num_unit: row as i64 + 2, ..Default::default() };
     let profile = pprof::Profile {
@@ -731,7 +734,7 @@ fn time_is_in_proportion_to_the_rows() {
     assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
 }
 
-/// A payload of 1.3 with one sample of such labels, of which there are as many texts.
+/// A payload of 1.3 with one sample of such labels, with as many strings.
 fn otep_labels(labels: Vec<v1_3::Label>) -> Vec<u8> {
     let keys = (0..labels.len()).map(|row| format!("key {row}"));
     let strings = [String::new(), "cpu".to_owned()].into_iter().chain(keys).collect();
@@ -746,12 +749,12 @@ fn otep_labels(labels: Vec<v1_3::Label>) -> Vec<u8> {
     nest(&[1, 2, 2], &container.encode_to_vec())
 }
 
-/// What compares each label with all the others takes minutes for this many.
+/// Comparing each label with all others would take minutes for this number.
 #[test]
 fn labels_of_one_sample_take_time_in_proportion() {
     const LABELS: i64 = 60_000;
     let begun = std::time::Instant::now();
-    // Each of a key of its own but the last, which is of the second one's.
+    // Each has a different key, except the last one, which repeats the second.
     let keys = |count: i64| (0..count).map(|row| 2 + if row + 1 == LABELS { 1 } else { row });
     let label = |key| pprof::Label { key, num: key, ..Default::default() };
     let texts = (0..LABELS).map(|row| format!("key {row}"));
@@ -786,7 +789,7 @@ fn labels_of_one_sample_take_time_in_proportion() {
     assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
 }
 
-/// Indices that come one by one, or in several parts, are as many as those that come at once.
+/// Indices that arrive one by one or in several parts count as much as those that arrive at once.
 #[test]
 fn attributes_are_counted_by_the_item_however_they_come() {
     let ways: [fn(u32) -> Vec<u8>; 4] = [
@@ -830,7 +833,7 @@ fn attributes_are_counted_by_the_item_however_they_come() {
     assert!(error.limit() == Some("max_attributes_per_item"), "{error}");
 }
 
-/// A message shows the beginning of a text of the payload, escaped: not a megabyte of it in five.
+/// A message quotes the beginning of a string of the payload, escaped, and not all of a megabyte.
 #[test]
 fn messages_show_the_beginning_of_a_text() {
     let text = [&b"\xff"[..], &[1; 1 << 19]].concat();

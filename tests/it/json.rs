@@ -1,5 +1,4 @@
-//! OTLP/JSON: what is written is what the specification asks for, what is read is more, and
-//! nothing harms.
+//! Writes OTLP/JSON as the specification requires, reads more forms than it writes, and survives damaged text.
 #![cfg(feature = "proto-all")]
 
 use crate::support;
@@ -18,8 +17,8 @@ use proptest::prelude::*;
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{FieldDescriptorProto, FileDescriptorSet};
 
-/// Protobuf's JSON mapping with OTLP's three exceptions, from the compiled schemas: it shares
-/// nothing with the crate.
+/// Protobuf's JSON mapping with OTLP's three exceptions, derived from the compiled schemas. It shares no code with
+/// the crate.
 struct Oracle(FileDescriptorSet);
 
 #[derive(Clone, Copy)]
@@ -177,7 +176,7 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// What is written is what the oracle says of the binary payload, and reads as the same.
+/// The written JSON equals the oracle's conversion of the binary payload, and reads as the same profiles.
 #[track_caller]
 fn there_and_back(profiles: &Profiles) {
     for refs in [StringEncoding::Inline, StringEncoding::Dictionary] {
@@ -211,11 +210,11 @@ fn every_generation() -> impl Strategy<Value = (&'static str, Vec<u8>)> {
     (0..FORMS.len()).prop_flat_map(move |at| {
         let form = &FORMS[at];
         let docs = docs(Room { caps: form.caps, portable: false });
-        // What nothing is measured in says nothing of its generation.
+        // A payload without sample types does not show its generation.
         let docs = docs.prop_map(|mut doc| {
             let scopes = doc.resources.iter_mut().flat_map(|resource| &mut resource.scopes);
             scopes.for_each(|scope| scope.profiles.retain(|profile| !profile.types.is_empty()));
-            // Nor do tables alone, which might be pprof's.
+            // Neither do tables alone, which might be those of a pprof.
             doc.resources.resize_with(doc.resources.len().max(1), Default::default);
             doc.resources[0].schema_url = "https://example.com".to_owned();
             doc
@@ -230,7 +229,7 @@ proptest! {
         there_and_back(&read(generation, &bytes));
     }
 
-    /// The JSON of a generation is told by its names and read as its bytes are.
+    /// JSON of each generation is detected by its names, and reads like its binary payload.
     #[test]
     fn json_of_every_generation_is_read((generation, bytes) in every_generation()) {
         let text = Oracle::of(generation).json(&bytes);
@@ -252,7 +251,7 @@ proptest! {
         }
     }
 
-    /// What is changed at one place is read or refused; nothing else.
+    /// Text with one change is read or rejected.
     #[test]
     fn damaged_text_is_read_or_refused(
         (generation, bytes) in every_generation(),
@@ -272,14 +271,14 @@ proptest! {
     }
 }
 
-/// Something of everything.
+/// A payload with every kind of field.
 const TINY: &str = r#"{"resourceProfiles":[{"resource":{"attributes":[{"key":"k","value":{"arrayValue":{"values":[{"stringValue":"é\n"},{"boolValue":false},{"doubleValue":-1.5},{}]}}}],"droppedAttributesCount":1},"scopeProfiles":[{"scope":{"name":"s"},"profiles":[{"sampleType":{"typeStrindex":1,"unitStrindex":2},"samples":[{"stackIndex":1,"attributeIndices":[1],"linkIndex":1,"values":["-7"],"timestampsUnixNano":["1001"]}],"timeUnixNano":"1000","durationNano":"9","period":"3","profileId":"000102030405060708090a0b0c0d0e0f","originalPayloadFormat":"x","originalPayload":"Zm9vYg=="}]}]}],"dictionary":{"mappingTable":[{}],"locationTable":[{},{"address":"18446744073709551615","lines":[{"functionIndex":1,"line":"5"}]}],"functionTable":[{},{"nameStrindex":3}],"linkTable":[{},{"traceId":"00112233445566778899aabbccddeeff","spanId":"0123456789abcdef"}],"stringTable":["","cpu","ns","main","k"],"attributeTable":[{},{"keyStrindex":4,"value":{"bytesValue":"+/8="}}],"stackTable":[{},{"locationIndices":[1]}]}}"#;
 
 fn findings(text: &str) -> Vec<ReadFinding> {
     otlp_profiles::read(text.as_bytes(), &options("otlp-json")).unwrap().findings
 }
 
-/// The JSON that is written of what a JSON says.
+/// Reads a JSON payload and writes it again.
 #[track_caller]
 fn again(text: &str) -> String {
     String::from_utf8(write("otlp-json", &read("otlp-json", text.as_bytes())).0).unwrap()
@@ -292,7 +291,7 @@ fn a_small_one_comes_back_as_it_is() {
     assert_eq!(again("{}"), again(" {\t} \r\n"));
 }
 
-/// Every change to the text here changes nothing of what it says.
+/// None of these changes to the text alters its meaning.
 #[test]
 fn many_forms_say_the_same() {
     let same: &[(&str, &str)] = &[
@@ -383,7 +382,7 @@ fn what_is_unknown_is_left_out_and_said() {
     let [finding] = &findings(&text)[..] else { panic!("{:?}", findings(&text)) };
     assert_eq!((finding.code, finding.count, &*finding.place), ("field.unknown", 2, "Sample.neu"));
     assert_eq!(finding.message, r#"dropped the unknown key "neu" of Sample"#);
-    // Names of the past mean nothing to the present.
+    // Names of older generations are unknown in the current one.
     let [finding] = &findings(&TINY.replacen("stackIndex", "locationsLength", 1))[..] else {
         panic!()
     };
@@ -411,7 +410,7 @@ fn of_keys_said_twice_the_last_counts() {
     }
 }
 
-/// A value is one thing: what JSON says besides the last of them is not lost without a word.
+/// A value has one type. If JSON contains others before the last, they are reported.
 #[test]
 fn of_two_cases_of_a_value_the_last_counts() {
     let with = |value: &str| {
@@ -434,7 +433,7 @@ fn of_two_cases_of_a_value_the_last_counts() {
     assert!(findings(&with(r#""intValue":null,"stringValue":"x""#)).is_empty());
 }
 
-/// The Collector's file exporter writes a message a line.
+/// The Collector's file exporter writes one message per line.
 #[test]
 fn lines_are_read_message_by_message() {
     let read_all = |text: &str| support::read_all(text.as_bytes(), &ReadOptions::default());
@@ -487,7 +486,7 @@ fn errors_name_the_place_and_the_byte() {
     }
 }
 
-/// What only the reader of the bytes can know has its place in the text too.
+/// Errors that only the binary reader detects have a place in the text, too.
 #[test]
 fn errors_of_the_bytes_are_errors_of_the_text() {
     let text = TINY.replacen(r#""stringValue":"é\n""#, r#""stringValueStrindex":77"#, 1);
@@ -555,7 +554,7 @@ fn depth_is_limited_and_costs_nothing() {
                 .contains("257 levels of nesting exceed the limit of 256, which cannot be raised");
         assert!(limit || text.starts_with('['), "{error}");
     }
-    // As deep as the bytes may be, the text may be.
+    // Text may nest as deep as binary payloads.
     let nested = |depth: usize| {
         let value = values.repeat(depth) + "{}" + &"]}}".repeat(depth);
         let open = r#"{"resourceProfiles":[{"resource":{"attributes":[{"value":"#;
@@ -594,7 +593,7 @@ fn limits_hold_for_the_text() {
     assert!(error.limit() == Some("max_output_bytes"), "{error}");
 }
 
-/// Keys said again and again, large ones between small ones, take no more than linear time.
+/// Repeated keys, with large values between small ones, take linear time.
 #[test]
 fn repeated_keys_are_cheap() {
     let large = format!(r#""stringTable":["{}"],"#, "x".repeat(1 << 20));
@@ -610,7 +609,8 @@ fn repeated_keys_are_cheap() {
     assert_eq!(profiles.iter().next().unwrap().period(), 7);
 }
 
-/// D13: detection says whose the names are, of as much as it looks at; reading names what it read.
+/// Detection names the generation of the names in the part that it examines; reading names the generation that it
+/// read.
 #[test]
 fn the_generation_of_a_text_is_named() {
     let evidence = |text: &str| {
@@ -639,7 +639,7 @@ fn the_generation_of_a_text_is_named() {
 
 #[test]
 fn older_names_tell_their_generation() {
-    // Of two enums only older generations speak, by number or by name.
+    // Only older generations have two of the enums, as numbers or as names.
     for temporality in ["2", r#""2""#, r#""AGGREGATION_TEMPORALITY_CUMULATIVE""#] {
         let text = format!(
             r#"{{"resourceProfiles":[{{"scopeProfiles":[{{"profiles":[{{"sampleType":[{{"typeStrindex":1,"aggregationTemporality":{temporality}}}],"sample":[{{"value":["4"]}}]}}]}}]}}],"dictionary":{{"stringTable":["","cpu"]}}}}"#
@@ -664,7 +664,7 @@ fn older_names_tell_their_generation() {
     assert!(form("otlp-1.7").caps.columns);
 }
 
-/// Protobuf libraries write base64: its length tells it from hexadecimal digits.
+/// Protobuf libraries write base64. Its length distinguishes it from hexadecimal digits.
 #[test]
 fn ids_in_base64_are_read_and_noted() {
     let text = |profile: &str, trace: &str, span: &str| {

@@ -1,15 +1,15 @@
-//! JSON of other tools with its tree bent: values of other types, keys that are gone or there twice,
-//! numbers past all bounds, nesting without end. Each is read, or refused with its place.
+//! Reads mutated JSON of other tools: values of other types, missing and repeated keys, huge numbers, deep nesting.
+//! Each file is read, or rejected with a place.
 
 use crate::support::files;
 use crate::support::sized;
 use otlp_profiles::{Error, ErrorKind, Format, Policy, ReadOptions, WriteOptions, read, write};
 use serde_json::{Map, Value, json};
 
-/// Stands for text that no tree of `serde_json` can be.
+/// Marks text that no tree of `serde_json` can represent.
 const RAW: &str = "raw text: ";
 
-/// The values of a tree, itself the first.
+/// The number of values in a tree, including the root.
 fn count(value: &Value) -> usize {
     1 + match value {
         Value::Array(items) => items.iter().map(count).sum(),
@@ -18,7 +18,7 @@ fn count(value: &Value) -> usize {
     }
 }
 
-/// Changes the value that is the `at`th.
+/// Mutates the value with index `at`.
 fn bend(value: &mut Value, at: &mut usize, random: &mut dyn FnMut() -> usize) {
     if *at == 0 {
         *value = bent(value, random);
@@ -84,7 +84,7 @@ fn bent(value: &Value, random: &mut dyn FnMut() -> usize) -> Value {
     }
 }
 
-/// A tree as text, with what it stands for.
+/// Converts a tree to text, and replaces the marked strings.
 fn text(value: &Value) -> String {
     let text = value.to_string().replace(&format!("{RAW}\":"), "\":");
     let quoted_raw = format!("\"{RAW}");
@@ -98,13 +98,13 @@ fn text(value: &Value) -> String {
     out
 }
 
-/// Where the quote is that ends a text.
+/// Returns the position of the closing quote of a string.
 fn quoted(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     (0..bytes.len()).find(|&at| bytes[at] == b'"' && (at == 0 || bytes[at - 1] != b'\\'))
 }
 
-/// Whether an error says where it is, or is about all of the file.
+/// Whether an error has a place, or concerns the whole file.
 fn is_clear(error: &Error) -> bool {
     let whole = ["contains no OSProfiler message", "are missing", "a point"];
     let message = error.to_string();

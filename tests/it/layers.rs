@@ -1,11 +1,11 @@
-//! A module imports only from its own folder and from lower layers.
+//! Checks that a module imports only from its own folder and from lower layers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::support::sources;
 
-/// The rooms of the house, by the first word of their path; what they may import is below them.
+/// Modules by the first word of their path, with their layer. They may import lower layers.
 const LAYERS: &[(&str, u32)] = &[
     ("error", 0),
     ("limits", 0),
@@ -32,8 +32,8 @@ fn layer(room: &str) -> Option<u32> {
     LAYERS.iter().find(|(name, _)| *name == room).map(|(_, layer)| *layer)
 }
 
-/// What a file names of the crate outside its tests: for `crate::a::b` and `crate::{a, b}` the `a`s and `b`s
-/// that follow `crate`.
+/// Returns the names that a file imports from the crate outside its tests: for `crate::a::b` and `crate::{a, b}`,
+/// each `a` and `b` that follows `crate`.
 fn imports(text: &str) -> Vec<(usize, String)> {
     let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     let mut found = Vec::new();
@@ -88,21 +88,21 @@ fn a_module_imports_only_from_its_own_folder_and_lower_layers() {
             match layer(&name) {
                 _ if name == room => {}
                 Some(other) if other < own => {}
-                // The two files of layer 0 lie in one folder.
+                // The two modules of layer 0 may import each other.
                 Some(0) if own == 0 => {}
                 Some(other) => wrong
                     .push(format!("{place}: {room} (layer {own}) imports {name} (layer {other})")),
-                // What lib.rs brings to the surface has a room of its own, which should be named.
+                // An item that lib.rs re-exports belongs to a module, which the import should name.
                 None => wrong.push(format!("{place}: {name} is named without its room")),
             }
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
-    // The test reads what it is meant to read.
+    // The test finds the files that it should check.
     assert!(seen["format"] > 100 && seen["reader"] > 3, "{seen:?}");
 }
 
-/// The most lines of a file without its tests: of all files, and of 95 % of them.
+/// Maximum lines of a file without tests: of all files, and of 95 % of them.
 const LONGEST: usize = 800;
 const LONG: usize = 450;
 
@@ -137,7 +137,7 @@ fn the_command_uses_the_public_library_alone() {
     }
 }
 
-/// Whether a line says a field's number itself: in what is written, or in the tag that is read.
+/// Whether a line contains a literal field number: for a written field, or in a tag to read.
 fn says_a_number(line: &str) -> bool {
     let is_digit = |rest: &str| rest.starts_with(|first: char| first.is_ascii_digit());
     let written = line.match_indices("field_").any(|(at, _)| {

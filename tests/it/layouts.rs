@@ -1,5 +1,4 @@
-//! Layouts change the order of what is written and nothing else: in every generation, of recorded and
-//! of made profiles.
+//! Layouts change only the order of written data, in every generation, for recorded and for random profiles.
 #![cfg(feature = "proto-all")]
 
 use crate::support;
@@ -28,7 +27,7 @@ fn write_as(format: &str, profiles: &Profiles, layout: Layout) -> (Vec<u8>, Loss
     (written.payload, written.losses)
 }
 
-/// What a pprof says comes back from every layout of every format, and no layout loses more.
+/// A pprof comes back from every layout of every format, and no layout loses more than another.
 fn pprof_comes_back(name: &str, before: &pprof::Profile) -> Result<(), TestCaseError> {
     let said = support::pprof::meaning(before);
     let model = read("pprof", &before.encode_to_vec());
@@ -50,7 +49,7 @@ fn pprof_comes_back(name: &str, before: &pprof::Profile) -> Result<(), TestCaseE
     Ok(())
 }
 
-/// The corpus, where there is one: its pprofs below a size.
+/// The pprofs of the corpus below a size, if the corpus is present.
 fn corpus(below: u64) -> Vec<(String, Vec<u8>)> {
     let Ok(folder) = std::env::var("OTLP_PROFILES_CORPUS") else {
         eprintln!("skipped: OTLP_PROFILES_CORPUS is not set");
@@ -83,16 +82,15 @@ fn recorded_profiles_come_back_from_every_layout() {
     let files = testdata(&[".pb.gz", ".pb"]).into_iter().chain(corpus(1 << 14));
     for (name, bytes) in files {
         let Ok(before) = pprof::Profile::decode(&bytes[..]) else { continue };
-        // Rows that are equal become one, so that the second time nothing is new.
+        // Join equal rows first, so that writing again adds no rows.
         let once = write("pprof", &read("pprof", &bytes)).0;
         let before = pprof::Profile::decode(&once[..]).unwrap_or(before);
         pprof_comes_back(&name, &before).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
 }
 
-/// What a layout has ordered is in its order: read and written again it is the same bytes. Not those
-/// of which the compact layout leaves samples out, since they are put together only for a format whose
-/// profiles have several sample types.
+/// Writing in the same layout again gives the same bytes. Excludes payloads of which the compact layout omits
+/// samples, because these are joined only for formats with several sample types per profile.
 #[test]
 fn recorded_profiles_are_written_the_same_again() {
     for (name, bytes) in testdata(&[".pb.gz", ".pb"]).into_iter().chain(corpus(1 << 14)) {
@@ -112,7 +110,7 @@ fn recorded_profiles_are_written_the_same_again() {
     }
 }
 
-/// A payload of a generation says the same in every layout of it.
+/// A payload of a generation has the same meaning in each of its layouts.
 fn says_the_same(from: &str, doc: &Doc) -> Result<(), TestCaseError> {
     let model = read(from, &(form(from).lower)(doc));
     for to in FORMS {
@@ -123,7 +121,7 @@ fn says_the_same(from: &str, doc: &Doc) -> Result<(), TestCaseError> {
             let worse = losses.iter().find(|loss| loss.code.kind() >= LossKind::Approximated);
             prop_assert_eq!(worse, None, "{} to {} {:?}", from, to.name, layout);
             let what = format!("{from} to {} {layout:?}", to.name);
-            // Where one profile becomes several, they are compared once they are one again.
+            // If one profile becomes several, join them again before the comparison.
             let (expected, got) = if form(from).caps.columns && !to.caps.columns {
                 let back = |bytes: &[u8]| write(from, &read(to.name, bytes)).0;
                 let raise = |bytes: &[u8]| (form(from).raise)(&back(bytes)).expect("ours");
@@ -169,7 +167,7 @@ proptest! {
     }
 }
 
-/// The samples of a payload in their order, each as its functions and its values.
+/// The samples of a payload in order: functions and values.
 fn samples(profiles: &Profiles) -> Vec<(Vec<String>, Vec<i64>)> {
     let dictionary = profiles.dictionary();
     let samples = profiles.iter().flat_map(|profile| profile.samples().iter());
@@ -180,7 +178,7 @@ fn samples(profiles: &Profiles) -> Vec<(Vec<String>, Vec<i64>)> {
     said.collect()
 }
 
-/// Lists of one number that are written as one are fields of another kind in other generations.
+/// Lists of one number that are written unpacked look like fields of another type in other generations.
 #[test]
 fn every_layout_is_known_for_what_it_is() {
     for (name, bytes) in testdata(&[".pb.gz", ".pb"]).into_iter().chain(corpus(100_000)) {
@@ -198,7 +196,7 @@ fn every_layout_is_known_for_what_it_is() {
     }
 }
 
-/// Profiles so small that every number may be an index: which of them are lists is all that tells.
+/// In such small profiles every number may be an index, so only the lists distinguish the generations.
 #[test]
 fn small_profiles_are_known_for_what_they_are() {
     let mut state = 7u64;
@@ -251,14 +249,14 @@ fn keep_keeps_the_order_of_samples() {
     }
 }
 
-/// The samples of each profile of a payload of OTLP 1.10.
+/// The number of samples in each profile of a payload of OTLP 1.10.
 fn counts(payload: &[u8]) -> Vec<usize> {
     let data = v1_10::ProfilesData::decode(payload).expect("prost decodes what we write");
     let scope = &data.resource_profiles[0].scope_profiles[0];
     scope.profiles.iter().map(|profile| profile.samples.len()).collect()
 }
 
-/// Samples of three columns: of one stack many, with zeros wherever they can be.
+/// Samples of three columns: many of one stack, with zeros in every possible place.
 fn with_zeros() -> pprof::Profile {
     let mut profile = pprof::Profile {
         string_table: ["", "a", "b", "c", "count", "f"].map(str::to_owned).to_vec(),
@@ -321,7 +319,7 @@ fn rows_that_nothing_refers_to_are_counted_and_mappings_stay() {
     }
 }
 
-/// The order puts a function that says nothing before the others, where OTLP 1.3 to 1.7 would take it for none.
+/// The order puts an empty function before the others, where OTLP 1.3 to 1.7 would read it as no function.
 #[test]
 fn an_empty_function_stays_a_function_wherever_it_stands() {
     let function = |id, name| pprof::Function { id, name, ..Default::default() };
@@ -352,7 +350,7 @@ fn an_empty_function_stays_a_function_wherever_it_stands() {
 
 #[test]
 fn compact_takes_fewer_bytes() {
-    // Nearly all of some others are texts, which no order makes shorter.
+    // Other files consist almost entirely of strings, which no order shortens.
     for (name, bytes) in testdata(&["heap.pb.gz", "labels.pb.gz", "wall.pb.gz"]) {
         if name.starts_with("rust") {
             continue;
@@ -363,7 +361,7 @@ fn compact_takes_fewer_bytes() {
     }
 }
 
-/// A chain of calls, each with samples of its own, and as many equal ones with labels.
+/// A chain of calls, each with separate samples, and as many equal samples with labels.
 #[test]
 fn a_hundred_thousand_of_everything() {
     let mut builder = Builder::new();

@@ -1,4 +1,4 @@
-//! What the accessors say of real profiles is what walking the tables by hand says.
+//! Compares the accessors with a walk over the tables, for real profiles.
 #![cfg(feature = "proto-all")]
 
 use crate::support;
@@ -13,7 +13,7 @@ use otlp_profiles::model::{Entry, FrameRef, LocationId, SampleRef, Value};
 use otlp_profiles::{Builder, Dictionary, Format, Limits, Profiles};
 use serde_json::Value as Json;
 
-/// Every profile of testdata, as it is and through every format.
+/// Every profile of testdata, unchanged and converted through every format.
 fn every_form() -> impl Iterator<Item = (String, Profiles)> {
     testdata(&[".pb", ".pb.gz", ".binpb"]).into_iter().flat_map(|(name, bytes)| {
         let format = match &*name {
@@ -81,7 +81,7 @@ fn totals_and_observations_add_up_to_the_sums() {
     }
 }
 
-/// The frames of a stack by hand: name, file, line, column, address, inlined.
+/// The frames of a stack from the tables: name, file, line, column, address, inlined.
 fn by_hand(
     sample: SampleRef,
     dictionary: &Dictionary,
@@ -177,7 +177,7 @@ fn build_ids_and_frame_types_are_found() {
     assert_eq!(found, expected);
 }
 
-/// A value as the model's own matches say it.
+/// Converts a value by matching the model's enum.
 fn by_match(value: &Value, dictionary: &Dictionary) -> Val {
     match value {
         Value::String(text) => Val::str(dictionary.text(*text)),
@@ -300,7 +300,7 @@ fn times_are_the_numbers() {
     assert!(timed > 0);
 }
 
-/// 100,000 of whatever a walk goes over.
+/// Walks over 100,000 items of each kind.
 #[test]
 fn walks_take_time_in_proportion() {
     let many = sized(100_000);

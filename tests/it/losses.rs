@@ -1,4 +1,4 @@
-//! Everything a conversion cannot keep has its code, and only that code is reported.
+//! Each loss of a conversion is reported with its code and no other.
 #![cfg(feature = "proto-all")]
 
 use crate::support;
@@ -15,7 +15,7 @@ use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::{pprof, v1_3, v1_7, v1_10};
 use otlp_profiles::{Format, Policy, WriteOptions};
 
-/// One profile of one sample, of which every format can say everything.
+/// A profile with one sample that every format can represent completely.
 fn base() -> Doc {
     let profile = Profile {
         types: vec![Type { name: "cpu".into(), unit: "ns".into(), temporality: 0 }],
@@ -41,12 +41,12 @@ fn sample(doc: &mut Doc) -> &mut Sample {
     &mut profile(doc).samples[0]
 }
 
-/// Says what the values measure.
+/// Sets the sample type and unit.
 fn named(doc: &mut Doc, name: &str, unit: &str) {
     profile(doc).types[0] = Type { name: name.into(), unit: unit.into(), temporality: 0 };
 }
 
-/// Gives the sample an attribute.
+/// Adds an attribute to the sample.
 fn attribute(doc: &mut Doc, key: &str, value: Val, unit: &str) {
     let row = row(doc, key, value, unit);
     sample(doc).attributes.push(row);
@@ -57,12 +57,12 @@ fn row(doc: &mut Doc, key: &str, value: Val, unit: &str) -> usize {
     doc.tables.attributes.len() - 1
 }
 
-/// What reading makes of a label that is a text, and one of several kinds.
+/// The reader's value for a label that is a string, among several labels with one key.
 fn text_pair(text: &str) -> Val {
     Val::Map(vec![("str".into(), Val::str(text))])
 }
 
-/// The same of a number.
+/// The same for a number.
 fn number_pair(number: i64) -> Val {
     Val::Map(vec![("num".into(), Val::Int(number))])
 }
@@ -100,7 +100,7 @@ fn ints(values: &[i64]) -> Val {
     Val::Array(values.iter().map(|value| Val::Int(*value)).collect())
 }
 
-/// A second profile of the same samples.
+/// Adds a second profile with the same samples.
 fn second_column(doc: &mut Doc) {
     let mut column = profile(doc).clone();
     column.types[0].name = "wall".into();
@@ -109,7 +109,7 @@ fn second_column(doc: &mut Doc) {
 
 type Case = (&'static [&'static str], &'static str, &'static str, fn(&mut Doc));
 
-/// The codes, worst first; the generation read; the format written; what the base has besides.
+/// The codes, worst first; the format to read; the format to write; the change to the base document.
 const CASES: &[Case] = &[
     (&[], "otlp-1.10", "pprof", |_| {}),
     (&[], "otlp-1.10", "otlp-1.9", |_| {}),
@@ -118,7 +118,7 @@ const CASES: &[Case] = &[
     (&["profile_id.synthesized", "temporality.assumed"], "otlp-1.10", "otlp-1.7", |_| {}),
     (&["profile_id.synthesized", "temporality.assumed"], "otlp-1.10", "otlp-1.3", |_| {}),
     (&["temporality.dropped"], "otlp-1.8", "otlp-1.9", |d| profile(d).types[0].temporality = 2),
-    // Formats of other tools: what values measure is not said there.
+    // Formats of other tools: folded stacks do not contain the sample type.
     (&["sample_type.dropped", "stack.empty"], "otlp-1.10", "folded", |_| {}),
     (&["stack.empty"], "otlp-1.10", "folded", |d| named(d, "samples", "count")),
     (&["period.dropped", "time.dropped", "stack.empty"], "otlp-1.10", "folded", |d| {
@@ -165,7 +165,7 @@ const CASES: &[Case] = &[
         named(d, "samples", "count");
         attribute(d, "size", Val::Int(5), "bytes");
     }),
-    // What a rule would assume again is not lost.
+    // A temporality that the reader would assume anyway is not lost.
     (&[], "otlp-1.8", "otlp-1.9", |d| profile(d).types[0].temporality = 1),
     (&[], "otlp-1.8", "pprof", |d| profile(d).types[0].temporality = 1),
     (&["temporality.dropped"], "otlp-1.8", "otlp-1.10", |d| profile(d).period_type.temporality = 1),
@@ -203,7 +203,7 @@ const CASES: &[Case] = &[
         let row = row(d, "k", Val::Int(1), "");
         profile(d).attributes.push(row);
     }),
-    // Comments of numbers of their own are texts, and pprof has no unit for them.
+    // Comments that are separate numbers become strings, and pprof has no unit for them.
     (&["attr.profile.dropped"], "otlp-1.10", "pprof", |d| {
         let row = row(d, "pprof.profile.comment.0", Val::Int(7), "");
         profile(d).attributes.push(row);
@@ -250,7 +250,7 @@ const CASES: &[Case] = &[
     }),
     (&["attr.array1"], "otlp-1.10", "pprof", |d| attribute(d, "k", ints(&[1]), "")),
     (&[], "otlp-1.10", "pprof", |d| attribute(d, "k", ints(&[1, 2]), "By")),
-    // Reading makes a list of pairs where a list of plain values cannot say the labels, and no other.
+    // The reader returns a list of pairs only if a list of plain values cannot represent the labels.
     (&["label.pairs"], "otlp-1.10", "pprof", |d| {
         attribute(d, "k", Val::Array(vec![text_pair("a")]), "")
     }),
@@ -294,7 +294,7 @@ const CASES: &[Case] = &[
     (&[], "otlp-1.7", "otlp-1.10", |d| sample(d).times = vec![1]),
     (&[], "otlp-1.7", "otlp-1.10", |d| sample(d).times = vec![1, 2, 3, 4, 5]),
     (&["timestamps.value_split"], "otlp-1.7", "pprof", |d| sample(d).times = vec![1, 2]),
-    // No value and no timestamp: only a series can be empty.
+    // Neither a value nor a timestamp: only a series of timestamps can be empty.
     (&[], "otlp-1.10", "otlp-1.9", |d| sample(d).values.clear()),
     (&["columns.zero_filled"], "otlp-1.10", "pprof", |d| sample(d).values.clear()),
     (&["columns.zero_filled", "temporality.assumed"], "otlp-1.10", "otlp-1.7", |d| {
@@ -312,7 +312,7 @@ const CASES: &[Case] = &[
         other.attributes = vec![row(d, "k", Val::Int(1), "ns")];
         profile(d).samples.push(other);
     }),
-    // OTEP 0239 has a label for each of these, where units go by key.
+    // OTEP 0239 has a label for each of these, because its units belong to keys.
     (&["temporality.assumed"], "otlp-1.10", "otlp-1.3", |d| {
         profile(d).id = [1; 16];
         attribute(d, "k", Val::Int(1), "By");
@@ -322,7 +322,7 @@ const CASES: &[Case] = &[
             profile(d).samples.push(other);
         }
     }),
-    // … but none for a list, or for what a location has.
+    // … but none for a list, or for the attributes of a location.
     (&["unit.key_conflict", "temporality.assumed"], "otlp-1.10", "otlp-1.3", |d| {
         profile(d).id = [1; 16];
         attribute(d, "k", Val::Int(1), "By");
@@ -346,7 +346,7 @@ const CASES: &[Case] = &[
         lined(d, Some(0));
         mapping_attribute(d, "pprof.mapping.has_functions", Val::Bool(false));
     }),
-    // Attributes that nothing refers to are left out where others become fields.
+    // Unreferenced attributes are dropped if others become fields.
     (&["orphan.dropped"], "otlp-1.8", "otlp-1.8", |d| {
         profile(d).comments.push("c".into());
         row(d, "k", Val::Int(1), "");
@@ -354,7 +354,7 @@ const CASES: &[Case] = &[
     (&[], "otlp-1.8", "otlp-1.8", |d| {
         row(d, "k", Val::Int(1), "");
     }),
-    // Tables go with profiles there; without one they have nowhere to be.
+    // There, tables belong to profiles. Without a profile they have no place.
     (&["orphan.dropped"], "otlp-1.10", "otlp-1.5", |d| {
         lined(d, Some(0));
         scope(d).profiles.clear();
@@ -396,8 +396,8 @@ fn a_unit_that_a_profile_attribute_cannot_keep_is_reported() {
     }
 }
 
-/// Two profiles of a stack whose mapping is the second of two, a link and a function; what else
-/// there is nothing refers to.
+/// Two profiles with a stack whose mapping is the second of two, a link and a function. All other rows are
+/// unreferenced.
 fn two_profiles_and_more() -> Doc {
     let mut doc = base();
     profile(&mut doc).id = [1; 16];
@@ -502,7 +502,7 @@ fn options_that_lose_say_so() {
 
 #[test]
 fn values_without_timestamps_become_samples() {
-    // Two values where there should be one: a payload only a broken producer writes.
+    // Two values instead of one: only a broken producer writes such a payload.
     let mut doc = base();
     sample(&mut doc).values = vec![5, 6];
     let bytes = (form("otlp-1.10").lower)(&doc);
@@ -511,7 +511,7 @@ fn values_without_timestamps_become_samples() {
     }
 }
 
-/// A pprof that is whole; every case breaks or adds one thing.
+/// A valid pprof; each case changes one detail.
 fn whole() -> pprof::Profile {
     let strings = ["", "cpu", "ns", "main", "k", "x", "0123456789abcdef"];
     pprof::Profile {
@@ -539,18 +539,18 @@ fn label(key: i64, str: i64, num: i64, num_unit: i64) -> pprof::Label {
     pprof::Label { key, str, num, num_unit }
 }
 
-/// The codes of what is noticed when repairs are allowed; and whether it is an error when not.
+/// Returns the codes of the findings under repair, and whether the payload is an error otherwise.
 fn noticed(name: &str, bytes: &[u8]) -> (Vec<&'static str>, bool) {
     let options = options(name).policy(Policy::Repair);
     let reading = otlp_profiles::read(bytes, &options)
         .unwrap_or_else(|error| panic!("{name} is not repaired: {error}"));
     let model = &reading.profiles;
-    // What was repaired is whole: it is written, and read again without a word.
+    // The repaired profiles are valid: they can be written, and read again without findings.
     let (payloads, _) =
         otlp_profiles::write_all(model, Format::OTLP, &WriteOptions::default()).unwrap();
     payloads.iter().for_each(|payload| _ = read("otlp", payload));
     let refused = try_read(name, bytes).err().map(|error| error.place());
-    // What is repaired is in the profile that would have been refused.
+    // The profile of the finding is the profile of the error.
     let profile = refused.as_deref().and_then(|place| place.split_once("].samples"));
     if let Some((profile, _)) = profile.filter(|_| name != "pprof") {
         let findings = &reading.findings;
@@ -561,7 +561,7 @@ fn noticed(name: &str, bytes: &[u8]) -> (Vec<&'static str>, bool) {
 
 type Broken = (&'static str, bool, fn(&mut pprof::Profile));
 
-/// The code, whether it is an error unless repairs are allowed, and what is broken.
+/// The code, whether it is an error without repair, and the fault.
 const BROKEN: &[Broken] = &[
     ("pprof.bad_id", true, |p| {
         p.location.push(pprof::Location { id: 1, ..Default::default() });
@@ -609,7 +609,7 @@ fn what_is_wrong_with_a_pprof_is_found_by_its_code() {
         let mut profile = whole();
         breaks(&mut profile);
         let (codes, error) = noticed("pprof", &profile.encode_to_vec());
-        // A repeated or odd id is also one that is not in order.
+        // A repeated or unusual id is also one that is not in order.
         let codes: Vec<_> = codes
             .into_iter()
             .filter(|found| *code == "ids.renumbered" || *found != "ids.renumbered")
@@ -618,7 +618,7 @@ fn what_is_wrong_with_a_pprof_is_found_by_its_code() {
     }
 }
 
-/// Functions without ids, and a location for each: so profilers of .NET wrote it.
+/// Functions without ids, and a location for each, as written by profilers of .NET.
 fn unnumbered() -> pprof::Profile {
     let mut profile = whole();
     profile.sample[0].location_id = vec![3, 2, 1];
@@ -654,7 +654,7 @@ fn functions_without_ids_are_numbered_as_lines_name_them() {
     assert_eq!(stack, ["x", "k", "main"]);
     assert_eq!(found, [("pprof.bad_id", 3)]);
 
-    // Where the lines do not show what the ids were, none is guessed.
+    // If the lines do not show what the ids were, the reader does not guess any.
     let others: [fn(&mut pprof::Profile); 5] = [
         |p| p.function[1].id = 2,
         |p| p.location[1].line[0].function_id = 3,
@@ -679,7 +679,7 @@ fn functions_without_ids_are_numbered_as_lines_name_them() {
 #[test]
 fn equal_rows_of_a_pprof_become_the_first_of_them() {
     let mut profile = whole();
-    // No flag of any mapping is set: one mapping says so for all of them.
+    // No flag is set on any mapping, so the reader adds an attribute for an unset flag to one mapping only.
     profile.mapping[0].has_functions = false;
     for id in 2..=3 {
         profile.mapping.push(pprof::Mapping { id, ..profile.mapping[0] });
@@ -722,7 +722,7 @@ fn unknown_fields_are_noticed_and_counted() {
     assert_eq!(found, [("field.unknown", 2)]);
 }
 
-/// A payload of 1.3 with one sample whose location and link are said by index.
+/// A payload of 1.3 with one sample that refers to its location and link by index.
 fn otep() -> v1_3::ProfilesData {
     let profile = v1_3::Profile {
         string_table: ["", "cpu", "ns", "main"].map(str::to_owned).to_vec(),
@@ -747,7 +747,7 @@ fn otep() -> v1_3::ProfilesData {
     v1_3::ProfilesData { resource_profiles: vec![resource] }
 }
 
-/// A mapping that has functions by its field, and, or not, by an attribute.
+/// A mapping that has functions according to its field, and does or does not according to an attribute.
 fn functions_said_twice(profile: &mut v1_3::Profile, attribute: bool) {
     let value = v1_3::AnyValue { value: Some(v1_3::any_value::Value::BoolValue(attribute)) };
     profile
@@ -763,7 +763,7 @@ fn functions_said_twice(profile: &mut v1_3::Profile, attribute: bool) {
 
 type Otep = (&'static [&'static str], fn(&mut v1_3::ProfileContainer, &mut v1_3::Profile));
 
-/// What OTEP 0239 leaves open, and the code that says what was decided.
+/// Cases that OTEP 0239 leaves open, and the code that reports the decision.
 const OTEP: &[Otep] = &[
     (&[], |_, _| {}),
     (&["g1.zero_mapping"], |_, p| {
@@ -776,7 +776,7 @@ const OTEP: &[Otep] = &[
             ..Default::default()
         })
     }),
-    // A field gives way to an attribute of its name, and says so where that is something else.
+    // An attribute takes precedence over a field of the same name. A contradiction is reported.
     (&["g1.zero_mapping", "field.conflict"], |_, p| functions_said_twice(p, false)),
     (&["g1.zero_mapping"], |_, p| functions_said_twice(p, true)),
     (&["g1.zero_mapping", "mapping.build_id_kind", "mapping.build_id_guess"], |_, p| {
@@ -910,7 +910,7 @@ fn a_default_that_a_column_says_is_said_once() {
     profile(&mut doc).types.push(second);
     profile(&mut doc).default = "cpu".into();
     sample(&mut doc).values.push(6);
-    // A second profile without a default, so that the scope cannot say it for both.
+    // A second profile without a default, so that the scope cannot hold the default of both.
     let mut other = profile(&mut doc).clone();
     other.default = String::new();
     (other.id, other.time) = ([2; 16], 7);
@@ -950,7 +950,7 @@ fn a_key_of_two_units_keeps_the_first() {
 
 type Current = (&'static str, bool, fn(&mut v1_10::ProfilesDictionary, &mut v1_10::Profile));
 
-/// What breaks a rule of the current generation, and whether it is an error unless repairs are allowed.
+/// Violations of rules of the current generation, and whether each is an error without repair.
 const CURRENT: &[Current] = &[
     ("table.row_0", true, |d, _| d.string_table[0] = "x".into()),
     ("table.row_0_unused", false, |d, _| d.mapping_table[0].memory_start = 1),
@@ -958,7 +958,7 @@ const CURRENT: &[Current] = &[
     ("table.row_0_unused", false, |d, _| d.function_table[0].start_line = 1),
     ("table.row_0_unused", false, |d, _| d.attribute_table[0].key_strindex = 1),
     ("table.row_0_unused", false, |d, _| d.stack_table[0].location_indices.push(1)),
-    // Only rows 0 to which nothing refers lead from one to the next.
+    // Only an unreferenced row 0 refers to another row 0.
     ("table.row_0_unused", false, |d, _| {
         d.stack_table[0].location_indices.push(0);
         d.location_table[0].address = 7;
@@ -1026,7 +1026,7 @@ fn every_code_has_a_case() {
     seen.extend(BROKEN.iter().map(|(code, ..)| *code));
     seen.extend(OTEP.iter().flat_map(|(codes, _)| codes.iter().copied()));
     seen.extend(CURRENT.iter().map(|(code, ..)| *code));
-    // Those of tests of their own.
+    // Codes with separate tests.
     seen.extend([
         "timestamps.dropped",
         "timestamps.label_conflict",

@@ -31,7 +31,7 @@ const SECTIONS: [(LossKind, &str); 5] = [
     ),
 ];
 
-/// What `codes.txt` adds to a code.
+/// The columns that `codes.txt` adds to a code.
 struct Row {
     formats: &'static str,
     example: &'static str,
@@ -70,11 +70,11 @@ fn page() -> String {
     page
 }
 
-/// `read otlp-1.3`, … of a list such as `reading OTLP 1.3 to 1.5, events; writing pprof`.
+/// Expands a list such as `reading OTLP 1.3 to 1.5, events; writing pprof` to `read otlp-1.3`, ….
 fn expand(formats: &str) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for part in formats.split("; ") {
-        // Transforms report losses of every format.
+        // Transforms report losses for every format.
         let Some((verb, list)) = part.split_once(' ') else { continue };
         let verb = verb.strip_suffix("ing").expect("reading or writing").replace("writ", "write");
         for item in list.split(", ") {
@@ -102,7 +102,7 @@ fn expand(formats: &str) -> BTreeSet<String> {
     all
 }
 
-/// Codes with the formats that reported them, over test data and random profiles.
+/// The codes with the formats that reported them, over test data and random profiles.
 fn observed() -> BTreeSet<(&'static str, String)> {
     let mut payloads: Vec<_> = support::testdata(&[""]).into_iter().map(|file| file.1).collect();
     let mut runner = TestRunner::deterministic();

@@ -56,6 +56,6 @@ mod wrapped;
 
 use support::alloc::Counting;
 
-// Counts by thread, so tests that measure run beside others.
+// Counts by thread, so that tests that measure memory can run in parallel.
 #[global_allocator]
 static COUNTING: Counting = Counting;

@@ -1,5 +1,5 @@
-//! A payload of very many profiles takes time by what they hold: to write it to every format, and
-//! to read that back.
+//! Checks that the time for a payload of very many profiles depends on their content, for writing every format and
+//! reading it back.
 #![cfg(feature = "proto-all")]
 
 use crate::support::{self, sized};
@@ -7,17 +7,17 @@ use otlp_profiles::builder::root_first;
 use otlp_profiles::format::Layout;
 use otlp_profiles::{Builder, Format, Profiles, WriteOptions, write_all};
 
-/// Far more than the square of would be written in the time of a test.
+/// So many that a writer of quadratic time would not finish.
 fn many() -> usize {
     sized(100_000)
 }
 
-/// The same where each has rows of its own, and is read back.
+/// The same for profiles with separate rows, which are read back.
 fn with_rows() -> usize {
     sized(10_000)
 }
 
-/// Writes to every format.
+/// Writes profiles to every format.
 fn written(model: &Profiles) -> impl Iterator<Item = (&'static str, Vec<Vec<u8>>)> {
     let options = WriteOptions::default().max_output_bytes(u64::MAX);
     Format::ALL.iter().filter(|format| format.is_whole()).map(move |format| {
@@ -26,7 +26,7 @@ fn written(model: &Profiles) -> impl Iterator<Item = (&'static str, Vec<Vec<u8>>
     })
 }
 
-/// Writes to every format and reads what was written.
+/// Writes profiles to every format and reads the result.
 fn there_and_back(model: &Profiles, expected: usize) {
     for (name, payloads) in written(model) {
         let profiles = payloads.iter().map(|bytes| support::read(name, bytes).iter().count());
@@ -34,7 +34,7 @@ fn there_and_back(model: &Profiles, expected: usize) {
     }
 }
 
-/// OTLP 1.10 of profiles that say nothing but when they were taken: no two are columns of one.
+/// OTLP 1.10 of profiles with nothing but a time, so that no two are columns of one.
 fn bare(profiles: usize) -> Profiles {
     use crate::support::wire::{len, nest, tag};
     let mut list = Vec::new();
@@ -66,8 +66,8 @@ fn profiles_with_rows_of_their_own() {
     there_and_back(&builder.finish().unwrap(), with_rows());
 }
 
-/// OTLP 1.5 of profiles that each have a default sample type of their own: later generations say it
-/// by an attribute of the profile.
+/// OTLP 1.5 of profiles with different default sample types. Later generations store the default as an attribute of
+/// the profile.
 fn with_defaults(profiles: usize) -> Profiles {
     use crate::support::wire::{int, len, nest};
     let mut list = Vec::new();
@@ -84,7 +84,7 @@ fn profiles_with_defaults_of_their_own() {
     there_and_back(&with_defaults(with_rows()), with_rows());
 }
 
-/// A pprof of very many sample types, with `samples` behind them.
+/// A pprof with very many sample types, followed by `samples`.
 fn with_types(samples: &[u8]) -> Profiles {
     use crate::support::wire::{int, len};
     let types = |row: u64| len(1, &[int(1, row), int(2, row)].concat());
@@ -96,7 +96,7 @@ fn with_types(samples: &[u8]) -> Profiles {
     support::read("pprof", &pprof)
 }
 
-/// A sample with a value of each of very many types, which stack formats have a file or a part for each.
+/// A sample with a value for each of very many sample types. Formats of stacks write a file or a part for each.
 #[test]
 fn a_sample_of_very_many_values() {
     use crate::support::wire::len;
@@ -108,7 +108,7 @@ fn a_sample_of_very_many_values() {
     }
 }
 
-/// Which the generations since 1.8 have a profile for each.
+/// The generations since 1.8 write a profile for each type.
 #[test]
 fn a_profile_of_very_many_sample_types() {
     let model = with_types(b"");

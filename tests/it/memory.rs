@@ -1,5 +1,4 @@
-//! Memory in proportion to the input, whatever the input is: rows of two bytes in every place that
-//! holds many, in every format.
+//! Bounds the memory in proportion to the input: reads rows of two bytes in every list of every format.
 #![cfg(feature = "proto-all")]
 
 use crate::support::alloc::cost;
@@ -8,27 +7,27 @@ use crate::support::wire::{int, len, nest};
 use otlp_profiles::check::{Options, validate};
 use otlp_profiles::{Ambiguity, Format, Limits, Policy, ReadOptions, WriteOptions};
 
-/// Bytes of memory that a byte of input may take where nothing is refused.
+/// Maximum bytes of memory per byte of an input that is accepted.
 const PER_BYTE: u64 = 12;
-/// The bytes of each bomb: some 100,000 rows.
+/// Bytes of each bomb, some 100,000 rows.
 const BYTES: usize = 200_000;
 const MIB: u64 = 1 << 20;
 
-/// Where a generation has what there may be many of, by field numbers.
+/// The field numbers of the lists in a generation.
 struct Fields {
     name: &'static str,
-    /// The message that holds the tables.
+    /// The message that contains the tables.
     tables: &'static [u32],
-    /// Mappings, locations, functions, links, strings, attributes, units, stacks.
+    /// The rows of mappings, locations, functions, links, strings, attributes, units and stacks.
     rows: &'static [u32],
     attribute: u32,
     location: u32,
     line: u32,
     samples: u32,
     duration: u32,
-    /// Of a profile, a list of texts or of locations.
+    /// Lists of strings or of locations in a profile.
     lists: &'static [u32],
-    /// Of a sample, lists.
+    /// Lists in a sample.
     sample_lists: &'static [u32],
 }
 
@@ -145,23 +144,23 @@ const GENERATIONS: &[Fields] = &[
     },
 ];
 
-/// As many of these bytes as make a bomb.
+/// Repeats bytes to make a bomb.
 fn fill(bytes: &[u8]) -> Vec<u8> {
     bytes.repeat(BYTES / bytes.len())
 }
 
-/// The same, of bytes that differ in a number.
+/// The same, with bytes that depend on a number.
 fn fill_with(bytes: impl Fn(u32) -> Vec<u8>) -> Vec<u8> {
     let rows = BYTES / bytes(0).len();
     (0..rows as u32).flat_map(bytes).collect()
 }
 
-/// Four bytes of text that no other number has.
+/// Four bytes of text that are unique to a number.
 fn text(number: u32) -> Vec<u8> {
     (0..4).map(|at| b'a' + (number >> (4 * at) & 15) as u8).collect()
 }
 
-/// The bombs of a generation, by what they are of.
+/// The bombs of a generation, with their names.
 fn bombs(fields: &Fields) -> Vec<(String, Vec<u8>)> {
     let mut bombs = Vec::new();
     let mut add = |what: &str, path: &[u32], body: Vec<u8>| {
@@ -233,22 +232,22 @@ fn bombs(fields: &Fields) -> Vec<(String, Vec<u8>)> {
     bombs
 }
 
-/// Reads a bomb as far as can be, which either takes in proportion to its bytes or is refused.
+/// Reads a bomb as far as possible. It takes memory in proportion to its bytes, or is rejected.
 fn defused(what: &str, format: Format, bytes: &[u8]) {
     let limits = Limits::file().max_owned_bytes(PER_BYTE * bytes.len() as u64);
     let options = ReadOptions::default().limits(limits).policy(Policy::Repair).format(format);
-    // What it might be otherwise is of no interest here, and takes time.
+    // Skip the comparison of other readings, which takes time.
     let options = options.ambiguity(Ambiguity::Prefer);
     let (result, cost) = cost(|| otlp_profiles::read(bytes, &options).map(drop));
     let peak = cost.peak as f64 / bytes.len() as f64;
-    // Not counted is what indexes take while they grow.
+    // Hash tables are not counted while they grow.
     assert!(
         cost.peak as u64 <= (PER_BYTE + 3) * bytes.len() as u64 + MIB,
         "{what}: {peak:.1} bytes a byte, {result:?}"
     );
 }
 
-/// Half of the formats each, so that they can run side by side.
+/// Takes every other generation, so that two tests can run in parallel.
 fn bombs_of_rows_are_defused(odd: usize) {
     for fields in GENERATIONS.iter().skip(odd).step_by(2) {
         let format = fields.name.parse().unwrap();
@@ -268,7 +267,8 @@ fn nor_does_one_of_the_other_formats() {
     bombs_of_rows_are_defused(1);
 }
 
-/// What checking takes for a byte: where every row of two bytes lies, how often it is referred to, what is known of it.
+/// Maximum memory of checking per byte: the position of every row of two bytes, its reference count, and facts
+/// about it.
 const CHECKED_PER_BYTE: u64 = 24;
 
 #[test]
@@ -323,7 +323,7 @@ fn a_bomb_of_json_takes_no_more_than_its_bytes_allow() {
     defused("elements", json, &inside(elements, "{}", "}}}]}}]"));
 }
 
-/// One text, said by reference, of very many attributes: in place it would be as many texts.
+/// One string that very many attributes refer to. In place, it would be written for each.
 #[test]
 fn texts_that_are_said_often_are_not_written_past_the_limit() {
     let text = "x".repeat(20_000);

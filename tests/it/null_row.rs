@@ -1,4 +1,4 @@
-//! A row 0 that must be empty and is not: refused, or kept by a repair where something refers to it.
+//! Reads tables whose row 0 is not empty: rejected, or kept by a repair if row 0 is referenced.
 #![cfg(feature = "proto-all")]
 
 use crate::support::doc::{
@@ -12,7 +12,7 @@ use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::{v1_8, v1_9, v1_10};
 use otlp_profiles::{Policy, Reading};
 
-/// Two rows in every table, all in use, and fields that refer to no string.
+/// Two rows in every table, all referenced, and fields that refer to no string.
 fn doc() -> Doc {
     let kind = |name: &str| Type { name: name.into(), unit: "ns".into(), temporality: 0 };
     let function = |name: &str, file: &str| Function {
@@ -75,13 +75,13 @@ fn said(doc: &Doc) -> Vec<String> {
     meaning(doc, Mask { temporality: true, ..Mask::default() })
 }
 
-/// Reads a payload as a generation, repairing it.
+/// Reads a payload as a generation, with repairs.
 fn repaired(name: &str, bytes: &[u8]) -> Reading {
     otlp_profiles::read(bytes, &options(name).policy(Policy::Repair)).unwrap()
 }
 
-/// The payload is refused with a hint, and a repair reads what `expected` says, with `count` findings. The
-/// repaired model is whole: it comes back from its own generation.
+/// The payload is rejected with a hint. A repair reads the profiles of `expected`, with `count` findings, and the
+/// repaired model comes back from its own generation.
 fn is_kept(name: &str, bytes: &[u8], expected: &Doc, count: u64, place: &str) {
     let refused = try_read(name, bytes).unwrap_err();
     assert!(refused.place().ends_with(place), "{name}: {refused}");
@@ -96,12 +96,12 @@ fn is_kept(name: &str, bytes: &[u8], expected: &Doc, count: u64, place: &str) {
     }
 }
 
-/// A reference to a table without its empty row 0. One that was to that row stays one to row 0.
+/// Decrements a reference to a table whose empty row 0 was removed. References to row 0 stay.
 fn less(index: &mut i32) {
     *index = (*index - 1).max(0);
 }
 
-/// Drops the empty row 0 of a table, as a producer does that does not know of it.
+/// Removes the empty row 0 of a table, as written by a producer that does not know of it.
 macro_rules! without_row_0 {
     ($($m:ident $samples:ident $lines:ident),*) => {$(
         pub fn $m(bytes: &[u8], table: &str) -> Vec<u8> {
@@ -144,7 +144,7 @@ macro_rules! without_row_0 {
     )*};
 }
 
-/// Has row 0 of a table be what row 1 is, and nothing refer to it.
+/// Copies row 1 of a table to row 0, without references to row 0.
 macro_rules! unused_row_0 {
     ($($m:ident)*) => {$(
         pub fn $m(bytes: &[u8], table: &str) -> Vec<u8> {
@@ -164,7 +164,7 @@ macro_rules! unused_row_0 {
     )*};
 }
 
-/// Modules, since functions have the names of the generations.
+/// Modules, because functions are named after the generations.
 mod dropped {
     use super::*;
     without_row_0!(v1_8 sample line, v1_9 samples lines, v1_10 samples lines);
@@ -177,14 +177,14 @@ mod unused {
 
 type Edit = fn(&[u8], &str) -> Vec<u8>;
 
-/// Every generation with empty rows: one without row 0 of a table, and one with something in it.
+/// Every generation with empty rows, with two edits: one removes row 0 of a table, one fills it.
 const GENERATIONS: [(&str, Edit, Edit); 3] = [
     ("otlp-1.8", dropped::v1_8, unused::v1_8),
     ("otlp-1.9", dropped::v1_9, unused::v1_9),
     ("otlp-1.10", dropped::v1_10, unused::v1_10),
 ];
 
-/// In the order in which they are checked.
+/// In the order of the reader's checks.
 const TABLES: [&str; 6] = [
     "mapping_table",
     "location_table",
@@ -239,7 +239,7 @@ fn names_and_keys_refer_to_a_string_0_that_is_not_empty() {
 fn a_producer_that_knows_no_empty_rows_is_understood() {
     let mut doc = doc();
     doc.tables.string_0 = "main".into();
-    // A function of nothing but string 0 looks like the empty row.
+    // A function that consists of string 0 only looks like the empty row.
     doc.tables.functions[0] =
         Function { names: ["main".into(), "".into(), "".into()], start_line: 0 };
     for (name, drop, _) in GENERATIONS {
@@ -283,7 +283,7 @@ fn references_past_a_table_without_row_0_have_their_index_and_place() {
             "location_table[2].lines[0].function_index",
             2,
         ),
-        // Rows of the table that moves refer to one that does not.
+        // Rows of the shifted table refer to a table that is not shifted.
         (
             "location_table",
             |d, _| d.location_table[1].lines[0].function_index = 3,

@@ -1,5 +1,6 @@
-//! prost as the oracle, both ways: what it encodes we read as it means it, what we write it decodes
-//! and would have written with the same bytes; on broken bytes both agree, but for what is listed.
+//! Compares with prost in both directions: the crate reads prost's encoding with the same meaning, and prost
+//! decodes the crate's output and would encode it to the same bytes. On broken bytes both agree, except for listed
+//! differences.
 #![cfg(feature = "proto-all")]
 
 use crate::support;
@@ -14,7 +15,7 @@ use otlp_profiles::proto::prost::Message;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
-/// A payload of a generation, and what the crate makes of it.
+/// Compares a payload of a generation with the crate's reading and writing of it.
 fn agrees(form: &Form, doc: &Doc) -> Result<(), TestCaseError> {
     let name = form.name;
     let bytes = (form.lower)(doc);
@@ -37,12 +38,12 @@ fn agrees(form: &Form, doc: &Doc) -> Result<(), TestCaseError> {
         "{} as prost writes it",
         name
     );
-    // Where row 0 is the empty row, the other tables keep their rows and their order.
+    // If row 0 is the empty row, the other tables keep their rows and order.
     if !form.caps.units_by_key {
         let tables = [&prost.tables, &again.tables]
             .map(|t| (t.stacks.clone(), t.links.clone(), t.functions.clone(), t.said_locations()));
         prop_assert_eq!(&tables[0], &tables[1], "{}", name);
-        // Of the attributes those may be gone that nothing refers to, where others became fields.
+        // Unreferenced attributes may be missing if others became fields.
         let mut source = prost.tables.attributes.iter();
         let in_order = again.tables.attributes.iter().all(|row| source.any(|before| before == row));
         prop_assert!(in_order, "{}: {:?}", name, again.tables.attributes);
@@ -55,7 +56,7 @@ fn agrees(form: &Form, doc: &Doc) -> Result<(), TestCaseError> {
             );
         }
     }
-    // Writing settles: at once, or where every profile has tables of its own the second time.
+    // Writing reaches a fixed point: at once, or the second time if every profile has tables.
     let again = |bytes: &[u8]| write(name, &read(name, bytes)).0;
     let second = again(&written);
     prop_assert_eq!(&again(&second), &second, "{} written three times", name);
@@ -84,8 +85,7 @@ proptest! {
         standard_form(&profile)?;
     }
 
-    /// Bytes that were changed: prost refuses what we refuse, and we what it refuses, but for the
-    /// differences that are documented.
+    /// Mutated bytes: prost and the crate reject the same, except for the documented differences.
     #[test]
     fn broken_bytes_are_refused_by_both((at, doc) in every_room(), numbers in tapes()) {
         let form = &FORMS[at];
@@ -103,8 +103,8 @@ proptest! {
     }
 }
 
-/// What we write prost would have written, ids count from 1, and writing settles: labels of a key
-/// come together the first time, strings in order of use the second, and then nothing changes.
+/// prost would write the same bytes, ids count from 1, and writing reaches a fixed point: it groups labels by key
+/// the first time, sorts strings by use the second time, and then changes nothing.
 fn standard_form(profile: &pprof::Profile) -> Result<(), TestCaseError> {
     let (written, _) = write("pprof", &read("pprof", &profile.encode_to_vec()));
     let decoded = pprof::Profile::decode(&written[..]).expect("prost decodes what we write");
@@ -117,7 +117,7 @@ fn standard_form(profile: &pprof::Profile) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// One to three bytes changed, put in or taken out.
+/// Changes, inserts or removes one to three bytes.
 fn mutate(bytes: &mut Vec<u8>, tape: &mut Tape) {
     for _ in 0..1 + tape.below(3) {
         let at = tape.below(bytes.len());
@@ -131,11 +131,13 @@ fn mutate(bytes: &mut Vec<u8>, tape: &mut Tape) {
     }
 }
 
-/// * we refuse what prost accepts: references out of range, a first row that is not empty, values
-///   that fit neither types nor times, ids of a wrong length, times given twice: the meaning is broken;
-///   tags of more than five bytes;
-/// * prost refuses what we accept: a string of pprof that is not UTF-8, and values or groups nested
-///   between its limit of 100 and ours.
+/// Compares the verdicts on broken bytes. The differences:
+///
+/// * The crate rejects payloads that prost accepts: references out of range, a first row that is not empty, values
+///   that fit neither types nor times, ids of a wrong length, repeated times (their meaning is broken), and tags of
+///   more than five bytes.
+/// * prost rejects payloads that the crate accepts: a string of pprof that is not UTF-8, and values or groups
+///   nested deeper than its limit of 100.
 fn verdicts_agree(
     name: &str,
     bytes: &[u8],
@@ -162,7 +164,7 @@ fn verdicts_agree(
     Ok(())
 }
 
-/// Whether an error is about what the bytes mean, not about how they are encoded.
+/// Whether an error concerns the meaning of the bytes, and not their encoding.
 fn is_meaning(message: &str) -> bool {
     const MEANINGS: [&str; 20] = [
         "out of range",
@@ -189,7 +191,7 @@ fn is_meaning(message: &str) -> bool {
     MEANINGS.iter().any(|meaning| message.contains(meaning))
 }
 
-/// The harness itself: what a generation can say comes out of prost's types as it went in.
+/// Tests the harness: a document survives the conversion to prost's types and back.
 #[test]
 fn forms_say_what_they_are_given() {
     for seed in 0..200u32 {
@@ -212,7 +214,7 @@ fn forms_say_what_they_are_given() {
 proptest! {
     #![proptest_config(support::generate::config())]
 
-    /// A text that a payload has both in its table and in place is one row of a table written.
+    /// A string that a payload has both in its table and in place becomes one row of a written table.
     #[test]
     fn no_string_is_written_twice(tape in tapes(), form in 0..FORMS.len()) {
         let form = &FORMS[form];

@@ -1,5 +1,4 @@
-//! What nothing refers to is in no table that a writer makes: profcheck's check for orphans passes
-//! wherever it passes on the source.
+//! Writers add no unreferenced rows: profcheck's check for orphans passes on the output if it passes on the source.
 #![cfg(feature = "proto-all")]
 
 use crate::support;
@@ -11,7 +10,7 @@ use otlp_profiles::proto::prost::Message;
 use otlp_profiles::{Format, Profiles};
 use proptest::prelude::*;
 
-/// The orphans in all generations of what has none itself.
+/// The orphans that writers add in any generation to a model without orphans.
 fn orphans(model: &Profiles) -> Vec<String> {
     let generations = Format::ALL.iter().filter(|format| format.is_otlp() && !format.is_json());
     let problems = generations.flat_map(|format| {
@@ -21,7 +20,7 @@ fn orphans(model: &Profiles) -> Vec<String> {
     problems.filter(|problem| problem.contains("\"orphan\"")).collect()
 }
 
-/// The same, once what has none was written to every format and read back.
+/// The same, after the compacted model was written to every format and read back.
 fn orphans_by_every_way(mut model: Profiles) -> Vec<String> {
     model.compact();
     let ways = Format::ALL.iter().filter(|format| format.is_whole()).flat_map(|format| {
@@ -35,7 +34,7 @@ fn orphans_by_every_way(mut model: Profiles) -> Vec<String> {
 fn writers_add_no_orphans_to_real_profiles() {
     for (file, bytes) in some(support::testdata(&[".pb.gz", ".pb"]).into_iter()) {
         assert_eq!(orphans_by_every_way(read("pprof", &bytes)), [""; 0], "{file}");
-        // Those of the source are rows; the writer makes no string for nothing.
+        // Orphans of the source are rows, but the writer adds no unreferenced strings.
         let of_strings = orphans(&read("pprof", &bytes)).into_iter();
         let of_strings: Vec<_> =
             of_strings.filter(|orphan| orphan.contains("\"string\"")).collect();

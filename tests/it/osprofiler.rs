@@ -1,4 +1,4 @@
-//! OSProfiler: what its messages and reports mean, in all envelopes.
+//! Reads OSProfiler messages and reports in all envelopes.
 
 #[cfg(feature = "osprofiler-headers")]
 use crate::support::files;
@@ -64,7 +64,7 @@ fn message(name: &str, trace: u32, parent: u32, millis: u32, info: Value) -> Val
     })
 }
 
-/// `wsgi` from 0 to 100 ms, which calls `db` from 10 to 30.
+/// `wsgi` from 0 to 100 ms, which calls `db` from 10 to 30 ms.
 fn messages() -> Vec<Value> {
     let request = json!({"request": {"path": "/v2.1/servers", "query": "detail=1", "method": "POST", "scheme": "http"}, "host": "h1"});
     let statement = json!({"db": {"statement": "SELECT * FROM t WHERE id = :1", "params": {"1": "hush"}}, "host": "h1"});
@@ -80,7 +80,7 @@ fn lines(messages: &[Value]) -> Vec<u8> {
     messages.iter().map(|message| format!("{message}\n")).collect::<String>().into_bytes()
 }
 
-/// Every sample as `service: root;leaf self at time {attributes} trace/span`.
+/// Formats every sample as `service: root;leaf self at time {attributes} trace/span`.
 fn said(profiles: &Profiles) -> Vec<String> {
     let dictionary = profiles.dictionary();
     let mut lines = Vec::new();
@@ -196,7 +196,7 @@ fn the_lines_of_a_file_are_one_payload() {
     let detected = detect(&bytes, &ReadOptions::default()).unwrap();
     assert_eq!(detected.format, Format::OSPROFILER);
     assert!(detected.evidence[0].contains("OSProfiler"), "{:?}", detected.evidence);
-    // Other lines of JSON are messages of their own.
+    // Other lines of JSON are separate messages.
     let other = b"{\"resourceProfiles\":[]}\n{\"resourceProfiles\":[]}\n";
     assert_eq!(Reader::new(&other[..], &ReadOptions::default()).unwrap().count(), 2);
 }
@@ -224,7 +224,7 @@ fn a_report_is_its_messages() {
     });
     let whole = profiles(report.to_string().as_bytes());
     assert_eq!(said(&whole), said(&profiles(&lines(&plain))));
-    // Without the messages, there are milliseconds alone, and they begin somewhere.
+    // Without the messages, only milliseconds from an arbitrary start remain.
     for path in ["/children/0/info", "/children/0/children/0/info"] {
         let info = report.pointer_mut(path).unwrap().as_object_mut().unwrap();
         info.retain(|key, _| !key.starts_with("meta."));
@@ -362,7 +362,7 @@ fn the_cases_mean_what_the_rules_say() {
         let mut theirs: Vec<Value> = expected["samples"].as_array().unwrap().to_vec();
         for sample in &mut theirs {
             let sample = sample.as_object_mut().unwrap();
-            // Without a span there is no link to say a trace.
+            // Without a span there is no link that contains the trace.
             if sample["span_id"].is_null() {
                 sample.insert("trace_id".into(), Value::Null);
             }
@@ -374,7 +374,7 @@ fn the_cases_mean_what_the_rules_say() {
         by_text(&mut ours);
         by_text(&mut theirs);
         assert_eq!(ours, theirs, "{name}");
-        // The order of lines says nothing.
+        // The order of lines has no meaning.
         let mut shuffled: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
         shuffled.reverse();
         let middle = shuffled.len() / 2;
@@ -386,7 +386,7 @@ fn the_cases_mean_what_the_rules_say() {
     }
 }
 
-/// The samples as the facts have them.
+/// The samples in the form of the facts.
 fn samples(profiles: &Profiles) -> Vec<Value> {
     let dictionary = profiles.dictionary();
     let mut samples = Vec::new();
@@ -444,7 +444,7 @@ fn the_reports_of_the_cases_are_their_messages() {
     }
 }
 
-/// Takes the messages out of a report.
+/// Removes the messages from a report.
 fn strip(node: &mut Value) {
     if let Some(info) = node["info"].as_object_mut() {
         info.retain(|key, _| !key.starts_with("meta."));
@@ -455,7 +455,7 @@ fn strip(node: &mut Value) {
 #[test]
 #[cfg(feature = "osprofiler-headers")]
 fn signed_headers_are_a_link() {
-    // Data and keys of our own; what Python's hmac says of them.
+    // Test data and keys, with the result of Python's hmac.
     let info = "eyJiYXNlX2lkIjogIjRlM2UwZWM2LTI5MzgtNDBiMS04NTA0LTA5ZWIxZDRiMGRlZSIsICJwYXJlbnRfaWQiOiAiNTBmZTRmNmEtZmE1Yy00OWRiLWE4ZGQtYjU2MzZmNmZhZjBmIn0=";
     let hmac = "64b5a0bcc36e221aed2e5ac3b750936ba8be1765";
     let link = Link::from_osprofiler_headers(info, hmac, &["other", "SECRET_KEY"]).unwrap();
@@ -523,7 +523,7 @@ fn limits_hold() {
     }
 }
 
-/// Keys begin with those of the objects they are in, and nodes of a report have the trace of its root.
+/// Keys begin with the keys of their enclosing objects, and nodes of a report share the trace of its root.
 #[test]
 fn what_is_said_once_for_many_takes_no_memory_out_of_proportion() {
     let long = "A".repeat(200_000);
@@ -543,7 +543,7 @@ fn what_is_said_once_for_many_takes_no_memory_out_of_proportion() {
     }
 }
 
-/// Changes bytes at a place, in one of several ways.
+/// Changes bytes at a position, in one of several ways.
 fn change(bytes: &mut Vec<u8>, at: usize, next: &mut dyn FnMut() -> usize) {
     match next() % 6 {
         0 => bytes.truncate(at),
@@ -575,7 +575,7 @@ fn broken_ones_are_refused_or_read() {
                     }
                     Err(error) => {
                         refused += 1;
-                        // Lines of which the first is not OSProfiler's are messages of their own.
+                        // If the first line is not OSProfiler's, the lines are separate messages.
                         if error.kind() == ErrorKind::SeveralMessages {
                             continue;
                         }
@@ -601,7 +601,7 @@ fn many_points_take_time_in_proportion() {
     let many = sized(100_000) as u32;
     let mut text = String::new();
     for at in 1..=many {
-        // A wide tree, and a circle of two at the end of each ten.
+        // A wide tree, with a cycle of two at the end of each ten.
         let parent = if at == 1 { 0 } else { 1 };
         for (kind, millis) in [("start", at % (many / 2)), ("stop", at % (many / 2) + 3)] {
             text += &message(&format!("db-{kind}"), at, parent, millis, json!({"host": "h"}))

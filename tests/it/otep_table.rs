@@ -1,4 +1,4 @@
-//! The table that OTEP 0239 was decided by comes out to the byte, by the encoders of the sizes bench.
+//! Reproduces the table behind the decision on OTEP 0239 to the byte, with the encoders of the sizes benchmark.
 #![cfg(feature = "proto")]
 
 #[path = "../../benches/sizes/go.rs"]
@@ -12,7 +12,7 @@ use otep::{Form, SECOND, payload, with_timestamps};
 use otlp_profiles::proto::pprof::Profile;
 use otlp_profiles::proto::prost::Message;
 
-/// The benchmark's `average` profile, which is in the corpus only.
+/// The benchmark's `average` profile, which only the corpus contains.
 fn average() -> Option<Profile> {
     let Ok(corpus) = std::env::var("OTLP_PROFILES_CORPUS") else {
         eprintln!("skipped: OTLP_PROFILES_CORPUS is not set");
@@ -47,7 +47,7 @@ fn average_with_timestamps_is_as_published() {
 
 #[test]
 fn what_go_compresses_is_longer_the_less_it_repeats() {
-    // Of nothing: a header, an empty last block and a trailer.
+    // Empty input: a header, an empty last block and a trailer.
     assert_eq!(go::gzip_len(&[]), 10 + 5 + 8);
     let mut seed = 1u64;
     let mut random = || {

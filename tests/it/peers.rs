@@ -1,5 +1,5 @@
-//! Defects that other converters have or had, each by its number in the list this project keeps of
-//! them: none is ours.
+//! Tests for defects that other converters have or had. Each test name begins with the number of the defect in this
+//! project's list.
 #![cfg(feature = "proto-all")]
 
 use crate::support;
@@ -9,7 +9,7 @@ use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::{pprof, v1_10};
 use otlp_profiles::{Format, WriteOptions};
 
-/// A pprof of one sample on one location, with these strings.
+/// A pprof with one sample, one location and these strings.
 fn profile(strings: &[&str]) -> pprof::Profile {
     let mut string_table = vec![String::new(), "cpu".to_owned(), "nanoseconds".to_owned()];
     string_table.extend(strings.iter().map(|text| (*text).to_owned()));
@@ -26,7 +26,7 @@ fn label(key: i64, str: i64, num: i64, num_unit: i64) -> pprof::Label {
     pprof::Label { key, str, num, num_unit }
 }
 
-/// Through the current generation and back.
+/// Converts a pprof to the current generation and back.
 fn back(profile: &pprof::Profile) -> pprof::Profile {
     let (there, losses) = write("otlp", &read("pprof", &profile.encode_to_vec()));
     assert!(support::kept(&losses), "{losses:?}");
@@ -53,7 +53,7 @@ fn same(before: &pprof::Profile, after: &pprof::Profile) {
     );
 }
 
-/// Functions of one name each, and lines of them in this order.
+/// Functions with these names, and lines of them in this order.
 fn with_lines(names: &[&str], lines: &[i64]) -> pprof::Profile {
     let mut profile = profile(names);
     let ids = 1..=names.len() as u64;
@@ -68,14 +68,14 @@ fn with_lines(names: &[&str], lines: &[i64]) -> pprof::Profile {
     profile
 }
 
-/// The envelope and dictionary of a payload of today with one profile.
+/// The envelope and dictionary of a payload of the current generation with one profile.
 fn payload(dictionary: v1_10::ProfilesDictionary, profile: v1_10::Profile) -> v1_10::ProfilesData {
     let scope = v1_10::ScopeProfiles { profiles: vec![profile], ..Default::default() };
     let resource = v1_10::ResourceProfiles { scope_profiles: vec![scope], ..Default::default() };
     v1_10::ProfilesData { resource_profiles: vec![resource], dictionary: Some(dictionary) }
 }
 
-/// A dictionary whose tables are whole, with these strings after the empty one.
+/// A dictionary with valid tables, and these strings after the empty one.
 fn dictionary(strings: &[&str]) -> v1_10::ProfilesDictionary {
     v1_10::ProfilesDictionary {
         mapping_table: vec![Default::default()],
@@ -113,7 +113,7 @@ fn d02_a_line_without_function_refers_to_none() {
     before.location[0].line.push(pprof::Line { function_id: 0, line: 20, column: 3 });
     let data = to_current(&before);
     assert_eq!(data.dictionary.unwrap().location_table[1].lines[0].function_index, 0);
-    // pprof's own reader wants a function: it gets an empty one.
+    // pprof's own reader requires a function, so it gets an empty one.
     let after = back(&before);
     assert_eq!(after.location[0].line[0].line, 20);
     assert!(
@@ -200,7 +200,8 @@ fn d05_the_default_column_goes_first_and_the_order_is_said() {
     let firsts: Vec<i64> = scope.profiles.iter().map(|p| p.samples[0].values[0]).collect();
     assert_eq!(firsts, [20, 10, 30, 40], "not the last one swapped with the first");
     same(&before, &back(&before));
-    // Without a default pprof shows the last: it is first, and the conventions' own example.
+    // Without a default, pprof shows the last type. So the last type is written first, as in the example of the
+    // conventions.
     before.default_sample_type = 0;
     let data = to_current(&before);
     let order = data.resource_profiles[0].scope_profiles[0].scope.clone().unwrap().attributes;
@@ -224,7 +225,7 @@ fn d06_labels_of_every_kind_survive() {
         label(1, 0, 0, 0),
     ];
     same(&before, &back(&before));
-    // One value is a value, not a list of one; a text has no unit.
+    // A single value is not a list, and a string has no unit.
     let attributes = to_current(&before).dictionary.unwrap().attribute_table;
     let plain = |a: &v1_10::KeyValueAndUnit| {
         a.value.clone().is_some_and(|v| {
@@ -278,7 +279,7 @@ fn d07_profiles_that_are_not_columns_of_one_are_not_joined() {
     assert!(otlp_profiles::write(&model, Format::PPROF, &WriteOptions::default()).is_err());
 }
 
-/// A payload whose resource has an attribute nobody can make sense of.
+/// A payload whose resource has an attribute with an unknown value.
 #[test]
 fn d08_an_odd_attribute_does_not_make_a_profile_vanish() {
     let mut data = to_current(&profile(&[]));
@@ -430,7 +431,7 @@ fn d17_keys_by_index_alone_are_read() {
         format!("{:?}", (form("otlp").raise)(bytes).unwrap().resources[0].attributes)
     };
     assert_eq!(said(&bytes), "[(\"service.name\", Str(\"shop\"))]");
-    // Written for a reader that knows no references they are in place.
+    // For a reader without references, keys are written in place.
     let older = write("otlp-1.9", &read("otlp", &bytes)).0;
     assert_eq!(
         format!("{:?}", (form("otlp-1.9").raise)(&older).unwrap().resources[0].attributes),
@@ -451,7 +452,7 @@ fn d17_a_profile_without_samples_and_a_time_at_its_end_are_read() {
 
 #[test]
 fn d18_index_zero_is_no_reference() {
-    // A key in place beside an index that says nothing, and one beside a value reference of 0.
+    // A key in place next to an index of 0, and one next to a value reference of 0.
     let mut data = to_current(&profile(&[]));
     let empty =
         Some(v1_10::AnyValue { value: Some(v1_10::any_value::Value::StringValueStrindex(0)) });
@@ -481,7 +482,7 @@ fn rustprofile_mappings_without_a_build_id_and_negative_times_are_kept() {
     assert_eq!(codes(&losses), ["time.negative"], "and what cannot be kept is said");
 }
 
-/// Interpreters' profilers (PHP, Rust) name one mapping that says nothing but that it is there.
+/// Profilers of interpreters (PHP, Rust) write one mapping with only an id.
 #[test]
 fn a_mapping_of_nothing_but_its_id_is_no_missing_mapping() {
     let mut before = profile(&["a.out", "regex"]);

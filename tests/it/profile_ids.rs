@@ -1,5 +1,5 @@
-//! The ids of profiles that have none, where a generation requires one: made of what a profile
-//! means, and of nothing else.
+//! Derived ids of profiles without ids, in generations that require them: they depend on the meaning of a profile
+//! and on nothing else.
 #![cfg(feature = "proto-all")]
 
 use crate::support;
@@ -22,13 +22,13 @@ use proptest::test_runner::TestCaseError;
 /// The generations that require an id.
 const REQUIRED: [&str; 5] = ["otlp-1.3", "otlp-1.4", "otlp-1.5", "otlp-1.6", "otlp-1.7"];
 
-/// The ids that the profiles get in a generation.
+/// The ids of the profiles in a generation.
 fn ids(name: &str, model: &Profiles) -> Vec<[u8; 16]> {
     let there = read(name, &write(name, model).0);
     there.iter().map(|profile| profile.profile_id().0).collect()
 }
 
-/// The one id that the first profile gets in every generation.
+/// The id of the first profile, which must be the same in every generation.
 #[track_caller]
 fn id(model: &Profiles) -> [u8; 16] {
     let ids = REQUIRED.map(|name| ids(name, model)[0]);
@@ -49,7 +49,7 @@ fn attribute(key: &str, value: Val, unit: &str) -> Attribute {
     Attribute { key: key.into(), value, unit: unit.into() }
 }
 
-/// A profile of one sample that says all it can.
+/// A profile of one sample with every kind of data.
 fn full() -> Doc {
     let tables = Tables {
         mappings: vec![Mapping {
@@ -109,7 +109,7 @@ fn sample(doc: &mut Doc) -> &mut Sample {
     &mut profile(doc).samples[0]
 }
 
-/// A pprof whose one function has this name.
+/// A pprof whose only function has this name.
 fn named(name: &str) -> Vec<u8> {
     let strings = ["", "samples", "count", name, "f.c"];
     let line = pprof::Line { function_id: 1, line: 3, column: 0 };
@@ -131,7 +131,7 @@ fn profiles_that_differ_in_the_name_of_a_function_have_different_ids() {
     assert_ne!(alpha, beta);
 }
 
-/// What may differ between profiles; each is another profile, and another id.
+/// Changes to a profile. Each gives another profile, and so another id.
 const EDITS: &[fn(&mut Doc)] = &[
     |_| {},
     |d| d.tables.functions[0].names[0] = "other".into(),
@@ -198,7 +198,7 @@ fn resource_and_scope_are_not_in_the_id() {
     assert_eq!(of(&doc), of(&full()));
 }
 
-/// The same profile, its rows in the reverse order and with others between them.
+/// The same profile with its rows in reverse order, and other rows between them.
 fn renumbered() -> Doc {
     let mut doc = full();
     let tables = &mut doc.tables;
@@ -263,14 +263,14 @@ fn an_id_made_by_rule_is_no_loss_on_the_way_back() {
             assert!(support::kept(&losses), "{file} by {way}: {losses:?}");
         }
     }
-    // A producer's own id is one.
+    // The id of a producer is a regular id.
     let mut doc = full();
     profile(&mut doc).id = [1; 16];
     let model = read("otlp", &(form("otlp").lower)(&doc));
     assert!(codes(&write("pprof", &model).1).contains(&"profile_id.dropped"));
 }
 
-/// By whatever generation it comes, a pprof is the same profile; but where a key has two units.
+/// A pprof is the same profile through every generation, unless a key has two units.
 fn one_id(before: &pprof::Profile) -> Result<(), TestCaseError> {
     let direct = read("pprof", &before.encode_to_vec());
     let wanted = id(&direct);
@@ -314,7 +314,7 @@ fn a_given_id_is_of_one_profile() {
     let known =
         there.iter().map(|profile| profile.profile_id()).filter(|id| *id != ProfileId::NONE);
     assert!(known.eq([id]) && there.iter().count() == 4);
-    // Only the first of several profiles keeps the id, which is a loss without effect on the data.
+    // Only the first of several profiles keeps the id. This loss has no effect on the data.
     assert_eq!(codes(&written.losses), ["profile_id.first_only"]);
 }
 

@@ -1,10 +1,10 @@
-//! What the schemas in `proto/` promise beside their fields, which the tests of `src/schema` check.
+//! Facts about the schemas in `proto/` beyond their fields, which the tests of `src/schema` check.
 #![cfg(feature = "proto-all")]
 
 use otlp_profiles::proto::{self, prost::Message};
 use prost_types::FileDescriptorSet;
 
-/// Every dialect, oldest first, with its stage and its compiled schema.
+/// Every generation, oldest first, with its stage and its compiled schema.
 const DIALECTS: &[(&str, &str, &[u8])] = &[
     ("pprof", "", proto::pprof::FILE_DESCRIPTOR_SET),
     ("1.3", "v1experimental", proto::v1_3::FILE_DESCRIPTOR_SET),
@@ -66,12 +66,12 @@ fn the_types_have_the_shape_users_rely_on() {
             ..Default::default()
         }),
     };
-    // From 1.7 on the two envelopes are the same bytes.
+    // Since 1.7, both envelopes have the same bytes.
     let data = v1_10::ProfilesData::decode(request.encode_to_vec().as_slice()).unwrap();
     assert_eq!(data.dictionary, request.dictionary);
     assert_eq!(data.resource_profiles, request.resource_profiles);
 
-    // Field 15 is `doc_url` in one and `location_indices` in the other.
+    // Field 15 is `doc_url` in pprof and `location_indices` in 1.3.
     let pprof = pprof::Profile { doc_url: 7, ..Default::default() };
     let otep = v1_3::ProfileContainer {
         profile: Some(v1_3::Profile::decode(pprof.encode_to_vec().as_slice()).unwrap()),

@@ -25,7 +25,7 @@ struct Command {
     options: Options,
 }
 
-/// The command of pprof's arguments; `None` for those that this library has no report for.
+/// Parses the arguments of a pprof command. `None` for reports that this library does not have.
 fn command(arguments: &[&str], profiles: &Profiles) -> Option<Command> {
     let mut options = Options::default();
     let mut filter = Filter::default();
@@ -223,7 +223,7 @@ fn folded(text: &str) -> Profiles {
     builder.finish().unwrap()
 }
 
-/// The rows of `-top`, or of `-tree` with their callees, on one line: `name flat/cum >callee weight`.
+/// Formats the rows of `-top`, or of `-tree` with their callees, on one line: `name flat/cum >callee weight`.
 fn short(profiles: &Profiles, command: &Command) -> String {
     let call = |call: &look::Call| format!(" >{} {}", call.name, call.weight);
     let row = |row: &look::Row| format!("{} {}/{}", row.name, row.flat, row.cum);
@@ -253,10 +253,10 @@ fn reports_of_small_profiles_follow_the_rules() {
         (CALLS, "-top", "b 40/40, c 30/30, d 20/20, main 10/100, a 0/70"),
         (CALLS, "-top -cum", "main 10/100, a 0/70, b 40/40, c 30/30, d 20/20"),
         (CALLS, "-top -nodecount=2", "b 40/40, c 30/30"),
-        // The flat value of a leaf that was left out goes to nobody.
+        // No other row gets the flat value of a leaf that was left out.
         (CALLS, "-top -nodefraction=0.35", "b 40/40, main 10/100, a 0/70"),
         (CALLS, "-tree -nodecount=3", "b 40/40, c 30/30, d 20/20"),
-        // A call leads over the function that was left out.
+        // A call bridges the function that was left out.
         (
             "main;a;b 50\nmain;a;c 40\nmain 10",
             "-tree -nodecount=3",
@@ -340,7 +340,7 @@ fn samples_of_all_resources_are_added_up_and_grouped_by_attributes() {
         [("kernel".to_owned(), sum, sum), ("native".to_owned(), 0, sum)]
     );
     assert_eq!(by("absent"), [("<unknown>".to_owned(), sum, sum)]);
-    // The last type without a default, by name, by number, and one that is not there.
+    // The last type, without a default, by name, by index, and a missing one.
     assert_eq!(top(&profiles, &Options::default())[0].1, 10);
     assert_eq!(top(&profiles, &Options::default().sample_type("0".to_owned()))[0].1, sum);
     let error =

@@ -1,4 +1,4 @@
-//! Responses of OTLP against prost, and against what receivers send.
+//! Compares OTLP responses with prost, and with those that receivers send.
 
 use std::time::Duration;
 
@@ -106,7 +106,7 @@ fn senders_retry_as_the_specification_says() {
     assert!(exhausted.is_retryable());
 }
 
-/// The status with which a receiver responds to a body, read at once and as a stream.
+/// The status of a receiver's response to a body, read at once and as a stream.
 fn received(body: &[u8]) -> [u16; 2] {
     let options = ReadOptions::default().endpoint(Endpoint::V1Development);
     let status = |error: otlp_profiles::Error| http_status(error.kind());
@@ -122,7 +122,7 @@ fn an_endpoint_accepts_otlp_and_nothing_else() {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         let is_otlp = name.starts_with("otlp-");
         accepted += usize::from(is_otlp);
-        // Two generations read this payload differently, which an endpoint does not settle.
+        // Two generations read this payload differently, and an endpoint does not decide between them.
         let expected = match name.as_str() {
             "ambiguous-1.10-or-1.9.otlp" => 400,
             _ if is_otlp => 200,
@@ -149,12 +149,12 @@ fn a_damaged_body_of_an_endpoint_is_malformed() {
     for length in [3, 8, 20, otlp.len() / 2, otlp.len() - 1] {
         assert_eq!(received(&otlp[..length]), [400; 2], "{length} bytes");
     }
-    // Two bytes of it are a line feed and a parenthesis, which is text.
+    // Two of its bytes are a line feed and a parenthesis, which is text.
     assert_eq!(received(&otlp[..2]), [415; 2]);
     assert_eq!(received(b"not a profile"), [415; 2]);
 }
 
-/// A client of a server knows no item of this crate; its programmer gets the hint.
+/// Clients of a server do not know items of this crate; the hint is for the programmer.
 #[test]
 fn the_text_for_clients_and_the_hint_for_programmers_are_apart() {
     let bytes = |path| std::fs::read(path).unwrap();
@@ -169,7 +169,7 @@ fn the_text_for_clients_and_the_hint_for_programmers_are_apart() {
             &ReadOptions::default(),
             "ReadOptions::format names the format, Ambiguity::Prefer accepts a guess",
         ),
-        // Of one sample: location 9, which there is not; two values for one sample type.
+        // One sample with the missing location 9, and with two values for one sample type.
         (
             b"\x0a\0\x12\x05\x0a\x01\x09\x12\0\x32\0",
             &as_pprof,
@@ -196,6 +196,6 @@ fn the_text_for_clients_and_the_hint_for_programmers_are_apart() {
             assert!(read(payload, &options).is_ok(), "{hint}");
         }
     }
-    // What a repair cannot mend has no such hint.
+    // A fault that cannot be repaired has no such hint.
     assert_eq!(read(b"\x0a\xff", &as_pprof).unwrap_err().hint(), None);
 }

@@ -1,5 +1,4 @@
-//! There and back again, over the registry: pprof through every format, and every generation of
-//! OTLP through every other.
+//! Round trips over the registry: pprof through every format, and every generation of OTLP through every other.
 #![cfg(feature = "proto-all")]
 
 use crate::support;
@@ -15,7 +14,7 @@ use otlp_profiles::{Format, Losses, Severity, WriteOptions};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
-/// Everything a pprof says comes back from every format, and no report says more than that.
+/// A pprof comes back from every format, and no more losses are reported than occur.
 fn pprof_comes_back(before: &pprof::Profile) -> Result<(), TestCaseError> {
     let said = support::pprof::meaning(before);
     let model = read("pprof", &before.encode_to_vec());
@@ -29,8 +28,8 @@ fn pprof_comes_back(before: &pprof::Profile) -> Result<(), TestCaseError> {
             worse.map(|loss| loss.to_string())
         };
         prop_assert_eq!(worse(&losses, &["unit.key_conflict"]), None, "pprof to {}", name);
-        // What a rule chose is not lost on the way back; but of what changed on the way there it
-        // would choose another id.
+        // A value chosen by rule is not lost on the way back, unless the profile changed, because the rule would
+        // then choose another id.
         let changed = codes(&losses).contains(&"unit.key_conflict");
         let made_up: &[&str] = if changed { &["profile_id.dropped"] } else { &[] };
         let (back, losses) = write("pprof", &read(name, &there));
@@ -120,7 +119,7 @@ fn negative_times_survive_where_times_are_signed() {
 
 #[test]
 fn bytes_that_are_not_utf8_come_back_through_pprof() {
-    // string_table: "", "cpu", a byte that begins no character; a function and a label have it.
+    // string_table: "", "cpu", and a byte that begins no character, which a function and a label use.
     let profile = b"\x0a\x02\x08\x01\x12\x0c\x0a\x01\x01\x12\x01\x05\x1a\x04\x08\x01\x10\x02\x22\x06\x08\x01\x22\x02\x08\x01\x2a\x04\x08\x01\x10\x02\x32\x00\x32\x03cpu\x32\x03\xffab";
     let model = read("pprof", profile);
     let (back, losses) = write("pprof", &model);
@@ -130,7 +129,7 @@ fn bytes_that_are_not_utf8_come_back_through_pprof() {
     assert_eq!(codes(&losses), ["string.invalid_utf8"]);
 }
 
-/// What two generations cannot both say is left out of a comparison.
+/// The fields to leave out of a comparison, because one of two generations lacks them.
 fn mask(from: &str, to: &str) -> Mask {
     let (from, to) = (form(from).caps, form(to).caps);
     Mask {
@@ -148,7 +147,7 @@ fn every_room(portable: bool) -> impl Strategy<Value = (&'static str, Doc)> {
     })
 }
 
-/// What all generations can say goes through any of them and comes back.
+/// Data that all generations can represent survives the conversion to any of them and back.
 fn comes_back(from: &str, doc: &Doc) -> Result<(), TestCaseError> {
     let raise = form(from).raise;
     let bytes = (form(from).lower)(doc);
@@ -157,7 +156,7 @@ fn comes_back(from: &str, doc: &Doc) -> Result<(), TestCaseError> {
         let (there, losses) = write(to.name, &before);
         let worse = losses.iter().find(|loss| loss.code.kind() >= LossKind::Approximated);
         prop_assert_eq!(worse, None, "{} to {}", from, to.name);
-        // In the other generation it means the same to prost as to us.
+        // In the other generation, prost and the crate read the same meaning.
         let middle = read(to.name, &there);
         let raised = (to.raise)(&there).expect("prost decodes what we write");
         let ours = doc_of(&middle);
@@ -170,7 +169,7 @@ fn comes_back(from: &str, doc: &Doc) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A conversion there and back that reports no loss has lost nothing.
+/// A round trip that reports no loss has lost nothing.
 fn losses_are_said(from: &str, doc: &Doc) -> Result<(), TestCaseError> {
     let raise = form(from).raise;
     let bytes = (form(from).lower)(doc);
@@ -189,7 +188,7 @@ fn losses_are_said(from: &str, doc: &Doc) -> Result<(), TestCaseError> {
         let after = raise(&back).expect("prost decodes what we write");
         let noticed = middle.findings.iter().any(|finding| finding.severity > Severity::Info);
         if kept(&there) && kept(&here) && !noticed {
-            // What the source did not say and a rule decided, the report says too.
+            // A value that the source lacks and a rule chose is reported, too.
             let said = [codes(&there), codes(&here)].concat();
             let mask = Mask {
                 temporality: said.contains(&"temporality.assumed"),
@@ -218,7 +217,7 @@ proptest! {
     }
 }
 
-/// Rows of `count` of all they may hold many of, every number as long as it can be.
+/// A document with `count` rows in every list, and every number as long as possible.
 fn longest_rows(count: usize, columns: bool) -> Doc {
     let rows: Vec<usize> = (0..count).collect();
     let value = |row: usize| match row % 6 {
@@ -229,7 +228,7 @@ fn longest_rows(count: usize, columns: bool) -> Doc {
         4 => Val::Bytes(vec![0xff; 200]),
         _ => Val::Array(vec![Val::Int(-1), Val::Map(vec![("k".into(), Val::Empty)])]),
     };
-    // Every key has two units: where units belong to keys, half of the attributes cannot say theirs.
+    // Every key has two units. Where units belong to keys, half of the attributes lose theirs.
     let attribute = |row: usize| doc::Attribute {
         key: format!("key {}", row % count.max(1)),
         value: value(row),
@@ -300,7 +299,7 @@ fn the_longest_rows_are_written_whole() {
     }
 }
 
-/// The pprofs that each scope becomes alone, and those that all become together.
+/// The pprofs of each scope alone, and of all scopes together.
 fn alone_and_together(from: &str, doc: &Doc) -> Result<(), TestCaseError> {
     let pprofs = |doc: &Doc, apart: bool| {
         let mut model = read(from, &(form(from).lower)(doc));

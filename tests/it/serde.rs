@@ -1,4 +1,4 @@
-//! Results serialise with the keys of the command's JSON.
+//! Checks that results serialise with the keys of the command's JSON.
 
 #![cfg(feature = "serde")]
 
@@ -106,7 +106,7 @@ fn objects_have_the_members_of_their_types() {
 
 #[test]
 fn findings_of_the_reader_have_five_members() {
-    // A pprof whose one sample refers to location 9, which does not exist.
+    // A pprof whose only sample refers to location 9, which does not exist.
     let options =
         ReadOptions::default().format(Format::PPROF).policy(otlp_profiles::Policy::Repair);
     let findings =
@@ -169,7 +169,7 @@ fn sizes_have_the_members_of_their_parts() {
         json!({ "bytes": compact.bytes, "gzipped_bytes": compact.gzipped, "losses": codes })
     );
 
-    // The one sample refers to location 9, which does not exist, so no layout can be written.
+    // The only sample refers to location 9, which does not exist, so no layout can be written.
     let options = ReadOptions::default().format(Format::PPROF);
     let broken = Sizes::of(b"\x0a\x00\x12\x05\x0a\x01\x09\x12\x00\x32\x00", &options).unwrap();
     let error = broken.compact().unwrap_err();

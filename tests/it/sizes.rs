@@ -1,4 +1,4 @@
-//! The bytes of every field add up to the payload, in every format that has fields.
+//! Checks that the bytes of all fields add up to the payload, in every format with fields.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ fn testdata(name: &str) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-/// All files of the repository, and those of the corpus that are not large.
+/// All files of the repository, and the smaller ones of the corpus.
 fn files() -> Vec<(String, Vec<u8>)> {
     let mut folders = vec![PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata"))];
     match std::env::var_os("OTLP_PROFILES_CORPUS") {
@@ -43,7 +43,7 @@ fn files() -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// Measures a payload and checks what holds of every one.
+/// Measures a payload and checks the invariants of sizes.
 #[track_caller]
 fn measured(name: &str, payload: &[u8], options: &ReadOptions) -> Sizes {
     let sizes = Sizes::of(payload, options).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -144,13 +144,13 @@ fn the_bytes_of_every_generation_are_accounted_for() {
     assert!(seen >= 3 * 10, "{seen}");
 }
 
-/// A field's part of the gzip is what a payload lacks that never had it.
+/// The gzip saving of a field equals that of a payload that never had the field.
 #[test]
 fn what_is_left_out_is_missing_from_the_gzip() {
     let file = testdata("go-cpu-labels.pb.gz");
     let payload = inflate(&file, &Limits::file()).unwrap();
     let sizes = measured("", &payload, &options());
-    // The fields of a pprof are found by their tags: those of samples are 0x12, all lengths are of one byte or two.
+    // Finds the fields of a pprof by their tags: those of samples are 0x12, and all lengths have one or two bytes.
     let (mut without, mut at) = (Vec::new(), 0);
     while at < payload.len() {
         let start = at;
@@ -181,10 +181,10 @@ fn what_is_left_out_is_missing_from_the_gzip() {
     assert_eq!(measured.sum::<usize>(), 20);
 }
 
-/// A hundred thousand of whatever there can be many of: what every one costs does not grow with the others.
+/// A hundred thousand items of each kind: the cost of each must not grow with their number.
 const MANY: u64 = 100_000;
 
-/// OTLP 1.7 of profiles of which each has these bodies.
+/// A payload of OTLP 1.7 with `profiles` profiles of this body.
 fn sliced(profiles: u64, body: &[u8]) -> Sizes {
     let list: Vec<u8> = (0..profiles).flat_map(|_| len(2, body)).collect();
     let payload = nest(&[1, 2], &list);
@@ -203,7 +203,7 @@ fn slice(start: u64, length: u64) -> Vec<u8> {
 
 #[test]
 fn stacks_are_slices_of_the_list_of_their_profile() {
-    // Numbers of one byte and two, behind the samples and in two ways; one slice leads past the list.
+    // Numbers of one and two bytes, after the samples, packed and unpacked; one slice exceeds the list.
     let mut body =
         [slice(1, 3), slice(0, 2), slice(1, 3), slice(2, 9), slice(u64::MAX, 2)].concat();
     body.extend(len(3, b"\x01\xac\x02\x05"));
@@ -255,7 +255,7 @@ fn broken_payloads_are_errors_with_a_place() {
         for byte in [0, 0x0b, 0xff] {
             let mut broken = payload.to_vec();
             broken[at] = byte;
-            // It is no panic, and what can be walked adds up.
+            // It does not panic, and readable parts add up.
             if let Ok(sizes) = Sizes::of(&broken, &options().format(Format::PPROF)) {
                 let sum: u64 = sizes.tables().iter().map(|table| table.bytes).sum();
                 assert_eq!(sum, payload.len() as u64);
@@ -272,7 +272,7 @@ fn limits_are_kept() {
         let error = Sizes::of(&file, &options().limits(limits)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit);
     }
-    // Past those of the model the bytes are still told: that is what they are asked for.
+    // Beyond the limits of the model, the sizes are still measured.
     let sizes = Sizes::of(&file, &options().limits(Limits::file().max_samples(3))).unwrap();
     assert_eq!(sizes.compact().unwrap_err().kind(), ErrorKind::Limit);
     assert_eq!(table(&sizes, "sample").rows, 143);

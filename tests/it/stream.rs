@@ -1,4 +1,4 @@
-//! Files of several messages, read one by one.
+//! Reads files of several messages one by one.
 
 use std::io::{self, Read};
 
@@ -8,7 +8,7 @@ use otlp_profiles::framing::{Framing, frame};
 use otlp_profiles::stream::MessageReader;
 use otlp_profiles::{Builder, ErrorKind, Format, Limits, ReadOptions, Reader, write};
 
-/// A payload of OTLP whose one profile has a sample of `value`, and a name of `size` bytes.
+/// An OTLP payload whose only profile has a sample of `value`, and a name of `size` bytes.
 fn payload(value: i64, size: usize) -> Vec<u8> {
     let name = "f".repeat(size);
     let mut builder = Builder::new();
@@ -51,13 +51,13 @@ fn zstd_is_read_as_gzip_is() {
                 sizes.iter().zip(1..).map(|(size, value)| make(value, *size)).collect();
             let file = frame(framing, &messages).unwrap();
             assert_eq!(values(&pack(&file)[..], framing), wanted, "{framing} {sizes:?}");
-            // Several frames of zstd, cut where no message ends.
+            // Several frames of zstd, split inside a message.
             let (head, tail) = file.split_at(file.len() / 2);
             let file = [pack(head), pack(tail)].concat();
             assert_eq!(values(&file[..], framing), wanted, "{framing} {sizes:?}");
             let payloads = MessageReader::new(&file[..], Limits::file()).unwrap();
             assert!(payloads.is_zstd() && !payloads.is_gzip());
-            // A frame that is skipped may come first.
+            // A skippable frame may come first.
             let file = [&b"\x5a\x2a\x4d\x18\x03\0\0\0abc"[..], &file].concat();
             assert_eq!(values(&file[..], framing), wanted, "{framing} {sizes:?}");
             if framing != Framing::JsonLines {
@@ -82,7 +82,7 @@ fn values_of_broken(file: &[u8]) -> String {
 
 #[test]
 fn messages_of_every_size_are_read_in_every_framing() {
-    // Smaller than what is looked at first, larger, and both.
+    // Smaller than the part that is examined first, larger, and both.
     for sizes in [&[10, 20, 30][..], &[300_000, 10], &[10, 300_000, 70_000], &[65_000, 65_536]] {
         let wanted: Vec<_> = (1..=sizes.len() as i64).map(Ok).collect();
         for framing in
@@ -147,7 +147,7 @@ fn a_file_that_was_cut_off_gives_what_is_whole() {
     }
 }
 
-/// A stream without end: a message again and again.
+/// An endless stream that repeats a message.
 struct Endless {
     frame: Vec<u8>,
     at: usize,
@@ -166,7 +166,7 @@ impl Read for Endless {
 #[test]
 fn a_stream_without_end_is_read_as_it_comes() {
     let frame = frame(Framing::LengthPrefixed, [payload(7, 5_000)]).unwrap();
-    // Less than a hundred messages: it holds for each, not for all.
+    // Less than a hundred messages: the limit applies to each, not to all.
     let limits = Limits::network().max_input_bytes(200_000);
     let input = Endless { frame, at: 0 };
     let reader = Reader::new(input, &ReadOptions::default().limits(limits)).unwrap();
@@ -203,7 +203,7 @@ impl Read for Failing {
     }
 }
 
-/// Zeros were a member that was cut off, and members were not counted.
+/// Regression: zeros were reported as a truncated member, and members were not counted.
 #[test]
 fn members_and_the_zeros_behind_them_are_those_of_a_file_without_frames() {
     let limits = Limits::file().max_gzip_members(2);

@@ -1,4 +1,4 @@
-//! A summary says what a full reading says, of every file in every generation.
+//! Compares summaries with full reads, for every file in every generation.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use otlp_profiles::{
     Ambiguity, ErrorKind, Format, Limits, Policy, ReadOptions, Summary, WriteOptions, read, write,
 };
 
-/// All that a summary says, in lines; the tables apart.
+/// Formats a summary as lines, without its tables.
 fn said(summary: &Summary) -> String {
     let mut page = String::new();
     let dictionary = summary.outline().dictionary();
@@ -96,13 +96,13 @@ fn options() -> ReadOptions {
     ReadOptions::default().limits(Limits::file()).ambiguity(Ambiguity::Prefer)
 }
 
-/// Whether a payload was walked, not read; both ways must say the same.
+/// Returns whether a payload was walked instead of read. Both paths must give the same result.
 fn compare(name: &str, payload: &[u8], options: &ReadOptions) -> bool {
     let (full, summary) = (read(payload, options), Summary::of(payload, options));
     let full = match full {
         Ok(reading) => Summary::of_reading(reading),
         Err(error) => {
-            // What a full reading refuses is refused, or it is said that nobody looked.
+            // A payload that a full read rejects is rejected, or the summary reports that it was not checked.
             match summary {
                 Ok(summary) => assert!(!summary.is_checked(), "{name}: {error}"),
                 Err(other) => assert_eq!(error.to_string(), other.to_string(), "{name}"),
@@ -119,7 +119,7 @@ fn compare(name: &str, payload: &[u8], options: &ReadOptions) -> bool {
     let format = summary.detected().format;
     if [Format::OTLP_1_10, Format::OTLP_1_9, Format::OTLP_1_8].contains(&format) {
         let (mut expected, tables) = (full.tables(), summary.tables());
-        // The model has the texts in place besides.
+        // The model also contains strings that the payload has in place.
         assert!(tables.strings <= expected.strings, "{name}");
         expected.strings = tables.strings;
         assert_eq!(tables, expected, "{name}");
@@ -232,8 +232,8 @@ fn limits_are_those_of_reading() {
     }
 }
 
-/// Cut off anywhere, and with any byte changed, a summary is what a full reading says, or says that nobody
-/// looked.
+/// For a payload that is truncated anywhere, or has any byte changed, a summary equals a full read, or reports that
+/// the payload was not checked.
 #[test]
 fn broken_payloads_are_refused_as_a_full_reading_would() {
     let file = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
@@ -288,7 +288,7 @@ fn ids_that_a_reader_refuses_are_refused_in_every_table() {
         let summary = Summary::of(&bytes, &options()).unwrap_err();
         assert_eq!(format!("{summary:?}"), format!("{full:?}"));
     }
-    // Unique ids need no full reading, whatever they are.
+    // Unique ids need no full read, whatever their values.
     let mut sparse = whole;
     sparse.function.iter_mut().for_each(|function| function.id = u64::MAX - 3 * function.id);
     let lines = sparse.location.iter_mut().flat_map(|location| &mut location.line);

@@ -1,5 +1,5 @@
-//! Long texts that are read line by line: the same as in memory, however they come, in the memory of what is
-//! distinct in them.
+//! Reads long texts line by line: the result equals that of a text in memory, however the input is split, and
+//! memory depends on the distinct content.
 
 use std::fmt::Write as _;
 use std::io::{self, Read};
@@ -12,7 +12,7 @@ use otlp_profiles::{
     ErrorKind, Format, Limits, Policy, ReadOptions, Reader, Reading, read, read_text, write,
 };
 
-/// A reader that gives so many bytes at once.
+/// A reader that returns a number of bytes per call.
 struct Slow<'a>(&'a [u8], usize);
 
 impl Read for Slow<'_> {
@@ -22,7 +22,7 @@ impl Read for Slow<'_> {
     }
 }
 
-/// What a reading is, or why there is none.
+/// Formats a reading or its error.
 fn said(reading: otlp_profiles::Result<Reading>) -> String {
     let reading = match reading {
         Ok(reading) => reading,
@@ -37,7 +37,7 @@ fn said(reading: otlp_profiles::Result<Reading>) -> String {
     said
 }
 
-/// Reads a text in memory, and as it comes, and holds them against each other; gives what they are.
+/// Reads a text in memory and as a stream, compares the results and returns them.
 #[track_caller]
 fn alike(text: &[u8], options: &ReadOptions) -> String {
     let wanted = said(read(text, options));
@@ -59,7 +59,7 @@ fn alike(text: &[u8], options: &ReadOptions) -> String {
     wanted
 }
 
-/// Lines of folded stacks, of which some are equal.
+/// Lines of folded stacks, some of which are equal.
 fn folded(lines: usize) -> String {
     let line = |at: usize| {
         let (f, g) = (at % 97, at % 61);
@@ -72,7 +72,7 @@ fn testdata(name: &str) -> String {
     std::fs::read_to_string(format!("{}/testdata/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
-/// The events of a perf script again and again, each later than the one before.
+/// Repeats the events of a perf script, each later than the one before.
 fn perf_script(events: usize) -> String {
     let text = testdata("linux-perf-script.txt");
     let known: Vec<&str> = text.trim_end().split("\n\n").collect();
@@ -119,7 +119,7 @@ fn a_perf_script_is_the_same_however_it_comes() {
     let anchored = options().source(SourceOptions::default().boot_time(1_700_000_000 << 30));
     alike(text.as_bytes(), &anchored);
     alike(format!("# hostname : web-1\n{text}").as_bytes(), &anchored);
-    // Without lines between events, and one event of all the lines there are.
+    // Without blank lines between events, and all lines as one event.
     alike(text.replace("\n\n", "\n").as_bytes(), &anchored);
     let frame = "\t 123a sort_work+0x5e (/home/build/busy)\n";
     let long = format!("busy 1 2.5: 1 cycles: \n{}", frame.repeat(20_000));
@@ -167,7 +167,7 @@ fn an_attribute_far_down_keeps_lines_apart_from_there_on() {
     let values: Vec<&[i64]> = samples.iter().map(|sample| sample.values).collect();
     assert_eq!(values, [&[10_000][..], &[2], &[3], &[4]]);
     alike(text.as_bytes(), &options());
-    // In the first lines, it does so for all.
+    // In the first lines, an attribute separates all lines.
     let text = format!("main;run 2 k=v\n{plain}");
     let profiles = read(text.as_bytes(), &options()).unwrap().profiles;
     assert_eq!(profiles.iter().next().unwrap().samples().len(), 10_001);
@@ -209,13 +209,13 @@ fn what_has_no_lines_is_read_whole() {
     assert!(payloads.next().is_none());
     let reading = Reader::new(heap.as_bytes(), &options()).unwrap().next().unwrap().unwrap();
     assert_eq!(reading.detected.format, Format::PPROF_LEGACY);
-    // One that nobody reads by lines is there whole, too.
+    // A text in a format that is not read by lines is returned whole, too.
     let text = folded(2_500);
     let mut payloads = MessageReader::new(text.as_bytes(), Limits::file()).unwrap();
     assert_eq!(payloads.next().unwrap().unwrap(), text.as_bytes());
 }
 
-/// A text of so many times the same, which is nowhere in memory.
+/// Repeats a text, without the whole text in memory.
 struct Again<'a> {
     part: &'a [u8],
     at: usize,

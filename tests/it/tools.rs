@@ -1,4 +1,4 @@
-//! Formats of other tools: what other readers found in real files holds, and broken ones are
+//! Reads formats of other tools: the facts that other readers found in real files hold, and broken files are
 //! survived.
 
 use crate::support::files;
@@ -15,7 +15,7 @@ fn testdata(name: &str) -> Vec<u8> {
     std::fs::read(format!("{}/testdata/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
-/// Reads bytes that are recognised as this format.
+/// Reads bytes that must be detected as a format.
 fn detected(bytes: &[u8], format: Format) -> Profiles {
     let reading = read(bytes, &ReadOptions::default()).unwrap();
     assert_eq!((reading.detected.format, reading.detected.certainty), (format, Certainty::Certain));
@@ -44,7 +44,7 @@ fn is(profiles: &Profiles, expected: &[(&str, usize, i128)]) {
     assert_eq!(sums(profiles), expected.collect());
 }
 
-/// The frames of the first sample, the leaf first.
+/// The frames of the first sample, leaf first.
 fn frames(profiles: &Profiles) -> Vec<String> {
     let sample = profiles.iter().next().unwrap().samples().get(0).unwrap();
     let frames = profiles.dictionary().frames(sample.stack);
@@ -84,7 +84,7 @@ fn pprofs_old_forms_have_the_sums_that_go_finds() {
     );
     let jemalloc = sums(&legacy("jemalloc.heap"));
     assert_eq!(jemalloc["inuse_space bytes"].0, 106, "a sample for each stack of the file");
-    // Addresses are in their calls, and have the names that Go prints for people.
+    // Addresses are within their calls, and have the names that Go prints for people.
     let goroutines = legacy("go-goroutine.txt");
     let named = frames(&goroutines);
     assert_eq!(named[0], "0x437c95  0");
@@ -129,7 +129,7 @@ x 7/7 3.5: 10 cpu-clock:u:\n\t 98 in+0x1\n  a.c:3 (inlined)\n\t 98 out+0x1 (/bin
         said,
         [("in".into(), "a.c".into(), 3, true), ("out".into(), "b.c".into(), 9, false)]
     );
-    // Times are said when it is known when the machine was started.
+    // Times are absolute if the boot time is known.
     let source = SourceOptions::default().boot_time(1_000).trace_fields(true);
     let reading = read(text, &ReadOptions::default().source(source)).unwrap();
     let sample = reading.profiles.iter().next().unwrap().samples().get(0).unwrap();
@@ -217,7 +217,7 @@ a 7 2126.500000: 3 c:\n\t12 f (b)\n\na 7 2126.582903: 3 c:\n\t12 f (b)\n\n";
 
 #[test]
 fn pprofs_rarer_old_forms_are_read_as_go_reads_them() {
-    // Nothing was freed: what was allocated is what is in use.
+    // Nothing was freed, so allocated memory equals memory in use.
     let heap = "heap profile: 3: 9 [3: 9] @ heapprofile\n1: 4 [1: 4] @ 0x12\n2: 5 [2: 5] @ 0x15\n\
                 --- Memory map: ---\n\tsource=/home\n  00000010-00000014: $source/a\n\n";
     for text in [heap.to_owned(), heap.replace("heapprofile", "growthz")] {
@@ -244,7 +244,7 @@ fn pprofs_rarer_old_forms_are_read_as_go_reads_them() {
     assert_eq!(stacks, [[0x20, 0x2f].to_vec(), [0x20, 0x3f, 0x4f].to_vec()]);
 }
 
-/// Names of paths may be made of names: each of these lines stands for 200 of the one before.
+/// Path names may refer to variables. Each of these lines expands to 200 times the one before.
 #[test]
 fn names_in_lists_of_mappings_take_no_memory_out_of_proportion() {
     let names = (1..9).map(|at| format!("a{at}={}\n", format!("$a{}", at - 1).repeat(200)));
@@ -261,7 +261,7 @@ fn names_in_lists_of_mappings_take_no_memory_out_of_proportion() {
     assert!(names[1].len() <= 64 << 10, "{}", names[1].len());
 }
 
-/// The list is in the order of addresses, and a library may lie below the program.
+/// The list is sorted by address, and a library may be below the program.
 #[test]
 fn mappings_that_no_address_hits_stay_where_pprof_has_them() {
     let text = "heap profile: 1: 4 [1: 4] @ heapprofile\n1: 4 [1: 4] @ 0x3001\n\nMAPPED_LIBRARIES:\n\
@@ -284,7 +284,7 @@ fn mappings_that_no_address_hits_stay_where_pprof_has_them() {
     assert_eq!(names(&read(&pprof.payload, &Default::default()).unwrap().profiles), listed);
 }
 
-/// What Java's symbols are called, as it lists them behind samples.
+/// Symbols in Java's form, listed after the samples.
 const SYMBOLS: &str = "\n 0x0000003 com.example.Server.run (Server.java:39)\n 0x0000004 GC\n\
     0x5 memcpy (/usr/lib/jvm/libjvm.so)\n 0x6 generated stub/JIT of 4\n 0x7 com.example.Init.<init> (Unknown:-1)\n";
 
@@ -301,7 +301,7 @@ fn java_contention() -> String {
     )
 }
 
-/// A CPU profile of Java, in words of 8 bytes or of 4.
+/// A CPU profile of Java, in words of 8 or 4 bytes.
 fn java_cpu(is_wide: bool) -> Vec<u8> {
     let words = [0u64, 3, 1, 10_000, 0, 2, 2, 3, 4, 1, 1, 5, 0, 1, 0];
     let words: Vec<u8> = match is_wide {
@@ -315,7 +315,7 @@ fn java_cpu(is_wide: bool) -> Vec<u8> {
 fn javas_old_forms_are_read_with_their_symbols() {
     let heap = java_heap();
     let profiles = detected(heap.as_bytes(), Format::PPROF_LEGACY);
-    // As Go counts such samples up, by the rate that Java has.
+    // Scaled like Go scales such samples, by Java's rate.
     is(
         &profiles,
         &[("inuse_objects count", 2, 74 + 8_941), ("inuse_space bytes", 2, 527_819 + 4_720_968)],
@@ -433,7 +433,7 @@ fn frames_that_speedscopes_events_leave_open_are_said() {
     }
 }
 
-/// Go prints these of a program without contention, and where no thread was created.
+/// Go prints such profiles for a program without contention, and if no thread was created.
 #[test]
 fn a_profile_without_samples_keeps_what_it_says() {
     let types = |bytes: &[u8], format| {
@@ -519,7 +519,7 @@ fn values_of_speedscope_are_brought_to_the_unit_that_is_asked_for() {
     };
     assert_eq!(with("nanoseconds").unwrap(), (vec![3_000_000], 4_000_000));
     assert_eq!(with("microseconds").unwrap(), (vec![3_000], 4_000_000));
-    // Values of no unit that speedscope knows are as they are.
+    // Values without a unit of speedscope stay unchanged.
     assert_eq!(with("ms").unwrap(), (vec![3], 4_000_000));
     // The second profile is in seconds.
     assert_eq!(with("milliseconds").unwrap(), (vec![3], 4_000_000));
@@ -530,7 +530,7 @@ fn values_of_speedscope_are_brought_to_the_unit_that_is_asked_for() {
     }
 }
 
-/// A file that is written as it was read loses nothing; what has no place is said.
+/// A file written unchanged loses nothing. Data without a field is reported.
 #[test]
 fn what_speedscope_cannot_say_is_said() {
     let codes = |file: &str| {
@@ -588,7 +588,7 @@ fn a_line_of_json_is_cut_wherever_the_look_at_it_ends() {
             Format::OTLP_JSON
         );
     }
-    // So behind what a text may begin with.
+    // The same after anything that may precede a text.
     for padding in some(0..40) {
         let numbers = "1, 22, 333, ".repeat(6_000);
         let name = "x".repeat(padding);
@@ -782,7 +782,7 @@ fn a_hundred_thousand_of_anything_take_linear_time() {
             !write(&profiles, Format::SPEEDSCOPE, &Default::default()).unwrap().payload.is_empty()
         );
     }
-    // The labels of one sample, of which one says its thread.
+    // The labels of one sample, one of which is its thread.
     let mut builder = otlp_profiles::Builder::with_limits(
         Limits::unlimited(),
         otlp_profiles::builder::WhenFull::Refuse,
@@ -797,7 +797,7 @@ fn a_hundred_thousand_of_anything_take_linear_time() {
     let written = write(&builder.finish().unwrap(), Format::SPEEDSCOPE, &options).unwrap();
     let lost = written.losses.get("attr.sample.dropped").map(|loss| loss.count);
     assert_eq!(lost, Some(many as u64 / 5));
-    // Frames that only ever open would be as many stacks of all depths: that is past a limit.
+    // Frames that only open would create a stack of every depth, which exceeds a limit.
     let events = rows(|at| format!("{{\"type\":\"O\",\"frame\":0,\"at\":{at}}}")).join(",");
     let nested = format!(
         r#"{{"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{{"frames":[{{"name":"f"}}]}},"profiles":[{{"type":"evented","unit":"none","events":[{events}]}}]}}"#
@@ -805,7 +805,7 @@ fn a_hundred_thousand_of_anything_take_linear_time() {
     assert_eq!(read(nested.as_bytes(), &Default::default()).unwrap_err().kind(), ErrorKind::Limit);
 }
 
-/// No variant of a file with a byte changed, or cut anywhere, panics.
+/// A file with any byte changed, or truncated anywhere, never causes a panic.
 #[test]
 fn broken_variants_are_survived() {
     let files: [(Format, Vec<u8>); 8] = [
@@ -840,7 +840,7 @@ fn broken_variants_are_survived() {
     }
 }
 
-/// Of every file here, 500 variants with bytes changed, added or left out.
+/// 500 variants of every file, with bytes changed, added or removed.
 #[test]
 fn broken_files_are_refused_or_read() {
     let mut next = files::random();
@@ -859,7 +859,7 @@ fn broken_files_are_refused_or_read() {
         ("gperftools-cpu.prof", Format::PPROF_LEGACY),
         ("jemalloc.heap", Format::PPROF_LEGACY),
     ] {
-        // The beginning of a file has all that its grammar has.
+        // The beginning of each file covers its whole grammar.
         let mut file = testdata(name);
         if format != Format::SPEEDSCOPE {
             file.truncate(6_000);

@@ -31,7 +31,7 @@ fn defaults() -> MergeOptions {
     MergeOptions::default()
 }
 
-/// A profile of one type: its start and duration in seconds, and samples of one frame.
+/// A profile of one type, with its start and duration in seconds, and samples of one frame.
 fn profile(kind: (&str, &str), time: (u64, u64), samples: &[(&str, i64)]) -> Profiles {
     let mut builder = Builder::new();
     let key = builder.profile(kind.0, kind.1);
@@ -128,7 +128,7 @@ fn snapshots_of_one_resource_are_combined_as_asked() {
         expect(&all, expected, losses);
         let [report] = &all.snapshots[..] else { panic!("{:?}", all.snapshots) };
         assert_eq!((report.count, report.last), (3, 37), "{combine:?}");
-        // In two parts, of which the later has the older snapshot.
+        // In two parts, the later of which has the older snapshot.
         let mut earlier = Merger::new(options.clone());
         three[..2].iter().for_each(|input| earlier.add(input).unwrap());
         let mut later = Merger::new(options);
@@ -231,7 +231,7 @@ fn sample_types_that_not_all_inputs_have() {
     let unlike = [of(&[objects], &[1]), of(&[inuse], &[1])];
     let error = try_merge(&unlike, &defaults().columns(Columns::Intersect)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unrepresentable);
-    // One heap with all types in one profile, and one with a profile each.
+    // A heap with all types in one profile, and one with a profile for each.
     let whole = of(&[objects, inuse], &[1, 2]);
     let divided = split(&whole, &SplitBy::SampleType).0.remove(0).profiles;
     let both = merged(&[whole, divided], &defaults());
@@ -351,14 +351,14 @@ fn a_hundred_thousand_inputs_take_linear_time() {
     assert_eq!(values(&all.profiles)["cpu nanoseconds f"], [100_000]);
 }
 
-/// Random profiles, as OTLP 1.10 has them.
+/// Random profiles of OTLP 1.10.
 fn random() -> impl Strategy<Value = Profiles> {
     let form = form("otlp");
     docs(Room { caps: form.caps, portable: false })
         .prop_map(|doc| read("otlp", &(form.lower)(&doc)))
 }
 
-/// The sums of all values by sample type, in the smallest unit of a family; none if units overflow 64 bits.
+/// The sums of all values by sample type, in the smallest unit of a family. Empty if units overflow 64 bits.
 fn sums(profiles: &Profiles) -> BTreeMap<String, i128> {
     let mut sums = BTreeMap::new();
     for profile in profiles {
@@ -450,7 +450,7 @@ proptest! {
     }
 }
 
-/// Merging parts gives what merging the whole gives, but for what depends on the division itself.
+/// Merging the parts gives the same as merging the whole, apart from data that depends on the division.
 fn check_parts(
     whole: &Profiles,
     parts: &[Profiles],
@@ -500,7 +500,7 @@ fn parts_of_real_profiles_fit_and_merge_into_the_whole() {
     assert!(error.message().starts_with("sample 0 of profile 0 takes "), "{error}");
 }
 
-/// A CPU profile of Go's shape: `samples` and `cpu` with a period of 10.
+/// A CPU profile in Go's form: `samples` and `cpu`, with a period of 10.
 fn cpu(seconds: u64, samples: &[(&str, i64)]) -> Profiles {
     let mut builder = Builder::new();
     let key = builder.profile_of([("samples", "count"), CPU]);
@@ -630,7 +630,7 @@ fn samples_that_a_change_needs() {
     }
 }
 
-/// A profile with something to redact in every table.
+/// A profile with data to redact in every table.
 fn private() -> Profiles {
     let mut builder = Builder::new();
     builder

@@ -17,7 +17,7 @@ fn goldens() -> Option<(PathBuf, PathBuf)> {
     goldens.exists().then_some((corpus, goldens))
 }
 
-/// pprof's answers that differ from ours on purpose: the files, the fields and the reason.
+/// Answers that differ from pprof's on purpose: the files, the fields and the reason.
 const DIFFERENT: &[(&str, &str, &str)] = &[
     ("rust/cpu", "period", "periods differ: pprof takes the largest, we drop it"),
     ("gperftools", "period", "the same"),

@@ -1,10 +1,12 @@
-//! Text in UTF-16 and UTF-32, as PowerShell redirects it.
+//! Reads text in UTF-16 and UTF-32, as PowerShell redirects it.
 
 use otlp_profiles::check::{Options, validate};
 use otlp_profiles::compression::{Level, deflate};
 use otlp_profiles::{Format, Limits, ReadOptions, Reader, Summary, detect, read, write};
 
 /// A text in all encodings, with a byte order mark.
+/// @376t
+/// `r` becomes the first half of a surrogate pair.
 fn encoded(text: &str) -> [Vec<u8>; 5] {
     let text = format!("\u{feff}{text}");
     let utf16 = |unit: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(unit).collect();
@@ -73,7 +75,7 @@ fn what_is_not_a_character_is_invalid_text() {
     bytes[2 + 2 * 5] = 0; // `r` becomes the first half of a pair.
     bytes[2 + 2 * 5 + 1] = 0xd8;
     let options = ReadOptions::default().limits(Limits::network());
-    // Names keep such bytes, as those of UTF-8 do, and JSON is refused.
+    // Names keep such bytes, like invalid UTF-8, and JSON is rejected.
     let profiles = read(&bytes, &options).unwrap().profiles;
     let stack = profiles.iter().next().unwrap().samples().get(0).unwrap().stack;
     let names: Vec<_> = profiles.dictionary().frames(stack).map(|f| f.to_string()).collect();

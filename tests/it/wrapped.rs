@@ -1,13 +1,13 @@
-//! Profiles inside something else: the error names the wrapping and the command that extracts them.
+//! Rejects profiles inside other data: the error names the wrapping and the command that extracts them.
 
 use crate::support::{options, try_read};
 use otlp_profiles::check::{Options, validate};
 use otlp_profiles::{ErrorKind, Format, Policy, ReadOptions};
 
-/// A message of one profile with one sample, without the braces around it.
+/// A message of one profile with one sample, without the enclosing braces.
 const MESSAGE: &str = r#""resourceProfiles":[{"scopeProfiles":[{"profiles":[{"samples":[{"values":["5"]}]}]}]}],"dictionary":{"stringTable":[""]}"#;
 
-/// The error of a text by each way in, which must be the same.
+/// Returns the error of a text, which must be the same from every function that reads it.
 #[track_caller]
 fn refused(text: &str) -> String {
     let repair = ReadOptions::default().policy(Policy::Repair);
@@ -42,7 +42,7 @@ fn an_envelope_is_never_read_as_a_message_without_profiles() {
         ),
         (format!(r#"{{"http-body":{message}}}"#), r#"`"http-body"`"#, r#"."http-body""#),
         (format!("[{message},{message}]"), "an array or object", ".[]"),
-        // A key that a shell would act on is not part of a command.
+        // A key with special characters of the shell is not part of a command.
         (format!(r#"{{"'; rm -rf ~":{message}}}"#), "an array or object", ".[]"),
         (format!(r#"{{"body":{string}}}"#), "a string, `body`", ".body | fromjson"),
     ] {
@@ -53,7 +53,7 @@ fn an_envelope_is_never_read_as_a_message_without_profiles() {
             )
         );
     }
-    // A key of a newer generation is no envelope.
+    // An unknown key of a newer generation is not an envelope.
     let newer = format!(r#"{{{MESSAGE},"later":{{"resourceProfiles":[]}}}}"#);
     assert_eq!(try_read("otlp-json", newer.as_bytes()).unwrap().iter().count(), 1);
 }
@@ -71,7 +71,7 @@ fn json_of_other_keys_is_not_read_as_a_message_without_profiles() {
             )
         );
     }
-    // Empty messages have no profiles to lose.
+    // Empty messages contain no profiles to lose.
     for empty in [
         "{}",
         r#"{"resourceProfiles":[]}"#,

@@ -1,4 +1,4 @@
-//! An allocator that counts what one thread asks for.
+//! An allocator that counts the allocations of one thread.
 #![allow(unsafe_code, reason = "an allocator is unsafe to implement")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -8,13 +8,13 @@ pub struct Counting;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cost {
-    /// Allocations, and growths of them.
+    /// Allocations and reallocations.
     pub count: u64,
-    /// The most bytes held at one time, above those held before.
+    /// Peak of allocated bytes, relative to the start.
     pub peak: i64,
-    /// Bytes held now, above those held before.
+    /// Allocated bytes now, relative to the start.
     pub live: i64,
-    /// Bytes that were there already when memory grew: an allocator may move them all.
+    /// Bytes allocated before a reallocation, all of which an allocator may move.
     pub moved: u64,
 }
 
@@ -23,7 +23,7 @@ thread_local! {
 }
 
 fn note(count: u64, bytes: i64) {
-    // A thread that is ending has no counter any more.
+    // A thread that is ending has no counter.
     let _ = COST.try_with(|cost| {
         let mut now = cost.get();
         now.count += count;
@@ -33,7 +33,7 @@ fn note(count: u64, bytes: i64) {
     });
 }
 
-// SAFETY: everything is handed to the system's allocator as it came.
+// SAFETY: passes all arguments unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(1, layout.size() as i64);
@@ -60,7 +60,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What `work` costs this thread.
+/// Measures the cost of `work` on this thread.
 pub fn cost<T>(work: impl FnOnce() -> T) -> (T, Cost) {
     COST.with(|cost| cost.set(Cost::default()));
     let done = work();

@@ -1,9 +1,9 @@
-//! What a payload says, in plain data that no code of the crate knows: the common tongue of the
-//! generators, of prost's types of every generation and of the model.
+//! The content of a payload as plain data, independent of the crate's code. Generators, prost's types of every
+//! generation and the model convert to it.
 //!
-//! [`meaning`] turns it into lines of text that are equal exactly when two payloads are
-//! semantically equal: dictionary positions, duplicates and rows nothing refers to do not matter,
-//! a reference is its content, attributes are a map, samples of one identity are merged.
+//! [`meaning`] converts it to lines of text that are equal exactly if two payloads have the same meaning. Row
+//! numbers, duplicates and unreferenced rows do not matter: references are replaced by their content, attributes
+//! are a map, and samples with one identity are merged.
 #![allow(dead_code, reason = "not every test that includes this file needs all of it")]
 
 use std::collections::BTreeMap;
@@ -14,18 +14,18 @@ use proptest::test_runner::TestCaseError;
 #[derive(Clone, Default, PartialEq)]
 pub struct Doc {
     pub resources: Vec<Resource>,
-    /// What the profiles refer to, unless they have tables of their own.
+    /// The rows that profiles refer to, unless they have separate tables.
     pub tables: Tables,
 }
 
-/// On one line, also where several are asked for.
+/// Always formats on one line, even with `{:#?}`.
 impl std::fmt::Debug for Doc {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:?} {:?}", self.resources, self.tables)
     }
 }
 
-/// Rows as they are on the wire, but for an empty first one; references count from 0.
+/// Rows as on the wire, without an empty first one. References count from 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tables {
     pub mappings: Vec<Mapping>,
@@ -34,11 +34,11 @@ pub struct Tables {
     pub stacks: Vec<Vec<usize>>,
     pub links: Vec<([u8; 16], [u8; 8])>,
     pub attributes: Vec<Attribute>,
-    /// An empty row stands before the others also where the generation does not ask for one.
+    /// Whether an empty row precedes the others, even if the generation does not require it.
     pub empty_rows: bool,
-    /// Strings are in the table more than once.
+    /// Whether the table repeats strings.
     pub repeat_strings: bool,
-    /// String 0, which must be empty.
+    /// String 0, which must be empty in a valid payload.
     pub string_0: String,
 }
 
@@ -101,7 +101,7 @@ pub struct Sample {
 pub struct Mapping {
     pub range: [u64; 3],
     pub filename: String,
-    /// Where the generation has no field for them, these two are attributes.
+    /// In generations without a field for them, these two are attributes.
     pub build_id: String,
     pub flags: u8,
     pub attributes: Vec<usize>,
@@ -112,7 +112,7 @@ pub struct Location {
     pub mapping: Option<usize>,
     pub address: u64,
     pub lines: Vec<(Option<usize>, i64, i64)>,
-    /// Where the generation has no field for them, these two are attributes.
+    /// In generations without a field for them, these two are attributes.
     pub folded: bool,
     pub frame_type: String,
     pub attributes: Vec<usize>,
@@ -144,7 +144,7 @@ pub enum Val {
     Map(Vec<(String, Val)>),
 }
 
-/// By what it shows, so that a NaN equals itself.
+/// Compares the formatted value, so that a NaN equals itself.
 impl PartialEq for Val {
     fn eq(&self, other: &Self) -> bool {
         self.show() == other.show()
@@ -170,7 +170,7 @@ impl Val {
     }
 }
 
-/// What a comparison leaves out, because one of two generations cannot say it.
+/// Data to leave out of a comparison, because one of two generations cannot represent it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mask {
     pub temporality: bool,
@@ -179,7 +179,7 @@ pub struct Mask {
     pub profile_ids: bool,
 }
 
-/// The lines that say what `doc` says.
+/// Returns lines that describe the meaning of `doc`.
 pub fn meaning(doc: &Doc, mask: Mask) -> Vec<String> {
     let mut out = Vec::new();
     for resource in &doc.resources {
@@ -248,7 +248,7 @@ fn say_profile(profile: &Profile, tables: &Tables, mask: Mask, out: &mut Vec<Str
 type Totals = Vec<Vec<i64>>;
 type Points = Vec<(u64, Vec<i64>)>;
 
-/// The samples by what identifies them, what they measured merged.
+/// The samples by identity, with their measurements merged.
 fn merged(profile: &Profile, tables: &Tables, mask: Mask) -> Vec<(String, Totals, Points)> {
     let said = tables.said_locations();
     let mut samples: BTreeMap<String, (Totals, Points)> = BTreeMap::new();
@@ -286,7 +286,7 @@ fn merged(profile: &Profile, tables: &Tables, mask: Mask) -> Vec<(String, Totals
     merged
 }
 
-/// What a total of several timestamps has at one of them: the last has what remains.
+/// The share of a total for one of its timestamps. The last one gets the remainder.
 fn share(totals: &[i64], parts: usize, at: usize) -> Vec<i64> {
     let parts = parts as i64;
     let rest = |total: i64| {
@@ -304,7 +304,7 @@ impl Tables {
         let count = all.len();
         let map: BTreeMap<_, _> = all.into_iter().collect();
         assert_eq!(map.len(), count, "a key is repeated: {map:?}");
-        // A flag that is not set is a flag not said.
+        // A flag that is false equals an absent flag.
         let unset = |key: &str, said: &str| {
             key.starts_with("pprof.mapping.has_") && said.starts_with("Bool(false)")
         };
@@ -364,7 +364,7 @@ pub fn flag_attributes(flags: u8) -> Vec<(String, Val)> {
     set.map(|(_, key)| ((*key).to_owned(), Val::Bool(true))).collect()
 }
 
-/// Go's build ids are four groups joined by slashes; everything else is taken for GNU's.
+/// Go's build ids are four groups separated by slashes. Everything else counts as GNU's.
 pub fn build_id_key(text: &str) -> &'static str {
     let group =
         |g: &str| !g.is_empty() && g.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-/// A file of the corpus, where there is one.
+/// Returns a file of the corpus, if the corpus is present.
 pub fn corpus(name: &str) -> Option<Vec<u8>> {
     let Some(corpus) = std::env::var_os("OTLP_PROFILES_CORPUS") else {
         eprintln!("skipped: OTLP_PROFILES_CORPUS is not set");
@@ -13,7 +13,7 @@ pub fn corpus(name: &str) -> Option<Vec<u8>> {
     Some(std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
 }
 
-/// Numbers that look random, the same ones every time.
+/// A pseudorandom sequence of numbers, the same in every run.
 pub fn random() -> impl FnMut() -> usize {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     move || {
@@ -24,8 +24,8 @@ pub fn random() -> impl FnMut() -> usize {
     }
 }
 
-/// Variants of some bytes, changed at places that a number decides by `change`, which is given the place and
-/// more numbers.
+/// Iterates over mutants of some bytes. `change` gets a position and more random numbers, and changes the bytes
+/// there.
 pub fn mutants<'a>(
     payload: &'a [u8],
     count: usize,

@@ -1,6 +1,6 @@
-//! Every generation of OTLP as prost's types: to bytes from a [`Doc`], and back.
+//! Every generation of OTLP as prost's types: converts a [`Doc`] to bytes and back.
 //!
-//! Nothing here uses the crate's readers or writers; only the message types, which prost made.
+//! Uses none of the crate's readers and writers, only the message types that prost generated.
 #![allow(dead_code, reason = "not every test that includes this file needs all of it")]
 
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use super::doc::{
     Type, Val,
 };
 
-/// What a generation has a field for.
+/// The fields that a generation has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Caps {
     pub columns: bool,
@@ -41,11 +41,11 @@ pub enum DefaultBy {
 pub struct Form {
     pub name: &'static str,
     pub caps: Caps,
-    /// The bytes prost encodes of what a document says.
+    /// Encodes a document with prost.
     pub lower: fn(&Doc) -> Vec<u8>,
-    /// What the bytes say as prost decodes them.
+    /// Decodes bytes with prost.
     pub raise: fn(&[u8]) -> Result<Doc, DecodeError>,
-    /// The bytes as prost would have written them.
+    /// Decodes bytes with prost and encodes them again.
     pub again: fn(&[u8]) -> Result<Vec<u8>, DecodeError>,
 }
 
@@ -113,7 +113,7 @@ pub fn form(name: &str) -> &'static Form {
         .expect("every generation has a form")
 }
 
-/// The document with attributes in place of what the generation has no field for.
+/// Returns the document with attributes in place of fields that the generation lacks.
 pub fn desugar(doc: &Doc, caps: &Caps) -> Doc {
     let mut doc = doc.clone();
     let tables = &mut doc.tables;
@@ -162,13 +162,13 @@ pub fn desugar(doc: &Doc, caps: &Caps) -> Doc {
     doc
 }
 
-/// The string table being made.
+/// A string table in progress.
 #[derive(Default)]
 struct Strs {
     table: Vec<String>,
     index: HashMap<String, usize>,
     repeat: bool,
-    /// Every other text of a value is said by its index.
+    /// Whether every other string of a value is a reference.
     refs: bool,
     asked: usize,
 }
@@ -196,7 +196,7 @@ impl Strs {
         }
     }
 
-    /// The index to say a text by, where one should be.
+    /// Returns the index of a string, if it should be a reference.
     fn reference(&mut self, text: &str) -> Option<usize> {
         let wanted = self.refs && !text.is_empty() && self.asked.is_multiple_of(2);
         self.asked += 1;
@@ -204,7 +204,7 @@ impl Strs {
     }
 }
 
-/// The unit of each key, where units go by key.
+/// The unit of each key, in generations with units by key.
 fn units(tables: &Tables) -> Vec<(&str, &str)> {
     let mut units: Vec<(&str, &str)> = Vec::new();
     for attribute in tables.attributes.iter().filter(|attribute| !attribute.unit.is_empty()) {
@@ -223,7 +223,7 @@ fn id_bytes(id: &[u8; 16]) -> Vec<u8> {
     if *id == [0; 16] { Vec::new() } else { id.to_vec() }
 }
 
-/// What all signals share.
+/// Messages that all signals share.
 macro_rules! common {
     (entities: [$($entity_refs:ident)?], refs: [$($key_strindex:ident)?]) => {
         fn any(value: &Val, strs: &mut Strs) -> Option<wire::AnyValue> {
@@ -357,7 +357,7 @@ macro_rules! common {
     };
 }
 
-/// 1.8 and later: one sample type a profile, row 0 of every table is empty, units on attributes.
+/// 1.8 and later: one sample type per profile, row 0 of every table is empty, units belong to attributes.
 macro_rules! since_1_8 {
     ($m:ident, $samples:ident, $lines:ident, comments: [$($comments:ident)?], temporality: [$($temporality:ident)?], refs: [$($ref:ident)?]) => {
         mod $m {
@@ -527,17 +527,17 @@ since_1_8!(v1_10, samples, lines, comments: [], temporality: [], refs: [key_stri
 since_1_8!(v1_9, samples, lines, comments: [], temporality: [], refs: []);
 since_1_8!(v1_8, sample, line, comments: [comment_strindices], temporality: [aggregation_temporality], refs: []);
 
-/// An index as a generation up to 1.7 has it: where an empty row stands first, it counts.
+/// The index of a row in generations up to 1.7. An empty first row counts, if present.
 fn at(row: usize, empty_rows: bool) -> usize {
     row + usize::from(empty_rows)
 }
 
-/// Whether the first row of a table is the empty one, which then stands for none.
+/// Whether the first row of a table is empty and so stands for no entry.
 fn first_empty<T: PartialEq + Default>(rows: &[T]) -> bool {
     rows.first().is_some_and(|row| *row == T::default())
 }
 
-/// The slices of the stacks a profile's samples have, laid end to end.
+/// The stacks of a profile's samples, concatenated, with the slice of each.
 fn slices(profile: &Profile, tables: &Tables) -> (Vec<usize>, Vec<(usize, usize)>) {
     let mut starts: HashMap<usize, usize> = HashMap::new();
     let mut all = Vec::new();
@@ -555,7 +555,7 @@ fn slices(profile: &Profile, tables: &Tables) -> (Vec<usize>, Vec<(usize, usize)
     (all, each)
 }
 
-/// The stack of a slice, as a row of its own.
+/// Adds the stack of a slice as a row.
 fn stack_row(
     stacks: &mut Vec<Vec<usize>>,
     all: &[usize],
@@ -566,7 +566,7 @@ fn stack_row(
     (length != 0).then(|| stacks.len() - 1)
 }
 
-/// The attributes a profile holds itself become rows, with the units that go by key.
+/// Converts the attributes in a profile to rows, with units by key.
 fn rows_in_place(
     tables: &mut Tables,
     pairs: Vec<(String, Val)>,
@@ -597,7 +597,7 @@ fn column_name(types: &[Type], column: usize) -> String {
     }
 }
 
-/// 1.4 to 1.7: slices, units by key, references that may be absent.
+/// 1.4 to 1.7: slices, units by key, references with presence.
 macro_rules! until_1_7 {
     (
         $m:ident, entities: [$($entity:ident)?],
@@ -910,7 +910,7 @@ mod v1_3 {
         indices.iter().map(|index| *index as usize).collect()
     }
 
-    /// An empty row stands first in the tables that references may leave out.
+    /// An empty row precedes the others in tables whose references may be absent.
     fn mapping(m: &Mapping, strs: &mut Strs) -> wire::Mapping {
         let flag = |bit: u8| m.flags & 1 << bit != 0;
         wire::Mapping {
@@ -1069,7 +1069,7 @@ mod v1_3 {
                     | u8::from(m.has_inline_frames) << 3,
                 attributes: rows(&m.attributes),
             };
-            // 0 and none look alike: 0 is the first mapping only where the address may lie in it.
+            // 0 and absent are the same: 0 refers to the first mapping only if the address may be in it.
             let holds = |address: u64| {
                 let first = inner.mapping.first();
                 first.is_some_and(|m| {
@@ -1131,7 +1131,7 @@ mod v1_3 {
             let samples = inner.sample.iter().map(|s| {
                 let (start, length) =
                     (s.locations_start_index as usize, s.locations_length as usize);
-                // A label says what an attribute whose unit is not that of its key cannot.
+                // Labels hold the attributes whose unit differs from that of their key.
                 let mut attributes = rows(&s.attributes);
                 for label in &s.label {
                     let value = if label.str == 0 {

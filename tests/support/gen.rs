@@ -1,7 +1,6 @@
 //! Random pprof files and OTLP payloads of every generation, as prost's types or as [`Doc`]s.
 //!
-//! Each is made of a tape of numbers, which proptest shrinks: an exhausted tape makes the least of
-//! everything.
+//! Each is derived from a tape of numbers, which proptest shrinks. An exhausted tape gives the smallest values.
 
 use otlp_profiles::proto::pprof;
 use proptest::collection::vec;
@@ -15,8 +14,8 @@ use super::doc::{
 use super::forms::{Caps, DefaultBy};
 use super::sized;
 
-/// proptest's defaults, but a tenth of the cases unless [`sized`] runs all, and the same ones on every run unless
-/// `PROPTEST_RNG_SEED` is set.
+/// proptest's defaults, but with a tenth of the cases unless [`sized`] runs all, and the same cases on every run
+/// unless `PROPTEST_RNG_SEED` is set.
 pub fn config() -> ProptestConfig {
     let mut config = ProptestConfig {
         cases: sized(256) as u32,
@@ -29,7 +28,7 @@ pub fn config() -> ProptestConfig {
     config
 }
 
-/// Numbers to choose by.
+/// A source of numbers for random choices.
 pub struct Tape(std::vec::IntoIter<u32>);
 
 pub fn tapes() -> impl Strategy<Value = Vec<u32>> {
@@ -49,7 +48,7 @@ impl Tape {
         if end == 0 { 0 } else { self.number() as usize % end }
     }
 
-    /// True once in `of` times; false when the tape is at its end.
+    /// Returns true once in `of` times; false at the end of the tape.
     pub fn once_in(&mut self, of: usize) -> bool {
         self.below(of) + 1 == of
     }
@@ -116,11 +115,11 @@ const TYPES: [&str; 6] = ["samples", "cpu", "alloc_space", "inuse_objects", "wal
 const BUILD_IDS: [&str; 5] =
     ["", "0123456789abcdef0123456789abcdef01234567", "a-B_/c/d9/e", "unknown", "{\"x\":1}"];
 
-/// What a document may hold.
+/// Limits on the content of a document.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
     pub caps: Caps,
-    /// Only what every generation can say.
+    /// Only data that every generation can represent.
     pub portable: bool,
 }
 
@@ -207,7 +206,7 @@ fn tables(tape: &mut Tape, room: Room) -> Tables {
     }
 }
 
-/// Rows of attributes, no two of one key.
+/// Rows of attributes with unique keys.
 fn distinct(tape: &mut Tape, attributes: &[Attribute], most: usize) -> Vec<usize> {
     let mut rows: Vec<usize> = Vec::new();
     for _ in 0..tape.below(most + 1) {
@@ -329,12 +328,12 @@ fn sample(tape: &mut Tape, tables: &Tables, room: Room, columns: usize) -> Sampl
     }
 }
 
-/// A pprof that its readers accept; everything in it has somewhere to go in every generation.
+/// A pprof that its readers accept. Every generation can represent everything in it.
 pub fn pprofs() -> impl Strategy<Value = pprof::Profile> {
     tapes().prop_map(|numbers| pprof_profile(&mut Tape::new(numbers)))
 }
 
-/// A number that is an id in a pprof: in order, or any.
+/// An id in a pprof: consecutive, or arbitrary if `odd`.
 fn id(row: usize, odd: bool) -> u64 {
     if odd { (row as u64 * 7 + 3) << (row % 4 * 11) } else { row as u64 + 1 }
 }
@@ -457,7 +456,7 @@ fn labels(tape: &mut Tape, strings: &mut Strings) -> Vec<pprof::Label> {
             ..Default::default()
         });
         labels.push(trace);
-        // Half a link is a label like any other.
+        // Half a link is a regular label.
         labels.extend((!tape.once_in(3)).then_some(span));
     }
     labels

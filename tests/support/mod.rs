@@ -1,4 +1,4 @@
-//! What several tests share.
+//! Helpers for several tests.
 #![allow(dead_code, reason = "not every test needs all of it")]
 
 pub mod alloc;
@@ -30,7 +30,7 @@ use otlp_profiles::{
     Format, Losses, Profiles, ReadOptions, Reader, Reading, Verdict, WriteOptions,
 };
 
-/// Reads bytes as a format, which must work.
+/// Reads bytes as a format. Panics on an error.
 #[track_caller]
 pub fn read(name: &str, bytes: &[u8]) -> Profiles {
     try_read(name, bytes).unwrap_or_else(|error| panic!("{name} is not read: {error}"))
@@ -40,7 +40,7 @@ pub fn try_read(name: &str, bytes: &[u8]) -> otlp_profiles::Result<Profiles> {
     Ok(otlp_profiles::read(bytes, &options(name))?.profiles)
 }
 
-/// The format of a name, which must be known.
+/// Returns the format with a name. Panics if it is unknown.
 #[track_caller]
 pub fn format(name: &str) -> Format {
     name.parse().expect("a known format")
@@ -55,7 +55,7 @@ pub fn options(name: &str) -> ReadOptions {
     ReadOptions::default().format(format(name))
 }
 
-/// Writes one payload of a format, which must work.
+/// Writes profiles as one payload of a format. Panics on an error.
 #[track_caller]
 pub fn write(name: &str, profiles: &Profiles) -> (Vec<u8>, Losses) {
     let options = WriteOptions::default().folded_labels(name == "folded");
@@ -69,12 +69,12 @@ pub fn codes(losses: &Losses) -> Vec<&'static str> {
     losses.iter().map(|loss| loss.code.as_str()).collect()
 }
 
-/// Whether a conversion claims to have kept the meaning.
+/// Whether a conversion reports that it kept the meaning.
 pub fn kept(losses: &Losses) -> bool {
     losses.verdict() <= Verdict::Semantic
 }
 
-/// Files of `testdata/` whose name ends in one of `endings`, inflated, by name.
+/// Returns the files of `testdata/` whose name ends in one of `endings`, inflated, by name.
 pub fn testdata(endings: &[&str]) -> Vec<(String, Vec<u8>)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata");
     let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(folder)
@@ -89,7 +89,7 @@ pub fn testdata(endings: &[&str]) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// Does something with each item, on all processors: what one test does with a hundred files.
+/// Calls `work` for each item, on all processors. For tests of many files.
 pub fn on_every_core<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
     let next = AtomicUsize::new(0);
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);

@@ -1,4 +1,4 @@
-//! The model as a [`Doc`]: its meaning by its public accessors alone.
+//! Converts the model to a [`Doc`], through its public accessors only.
 
 use otlp_profiles::model::{AttributeId, LinkId, StackId, Value};
 use otlp_profiles::{Dictionary, Profiles, model};
@@ -8,7 +8,7 @@ use super::doc::{
     Val,
 };
 
-/// What the model says. Row 0 of every table is "none", and so is not a row of the `Doc`.
+/// Returns the content of the model. Row 0 of every table means no entry, so the `Doc` does not contain it.
 pub fn doc_of(profiles: &Profiles) -> Doc {
     let dictionary = profiles.dictionary();
     let text = |id| dictionary.text(id).to_owned();
@@ -84,7 +84,7 @@ pub fn tables(dictionary: &Dictionary) -> Tables {
     let text = |id| dictionary.text(id).to_owned();
     let mappings = dictionary.mappings();
     let locations = dictionary.locations();
-    // Ids are made by no one but the crate: those of all rows are found where they are used.
+    // Only the crate can create ids, so collect the ids of all rows from their uses.
     let mut tables = Tables::default();
     for attribute in &dictionary.attributes()[1..] {
         let value = val(&attribute.value, dictionary);

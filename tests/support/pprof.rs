@@ -1,12 +1,12 @@
-//! What a pprof says, from prost's types: lines of text that are equal exactly when two files are
-//! semantically equal.
+//! The meaning of a pprof, from prost's types: lines of text that are equal exactly if two files have the same
+//! meaning.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 
 use otlp_profiles::proto::pprof::{Function, Label, Location, Mapping, Profile};
 
-/// The meaning of a pprof: its fields, its mappings in order, its samples as a multiset.
+/// Returns the meaning of a pprof: its fields, its mappings in order, its samples as a multiset.
 pub fn meaning(profile: &Profile) -> Vec<String> {
     let text = |index: i64| &profile.string_table[index as usize];
     let mut out = Vec::new();

@@ -1,8 +1,8 @@
-//! What the SIG's profcheck asks of a payload, with its checks for duplicates and orphans, and the
-//! rules of older generations in their own form: whatever the specification calls an error.
+//! The rules of the SIG's profcheck, including its checks for duplicates and orphans, and the corresponding rules
+//! of older generations: everything that the specification calls an error.
 //!
-//! Nothing here uses the crate's readers or writers. A payload is decoded by the descriptors of the
-//! generation's own proto files, strictly: a field they do not have is a problem too.
+//! Uses none of the crate's readers and writers. Decodes a payload strictly, by the descriptors of the generation's
+//! proto files: an unknown field is a problem, too.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Debug;
@@ -12,7 +12,7 @@ use prost::encoding::{WireType, decode_key, decode_varint};
 use prost_types::field_descriptor_proto::Type;
 use prost_types::{FieldDescriptorProto, FileDescriptorSet};
 
-/// The rules a payload of the generation breaks, in words.
+/// Returns descriptions of the rules that a payload of the generation breaks.
 pub fn problems(name: &str, payload: &[u8], orphans: Orphans) -> Vec<String> {
     let schema = Schema::of(name);
     let root = schema.decode(&schema.root, payload);
@@ -41,16 +41,16 @@ pub fn problems(name: &str, payload: &[u8], orphans: Orphans) -> Vec<String> {
     problems
 }
 
-/// What makes a string no orphan.
+/// The references that count in the check for orphaned strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orphans {
-    /// Any reference.
+    /// All references.
     Any,
-    /// What profcheck counts: not those of resources, scopes and values.
+    /// The references that profcheck counts: not those of resources, scopes and values.
     Profcheck,
 }
 
-/// A message: its fields by name. Messages inside one another, numbers as they are meant.
+/// A message: its fields by name, with nested messages and decoded numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Node {
     kind: String,
@@ -218,7 +218,7 @@ impl Node {
         bytes.first().copied().unwrap_or_default()
     }
 
-    /// Calls `f` with this message and all inside it.
+    /// Calls `f` with this message and all nested ones.
     fn each<'a>(&'a self, f: &mut impl FnMut(&'a Node)) {
         f(self);
         for field in self.fields.values().flatten() {
@@ -228,7 +228,7 @@ impl Node {
         }
     }
 
-    /// Whether it says nothing, be it in so many words.
+    /// Whether all fields have default values, even if they are on the wire.
     fn is_zero(&self) -> bool {
         self.fields.values().flatten().all(|field| match field {
             Field::Number(number) => *number == 0,
@@ -238,7 +238,7 @@ impl Node {
         })
     }
 
-    /// The row as it is compared: without its id, its attributes as a set.
+    /// Returns the row for comparison: without its id, and with its attributes as a set.
     fn canonical(&self) -> Node {
         let mut row = self.clone();
         row.fields.remove("id");
@@ -251,7 +251,7 @@ impl Node {
     }
 }
 
-/// The message that has the tables, and the one that uses them: a profile and itself, or the
+/// Returns the messages that contain tables, each with the message that uses them: a profile and itself, or the
 /// dictionary and the payload.
 fn homes(root: &Node) -> Vec<(&Node, &Node)> {
     let mut homes = Vec::new();
@@ -264,7 +264,7 @@ fn homes(root: &Node) -> Vec<(&Node, &Node)> {
     homes
 }
 
-/// The table that a field refers to.
+/// Returns the table that a field refers to.
 fn table_of(node: &Node, field: &str) -> Option<&'static str> {
     Some(match (node.kind.as_str(), field) {
         (_, "mapping_index") => "mapping",
@@ -290,12 +290,12 @@ fn table_of(node: &Node, field: &str) -> Option<&'static str> {
 
 const TABLES: [&str; 6] = ["mapping", "location", "function", "link", "attribute", "stack"];
 
-/// Takes what must hold, what is wrong when it does not, and with what.
+/// Reports a condition that must hold, the fault if it does not, and the item.
 type Says<'s> = &'s mut dyn FnMut(bool, &dyn Debug, &dyn Debug);
 
 struct Check<'a> {
     name: &'a str,
-    /// Whether row 0 of every table is the zero value, which came with the table of stacks.
+    /// Whether row 0 of every table is the zero value, which is so since the stack table exists.
     zeros: bool,
     temporality: bool,
     tables: &'a Node,
@@ -406,7 +406,7 @@ impl<'a> Check<'a> {
                     || !matches!(node.kind.as_str(), "KeyValue" | "AnyValue" | "EntityRef");
                 for row in node.numbers(field) {
                     let len = self.len(table);
-                    // Before tables had a row 0 that is none, 0 in an empty table was none.
+                    // In generations without an empty row 0, index 0 into an empty table means no entry.
                     let none = row == 0 && len == 0;
                     says(none || (0..len as i128).contains(&row), &(table, row, len), node);
                     if counts {
@@ -418,7 +418,7 @@ impl<'a> Check<'a> {
         self.user.each(&mut refer);
         for table in TABLES.iter().chain(&["string"]) {
             let used = used.remove(table).unwrap_or_default();
-            // The OTEP asks for none, and says some attributes as fields or labels instead.
+            // The OTEP does not require references, and represents some attributes as fields or labels.
             if self.name == "otlp-1.3" && ["attribute", "string"].contains(table) {
                 continue;
             }
@@ -431,7 +431,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// The key of an attribute, in place or by the table.
+    /// The key of an attribute, in place or from the table.
     fn key(&self, attribute: &'a Node) -> &'a str {
         match attribute.number("key_strindex") {
             0 => attribute.text("key"),
@@ -439,7 +439,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Keys stand once and are not empty, in lists of attributes and in lists of references.
+    /// Keys are unique and not empty, in lists of attributes and in lists of references.
     fn check_attributes(&self, node: &'a Node, says: Says<'_>) {
         let rows = self.rows("attribute");
         for (field, list) in &node.fields {
@@ -490,7 +490,7 @@ impl<'a> Check<'a> {
         let samples = [profile.nodes("sample"), profile.nodes("samples")].concat();
         let types = profile.nodes("sample_type");
         says(!samples.is_empty() && !types.is_empty(), &"nothing measured", profile);
-        // Of what was measured over no known time nobody can tell whether it is a change.
+        // Without a duration, the temporality cannot be determined.
         let lasted = profile.number("duration_nano") + profile.number("duration_nanos") > 0;
         for kind in types.iter().filter(|_| self.temporality && lasted) {
             let said = kind.number("aggregation_temporality") != 0;
@@ -505,7 +505,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Since 1.8: one shape, no two of one identity, times within the window.
+    /// Since 1.8: one shape, unique identities, times within the window.
     fn check_samples(&self, profile: &Node, samples: &[&Node], says: Says<'_>) {
         let start = profile.number("time_unix_nano");
         let end = start + profile.number("duration_nano");

@@ -1,5 +1,5 @@
-//! What profcheck says of bytes, pass or fail, after its source of August 2026 and Go's protobuf: an oracle for
-//! the library's own. Nothing here uses the crate but for the descriptors of the proto files.
+//! The verdict of profcheck on bytes, pass or fail, after its source of August 2026 and Go's protobuf: an oracle
+//! for the library's verdict. Uses only the crate's descriptors of the proto files.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use prost::Message as _;
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{FieldDescriptorProto, FileDescriptorSet};
 
-/// Its flags.
+/// The flags of profcheck.
 #[derive(Clone, Copy, Debug)]
 pub struct Flags {
     pub dupes: bool,
@@ -16,7 +16,7 @@ pub struct Flags {
     pub shapes: bool,
 }
 
-/// The messages, by their last names.
+/// The messages by the last part of their names.
 pub struct Oracle(HashMap<String, HashMap<u64, FieldDescriptorProto>>);
 
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ fn take<'a>(bytes: &mut Bytes<'a>, length: u64) -> Option<Bytes<'a>> {
     Some(taken)
 }
 
-/// Passes over a value, whatever it means.
+/// Skips a value of any type.
 fn skip(number: u64, wire: u64, bytes: &mut Bytes<'_>, depth: u32) -> Option<()> {
     match wire {
         0 => varint(bytes).map(drop),
@@ -114,7 +114,7 @@ impl Oracle {
                     if many {
                         node.nodes.entry(key).or_default().push(found);
                     } else {
-                        // Messages are merged as their bytes are put together.
+                        // Messages are merged by concatenating their bytes.
                         let all = once.entry(number).or_default();
                         all.extend(value);
                         node.nodes.insert(key, vec![self.decode(inner, all)?]);
@@ -146,7 +146,7 @@ impl Oracle {
         Some(node)
     }
 
-    /// Whether it passes.
+    /// Returns whether profcheck passes the bytes.
     pub fn passes(&self, bytes: &[u8], flags: Flags) -> bool {
         let Some(root) = self.decode("ProfilesData", bytes) else { return false };
         let (profiles, Some(tables)) =
@@ -194,7 +194,7 @@ impl Node {
         self.texts.get(name).and_then(|list| list.last()).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether it equals the message without fields; `lists` and `indices` are its fields of such kinds.
+    /// Whether it equals the message without fields; `lists` and `indices` name its fields of these types.
     fn is_zero(&self, lists: &[&str], indices: &[&str]) -> bool {
         let zero = |(name, values): (&String, &Vec<u64>)| match values.last() {
             None => true,

@@ -1,4 +1,4 @@
-//! Two sizes of long tests: a tenth by default, all of it with `OTLP_PROFILES_SLOW=1`, as `.ci/run` sets.
+//! Two sizes of long tests: a tenth by default, and all with `OTLP_PROFILES_SLOW=1`, as `.ci/run` sets.
 
 use std::env;
 
@@ -6,12 +6,13 @@ fn is_slow() -> bool {
     env::var_os("OTLP_PROFILES_SLOW").is_some_and(|value| value == "1")
 }
 
-/// The number of cases, rows or bytes of a long test, or a tenth of it.
+/// Returns the number of cases, rows or bytes of a long test, or a tenth of it.
 pub fn sized(full: usize) -> usize {
     if is_slow() { full } else { full.div_ceil(10) }
 }
 
-/// The items of a long test, or every eleventh of them, which no period of ten or a power of two matches.
+/// Returns the items of a long test, or every eleventh of them: eleven is coprime to periods of ten and of powers
+/// of two.
 pub fn some<T>(items: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
     items.step_by(if is_slow() { 1 } else { 11 })
 }

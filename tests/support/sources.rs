@@ -1,8 +1,8 @@
-//! The source files of a folder.
+//! Lists the source files of a folder.
 
 use std::path::{Path, PathBuf};
 
-/// All files of Rust below a folder, sorted.
+/// Collects all Rust files below a folder, sorted.
 pub fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("the sources can be listed") {
         let path = entry.expect("the sources can be listed").path();

@@ -1,4 +1,4 @@
-//! Protobuf bytes by hand, for payloads no encoder would make.
+//! Builds protobuf bytes by hand, for payloads that no encoder writes.
 
 pub const VARINT: u8 = 0;
 pub const FIXED64: u8 = 1;
@@ -17,7 +17,7 @@ pub fn varint(mut value: u64) -> Vec<u8> {
     out
 }
 
-/// A varint with more bytes than it needs.
+/// A varint with more bytes than necessary.
 pub fn overlong(value: u64, bytes: usize) -> Vec<u8> {
     let mut out: Vec<u8> = (0..bytes)
         .map(|at| (value.checked_shr(7 * at as u32).unwrap_or(0) & 0x7f) as u8 | 0x80)
@@ -38,12 +38,12 @@ pub fn len(number: u32, body: &[u8]) -> Vec<u8> {
     [tag(number, LEN), varint(body.len() as u64), body.to_vec()].concat()
 }
 
-/// Fields inside `body`, each inside the next: `nest(&[1, 2], x)` is field 1 around field 2 around x.
+/// Nests `body` in fields: `nest(&[1, 2], x)` is field 1 around field 2 around x.
 pub fn nest(numbers: &[u32], body: &[u8]) -> Vec<u8> {
     numbers.iter().rev().fold(body.to_vec(), |body, &number| len(number, &body))
 }
 
-/// A field that holds itself, `depth` times, made from the inside out without copying.
+/// A field that contains itself `depth` times, built from the inside out without copying.
 pub fn deep(numbers: &[u32], depth: usize) -> Vec<u8> {
     let mut reversed: Vec<u8> = Vec::new();
     for _ in 0..depth {
