@@ -228,11 +228,12 @@ impl Words<'_> {
         let [first, second] = self.texts;
         let rest = u64::from(self.number) << 32 ^ second.len() as u64 ^ ODD;
         let product = u128::from(sample(first.as_bytes())) * u128::from(rest);
+        // Both halves of the product are mixed, so that every input bit counts.
         (product as u64 ^ (product >> 64) as u64) as u32
     }
 }
 
-/// Mixes the length, the ends and the middle of a string: all bytes, up to a length of 24.
+/// Mixes the length, the ends and the middle of a string: all bytes, up to a length of 17.
 #[inline(always)]
 fn sample(text: &[u8]) -> u64 {
     let len = (text.len() as u64) << 56;

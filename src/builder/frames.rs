@@ -84,6 +84,7 @@ impl Builder {
         let id = self.other_attribute(&key.into(), &text.into())?;
         let Interner { dictionary, room, .. } = &mut self.interner;
         let attribute = dictionary.attribute(id);
+        // An attribute without a key is the empty one, which has no string to cache.
         if let Some(&Attribute { key, value: Value::String(text), .. }) = attribute {
             let (texts, row) = ([text, key], (id.0, StringId::NONE));
             self.labels.remember(words, texts, row, &dictionary.strings, room);

@@ -106,6 +106,7 @@ fn merge_details(ours: &mut Profile, mut theirs: Profile) {
 /// the longer duration, limited to times of 64 bits.
 pub(crate) fn join_window(profile: &mut Profile, time_unix_nano: i128, duration_nanos: i128) {
     if time_unix_nano == 0 || profile.time_unix_nano == 0 {
+        // At least one start is 0, so the sum is the known start.
         profile.time_unix_nano += time_unix_nano;
         let longest = i128::from(u64::MAX) - profile.time_unix_nano;
         profile.duration_nanos = profile.duration_nanos.max(duration_nanos).min(longest);

@@ -46,6 +46,7 @@ impl Keys {
         if list.len() <= SHORT {
             return list.iter().position(|item| key(item) == wanted);
         }
+        // Index the items added since the last search.
         for (row, item) in list.iter().enumerate().skip(self.known) {
             self.rows.entry(key(item)).or_insert(row as u32);
         }

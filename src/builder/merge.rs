@@ -121,6 +121,7 @@ impl Remap {
         rows: usize,
         mut intern: impl FnMut(&Self, usize) -> Result<I, Full>,
     ) -> Result<(), Full> {
+        // A table of only row 0 needs no entries, because missing ids become row 0.
         if rows > 1 {
             let mut new = Vec::with_capacity(rows);
             new.push(0);

@@ -142,6 +142,7 @@ fn same_pairs(a: &[KeyValue], b: &[KeyValue]) -> bool {
         order.sort_unstable_by_key(|&at| pairs[at].key);
         order
     };
+    // Sort only if the stored orders differ.
     let same = || sorted(a).into_iter().zip(sorted(b)).all(|(x, y)| a[x] == b[y]);
     a.len() == b.len() && (a == b || same())
 }

@@ -91,6 +91,7 @@ impl Reach {
             && *new == 0
             && row != 0
         {
+            // Any nonzero number is a mark; `number` replaces it.
             *new = row;
             self.rows.0[table].push(row);
         }

@@ -144,6 +144,7 @@ impl Lane {
         let hash = identity_hash(seed, identity);
         let is_it = |row: u32| Identity::of(&self.samples, row as usize) == identity;
         let found = self.index.find(hash, is_it);
+        // Charge first, so that an error leaves the lane unchanged.
         self.make_room(room, found, measured, copies)?;
         let row = match found {
             Some(row) => row,
@@ -274,6 +275,7 @@ impl Lane {
             timestamps.end_row();
             values.end_row();
         }
+        // A lane of events has no values.
         if values.items.is_empty() {
             values.clear();
         }
@@ -284,6 +286,7 @@ impl Lane {
     fn order(&self) -> Vec<u32> {
         let mut next = vec![0u32; self.samples.stacks.len() + 1];
         for tick in &self.ticks {
+            // Count one place further, so that the sums below are start positions.
             next[tick.sample as usize + 1] += 1;
         }
         for row in 1..next.len() {
@@ -299,6 +302,7 @@ impl Lane {
         let time = |at: &u32| self.ticks[*at as usize].unix_nano;
         for row in starts.windows(2) {
             let of_sample = &mut order[row[0] as usize..row[1] as usize];
+            // Ticks mostly arrive in order.
             if !of_sample.is_sorted_by_key(time) {
                 of_sample.sort_by_key(time);
             }

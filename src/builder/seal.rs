@@ -242,6 +242,7 @@ impl Draft {
                 let mut profile = self.profile.clone();
                 let dropped = &mut profile.dropped_attributes_count;
                 *dropped = dropped.saturating_add(self.dropped_attributes);
+                // Only the first profile keeps the id, the original payload and the dropped count.
                 if replace(&mut said, true) {
                     forget_said(&mut profile);
                     profile.dropped_attributes_count = 0;
@@ -253,6 +254,7 @@ impl Draft {
                     lane.deal(columns, part);
                     profile.sample_types = vec![types[part]];
                 }
+                // The last part takes the samples, and the others copy them.
                 let last = part + 1 == parts;
                 profile.samples = if last { take(&mut lane.samples) } else { lane.samples.clone() };
                 profiles.push(profile);

@@ -234,6 +234,7 @@ impl Builder {
         if order == Order::RootFirst {
             locations.reverse();
         }
+        // Usually all keys are of this generation, so none of the locations has to be removed.
         let id = match own as usize == locations.len() {
             true => self.intern(&locations[..]),
             false => self.stack_of_some(&mut locations, own as usize),

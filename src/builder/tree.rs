@@ -119,6 +119,7 @@ impl Tree {
         };
         if let Some(row) = self.profile_index.find(hash, is_it) {
             let row = row as usize;
+            // A later declaration may set a missing temporality.
             for (ours, theirs) in self.profiles[row].profile.sample_types.iter_mut().zip(types) {
                 ours.temporality = ours.temporality.or(theirs.temporality);
             }

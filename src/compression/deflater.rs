@@ -128,6 +128,7 @@ fn parts(bytes: &[u8], level: Level, threads: usize) -> Vec<Part> {
         }
         all
     });
+    // Results are grouped by thread.
     all.sort_unstable_by_key(|(at, _)| *at);
     all.into_iter().map(|(_, part)| part).collect()
 }
@@ -153,6 +154,7 @@ fn part(bytes: &[u8], at: usize, level: Level) -> Part {
         let taken = own.get(compress.total_in() as usize..).unwrap_or_default();
         let status = compress.compress_vec(taken, &mut packed, flush);
         status.expect("whatever the bytes, they are deflated");
+        // Spare capacity means that the compressor has finished.
         if packed.len() < packed.capacity() {
             break;
         }

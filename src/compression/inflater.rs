@@ -206,6 +206,7 @@ impl Members {
         match result {
             Err(error) => return Err(input.failed(gunzip::corrupt(&error, input.rest()))),
             Ok(Status::StreamEnd) => self.end(input)?,
+            // Neither input nor output: the file ends inside the data.
             Ok(_) if is_cut && written == 0 => {
                 return Err(input.failed(gunzip::truncated("data", input.rest())));
             }
@@ -219,6 +220,7 @@ impl Members {
     /// Zeros after the last member are padding, as on tapes and block devices. Anything else is an error that
     /// contains the number of remaining bytes, so all of them are read.
     fn begin<R: Read>(&mut self, input: &mut Window<R>) -> io::Result<bool> {
+        // Read enough bytes to compare the magic number.
         while input.rest().len() < GZIP.len() && !input.at_end {
             input.more()?;
         }

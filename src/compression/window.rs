@@ -93,11 +93,13 @@ impl<R: Read> Window<R> {
     /// Moves the rest to the front first, so that the window grows only if the rest fills it. Ignores interrupted
     /// reads; callers call again.
     pub(crate) fn more(&mut self) -> io::Result<()> {
+        // Taken out, because `self.read` borrows the window.
         let mut bytes = std::mem::take(&mut self.bytes);
         if self.start > 0 {
             bytes.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
         }
+        // The rest fills the window.
         if self.end == bytes.len() {
             bytes.resize(WINDOW.max(2 * self.end), 0);
         }

@@ -145,6 +145,7 @@ fn clamped(sum: i128) -> i64 {
 pub(crate) fn share(total: i64, parts: usize, at: usize) -> i64 {
     let parts = parts.max(1) as i64;
     let rest = if at as i64 + 1 == parts { total.rem_euclid(parts) } else { 0 };
+    // Euclidean division, so that the remainder of a negative total is positive.
     total.div_euclid(parts) + rest
 }
 

@@ -55,6 +55,7 @@ pub(crate) fn is_permutation(order: &[usize], length: usize) -> bool {
 pub(crate) fn columns(order: &[usize]) -> Vec<(usize, usize)> {
     let (mut start, mut found) = (0, Vec::with_capacity(order.len()));
     while start < order.len() {
+        // Extend the group up to its largest column: the columns of a pprof are consecutive.
         let (mut at, mut end) = (start, start);
         while at <= end {
             end = end.max(order[at]);

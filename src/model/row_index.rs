@@ -39,6 +39,7 @@ impl RowIndex {
         let tag = tag(hash);
         let mut at = self.home(tag);
         while let Some(&(other, row)) = self.slots.get(at) {
+            // A free slot ends the probe.
             let row = row.checked_sub(1)?;
             if other == tag && same(row) {
                 return Some(row);
@@ -69,6 +70,7 @@ impl RowIndex {
     /// Returns whether `rows` rows leave enough of `slots` slots free.
     #[inline(always)]
     fn fit(rows: usize, slots: usize) -> bool {
+        // rows × 1.5 < slots: at most two thirds are in use.
         rows + rows / 2 < slots
     }
 

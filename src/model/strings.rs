@@ -235,6 +235,7 @@ impl RawStrings {
     /// strings that are not UTF-8 and stores their original bytes separately.
     pub(crate) fn prove(self, shift: bool, budget: &mut Budget) -> Result<Strings> {
         let Self { bytes, mut ends } = self;
+        // Valid as a whole, and no character crosses the end of a string.
         let whole = match String::from_utf8(bytes) {
             Ok(text) if ends.iter().all(|&end| text.is_char_boundary(end as usize)) => Ok(text),
             Ok(text) => Err(text.into_bytes()),

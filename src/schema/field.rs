@@ -228,6 +228,7 @@ impl MessageType {
         while row < fields.len() {
             let mut version = fields[row].since as usize;
             while version <= fields[row].until as usize {
+                // Rows count from 1, because 0 means that there is no such field.
                 numbers[version][fields[row].number as usize] = row as u8 + 1;
                 version += 1;
             }
@@ -276,6 +277,7 @@ impl MessageType {
             while !is_equal(self.fields[first].key, self.fields[row].key) {
                 first += 1;
             }
+            // Count each key once, at its first row.
             if first == row {
                 if is_equal(self.fields[row].key, key) {
                     return cell;

@@ -88,6 +88,7 @@ fn string_table(message: &[u8], at_end: bool) -> (Option<Table>, bool) {
         let tag = match fields.try_tag() {
             Some(Some(tag)) => tag,
             Some(None) => return (found, true),
+            // Fewer than ten bytes may be a truncated tag.
             None => return (found, !at_end && fields.left() < 10),
         };
         let body = match tag & 7 == LEN {
@@ -100,6 +101,7 @@ fn string_table(message: &[u8], at_end: bool) -> (Option<Table>, bool) {
         let Some(mut body) = body else { return (found, !at_end) };
         match tag {
             _ if found.is_some() => {}
+            // The first string must be empty.
             STRING_TABLE if !body.is_empty() => return (None, false),
             STRING_TABLE => found = Some(Table::Outside),
             DICTIONARY => {

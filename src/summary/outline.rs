@@ -64,6 +64,7 @@ fn actions(message: &MessageType, version: Version) -> Actions {
             }
         };
         put(field.kind.wire());
+        // A repeated number occurs packed and unpacked.
         if field.is_repeated() && field.kind.wire() == VARINT {
             put(LEN);
         }
@@ -160,6 +161,7 @@ pub(super) fn outline(payload: &[u8], version: Version, levels: u64) -> Option<O
         walk.profile(reader)?;
     } else {
         let tables = walk.message(&PROFILES_DATA, reader)?;
+        // All references are known now.
         match walk.dictionary.take() {
             Some((_, t)) if !begin_empty(&t.rows, version, payload, t.end, levels) => return None,
             Some((tag, tables)) => {
@@ -212,6 +214,7 @@ impl<'a> Walk<'a> {
     /// Copies the outline of a profile.
     fn profile(&mut self, mut reader: Reader<'a>) -> Option<()> {
         let actions = self.actions_of(&PROFILE)?;
+        // Up to 1.5, a profile contains its tables. Since 1.8, it has one sample type.
         let own = self.version <= Version::V1_5;
         let single = self.version >= Version::V1_8;
         let mut tables = Tables { end: reader.at() + reader.left(), ..Tables::default() };
@@ -245,6 +248,7 @@ impl<'a> Walk<'a> {
             self.tables(&tables)?;
             self.refs = Refs::default();
         }
+        // A second empty string may begin the table of a concatenated profile.
         let is_joined = own && tables.rows[Table::String as usize].empty > 1;
         let Self { version, payload, levels, .. } = *self;
         if is_joined

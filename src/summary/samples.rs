@@ -93,7 +93,9 @@ impl Tally {
             }
         };
         let values = values as u64;
+        // Without values, each timestamp counts 1.
         let sum = if values == 0 { times.into() } else { sum };
+        // The reader rejects or repairs such a sample.
         if values != 0 && times != 0 && times != values {
             return None;
         }
@@ -148,6 +150,7 @@ fn time(part: Part, sample: &mut Reader<'_>) -> Option<u64> {
         Part::Time => sample.varint().ok().map(|_| 1),
         Part::Times => {
             let list = sample.message().ok()?.rest();
+            // Each varint has one byte without a continuation bit.
             let ends = list.iter().filter(|byte| **byte < 0x80).count();
             list.last().is_none_or(|last| *last < 0x80).then_some(ends as u64)
         }

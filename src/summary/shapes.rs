@@ -84,12 +84,14 @@ impl Shape {
                 _ => (at + 2, rest.first().copied().filter(|length| *length < 0x80)?.into()),
             };
             let body = message.get(begin..begin + length)?;
+            // Tags and lengths must be equal.
             mask.get_mut(at..begin)?.fill(0xff);
             match part {
                 Part::Bytes => {}
                 Part::FixedTimes if length % 8 == 0 => shape.times += length as u64 / 8,
                 Part::FixedTimes => return None,
                 _ => {
+                    // Only the continuation bits of numbers must be equal.
                     mask.get_mut(begin..begin + length)?.fill(0x80);
                     shape.numbers(part, begin, body)?;
                 }
@@ -157,12 +159,14 @@ impl Shapes {
     pub(super) fn of(&mut self, window: &Window, length: usize, fields: &Fields) -> Option<&Shape> {
         let ends = ENDS.get(length)?;
         let words: [u64; WORDS] = std::array::from_fn(|at| word(window, 8 * at));
+        // Hash the length and the continuation bits. The highest seven bits select the slot.
         let mut mixed = (length as u64) << 57;
         for at in 0..WORDS {
             mixed = mixed.wrapping_add((words[at] & ends[at]).wrapping_mul(MIX[at]));
         }
         let shape = &mut self.0[(mixed >> 57) as usize % Self::COUNT];
         let differ = |at: usize| words[at] & shape.mask[at] ^ shape.fixed[at];
+        // One branch for all comparisons, which rarely fail.
         if (shape.length ^ length as u64) | differ(0) | differ(1) | differ(2) != 0 {
             *shape = Shape::of(window.get(..length)?, fields)?;
         }

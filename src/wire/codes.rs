@@ -44,6 +44,7 @@ impl Codes {
     ///
     /// If all indices are below 2²¹, the loop has no branches.
     pub(crate) fn of(indices: &[u32]) -> Self {
+        // The union of all bits shows whether any index exceeds 21 bits.
         let all = indices.iter().fold(0, |all, index| all | index);
         let codes: Vec<Code> = if all < 1 << 21 {
             let short = |&index| {
@@ -95,6 +96,7 @@ pub(super) fn put_rows<T: Copy>(
 ) -> u32 {
     let (fours, last) = rows.as_chunks::<4>();
     for four in fours {
+        // One bounds check for four codes.
         let window = &mut window[at as usize..at as usize + FOUR];
         let mut length = 0;
         for row in four {

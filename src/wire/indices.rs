@@ -108,6 +108,7 @@ impl Indices {
             Some(ahead) if self.by_eights(ahead) => ahead.len() - AHEAD - 1,
             _ => 0,
         };
+        // The fast paths leave the end of a payload, and bodies with longer varints.
         match read == body.left() {
             true => Ok(()),
             false => self.append_one_by_one(body, read),
@@ -227,6 +228,7 @@ fn by_words<const THREE: bool>(ahead: &[u8], plus: u32, out: &mut [u32]) -> Opti
         && let Some(bytes) = rest.first_chunk::<AHEAD>()
         && let Some(slots) = out.get_mut(filled..).and_then(<[u32]>::first_chunk_mut::<8>)
     {
+        // Byte `i` of these words is the first, second and third byte of a varint that begins at `i`.
         let (first, second, third) = (word(bytes, 0), word(bytes, 1), word(bytes, 2));
         let more = first & CONTINUES;
         let goes_on = more & second;
@@ -234,6 +236,7 @@ fn by_words<const THREE: bool>(ahead: &[u8], plus: u32, out: &mut [u32]) -> Opti
         longer = if THREE { goes_on & third } else { goes_on };
         let first = first & !CONTINUES;
         let second = second & mask(more);
+        // Values need more than eight bits, so even and odd bytes are widened separately.
         let even = (first & LOW) | (second & LOW) << 7;
         let odd = (first >> 8 & LOW) | (second >> 8 & LOW) << 7;
         let values = if THREE {
@@ -246,8 +249,10 @@ fn by_words<const THREE: bool>(ahead: &[u8], plus: u32, out: &mut [u32]) -> Opti
             let pairs = [even, odd];
             [0, 1, 2, 3, 4, 5, 6, 7].map(|at| (pairs[at % 2] >> (16 * (at / 2))) as u32 & 0xffff)
         };
+        // A varint begins after each byte without a continuation bit.
         begins = !(more << 8 | carried) >> 7 & (CONTINUES >> 7);
         carried = more >> 56;
+        // The product holds prefix sums: byte `i` counts the beginnings up to `i`.
         let until = begins.wrapping_mul(0x0101_0101_0101_0101);
         slots[0] = values[0] + plus;
         for at in 1..8 {

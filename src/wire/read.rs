@@ -65,6 +65,7 @@ impl<'a> Reader<'a> {
             false => self.end,
         };
         let bytes = self.payload.get(self.at.checked_sub(1)?..end + ahead)?;
+        // The byte before the body and the last byte of the body must each end a varint.
         let last = bytes.len().checked_sub(ahead + 1)?;
         (last > 0 && bytes[0] | bytes[last] < 0x80).then_some(bytes)
     }
@@ -120,6 +121,7 @@ impl<'a> Reader<'a> {
             return Some(None);
         }
         match self.last_byte() {
+            // A tag of one byte. Below 8, the field number would be 0.
             Some(byte) if byte >= 8 => {
                 self.at += 1;
                 Some(Some(u32::from(byte)))
@@ -183,9 +185,11 @@ impl<'a> Reader<'a> {
             self.payload.get(self.at..self.at + 8).and_then(<[u8]>::first_chunk::<8>)
         {
             let word = u64::from_le_bytes(*word);
+            // The lowest clear continuation bit marks the last byte of the varint.
             let ends = !word & CONTINUES;
             let end = ends.trailing_zeros() + 1;
             let at = self.at + (end / 8) as usize;
+            // The word may extend past the message, but the varint must not.
             if at <= self.end && ends != 0 {
                 self.at = at;
                 return Some(if end <= 32 {
@@ -206,6 +210,7 @@ impl<'a> Reader<'a> {
     fn slow_varint(self) -> Option<(u64, usize)> {
         let mut value = 0;
         for (at, &byte) in self.rest().iter().enumerate().take(10) {
+            // The tenth byte can hold only the 64th bit.
             if at == 9 && byte > 1 {
                 return None;
             }
@@ -313,6 +318,7 @@ impl<'a> Reader<'a> {
     /// [`record_tag`](Self::record_tag) returned. Otherwise returns `None` and consumes no bytes.
     #[inline(always)]
     pub(crate) fn record_of(&mut self, tag: u32) -> Option<Self> {
+        // Loads the tag and up to two bytes of the length at once.
         let &[found, low, high] = self.payload.get(self.at..self.at + 3)?.first_chunk()?;
         if u32::from(found) != tag {
             return None;

@@ -29,6 +29,7 @@ pub(crate) struct Fields<'a> {
 #[inline(always)]
 pub(crate) fn fields(out: &mut Vec<u8>, room: usize, fill: impl FnOnce(&mut Fields)) {
     let (start, room) = (out.len(), room + 8);
+    // Extending by a constant size compiles to stores without a function call.
     if room <= 64 {
         out.extend_from_slice(&[0; 64]);
     } else if room <= 128 {
@@ -162,6 +163,7 @@ impl<'a> Fields<'a> {
             return;
         }
         let tag = u64::from(tag(number, VARINT));
+        // The tag and the value fit into one word.
         if value < 1 << 21 && tag < 0x80 {
             let (word, length) = up_to_three(value as u32);
             self.put(tag | u64::from(word) << 8, 1 + length);
@@ -190,6 +192,7 @@ impl<'a> Fields<'a> {
     #[inline(always)]
     pub(crate) fn code(&mut self, number: u32, code: Code) {
         let tag = u64::from(tag(number, VARINT));
+        // The shift removes the length in the highest bits: the index is 0.
         if code.0 << 8 == 0 || number == 0 {
             return;
         }
@@ -259,6 +262,7 @@ impl<'a> Fields<'a> {
     #[inline(always)]
     fn end(&mut self, body: usize, room: usize) -> usize {
         let length = self.at() - body;
+        // The body moves if its length does not fit into the reserved bytes.
         if room > 1 {
             self.at = end_long(self.window, body, self.at, room);
         } else if length < 0x80 {
@@ -278,6 +282,7 @@ impl<'a> Fields<'a> {
         let window = &mut self.window[self.at as usize..];
         let block = arena.get(part.start..).and_then(<[u8]>::first_chunk);
         match (block, window.first_chunk_mut::<BLOCK>()) {
+            // The next store overwrites the excess bytes.
             (Some(block), Some(window)) if length <= BLOCK => *window = *block,
             _ => window[..length].copy_from_slice(&arena[part]),
         }

@@ -84,9 +84,11 @@ impl<'a, const WINDOW: usize> Short<'a, WINDOW> {
     pub(crate) fn number_mixed(&mut self, tag: u32) -> u64 {
         let word = self.word();
         let varint = word >> 8;
+        // Another tag, or a varint of more than two bytes.
         if word as u8 != tag as u8 || varint & 0x8080 == 0x8080 {
             return self.number(tag);
         }
+        // 1 if the varint has two bytes.
         let two = varint >> 7 & 1;
         self.at += 2 + two as usize;
         (varint & 0x7f) | (varint >> 1 & 0x3f80 & two.wrapping_neg())
@@ -104,6 +106,7 @@ impl<'a, const WINDOW: usize> Short<'a, WINDOW> {
     #[inline(always)]
     pub(crate) fn message(&mut self, tag: u32) -> Option<Self> {
         let word = self.word();
+        // The second byte is the length. Its high bit means that more bytes follow.
         if word as u8 != tag as u8 || word & 0x8000 != 0 {
             return None;
         }
@@ -127,6 +130,7 @@ impl<'a, const WINDOW: usize> Short<'a, WINDOW> {
     /// tag before a one-byte length; longer encodings are left to the [`Reader`](super::read::Reader).
     #[inline(always)]
     pub(crate) fn body(&mut self, length: u64) -> Option<Self> {
+        // With a length of one byte, the tag is two bytes back.
         let tag = self.window[self.at.wrapping_sub(2) % Self::LONGEST];
         let message = Self { end: self.at.wrapping_add(length as usize), ..*self };
         self.at = message.end;
@@ -265,6 +269,7 @@ impl<'a, const WINDOW: usize> Short<'a, WINDOW> {
 /// bytes.
 #[inline(always)]
 fn short_varint(word: u64) -> (u64, usize) {
+    // A branch per length: the length of a field rarely changes, so the branches are predicted.
     if word & 0x80 == 0 {
         return (word & 0x7f, 1);
     }
@@ -309,6 +314,7 @@ fn shortest_varint<const ZERO: usize>(word: u64) -> (u64, usize) {
 #[inline(always)]
 fn long_shortest(word: u64) -> (u64, usize) {
     let (value, length) = any_varint(word);
+    // The seven bits of the last byte are 0 if a shorter form exists.
     match value >> (7 * (length - 1) % 64) {
         0 => (value, PAST),
         _ => (value, length),
@@ -332,6 +338,7 @@ fn any_varint(word: u64) -> (u64, usize) {
     if ends == 0 {
         return (0, PAST);
     }
+    // The mask keeps the bits up to the end of the varint.
     let value = compact(word & (ends ^ ends.wrapping_sub(1)));
     (value, (ends.trailing_zeros() as usize + 1) / 8)
 }

@@ -80,6 +80,7 @@ pub(crate) fn varint_len(value: u64) -> usize {
 #[inline(always)]
 pub(super) fn up_to_three(value: u32) -> (u32, usize) {
     let (two, three) = (u32::from(value >= 1 << 7), u32::from(value >= 1 << 14));
+    // Move the second and third group of seven bits to their bytes.
     let word = value & 0x7f | value << 1 & 0x7f00 | value << 2 & 0x7f_0000;
     (word | two << 7 | three << 15, (1 + two + three) as usize)
 }
@@ -89,6 +90,7 @@ pub(super) fn up_to_three(value: u32) -> (u32, usize) {
 /// `value` has up to 56 bits. This is the inverse of `varint::compact`.
 #[inline]
 pub(super) fn spread(value: u64) -> u64 {
+    // Split into 28 + 28, then 14 + 14, then 7 + 7 bits.
     let value = (value & 0x0fff_ffff) | (value & 0x00ff_ffff_f000_0000) << 4;
     let value = (value & 0x0000_3fff_0000_3fff) | (value & 0x0fff_c000_0fff_c000) << 2;
     (value & 0x007f_007f_007f_007f) | (value & 0x3f80_3f80_3f80_3f80) << 1
@@ -197,6 +199,7 @@ pub(crate) fn field_large<T>(
 fn end_large(out: &mut Vec<u8>, body: usize, room: usize) {
     let length = out.len() - body;
     let needed = varint_len(length as u64);
+    // Extend the output if the length takes more bytes than reserved.
     out.resize(out.len() + needed.saturating_sub(room), 0);
     let body = set_length(out, body, length, room);
     out.truncate(body + length);
@@ -227,6 +230,7 @@ pub(super) fn long_varint(window: &mut [u8], at: u32, value: u64) -> u32 {
         *byte = left as u8 | 0x80;
         left >>= 7;
     }
+    // The last byte has no continuation bit.
     window[start + length - 1] &= 0x7f;
     at + length as u32
 }

@@ -155,6 +155,7 @@ impl AttributesMut<'_> {
         let at = self.position(key);
         let value = self.value(value.into());
         let done = value.and_then(|value| {
+            // Only a number keeps the unit of the old value.
             let number = matches!(value, Value::Int(_) | Value::Double(_));
             let unit = self.unit(at.filter(|_| number));
             self.put(at, key, value, unit)
@@ -250,6 +251,7 @@ impl AttributesMut<'_> {
             let mut kept = kept.iter();
             move || kept.next().copied().unwrap_or(true)
         };
+        // One iterator for the pairs, and one for their old keys.
         let (mut first, mut second) = (keep(), keep());
         match self.list {
             List::Rows(rows) => rows.retain(|_| first()),

@@ -77,6 +77,7 @@ impl<'a> Walk<'a, '_> {
             let part = self.tree.nodes.get(child).map_or(Part::Leaf, |child| child.part);
             if tag & 7 == LEN && matches!(part, Part::Container | Part::Message) {
                 let body = reader.message()?;
+                // Only the tag and the length; the content counts for its fields.
                 self.count(child, body.at() - at);
                 let entered = self.enter(child, at, body);
                 entered.map_err(|error| {
@@ -112,6 +113,7 @@ impl<'a> Walk<'a, '_> {
         }
         match self.tree.slices {
             Some(list) if of.is_some_and(|of| self.is_profile(node, of.part)) => {
+                // Count the list first, because samples may precede it.
                 self.shared = 0;
                 each_location(body, list, self.levels, |_| self.shared += 1)?;
                 self.message(node, body)?;
