@@ -33,7 +33,7 @@ impl From<Error> for std::io::Error {
 /// ```
 /// use otlp_profiles::{Format, ReadOptions, read};
 ///
-/// // A resource whose scope is cut off.
+/// // A resource whose scope is truncated.
 /// let error = read(b"\x0a\x02\x12\x05", &ReadOptions::default().format(Format::OTLP)).unwrap_err();
 /// assert_eq!((error.place().as_str(), error.byte()), ("resource_profiles[0]", Some(4)));
 /// assert_eq!(error.message(), "length 5 exceeds the remaining 0 bytes");

@@ -32,7 +32,7 @@ use crate::model::id::Id;
 ///
 /// builder.sample(cpu, leaf_first([serve])).value(1);
 /// drop(builder.finish_interval()?);
-/// // The next generation: the profile is still declared, the location is forgotten.
+/// // The next generation: the key of the profile is still valid, that of the location is not.
 /// builder.sample(cpu, leaf_first([serve])).value(1);
 /// assert_eq!(builder.dropped().samples, 1);
 /// # Ok::<(), otlp_profiles::Error>(())

@@ -251,7 +251,7 @@ impl<'a> Frame<'a> {
     /// ```
     /// use otlp_profiles::{Builder, builder::Frame};
     /// let mut builder = Builder::new();
-    /// // A text alone is the same frame.
+    /// // A string is the same frame.
     /// assert_eq!(builder.frame(Frame::new("main")), builder.frame("main"));
     /// ```
     #[inline]
@@ -311,7 +311,7 @@ impl<'a> NewEntity<'a> {
     /// ```
     /// use otlp_profiles::{Builder, builder::NewEntity};
     /// let mut builder = Builder::new();
-    /// // A key that the resource does not have identifies nothing: the entity is left out.
+    /// // The resource lacks the only identifying key, so the entity is left out.
     /// builder.resource().attr("host.name", "web-1").entity(NewEntity::new("host", &["host.id"]));
     /// ```
     pub const fn new(entity_type: &'a str, id_keys: &'a [&'a str]) -> Self {

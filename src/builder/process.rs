@@ -33,7 +33,7 @@ use crate::model::id::{MappingId, StackId};
 ///
 /// let mut builder = Builder::new();
 /// let cpu = builder.profile("cpu", "nanoseconds");
-/// // What an unwinder gives: where the processor is, then return addresses.
+/// // An unwinder returns the current instruction, then return addresses.
 /// let stack = mappings.stack(&mut builder, leaf_first([0x7f2c_1002_8010, 0x55d0_c000_4242]));
 /// builder.sample(cpu, stack).value(10_000_000);
 /// # let profiles = builder.finish()?;

@@ -169,7 +169,7 @@ impl ProfileMut<'_> {
     /// ```
     /// let mut builder = otlp_profiles::Builder::new();
     /// let cpu = builder.profile("samples", "count");
-    /// // A hundred samples a second.
+    /// // A hundred samples per second.
     /// builder.profile_mut(cpu).period("cpu", "nanoseconds", 10_000_000);
     /// ```
     pub fn period(self, period_type: &str, unit: &str, period: impl SampleValue) -> Self {

@@ -163,7 +163,7 @@ impl NewSample<'_> {
     /// let mut builder = Builder::new();
     /// let lock = builder.profile_of([("contentions", "count"), ("delay", "nanoseconds")]);
     /// let sample = builder.sample(lock, root_first(["main", "wait"])).values([1, 500]);
-    /// // One in ten was seen.
+    /// // One in ten was sampled.
     /// drop([0, 1].into_iter().fold(sample, |sample, value| {
     ///     sample.upscaled(Upscaling::Proportional { value, scale: 10.0 })
     /// }));

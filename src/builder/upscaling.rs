@@ -19,7 +19,7 @@
 /// }
 /// let profiles = builder.finish()?;
 /// let sample = profiles.iter().next().unwrap().samples().get(0).unwrap();
-/// // One in 2.54 allocations of this size is seen.
+/// // One in 2.54 allocations of this size is sampled.
 /// assert_eq!(sample.values, [25, 6_662_374]);
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```

@@ -124,7 +124,7 @@ impl Dictionary {
     /// # let bytes = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
     /// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
     /// let samples = profiles.iter().next().unwrap().samples();
-    /// // The labels trace_id and span_id of pprof are links.
+    /// // The reader converts the pprof labels trace_id and span_id to links.
     /// let linked = samples.iter().find(|sample| sample.link != LinkId::NONE).unwrap();
     /// assert_ne!(profiles.dictionary().link(linked.link), Link::default());
     /// # Ok::<(), otlp_profiles::Error>(())

@@ -130,7 +130,7 @@ impl Profiles {
     /// ```
     /// let pprof = std::fs::read("testdata/go-heap.pb.gz").unwrap();
     /// let profiles = otlp_profiles::read(&pprof, &Default::default())?.profiles;
-    /// // Of four sample types, as pprof has them.
+    /// // One profile with four sample types.
     /// assert_eq!((profiles.len(), profiles.is_empty()), (1, false));
     /// # Ok::<(), otlp_profiles::Error>(())
     /// ```

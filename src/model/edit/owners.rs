@@ -74,7 +74,7 @@ impl Profiles {
     /// profiles.edit_attributes(AttributeOwner::Sample, |labels| {
     ///     labels.remove("endpoint");
     /// })?;
-    /// profiles.compact(); // Now the text is gone as well.
+    /// profiles.compact(); // Remove the string, too.
     /// assert!(profiles.dictionary().strings().iter().all(|text| text != "endpoint"));
     /// # Ok(()) }
     /// ```

@@ -21,7 +21,7 @@ impl Profiles {
     /// # let payload = std::fs::read("testdata/otlp-1.11-aggregated-cpu.binpb").unwrap();
     /// let mut profiles = otlp_profiles::read(&payload, &Default::default())?.profiles;
     /// profiles.retain_resources(|resource| resource.get_str("service.name") == Some("checkout"));
-    /// profiles.compact(); // Nothing of the other services is left.
+    /// profiles.compact(); // Remove the rows of the other services.
     /// # Ok(()) }
     /// ```
     pub fn retain_resources(&mut self, mut keep: impl FnMut(Attributes<'_>) -> bool) {

@@ -64,7 +64,7 @@ impl Profiles {
     /// profiles.rewrite_strings(&[StringField::FunctionName, StringField::FunctionSystemName], |name| {
     ///     name.strip_prefix("main.").map(|rest| format!("checkout.{rest}"))
     /// })?;
-    /// profiles.compact(); // The old names go as well.
+    /// profiles.compact(); // Remove the old names, too.
     /// assert!(profiles.dictionary().strings().iter().any(|text| text == "checkout.main"));
     /// assert!(profiles.dictionary().strings().iter().all(|text| text != "main.main"));
     /// # Ok(()) }
