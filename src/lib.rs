@@ -62,9 +62,9 @@
 //!
 //! # Features
 //!
-//! `check`, `formats`, `summary` and `transform` are on by default; they add code, not dependencies. The crate has about a dozen
-//! dependencies and needs no C compiler. A profiler needs none of them: `default-features = false` leaves the
-//! builder and the codecs of OTLP, OTLP/JSON and pprof.
+//! `check`, `formats`, `summary` and `transform` are on by default; they add code, not dependencies. The crate has
+//! about a dozen dependencies and needs no C compiler. A profiler can disable the default features:
+//! `default-features = false` leaves the builder and the codecs of OTLP, OTLP/JSON and pprof.
 //!
 //! | feature | |
 //! |---|---|

@@ -98,7 +98,7 @@ impl Encoding {
 pub struct ExportResponse {
     /// The number of profiles that the receiver rejected.
     pub rejected_profiles: i64,
-    /// Why it rejected them. If it rejected none, this is a warning to the sender.
+    /// The reason for the rejection, or a warning to the sender if the receiver accepted all profiles.
     pub error_message: String,
 }
 

@@ -38,7 +38,7 @@ pub struct ProfileParts {
     pub(crate) time_unix_nano: i128,
     /// Negative if the source is; 0 if unset.
     pub(crate) duration_nanos: i128,
-    /// One or none, or several types, for which every sample has a value each.
+    /// May be empty. With several types, every sample has a value for each.
     pub(crate) sample_types: Vec<ValueType>,
     /// The name as in the source, even if it is not among `sample_types`.
     pub(crate) default_sample_type: StringId,
