@@ -175,7 +175,7 @@ codes! {
         G1_NO_MAPPING = "g1.no_mapping": "mapping index 0 was read as no mapping: the address is outside the first mapping";
         G1_ZERO_LINK = "g1.zero_link": "link index 0 was read as no link, although the first link is valid";
         G1_ONE_BASED = "g1.one_based": "indices were read as starting from 1";
-        G1_TIMESTAMP_UNIT = "g1.timestamp_unit": "timestamps were read in another unit than nanoseconds, the only one inside the profile's time range";
+        G1_TIMESTAMP_UNIT = "g1.timestamp_unit": "timestamps were read as nanoseconds, although only another unit puts them inside the profile's time range";
         TOTAL_NOT_DIVIDED = "split.total_not_divided": "a total that spans several time windows went to the first";
         TIME_UNKNOWN = "time.unknown": "some of the merged profiles have no start time: the others determine it";
         UNIT_KILOBYTE = "unit.kilobyte": "a unit such as kB was converted as a power of 1024";

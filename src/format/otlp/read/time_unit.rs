@@ -27,7 +27,7 @@ pub(crate) fn check(timestamps: &Ragged<u64>, start: i128, end: i128, intake: &m
         intake.note(
             losses::G1_TIMESTAMP_UNIT,
             || "timestamps_unix_nano".to_owned(),
-            || format!("timestamps fall inside the profile's time range only in {unit}: they were read in that unit"),
+            || format!("timestamps fall inside the profile's time range only as {unit}: they were read as nanoseconds"),
         );
     }
 }
