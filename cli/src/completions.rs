@@ -1,6 +1,7 @@
-//! `otlp-profiles completions`: what a shell needs to complete arguments.
+//! `otlp-profiles completions`: prints completion scripts for shells.
 //!
-//! Made from the declarations of the arguments when asked for, so it never lags behind them.
+//! The script is generated from the declarations of the arguments when the command runs, so it is
+//! always up to date.
 
 use clap::CommandFactory;
 use clap_complete::Shell;
@@ -9,7 +10,7 @@ use crate::console::{Console, Level, Line};
 use crate::exit::Exit;
 use crate::output;
 
-/// For whom.
+/// Arguments of `completions`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -25,7 +26,7 @@ Examples:
 
 /// Prints the script to stdout.
 ///
-/// `force` is given to stdout, as a script is text whatever the shell puts into it.
+/// A script is text, so it is also written to a terminal: `to_stdout` gets `true` for `force`.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let mut command = crate::Cli::command();
     let name = command.get_name().to_owned();

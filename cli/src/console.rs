@@ -1,11 +1,11 @@
-//! Messages on stderr: words for people, lines of a log where one is asked for, reports, a progress bar.
+//! Messages on stderr: sentences, log lines or JSON objects; reports; a progress bar.
 //!
-//! A line of the log is `time pid LEVEL otlp_profiles.room [-] message key=value …`, or a JSON
-//! object. One INFO line for each unit of work that is done, in the past tense; everything a line
-//! says is words, never a number that stands for one.
+//! A log line is `time pid LEVEL otlp_profiles.room [-] message key=value …`, or a JSON object.
+//! Each finished unit of work gets one INFO line, in the past tense. Lines use words, never numeric
+//! codes.
 //!
-//! stdout never gets any of this: it is for data. Which form stderr has is decided once, before
-//! anything is said (`Form::of`), so that a stream of JSON is JSON from its first byte.
+//! stdout is for data and never gets any of this. `Form::of` chooses the form of stderr before the
+//! first message, so a stream of JSON is JSON from its first byte.
 
 mod line;
 mod progress;
@@ -23,15 +23,16 @@ pub(crate) use crate::console::progress::Progress;
 pub(crate) enum Form {
     /// Sentences for people.
     Words,
-    /// Lines of a log.
+    /// Log lines.
     Log,
-    /// JSON objects, one a line.
+    /// JSON objects, one per line.
     Json,
 }
 
 impl Form {
-    /// JSON if `--json` asks for it; else what `asked`, the environment's OTLP_PROFILES_LOG, asks for; else
-    /// words, whether stderr is a terminal, a pipe or a file.
+    /// Chooses JSON for `--json`, else the form named by `asked` (the environment's
+    /// OTLP_PROFILES_LOG), else sentences. Whether stderr is a terminal, a pipe or a file makes no
+    /// difference.
     ///
     /// # Errors
     ///
@@ -47,23 +48,23 @@ impl Form {
     }
 }
 
-/// stderr, and who may say what on it.
+/// Access to stderr: which messages appear there, and in which form.
 #[derive(Debug)]
 pub(crate) struct Console {
-    /// The least important level that is shown; `-q` and `-v` decide it.
+    /// The least important level that is shown, set by `-q` and `-v`.
     level: Level,
     form: Form,
     progress: Progress,
-    /// Lines kept for later, where they are not printed at once.
+    /// Lines held back for the caller; `None` prints each line at once.
     kept: Option<Mutex<Vec<String>>>,
 }
 
 impl Console {
-    /// `json` is whether arguments ask for JSON on stderr.
+    /// Creates a console. `json` is set if the arguments request JSON on stderr.
     ///
     /// # Errors
     ///
-    /// A sentence about what the environment asks for in vain.
+    /// The environment variable has an unknown value.
     pub(crate) fn new(verbose: u8, quiet: bool, json: bool) -> Result<Self, String> {
         let level = match verbose {
             _ if quiet => Level::Error,
@@ -78,7 +79,7 @@ impl Console {
         Ok(Self { level, form, progress, kept: None })
     }
 
-    /// The same console, which keeps its lines.
+    /// Returns a console with the same settings that collects its lines.
     pub(crate) fn collecting(&self) -> Self {
         let Self { level, form, progress, .. } = self;
         Self {
@@ -89,14 +90,14 @@ impl Console {
         }
     }
 
-    /// The lines that were kept.
+    /// Returns the collected lines.
     pub(crate) fn into_lines(self) -> Vec<String> {
         let kept = self.kept.unwrap_or_default();
         kept.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asked before a line is made where making it costs: a table of a million rows is not turned
-    /// into text for nobody.
+    /// Whether lines of this level appear. Callers check it before they build an expensive line,
+    /// such as one for each row of a large table.
     pub(crate) fn shows(&self, level: Level) -> bool {
         level <= self.level
     }
@@ -110,7 +111,7 @@ impl Console {
         &self.progress
     }
 
-    /// Prints one line if its level is shown, in the form that stderr has.
+    /// Prints one line in the form of stderr if its level is shown.
     pub(crate) fn log(&self, line: &Line) {
         if self.shows(line.level) {
             self.say(&match self.form {
@@ -121,7 +122,7 @@ impl Console {
         }
     }
 
-    /// Logs that a step begins, and when what is returned goes, that it has ended.
+    /// Logs that a step begins. The returned value logs its end when it is dropped.
     pub(crate) fn step(&self, room: &'static str, step: &'static str, of: &str) -> Step<'_> {
         self.progress.step(step);
         let of = of.to_owned();
@@ -133,7 +134,8 @@ impl Console {
         Step { console: self, room, step, of, begun }
     }
 
-    /// Prints lines of a report. Nobody can be told that stderr is gone.
+    /// Prints or collects lines of a report. A write error is ignored: there is no place to report
+    /// it.
     pub(crate) fn say(&self, lines: &str) {
         if let Some(kept) = &self.kept {
             kept.lock().unwrap_or_else(PoisonError::into_inner).push(lines.to_owned());
@@ -145,10 +147,9 @@ impl Console {
     }
 }
 
-/// A step on its way.
+/// A running step.
 ///
-/// Says how long it took when it is dropped, so that a step that ends by `?` has an end in the log,
-/// too.
+/// Logs its duration when it is dropped, so a step that `?` ends is logged as well.
 #[must_use = "it ends when it is dropped"]
 pub(crate) struct Step<'a> {
     console: &'a Console,

@@ -1,20 +1,22 @@
-//! `otlp-profiles convert`: from one format to another.
+//! `otlp-profiles convert`: converts profiles from one format to another.
 //!
-//! | file | |
+//! | file | contents |
 //! |---|---|
-//! | `plan` | which input goes where, in which format: all decided and refused before the first is read |
-//! | `run` | one input after the other; what is written and what is said |
-//! | `encode` | what the messages of an input became, and their verdict |
+//! | `plan` | the output and the format of each input, decided and validated before the first is read |
+//! | `run` | the loop over the inputs: writing and reporting |
+//! | `conversion` | the path of one input: read, transform, encode, compress |
+//! | `encode` | the encoded messages of an input, with losses and verdict |
+//! | `types` | the choice of sample types |
 //! | `report`, `tally` | losses by input, and of the whole run |
-//! | `origin` | resources and scopes that the caller knows and a pprof does not |
+//! | `origin` | resource attributes and scopes, which a pprof lacks and the caller supplies |
 //!
 //! ```text
 //! Args ─► Plan (jobs) ─► Run ─► Content::each ─► Converted ─► blobs ─► output
-//!           refused here: exit 2     one message at a time      all or nothing
+//!           rejected here: exit 2    one message at a time      all or nothing
 //! ```
 //!
-//! The doc comments of [`Args`] are the help text; what a reader of the code should know of the
-//! flags is said of the functions that turn them into options of the library, below.
+//! The doc comments of [`Args`] are the help text. The functions below, which turn flags into
+//! options of the library, have the comments for readers of the code.
 
 pub(crate) mod conversion;
 pub(crate) mod encode;
@@ -41,7 +43,7 @@ use crate::formats::FormatParser;
 use crate::limits::WriteLimits;
 use crate::reading::ReadArgs;
 
-/// How to convert what to what.
+/// Arguments of `convert`, and of all subcommands that write profiles.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, next_help_heading = "Output")]
 #[group(skip)]
@@ -126,11 +128,11 @@ pub(crate) struct Args {
     limits: WriteLimits,
 }
 
-/// The headings of options that serve one format.
+/// Headings of the options for one format.
 const OTLP: &str = "Options for OTLP";
 const PPROF: &str = "Options for pprof and folded stacks";
 
-/// Commands that work as they are typed: `cli/tests` runs the like of them.
+/// Examples that work as typed: `cli/tests` runs similar commands.
 const AFTER_HELP: &str = "\
 Examples:
   otlp-profiles convert cpu.pb.gz -o cpu.otlp --resource service.name=checkout
@@ -138,7 +140,8 @@ Examples:
   otlp-profiles convert 'profiles/**/*.pb.gz' --to otlp -o converted/
   curl -s host:6060/debug/pprof/heap | otlp-profiles convert - --to otlp > heap.otlp";
 
-/// `StringEncoding` of the library for clap, without its variants' documentation in the help.
+/// The library's `StringEncoding` for clap. Its variants have no doc comments, which would appear
+/// in the help.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum RefsArg {
     Inline,
@@ -159,7 +162,7 @@ enum TimestampsArg {
     Drop,
 }
 
-/// 32 hex digits, and not all 0: that is no id.
+/// Parses 32 hex digits. Rejects an id of zeros, which means that the id is unset.
 fn parse_profile_id(text: &str) -> Result<ProfileId, String> {
     let digits = text.len() == 32 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
     match u128::from_str_radix(text, 16) {
@@ -169,14 +172,14 @@ fn parse_profile_id(text: &str) -> Result<ProfileId, String> {
     }
 }
 
-/// The receivers the library knows, by their names.
+/// Parses the name of a receiver that the library supports.
 fn receivers() -> impl TypedValueParser<Value = Receiver> {
     let names = Receiver::ALL.iter().map(|receiver| receiver.name());
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Receiver>())
 }
 
 impl Args {
-    /// Whether an output was named.
+    /// Whether the arguments name an output.
     pub(crate) fn has_output(&self) -> bool {
         self.output.is_some() || self.to().is_some()
     }
@@ -191,18 +194,18 @@ impl Args {
         self.read.types().first().map(|(name, _)| name.as_str())
     }
 
-    /// How hard gzip tries.
+    /// The compression level.
     ///
-    /// The last of `--level` and `--compact` does not win: a level that is named does.
+    /// An explicit `--level` takes precedence over `--compact`, in either order.
     fn level(&self) -> Level {
         let level = self.level.and_then(Level::new);
         level.unwrap_or(if self.compact { Level::BEST } else { Level::DEFAULT })
     }
 
-    /// The layout that was asked for.
+    /// The requested layout.
     ///
-    /// None lets the library choose, and is not the same as `--layout default`: a format with an
-    /// order of its own takes no layout at all, and is told so only when one was asked for.
+    /// `None` lets the library choose. This differs from `--layout default`: a format with a fixed
+    /// order accepts no layout, and rejects one only if the user requested it.
     fn layout(&self) -> Option<Layout> {
         match self.layout {
             _ if self.compact => Some(Layout::Compact),
@@ -213,7 +216,7 @@ impl Args {
         }
     }
 
-    /// Whether the output is named like the OTEP's form of folded stacks.
+    /// Whether the output has the name of a file in OTEP 0239's form of folded stacks.
     fn is_otep_folded(&self) -> bool {
         let folded = self.to().is_none_or(|to| to == Format::FOLDED);
         let name = self.output.as_deref().and_then(|output| output.file_name());
@@ -222,20 +225,20 @@ impl Args {
         name.trim_end_matches(".gz").trim_end_matches(".zst").ends_with(".otep.folded")
     }
 
-    /// The format that was asked for.
+    /// The requested format.
     ///
-    /// A receiver names its format, so clap refuses `--to` beside `--for`.
+    /// A receiver implies its format, so clap rejects `--to` together with `--for`.
     fn to(&self) -> Option<Format> {
         self.to.or(self.receiver.map(Receiver::format))
     }
 
-    /// Whether everything on stderr is wanted as JSON.
+    /// Whether the arguments request JSON for everything on stderr.
     pub(crate) fn json(&self) -> bool {
         self.json || self.report == Some(Form::Json)
     }
 
-    /// How each input is reported: as it was asked for, else in the form of stderr. A log of text
-    /// has a line on the losses of the run instead.
+    /// The form of the report on each input: as requested, else in the form of stderr. A text log
+    /// has no reports; one line gives the losses of the run.
     fn report(&self, console: &Console) -> Option<Form> {
         match self.report {
             _ if self.json() => Some(Form::Json),
@@ -249,11 +252,11 @@ impl Args {
         }
     }
 
-    /// The option of the library for each flag; limits are those of files unless a flag raises
+    /// Converts flags to options of the library. Limits are those of files unless a flag changes
     /// them.
     fn read_options(&self) -> ReadOptions {
         let options = self.read.options();
-        // Where nothing may be lost, nothing may be guessed.
+        // A guess may lose data, so --deny-loss also denies guesses.
         let ambiguity = if self.deny_loss { Ambiguity::Refuse } else { options.ambiguity };
         options
             .ambiguity(ambiguity)
@@ -261,12 +264,12 @@ impl Args {
             .timestamp_label(self.timestamp_label.clone())
     }
 
-    /// `--for` first: what it chooses, a flag given beside it may overrule. Of the receiver's
-    /// options the texts alone are set otherwise than when sending: in files it takes references,
-    /// too, where it says so.
+    /// Converts flags to options of the library. `--for` is applied first, so other flags override
+    /// it. The string encoding is the one that the receiver accepts in files, where some accept
+    /// references that they reject when sent.
     ///
-    /// The bytes of an output are limited to those of a file, since all of it is in memory before
-    /// it is written.
+    /// The size of an output is limited to that of a file, because all of it is in memory before it
+    /// is written.
     fn write_options(&self) -> WriteOptions {
         let timestamps = match self.timestamps {
             TimestampsArg::Label => Timestamps::Label,

@@ -1,4 +1,4 @@
-//! `otlp-profiles diff`: what changed between two profiles, and a gate for continuous integration.
+//! `otlp-profiles diff`: compares two profiles, with a gate for continuous integration.
 //!
 //! ```text
 //! base files ─► Merger ─┐                ┌─► text, Markdown, JSON, folded stacks on stdout
@@ -30,7 +30,7 @@ use crate::output;
 use crate::session::Session;
 use crate::sum::Sum;
 
-/// What to compare, and how.
+/// Arguments of `diff`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, next_help_heading = "Comparison")]
 pub(crate) struct Args {
@@ -149,7 +149,7 @@ fn parse_percent(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a percentage such as 5%".to_owned())
 }
 
-/// A substitution of names.
+/// A substitution in function names.
 #[derive(Clone, Debug)]
 struct Substitution {
     pattern: Regex,
@@ -180,7 +180,8 @@ impl Args {
         if self.form == Form::Folded { DiffBy::Stack } else { self.by.clone() }
     }
 
-    /// The new name of a function, if it gets one.
+    /// Applies the substitutions to the name of a function. Returns `None` if none of them changes
+    /// it.
     fn renamed(&self, name: &str) -> Option<String> {
         let mut new = self.strip_hashes.then(|| strip_hash(name)).flatten();
         for Substitution { pattern, text } in &self.rename {
@@ -203,11 +204,11 @@ impl Args {
 /// One side of the comparison.
 struct Side {
     sum: Sum,
-    /// Each file by itself, if repeats are tested.
+    /// The profiles of each file, if `--repeats` tests them.
     files: Vec<Profiles>,
 }
 
-/// Compares the two sides. A file that cannot be read fails the run.
+/// Compares the two sides. An unreadable file fails the run.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let wrong = |message: String| crate::wrong_usage("diff", args.convert.json(), message);
     let (convert, base) = match sides(args) {
@@ -240,7 +241,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     run.finish(session)
 }
 
-/// The arguments of `convert` with the files of both sides, and how many are the base's.
+/// Returns the arguments of `convert` with the files of both sides, and the number of base files.
 fn sides(args: &Args) -> Result<(convert::Args, usize), String> {
     let mut convert = args.convert.clone();
     let base = match (convert.inputs.len(), args.new.len()) {
@@ -252,7 +253,7 @@ fn sides(args: &Args) -> Result<(convert::Args, usize), String> {
     Ok((convert, base))
 }
 
-/// Reads both sides; `None` if a file cannot be read, which is then reported.
+/// Reads both sides. Returns `None` if a file is unreadable, after reporting it.
 fn read(
     args: &Args,
     conversion: &Conversion<'_>,
@@ -281,7 +282,7 @@ fn read(
     sides.try_into().ok().filter(|_| !has_failed)
 }
 
-/// Judges and, if no profile is written, prints the comparison; returns the merged sides.
+/// Applies the gate and, if no profile is written, prints the comparison. Returns the merged sides.
 fn report(
     args: &Args,
     base: Side,
@@ -309,7 +310,7 @@ fn report(
             None => merged.each_ref().map(|merged| vec![merged]),
         };
         let [base, new]: [Vec<&Profiles>; 2] = sides;
-        // A gate that cannot judge fails: an input that allows no verdict is as bad as one that cannot be read.
+        // A gate that cannot reach a verdict fails like one with an unreadable input.
         judge(&base, &new, &gate).map_err(|error| Failure::new(Exit::Input, error.message()))
     });
     let verdict = verdict.transpose()?;
@@ -337,7 +338,7 @@ fn report(
     Ok(merged)
 }
 
-/// Encodes the difference as a profile, if there is an output.
+/// Encodes the difference as a profile, if an output is requested.
 fn difference(
     args: &Args,
     [base, new]: [Profiles; 2],

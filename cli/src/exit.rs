@@ -1,8 +1,8 @@
-//! Exit codes, and why something was not done.
+//! Exit codes and failures.
 //!
-//! A [`Failure`] is about one input and becomes a line or a JSON object; the run goes on. The
-//! library's errors become failures here and nowhere else: its kinds are mapped to exit codes, a
-//! limit to the flag that raises it, `FILE` in a hint to the name of the input.
+//! A [`Failure`] concerns one input and becomes a line or a JSON object; the run goes on. This
+//! module alone converts errors of the library: it maps kinds to exit codes, limits to the flags
+//! that raise them, and `FILE` in a hint to the name of the input.
 
 use std::fmt;
 
@@ -11,58 +11,58 @@ use serde_json::{Value, json};
 
 use crate::limits;
 
-/// How the command ends. With several inputs the highest wins.
+/// The exit code of the command. With several inputs, the highest wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Exit {
     #[default]
     Done = 0,
-    /// A loss or a finding that is not allowed.
+    /// A denied loss, or a finding at or above the deny level.
     Denied = 1,
-    /// The arguments ask for what cannot be: clap's own code, and that of most commands.
+    /// Invalid arguments: the code that clap and most commands use.
     Usage = 2,
     /// An input cannot be opened, recognised or decoded.
     Input = 3,
-    /// An output cannot be written, or its format cannot say what there is.
+    /// An output cannot be written, or its format cannot represent the data.
     Output = 4,
-    /// A budget of `Limits` was reached; its flag raises it, so that a caller may try again with
-    /// more.
+    /// A limit of `Limits` was reached. Its flag raises it, so a caller may retry with more.
     Limit = 5,
-    /// Several generations fit and read other values; `--from` decides.
+    /// Several generations fit and read different values. `--from` decides.
     Ambiguous = 6,
     /// A difference exceeds a limit of the gate.
     OverGate = 7,
 }
 
 impl Exit {
-    /// The code as the system takes it.
+    /// The code for the operating system.
     pub(crate) fn code(self) -> u8 {
         self as u8
     }
 }
 
-/// Why one input was not done, or not written.
+/// The reason why an input was not processed, or not written.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
-    /// The code that the run ends with if nothing worse happens.
+    /// The code that the run ends with, unless another input has a higher one.
     pub(crate) exit: Exit,
-    /// Where in the message it went wrong; empty when it is about all of it.
+    /// The place in the message, empty if the failure concerns all of it.
     pub(crate) place: String,
-    /// A sentence in lower case without a full stop; it may name files and texts of payloads, so it
-    /// is printed through `text::shown`.
+    /// A sentence in lower case without a full stop. It may quote file names and payloads, so print
+    /// it through `text::shown`.
     pub(crate) message: String,
-    /// As the library's error counts it; none where it is about no byte.
+    /// The byte offset that the library's error reports, if any.
     pub(crate) byte: Option<u64>,
-    /// Whether it will be the same for everything that follows.
+    /// Whether every further input would fail in the same way.
     pub(crate) fatal: bool,
-    /// Whether the input is plainly no profile.
+    /// Whether the input is clearly not a profile.
     pub(crate) is_no_profile: bool,
-    /// Whether the bytes are wrong, and others may be right: no limit, no disk, no option is to blame.
+    /// Whether the bytes are malformed or unrecognised. Other causes, such as limits, disks and
+    /// options, would affect other messages too.
     pub(crate) is_broken: bool,
 }
 
 impl Failure {
-    /// A failure about all of an input, which is neither fatal nor a sign of broken bytes.
+    /// Creates a failure of a whole input that is neither fatal nor a sign of malformed bytes.
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
         let (place, message) = (String::new(), message.into());
         Self {
@@ -76,15 +76,15 @@ impl Failure {
         }
     }
 
-    /// A failure of the library while it wrote.
+    /// Converts an error of the library's writers.
     pub(crate) fn writing(error: &Error) -> Self {
         Self::of(error, Exit::Output)
     }
 
-    /// A failure of the library.
+    /// Converts an error of the library.
     ///
-    /// `otherwise` is the code for what is neither a limit, an ambiguity nor an option: an input
-    /// when reading, an output when writing.
+    /// `otherwise` is the code for errors other than limits, ambiguity and invalid options: `Input`
+    /// when reading, `Output` when writing.
     pub(crate) fn of(error: &Error, otherwise: Exit) -> Self {
         let exit = match error.kind() {
             ErrorKind::Limit => Exit::Limit,
@@ -101,15 +101,15 @@ impl Failure {
         Self { place, byte, is_no_profile, is_broken, ..Self::new(exit, message) }
     }
 
-    /// The failure is in message `row` of a file of several.
+    /// Prefixes the place with the message `row` of a file with several.
     pub(crate) fn within_message(mut self, row: usize) -> Self {
         let dot = if self.place.is_empty() { "" } else { "." };
         self.place = format!("message[{row}]{dot}{}", self.place);
         self
     }
 
-    /// The object `error` of all three JSON documents; `place` is empty and `byte` null where it is
-    /// about the whole input.
+    /// The object `error` of all three JSON documents. `place` is empty and `byte` null if the
+    /// failure concerns the whole input.
     pub(crate) fn to_json(&self) -> Value {
         json!({
             "exit": self.exit.code(),

@@ -1,12 +1,12 @@
 //! Names of output files.
 //!
-//! | name | called | extension |
+//! | name | stem | extension |
 //! |---|---|---|
 //! | `cpu.pb.gz` | `cpu` | `.pb.gz` |
 //! | `trace.otlp` | `trace` | `.otlp` |
-//! | `notes.txt` | `notes.txt` | none: no format has it |
+//! | `notes.txt` | `notes.txt` | empty: `.txt` belongs to no format |
 //!
-//! Names are bytes on Unix and need not be UTF-8; extensions are compared in any case.
+//! Names are bytes on Unix and need not be UTF-8. Extensions are compared case-insensitively.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -19,14 +19,14 @@ use otlp_profiles::compression::{self, Level};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packing {
     None,
-    /// By flate2, the same bytes for the same input.
+    /// Deflated by flate2; deterministic.
     Gzip,
-    /// One frame; built only with the feature of the same name.
+    /// One zstd frame; requires the feature `zstd`.
     Zstd,
 }
 
 impl Packing {
-    /// What the name of a file asks for.
+    /// The compression that the extension of a file names.
     pub(crate) fn of_path(path: &Path) -> Self {
         let extension = path.extension().unwrap_or_default();
         match () {
@@ -36,12 +36,12 @@ impl Packing {
         }
     }
 
-    /// Whether this build of the command writes it.
+    /// Whether this build can write it.
     pub(crate) fn is_built(self) -> bool {
         self != Self::Zstd || cfg!(feature = "zstd")
     }
 
-    /// The end of the name of such a file.
+    /// The extension of files compressed this way.
     fn extension(self) -> &'static str {
         match self {
             Self::None => "",
@@ -50,9 +50,9 @@ impl Packing {
         }
     }
 
-    /// Bytes so compressed, if it [is built](Self::is_built).
+    /// Compresses bytes. Call it only if the compression [is built](Self::is_built).
     ///
-    /// Takes the bytes by value: without compression they go out as they are, not copied.
+    /// Takes the bytes by value, so that uncompressed output is not copied.
     pub(crate) fn pack(self, bytes: Vec<u8>, level: Level) -> Vec<u8> {
         match self {
             Self::Gzip => compression::deflate_in_parallel(&bytes, level),
@@ -63,9 +63,9 @@ impl Packing {
     }
 }
 
-/// A file name in two: what it is called, and the extension that says what it is, `.gz` or `.zst` included.
+/// Splits a file name into its stem and its extension, including `.gz` or `.zst`.
 ///
-/// The longest known extension counts, as one may end like another.
+/// The longest known extension applies, because one may end like another.
 fn split_name(name: &OsStr) -> (OsString, OsString) {
     let bytes = name.as_encoded_bytes();
     let bare = stem(bytes, "gz").or_else(|| stem(bytes, "zst")).unwrap_or(bytes.len());
@@ -74,7 +74,7 @@ fn split_name(name: &OsStr) -> (OsString, OsString) {
     cut(name, at.unwrap_or(bare))
 }
 
-/// A name cut in two at a byte. Names need not be UTF-8.
+/// Splits a name at a byte. Names need not be UTF-8.
 #[cfg(unix)]
 fn cut(name: &OsStr, at: usize) -> (OsString, OsString) {
     use std::os::unix::ffi::OsStrExt;
@@ -82,7 +82,8 @@ fn cut(name: &OsStr, at: usize) -> (OsString, OsString) {
     (OsStr::from_bytes(stem).to_owned(), OsStr::from_bytes(end).to_owned())
 }
 
-/// A name cut in two at a byte. What is no Unicode is not kept where the system has no bytes.
+/// Splits a name at a byte. Replaces characters that are not Unicode on systems whose names are not
+/// bytes.
 #[cfg(not(unix))]
 fn cut(name: &OsStr, at: usize) -> (OsString, OsString) {
     let end = name.as_encoded_bytes().len().saturating_sub(at);
@@ -91,25 +92,25 @@ fn cut(name: &OsStr, at: usize) -> (OsString, OsString) {
     (stem.into(), end.into())
 }
 
-/// Every extension that means a format.
+/// The extensions of all formats.
 pub(crate) fn known_extensions() -> impl Iterator<Item = &'static str> {
     Format::ALL.iter().flat_map(|format| format.extensions()).copied()
 }
 
-/// Where `.extension` begins at the end of `name`, in any case; something has to be before it.
+/// The offset of `.extension` at the end of `name`, in any case. The stem must not be empty.
 fn stem(name: &[u8], extension: &str) -> Option<usize> {
     let at = name.len().checked_sub(extension.len() + 1).filter(|at| *at > 0)?;
     let end = name.get(at..)?.strip_prefix(b".")?;
     end.eq_ignore_ascii_case(extension.as_bytes()).then_some(at)
 }
 
-/// The extension of a format's files.
+/// The extension of a format's files, with that of the compression.
 pub(crate) fn extension(format: Format, packing: Packing) -> String {
     let own = format.extensions().first().copied().unwrap_or(format.name());
     format!(".{own}{}", packing.extension())
 }
 
-/// `path` with `suffix` in the place of its extension, or after it if `keep`.
+/// Replaces the extension of `path` by `suffix`, or appends `suffix` if `keep` is set.
 pub(crate) fn renamed(path: &Path, suffix: &str, keep: bool) -> PathBuf {
     let Some(name) = path.file_name() else {
         return path.to_owned();
@@ -119,11 +120,12 @@ pub(crate) fn renamed(path: &Path, suffix: &str, keep: bool) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// `path`, or of several files one for each label, which stands before the extension: `x.cpu.pb.gz`. Where that is
-/// of no format it is what is of letters behind the last dot: `x.cpu.txt`, but `cpu.2026.heap`.
+/// Returns `path` for one label. For several, returns a path for each, with the label before the
+/// extension: `x.cpu.pb.gz`. An extension of no known format counts if it consists of letters:
+/// `x.cpu.txt`, but `cpu.2026.heap`.
 ///
-/// Labels may be any text, and several may be equal, if only on systems that ignore case: a number then tells
-/// them apart.
+/// Labels may be any text. Numbers distinguish labels that are equal, also if they differ only in
+/// case, which some file systems ignore.
 pub(crate) fn labelled(path: &Path, labels: &[&str]) -> Vec<PathBuf> {
     if labels.len() == 1 {
         return vec![path.to_owned()];
@@ -155,7 +157,8 @@ pub(crate) fn labelled(path: &Path, labels: &[&str]) -> Vec<PathBuf> {
     labels.iter().map(path_of).collect()
 }
 
-/// A sample type, `name:unit`, as a part of a file name: of its name letters, digits, `-` and `_`, and not too many.
+/// Converts a sample type, `name:unit`, to a part of a file name: at most 40 characters of its
+/// name, with `_` in place of all but letters, digits and `-`.
 fn as_file_name(label: &str) -> String {
     let name = label.split(':').next().unwrap_or_default();
     let safe = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };

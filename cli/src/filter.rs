@@ -16,7 +16,7 @@ use crate::exit::{Exit, Failure};
 use crate::filters::{FilterArgs, compile};
 use crate::time::parse_time;
 
-/// What to keep.
+/// Arguments of `filter`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, next_help_heading = "Filters")]
 pub(crate) struct Args {
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     pub(crate) convert: convert::Args,
 }
 
-/// `Strip` of the library for clap.
+/// The library's `Strip` for clap.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum StripArg {
     Addresses,

@@ -1,4 +1,4 @@
-//! Filters of samples and frames, as flags: those of pprof.
+//! Flags that filter samples and frames, named as in pprof.
 
 use otlp_profiles::Profiles;
 use otlp_profiles::look::{Filter, Pattern, TagFilter};
@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::exit::{Exit, Failure};
 
-/// The flags of [`Filter`]. Regular expressions are unanchored.
+/// The flags for [`Filter`]. Regular expressions are unanchored.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Filters")]
 pub(crate) struct FilterArgs {
@@ -54,7 +54,8 @@ pub(crate) struct FilterArgs {
     require_match: bool,
 }
 
-/// Compiles a regular expression; an error is its last line, as the others repeat the expression.
+/// Compiles a regular expression. The error is the last line of the report, as the others repeat
+/// the expression.
 pub(crate) fn compile(text: &str) -> Result<Pattern, String> {
     let regex = Regex::new(text).map_err(|error| {
         let error = error.to_string();
@@ -64,17 +65,17 @@ pub(crate) fn compile(text: &str) -> Result<Pattern, String> {
     Ok(Pattern::new(text, move |name| regex.is_match(name)))
 }
 
-/// Compiles a test of labels.
+/// Parses a filter of labels.
 fn tag_filter(text: &str) -> Result<TagFilter, String> {
     TagFilter::parse(text, compile)
 }
 
 impl FilterArgs {
-    /// Returns the filter for some profiles.
+    /// Builds the filter, with the drop expressions that the profiles declare.
     ///
     /// # Errors
     ///
-    /// The regular expressions that the profiles declare do not compile.
+    /// A regular expression that the profiles declare does not compile.
     pub(crate) fn filter(&self, profiles: &Profiles) -> Result<Filter, Failure> {
         let mut filter = Filter::default();
         if !self.all_frames {
@@ -98,7 +99,7 @@ impl FilterArgs {
         Ok(filter)
     }
 
-    /// Returns the message about filters that matched nothing, and whether it is an error.
+    /// Returns the message about filters without a match, and whether it is an error.
     pub(crate) fn unmatched(&self, names: &[&str]) -> Option<(String, bool)> {
         let flags: Vec<_> =
             names.iter().map(|name| format!("--{}", name.replace('_', "-"))).collect();

@@ -1,12 +1,12 @@
 //! Names of formats in arguments and help.
 //!
-//! Everything is made of `Format::ALL` when it is asked for, so a new format is in help, errors and
-//! shell completions without a word here.
+//! All texts derive from `Format::ALL`, so a new format appears in help, errors and shell
+//! completions without a change here.
 //!
 //! ```text
 //! Format::ALL ─► names and help of --from, --to ─► FormatParser ─► Format
 //!             ─► --version, long form
-//!             ─► tip: the sentence for a name that is none
+//!             ─► tip: the suggestion for an unknown name
 //! ```
 
 use std::ffi::OsStr;
@@ -17,18 +17,17 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, Error};
 use otlp_profiles::Format;
 
-/// Takes the name of a format; help and errors list what the registry has.
+/// Parses the name of a format. Help and errors list the registered formats.
 #[derive(Clone)]
 pub(crate) enum FormatParser {
-    /// A format that is read.
+    /// Accepts formats that can be read.
     Read,
-    /// A format that is written.
+    /// Accepts formats that can be written.
     Write,
 }
 
 impl FormatParser {
-    /// The formats that the argument takes: `--from` those that are read, `--to` those that are
-    /// written.
+    /// The formats that the argument accepts: readable ones for `--from`, writable ones for `--to`.
     fn formats(&self) -> impl Iterator<Item = Format> + use<> {
         let can = match self {
             Self::Read => Format::can_read,
@@ -39,11 +38,11 @@ impl FormatParser {
 }
 
 impl TypedValueParser for FormatParser {
-    /// clap keeps the `Format` itself, so that no name is parsed twice.
+    /// The `Format` itself, so that no name is parsed twice.
     type Value = Format;
 
-    /// A name that is one, but only of the other direction, gets a sentence that says so: `firefox
-    /// is only written` helps more than a list without `firefox` in it.
+    /// A format of the other direction gets a specific message: `firefox is only written` helps
+    /// more than a list without `firefox`.
     fn parse_ref(&self, cmd: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Format, Error> {
         let named = value.to_str().and_then(|name| name.parse::<Format>().ok());
         if let Some(format) = named.filter(|named| self.formats().any(|format| format == *named)) {
@@ -53,14 +52,14 @@ impl TypedValueParser for FormatParser {
             true => format!("{format} is only read"),
             false => format!("{format} is only written"),
         });
-        // The library of arguments words the error, and may suggest what is spelt alike.
+        // clap formats the error, and may suggest a similarly spelt name.
         let known = PossibleValuesParser::new(possible_values(self.formats()));
         let mut error = match known.parse_ref(cmd, arg, value) {
             Err(error) => error,
             Ok(_) => Error::new(ErrorKind::InvalidValue).with_cmd(cmd),
         };
         if let Some(tip) = only.or_else(|| value.to_str().and_then(tip)) {
-            // Generations look alike and are not.
+            // A similar spelling is misleading here: generations have similar names.
             error.remove(ContextKind::SuggestedValue);
             let tip = ContextValue::StyledStrs(vec![StyledStr::from(tip)]);
             error.insert(ContextKind::Suggested, tip);
@@ -68,14 +67,14 @@ impl TypedValueParser for FormatParser {
         Err(error)
     }
 
-    /// What completions and the long help list.
+    /// The values that completions and the long help list.
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(possible_values(self.formats())))
     }
 }
 
-/// Aliases are hidden from clap's list and named in the help of the format, so that a list of
-/// possible values has one name a format.
+/// The values for clap. Aliases appear in the help of the format and not as values, so the list has
+/// one name per format.
 fn possible_values(formats: impl Iterator<Item = Format>) -> impl Iterator<Item = PossibleValue> {
     formats.map(|format| {
         let also = also(format);
@@ -87,19 +86,19 @@ fn possible_values(formats: impl Iterator<Item = Format>) -> impl Iterator<Item 
     })
 }
 
-/// The other names that a format answers to.
+/// The other names of a format.
 ///
-/// A generation of OTLP answers to its bare number as well (`1.9`); the JSON of a generation does
-/// not, as the number is taken.
+/// A generation of OTLP also has its bare number as a name (`1.9`). Its JSON form does not, because
+/// the name is taken.
 fn also(format: Format) -> Vec<&'static str> {
     let number = format.name().strip_prefix("otlp-").filter(|_| !format.is_json());
     number.into_iter().chain(format.aliases().iter().copied()).collect()
 }
 
-/// What to take instead of a name that is none, where spelling is no guide.
+/// Suggests a name in place of an unknown one, if edit distance would mislead.
 ///
-/// Distance of letters suggests `otlp-1.9` for `otlp-1.19`; a number that is none of a generation
-/// gets a sentence instead.
+/// Edit distance suggests `otlp-1.9` for `otlp-1.19`. A number of no known generation gets a
+/// sentence instead.
 fn tip(wrong: &str) -> Option<String> {
     let lower = wrong.to_ascii_lowercase();
     if lower.parse::<Format>().is_ok() {
@@ -122,7 +121,7 @@ fn tip(wrong: &str) -> Option<String> {
 
 /// The version, and all formats.
 ///
-/// Made once and kept: clap asks for a `&'static str`, at every start.
+/// Computed once and kept, because clap needs a `&'static str`.
 pub(crate) fn long_version() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let mut text = format!("{}\n\nReads and writes:", env!("CARGO_PKG_VERSION"));

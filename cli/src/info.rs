@@ -1,10 +1,10 @@
-//! `otlp-profiles info`: what files are, and why.
+//! `otlp-profiles info`: shows the format of files and their contents.
 //!
-//! A page is made as soon as its message is read, and the message is dropped: what is kept of a
-//! file is text or JSON, and at most 10,000 messages of it.
+//! The description of a message is formatted as soon as the message is read, and the message is
+//! dropped. So memory holds text or JSON only, for at most 10,000 messages of a file.
 //!
 //! ```text
-//! Content::each ─► Quick (counts by a walk) or Full (reads, proves references)
+//! Content::each ─► Quick (counts rows) or Full (reads, validates references)
 //!                    ─► text::message or json::message ─► Described ─► text::file or json::file
 //! ```
 
@@ -31,7 +31,7 @@ use crate::output;
 use crate::reading::{Content, Known, Message, ReadArgs};
 use crate::session::{Session, Turn};
 
-/// What to describe.
+/// Arguments of `info`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, next_help_heading = "Output")]
 pub(crate) struct Args {
@@ -57,40 +57,37 @@ Examples:
   otlp-profiles info --sizes cpu.otlp
   otlp-profiles info --json profiles/ | jq -c '.files[0].messages[0].format'";
 
-/// The work, in messages.
+/// The name of this work in messages.
 const WHAT: &str = "Description";
 
-/// The form of the JSON document. Keys are only ever added to it.
+/// The version of the JSON document's schema. Releases only add keys.
 const SCHEMA: &str = "otlp-profiles/info/1";
 
-/// What there is to say of one file, in the form it is printed in.
+/// The description of one file, formatted as text or JSON.
 ///
-/// Filled as far as reading goes: the description of a broken file says what could be read of it,
-/// and `failures` why there is no more.
+/// For a broken file it has the messages up to the error, and `failures` has the reason.
 struct Described {
-    /// As it was given or found; printed through `text::shown`.
+    /// The name as given or found; print it through `text::shown`.
     name: String,
-    /// Bytes where it is stored; for a pipe those that were read.
+    /// The size of the file in bytes; for a pipe, the bytes that were read.
     stored: u64,
-    /// Bytes of its messages, as far as they were read.
+    /// The bytes of the messages that were read, after decompression.
     inflated: u64,
-    /// Whether its content is gzip, whatever its name says; never true together with `zstd`.
+    /// Whether the content is gzip, whatever the name of the file; excludes `zstd`.
     gzip: bool,
     zstd: bool,
     framing: Framing,
-    /// The first of the messages, and how many there are.
-    ///
-    /// What is printed of each, up to [`MOST_LISTED`].
+    /// The descriptions of the first messages, at most [`MOST_LISTED`].
     messages: Vec<Printed>,
-    /// How many there are, listed or not.
+    /// The number of messages, listed or not.
     count: usize,
-    /// Whether it could be opened; without that nothing is known but the failure.
+    /// Whether the file could be opened; otherwise the failure is the only information.
     opened: bool,
-    /// What could not be read, in the order of the messages.
+    /// The errors, in the order of the messages.
     failures: Vec<Failure>,
-    /// What the last message that could be read is.
+    /// The format of the last readable message.
     format: Option<Format>,
-    /// What a message that could not be read seems to be.
+    /// The likeliest format of an unreadable message.
     seems: Option<Detected>,
 }
 
@@ -99,11 +96,11 @@ enum Printed {
     Text(String),
     /// An element of `messages` in the document.
     Json(Json),
-    /// It could not be read; of the failures the one with this number says why.
+    /// An unreadable message, with the index of its failure.
     Failed(usize),
 }
 
-/// Describes every input, also when another one failed.
+/// Describes every input, and continues if one fails.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let inputs = Inputs::of(&args.inputs);
     if inputs.stdins() > 1 {
@@ -112,7 +109,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let describer = Describer::new(args, console);
     let mut session = Session::new("info", console);
     let mut pages = Pages { one: (args.json && inputs.single).then(Vec::new), args, console };
-    // What ended the run early: nobody reads stdout any more, as in `info … | head`, or it cannot be written.
+    // Why the run ended early: the reader closed stdout, as in `info … | head`, or writing failed.
     let mut ended = None;
     let work = |input: &Input, console: &Console| describer.describe(input, console);
     session.for_each(&inputs, &inputs.all, work, |session, turn| {
@@ -131,14 +128,14 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
 
 /// Prints descriptions in the order of the inputs.
 struct Pages<'a> {
-    /// The files of the one document, where a single input was named.
+    /// The files of the single document, if the arguments name a single input.
     one: Option<Vec<Json>>,
     args: &'a Args,
     console: &'a Console,
 }
 
 impl Pages<'_> {
-    /// Prints the description of a file; returns `false` if nobody reads stdout any more.
+    /// Prints the description of a file. Returns `false` if the reader of stdout has closed it.
     ///
     /// # Errors
     ///
@@ -176,7 +173,7 @@ impl Pages<'_> {
         }
     }
 
-    /// Adds a file to the one document, or prints a document of it on a line.
+    /// Adds a file to the single document, or prints a document for it on one line.
     fn document(&mut self, file: Json) -> Result<bool, Failure> {
         if let Some(files) = &mut self.one {
             files.push(file);
@@ -186,14 +183,14 @@ impl Pages<'_> {
         output::to_stdout(format!("{document}\n").as_bytes(), true)
     }
 
-    /// Prints the one document.
+    /// Prints the single document, if there is one.
     fn finish(&mut self) -> Result<bool, Failure> {
         let Some(files) = self.one.take() else { return Ok(true) };
         let document = json!({ "schema": SCHEMA, "files": files });
         output::to_stdout(format!("{document:#}\n").as_bytes(), true)
     }
 
-    /// Logs that a file was described. Only a log needs it: people read the page itself.
+    /// Logs that a file was described. Only the log needs it: people read the description itself.
     fn tell_done(&self, described: &Described) {
         let message = if described.count == 1 { "Payload described" } else { "Payloads described" };
         let line = Line::new(Level::Info, "info", message)
@@ -204,28 +201,28 @@ impl Pages<'_> {
     }
 }
 
-/// How files are described.
+/// The settings of a description.
 struct Describer {
     options: ReadOptions,
     json: bool,
-    /// Whether references are followed, which takes several times as long as counting.
+    /// Whether to resolve references, which takes several times as long as counting.
     full: bool,
-    /// Whether bytes are counted by field as well, which compresses the payload many times over.
+    /// Whether to measure sizes by field, which compresses the payload many times.
     sizes: bool,
-    /// Whether pages have the evidence for the format.
+    /// Whether to include the evidence for the format.
     evidence: bool,
 }
 
 impl Describer {
     fn new(args: &Args, console: &Console) -> Self {
         let &Args { json, full, sizes, .. } = args;
-        // Every entry of every table is logged then.
+        // At this level the log has every entry of every table, so all of them must be read.
         let full = full || console.shows(Level::Trace);
         let (options, evidence) = (args.read.options(), console.shows(Level::Info));
         Self { options, json, full, sizes, evidence }
     }
 
-    /// Never fails: what went wrong is in `failures`, beside what could be read.
+    /// Describes a file. Errors go to `failures`, next to the messages that could be read.
     fn describe(&self, input: &Input, console: &Console) -> Described {
         let mut described = Described {
             name: input.name(),
@@ -247,7 +244,7 @@ impl Describer {
         described
     }
 
-    /// Reads a file into `described`, as far as it goes.
+    /// Reads a file into `described`, up to the first fatal error.
     fn read(
         &self,
         input: &Input,
@@ -263,7 +260,7 @@ impl Describer {
             true => self.messages::<Full>(&mut content, described, console)?,
             false => self.messages::<Quick>(&mut content, described, console)?,
         }
-        // Of a text that is broken, the rest was not read.
+        // Reading a broken text ends early, so use the size of the file.
         described.stored = content.stored().max(described.stored);
         described.inflated = content.inflated();
         if described.format.is_none() {
@@ -272,7 +269,7 @@ impl Describer {
         Ok(())
     }
 
-    /// `Quick` or `Full`: whether references are followed.
+    /// Describes each message, as `Quick` or `Full`: the latter resolves references.
     fn messages<T: Known + Deref<Target = Summary>>(
         &self,
         content: &mut Content,
@@ -302,7 +299,7 @@ impl Describer {
         })
     }
 
-    /// Made at once, so the message can go: what is kept of it is text.
+    /// Formats the description of a message at once, so that the message can be dropped.
     fn print<T: Known + Deref<Target = Summary>>(
         &self,
         message: &Message<'_, T>,
@@ -322,9 +319,9 @@ impl Describer {
         }
     }
 
-    /// Where the bytes of a message go, as the format that it was read as.
+    /// Measures the size of each field of a message.
     ///
-    /// By the format that was read, so that detection does not happen twice with two answers.
+    /// Uses the format that was read, so that a second detection cannot give another answer.
     fn measure<T: Known + Deref<Target = Summary>>(
         &self,
         message: &Message<'_, T>,

@@ -1,7 +1,7 @@
-//! Which inputs the arguments mean: files, globs, directories, stdin.
+//! The inputs that the arguments name: files, globs, directories, stdin.
 //!
-//! A file that was named must be readable; one that was found in a directory may be no profile
-//! at all and is passed over then. What is no file there, such as a pipe, is passed over and said.
+//! A named file must be readable. A file found in a directory may be skipped if it is not a
+//! profile. Pipes, sockets and devices in a directory are skipped and reported.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -13,40 +13,42 @@ use otlp_profiles::{Error, ErrorKind, Format};
 use crate::exit::{Exit, Failure};
 use crate::text::shown;
 
-/// One input; by default stdin.
+/// One input; stdin by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Input {
-    /// The file; `None` is stdin.
+    /// The path of the file; `None` for stdin.
     pub(crate) path: Option<PathBuf>,
-    /// Its name in a directory of outputs, still with its own extension.
+    /// The name in a directory of outputs, before its extension is replaced.
     pub(crate) relative: PathBuf,
-    /// Whether it was found in a directory, and not meant by name or pattern.
+    /// Whether a directory walk found it, in contrast to a name or a pattern.
     pub(crate) found: bool,
 }
 
 impl Input {
-    /// Called `stdin` in a directory of outputs: `stdin.otlp`.
+    /// Creates the input for stdin, whose output in a directory is `stdin.otlp`.
     fn stdin() -> Self {
         Self { path: None, relative: PathBuf::from("stdin"), found: false }
     }
 
-    /// An input that was named; one that a walk finds is made by [`Walk::input`].
+    /// Creates a named input. [`Walk::input`] creates those that a walk finds.
     fn file(path: &Path, relative: &Path) -> Self {
         let (path, relative) = (Some(path.to_owned()), relative.to_owned());
         Self { path, relative, found: false }
     }
 
-    /// Whether a failure to read it is none: a README in a directory of profiles, but nothing that
-    /// has the name of one. Any JSON has the name of OTLP/JSON.
+    /// Whether the run may skip the input after this failure, such as a README in a directory of
+    /// profiles. Files with the extension of a format may not be skipped, except JSON, which
+    /// OTLP/JSON shares with other files.
     pub(crate) fn may_be_skipped(&self, failure: &Failure) -> bool {
         let named = self.path.as_deref().and_then(Format::of_path);
         self.found && failure.is_no_profile && named.is_none_or(Format::is_json)
     }
 
-    /// Returns the failure of the library to read the input, which may be gzip.
+    /// Converts the library's error about reading the input. `gzip` is set if the input is
+    /// compressed.
     ///
-    /// Replaces words of the library with those of the command: `the option scale` with `--scale`, and a hint to name
-    /// the format with the flag for it.
+    /// Replaces terms of the library by those of the command: `the option scale` by `--scale`, and
+    /// a hint to name the format by the flag for it.
     pub(crate) fn failure(&self, error: &Error, gzip: bool) -> Failure {
         let mut failure = Failure::of(error, Exit::Input);
         failure.message = failure.message.replace("the option scale", "--scale");
@@ -58,8 +60,8 @@ impl Input {
         failure
     }
 
-    /// `message` with the file's name for `FILE`, as a shell takes it. Commands, which are in
-    /// backquotes, get a gzip inflated: not all of them read it.
+    /// Replaces `FILE` in `message` by the quoted name of the file. In commands, which are in
+    /// backquotes, a gzip is first inflated, because some tools do not read gzip.
     fn named_in(&self, message: &str, gzip: bool) -> String {
         let Some(path) = self.path.as_deref().and_then(Path::to_str) else {
             return message.to_owned();
@@ -78,22 +80,22 @@ impl Input {
         parts.collect::<Vec<_>>().join("`")
     }
 
-    /// The name as it is given, which may hold anything.
+    /// The name as given; it may contain any characters.
     pub(crate) fn name(&self) -> String {
         let path = self.path.as_deref().unwrap_or(Path::new("-"));
         path.to_string_lossy().into_owned()
     }
 
-    /// The bytes it is known to have.
+    /// The size of the file in bytes.
     ///
-    /// 0 for stdin and for what has no size: it is for the progress only.
+    /// 0 for stdin and for files without a size. Use it for progress and scheduling only.
     pub(crate) fn size(&self) -> u64 {
         let metadata = self.path.as_deref().and_then(|path| fs::metadata(path).ok());
         metadata.map_or(0, |metadata| metadata.len())
     }
 }
 
-/// Replaces the word `FILE` of a command by a name.
+/// Replaces the word `FILE` in a command by a name.
 pub(crate) fn with_file(command: &str, name: &str) -> String {
     let mut named = String::new();
     let mut rest = command;
@@ -106,9 +108,7 @@ pub(crate) fn with_file(command: &str, name: &str) -> String {
     named + rest
 }
 
-/// A name as a shell takes it.
-///
-/// As POSIX shells read it; a name that begins with a dash gets `./` before it.
+/// Quotes a name for POSIX shells. A name that begins with a dash gets the prefix `./`.
 pub(crate) fn quoted(name: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_-+=.,:@%/".contains(c);
     if name.chars().all(is_plain) && !name.starts_with('-') {
@@ -118,27 +118,28 @@ pub(crate) fn quoted(name: &str) -> String {
     format!("'{dash}{}'", name.replace('\'', "'\\''"))
 }
 
-/// What the arguments mean.
+/// The inputs of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
-    /// In the order of the arguments; in a directory and for a glob in the order of the names.
+    /// In the order of the arguments; those of a directory or a glob are sorted by name.
     pub(crate) all: Vec<Input>,
-    /// Arguments that mean nothing that can be read, and why.
+    /// Arguments without readable inputs, with the reason.
     pub(crate) missing: Vec<(String, Failure)>,
-    /// What was found and is no file, such as a pipe or a device.
+    /// Files that a walk skipped because they are pipes, sockets or devices.
     pub(crate) passed_over: Vec<(String, Failure)>,
-    /// Whether a single file or stdin was named, and nothing else.
+    /// Whether the arguments are a single file or stdin.
     pub(crate) single: bool,
 }
 
 impl Inputs {
-    /// Directories are walked in the order of names, so a run over a tree is the same every time.
+    /// Resolves the arguments. Directories are walked in the order of names, so runs over a tree
+    /// are reproducible.
     pub(crate) fn of(arguments: &[PathBuf]) -> Self {
         Self::but(arguments, None)
     }
 
-    /// The same, but for what lies in the directory of outputs, where that is below a directory of inputs: the outputs of
-    /// one run are no inputs of the next.
+    /// Resolves the arguments, and skips the directory of outputs if it is inside a directory of
+    /// inputs, so that a second run does not read the outputs of the first.
     pub(crate) fn but(arguments: &[PathBuf], outputs: Option<&Path>) -> Self {
         let mut inputs = Self::default();
         let mut found = 0;
@@ -165,28 +166,28 @@ impl Inputs {
         inputs
     }
 
-    /// How many times stdin is named.
+    /// The number of arguments that name stdin.
     pub(crate) fn stdins(&self) -> usize {
         self.all.iter().filter(|input| input.path.is_none()).count()
     }
 
-    /// How much was found so far, that can be read or not.
+    /// The number of inputs so far, readable or missing.
     fn found(&self) -> usize {
         self.all.len() + self.missing.len()
     }
 
-    /// The files in `directory` and so many levels below it, but for those that are left out.
+    /// Collects the files in `directory` and in `levels` levels of directories.
     ///
     /// ```text
-    /// entry                         what becomes of it
-    /// a directory                   walked, up to `levels`; one behind a link is not: it may lead back here;
-    ///                               that of outputs is not, unless it was named
+    /// entry                         result
+    /// a directory                   walked, up to `levels`; a link to one is not, because it may form a cycle;
+    ///                               the directory of outputs is not, unless it was named
     /// a file that the walk takes    an input
-    /// a pipe, a socket, a device    passed over, and said
-    /// cannot be examined            an input: opening it says why it cannot be read
+    /// a pipe, a socket, a device    skipped and reported
+    /// cannot be examined            an input: opening it reports the error
     /// ```
     ///
-    /// One call a level, so a tree is as deep here as the system lets paths be.
+    /// Recurses once per level; the operating system's limit on paths bounds the depth.
     fn walk(&mut self, walk: &Walk<'_>, directory: &Path, levels: usize) {
         let entries = fs::read_dir(if is_here(directory) { Path::new(".") } else { directory })
             .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect());
@@ -198,13 +199,13 @@ impl Inputs {
         for name in names.into_iter().filter(|name| !walk.leaves_out(name)) {
             let path = directory.join(name);
             let kind = fs::metadata(&path).map(|metadata| metadata.file_type());
-            // A link to a directory may lead back to where it is.
+            // A link to a directory may form a cycle.
             match kind {
                 Ok(kind) if kind.is_dir() && (levels == 1 || path.is_symlink()) => {}
                 Ok(kind) if kind.is_dir() && walk.is_of_outputs(&path) => {}
                 Ok(kind) if kind.is_dir() => self.walk(walk, &path, levels - 1),
                 _ if !walk.takes(&path) => {}
-                // Reading a pipe or a device might never end.
+                // Reading a pipe or a device may block forever.
                 Ok(kind) if !kind.is_file() => {
                     let failure = Failure::new(Exit::Input, "it is neither a file nor a directory");
                     self.passed_over.push((path.to_string_lossy().into_owned(), failure));
@@ -214,12 +215,12 @@ impl Inputs {
         }
     }
 
-    /// The files a pattern names, relative to the part of it that is no pattern.
+    /// Collects the files that match a pattern, with names relative to its literal prefix.
     ///
-    /// The directory to begin in is what stands before the first wildcard, so `/a/b/*.pb` reads
-    /// `/a/b` and not the root; without `**` no level below the pattern's own is looked at.
+    /// The walk begins in the directory before the first wildcard, so `/a/b/*.pb` reads `/a/b` and
+    /// not the root. Without `**`, it descends only as deep as the pattern.
     fn glob(&mut self, pattern: &Path, outputs: Option<&Path>) {
-        // As a path has no double separators.
+        // Normalises the pattern: paths have no double separators.
         let parts: Vec<_> = pattern.components().map(|part| part.as_os_str()).collect();
         let pattern: PathBuf = parts.iter().collect();
         let Some(text) = pattern.to_str() else {
@@ -249,26 +250,27 @@ impl Inputs {
         }
     }
 
-    /// An argument that gave nothing: it fails the run at its end, and the others are still read.
+    /// Records an argument without inputs. It fails the run at its end; the other arguments are
+    /// still read.
     fn miss(&mut self, path: &Path, why: &str) {
         let failure = Failure::new(Exit::Input, shown(why));
         self.missing.push((path.to_string_lossy().into_owned(), failure));
     }
 }
 
-/// What a walk through directories takes.
+/// The settings of a directory walk.
 struct Walk<'a> {
-    /// Where it begins.
+    /// The directory where the walk begins.
     root: &'a Path,
-    /// What the paths look like; of all files if none.
+    /// The pattern that paths must match; `None` accepts all files.
     pattern: Option<&'a Pattern>,
-    /// The directory that outputs go to.
+    /// The directory for outputs.
     outputs: Option<&'a Path>,
 }
 
 impl Walk<'_> {
-    /// Whether what has this name is left out, with all that is in it: what is hidden, unless the
-    /// pattern says the dot.
+    /// Whether to skip an entry with this name and everything in it: hidden entries, unless the
+    /// pattern contains a name with a leading dot.
     fn leaves_out(&self, name: &OsStr) -> bool {
         let says_dot = |pattern: &Pattern| {
             let mut parts = Path::new(pattern.as_str()).components();
@@ -277,26 +279,27 @@ impl Walk<'_> {
         is_hidden(name) && !self.pattern.is_some_and(says_dot)
     }
 
-    /// Whether a directory is the one that outputs go to, by whichever path.
+    /// Whether a directory is the one for outputs, even by another path.
     fn is_of_outputs(&self, directory: &Path) -> bool {
         self.outputs.is_some_and(|outputs| same_file(directory, outputs))
     }
 
-    /// With separators and leading dots literal, as a shell matches: `*.pb` finds neither `a/b.pb`
-    /// nor `.b.pb`.
+    /// Whether the pattern matches the path. Separators and leading dots are literal, as in a
+    /// shell: `*.pb` matches neither `a/b.pb` nor `.b.pb`.
     fn takes(&self, path: &Path) -> bool {
         let exactly = MatchOptions {
             case_sensitive: true,
             require_literal_separator: true,
             require_literal_leading_dot: true,
         };
-        // A name that is not UTF-8 is matched with a sign in the place of what is none.
+        // Names that are not UTF-8 match with replacement characters.
         let text = path.to_string_lossy();
         self.pattern.is_none_or(|pattern| pattern.matches_with(&text, exactly))
     }
 
-    /// Relative to the root of the walk, so that outputs in a directory form the same tree. A file
-    /// that a pattern found was meant and must be readable, unlike one that a directory holds.
+    /// Creates the input, with a name relative to the root of the walk, so that outputs form the
+    /// same tree. A file that matches a pattern must be readable, unlike one that a directory walk
+    /// found.
     fn input(&self, path: &Path) -> Input {
         let relative = path.strip_prefix(self.root).unwrap_or(path);
         let found = self.pattern.is_none();
@@ -304,27 +307,28 @@ impl Walk<'_> {
     }
 }
 
-/// As shells see it; on Windows too, where it is no rule but a habit of tools that come from Unix.
+/// Whether a name begins with a dot, as hidden files on Unix. Windows has no such rule, but tools
+/// from Unix follow it there.
 fn is_hidden(name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(b".")
 }
 
-/// Whether a path is the nameless one, of the directory the command runs in.
+/// Whether a path is empty and so means the current directory.
 fn is_here(path: &Path) -> bool {
     path.as_os_str().is_empty()
 }
 
-/// Whether a path is a pattern: a file of that very name comes first.
+/// Whether a path is a pattern. An existing file of that name takes precedence.
 fn is_glob(path: &Path) -> bool {
     has_wildcard(&path.to_string_lossy()) && !path.exists()
 }
 
-/// The characters by which [`Pattern`] means something else than themselves.
+/// Whether a text contains a character that is special in a [`Pattern`].
 fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
-/// Whether two paths are one file.
+/// Whether two paths refer to the same file.
 #[cfg(unix)]
 pub(crate) fn same_file(a: &Path, b: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -334,7 +338,7 @@ pub(crate) fn same_file(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// Whether two paths are one file.
+/// Whether two paths refer to the same file.
 #[cfg(not(unix))]
 pub(crate) fn same_file(a: &Path, b: &Path) -> bool {
     match (fs::canonicalize(a), fs::canonicalize(b)) {
@@ -343,7 +347,7 @@ pub(crate) fn same_file(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// An input that the system does not give.
+/// The failure of an input that the operating system cannot open or read.
 pub(crate) fn unreadable(error: &std::io::Error) -> Failure {
     Failure::new(Exit::Input, format!("cannot be read: {error}"))
 }

@@ -1,20 +1,23 @@
-//! The arguments of a subcommand, declared where they may be needed.
+//! Declares the arguments of a subcommand only if the run may need them.
 //!
-//! The declarations of all subcommands take as long as parsing the arguments of one. clap would make them later
-//! (`Command::defer`), but behind those that all subcommands have, and so they would stand in the help.
+//! Declaring all subcommands takes as long as parsing the arguments of one. `Command::defer` of
+//! clap also delays declarations, but puts them after the global arguments, and the help follows
+//! that order.
 
 use clap::error::Result;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
-/// The arguments of a subcommand; in a box, as those of some are many.
+/// The arguments of a subcommand, boxed because some are large.
 #[derive(Clone, Debug)]
 pub(crate) struct Later<T>(pub(crate) Box<T>);
 
-/// What is called thousands of times, on small files. Others, and help, may ask for all declarations.
+/// Subcommands that scripts call thousands of times on small files: they skip the declarations of
+/// the others. All other calls, including help, make all declarations.
 const ALONE: [&str; 4] = ["convert", "info", "top", "validate"];
 
 impl<T: Args> Args for Later<T> {
-    /// Called for every subcommand at every start, before it is known which one runs.
+    /// Declares the arguments. clap calls it for every subcommand at every start, before it knows
+    /// which one runs.
     fn augment_args(command: Command) -> Command {
         let called = std::env::args_os().nth(1).unwrap_or_default();
         match ALONE.iter().any(|alone| called == *alone) && called != command.get_name() {
@@ -23,8 +26,8 @@ impl<T: Args> Args for Later<T> {
         }
     }
 
-    /// clap asks for it only when arguments are parsed into what there is, which this command never
-    /// does.
+    /// Declares the arguments for clap's update of existing values, which this command does not
+    /// use.
     fn augment_args_for_update(command: Command) -> Command {
         T::augment_args_for_update(command)
     }

@@ -1,27 +1,26 @@
-//! The limits, by the names that the library's errors give their flags.
+//! Flags for limits, with the names that the library's errors use.
 //!
-//! A limit has one name: a field of `Limits` or `WriteOptions` in the library, the word in its
-//! errors, and with dashes the flag. So an error can say which flag raises what it ran into
-//! ([`flag`]).
+//! The same name appears as a field of `Limits` or `WriteOptions`, in the library's errors, and
+//! with dashes as the flag. So an error can name the flag that raises the limit ([`flag`]).
 //!
 //! ```text
 //! max_strings      field of Limits, and the word in "… max_strings …" of an error
 //! --max-strings    the flag: the same word with dashes
 //! ```
 //!
-//! So a limit that is added to the library needs one line here, and its errors name the flag at
-//! once.
+//! A new limit of the library needs one line here, and errors then name its flag.
 
 use otlp_profiles::{Limits, WriteOptions};
 
-/// A number such as `65536`, `64MiB`, `2G` (1024 each) or `64MB` (1000 each), or `unlimited`.
+/// Parses a number such as `65536`, `64MiB`, `2G` (powers of 1024), `64MB` (powers of 1000) or
+/// `unlimited`.
 ///
-/// Case and a space before the unit do not matter. A prefix alone counts in 1024, as `dd` and
-/// `head` have it; a `B` behind it makes it decimal, an `i` between them binary again.
+/// Case and a space before the unit do not matter. A prefix alone is binary, as in `dd` and `head`.
+/// `B` after it makes it decimal, and `iB` binary.
 ///
 /// # Errors
 ///
-/// What is no number, an unknown unit, more than 64 bits: a sentence for clap.
+/// A sentence for clap: not a number, an unknown unit, or more than 64 bits.
 pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     if text == "unlimited" {
         return Ok(u64::MAX);
@@ -52,10 +51,10 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     number.checked_mul(base.pow(power)).ok_or_else(|| "more than 64 bits hold".to_owned())
 }
 
-/// The same of a limit that the model has too, which is as far as `unlimited` goes.
+/// Returns a parser for a limit that cannot exceed `most`, the limit of the model.
 ///
-/// A number above `most` is refused rather than cut to it: who asks for 2^40 samples would
-/// otherwise believe that they are allowed. `unlimited` asks for no number, and gets what there is.
+/// It rejects larger numbers instead of reducing them: a user who requests 2^40 samples would
+/// assume that they are allowed. `unlimited` means `most`.
 fn at_most(most: u64) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync {
     move |text| match parse_size(text)? {
         u64::MAX => Ok(most),
@@ -64,7 +63,7 @@ fn at_most(most: u64) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + S
     }
 }
 
-/// A hint of the library in the flags of this command: `Limits::max_samples` is `--max-samples`.
+/// Replaces limits of the library in a hint by flags: `Limits::max_samples` by `--max-samples`.
 pub(crate) fn in_flags(hint: &str) -> String {
     let word = |word: &str| match word.split_once("::") {
         Some(("Limits" | "WriteOptions", limit)) => flag(limit),
@@ -75,12 +74,12 @@ pub(crate) fn in_flags(hint: &str) -> String {
     hint.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// The flag that raises a limit, by the limit's name: the name with dashes.
+/// The flag of a limit: its name with dashes.
 fn flag(limit: &str) -> String {
     format!("--{}", limit.replace('_', "-"))
 }
 
-/// One flag for each limit.
+/// Declares one flag for each limit.
 macro_rules! limits {
     ($args:ident of $options:ty, $most:expr; $($name:ident [$($alias:literal)?] $about:literal)*) => {
         #[derive(Clone, Debug, Default, clap::Args)]
@@ -94,7 +93,7 @@ macro_rules! limits {
         }
 
         impl $args {
-            /// The options with what was asked for in the place of their limits.
+            /// Returns the options with the limits that the arguments set.
             pub(crate) fn set(&self, mut options: $options) -> $options {
                 $(options.$name = self.$name.unwrap_or(options.$name);)*
                 options
@@ -103,7 +102,7 @@ macro_rules! limits {
     };
 }
 
-limits! { ReadLimits of Limits, Limits::unlimited(); // the model's own limits cannot be raised
+limits! { ReadLimits of Limits, Limits::unlimited(); // the limits of the model cannot be raised
     max_input_bytes ["max-input"] "Bytes of one input as stored; numbers such as 65536, 64MiB, 2G or unlimited [default: 1GiB]"
     max_decompressed_bytes ["max-decompressed"] "Bytes of one compressed input after decompression [default: 1GiB]"
     max_gzip_members [] "Members of one gzip stream [default: 1024]"
@@ -130,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    /// The names and numbers of the fields of `options` whose name begins with `max`.
+    /// Returns the names and values of all fields of `options` whose name begins with `max_`.
     fn fields(options: impl std::fmt::Debug) -> Vec<(String, u64)> {
         let text = format!("{options:?}").replace(['{', '}', ','], " ");
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -138,7 +137,8 @@ mod tests {
         limits.map(|pair| (pair[0].replace(':', ""), pair[1].parse().unwrap())).collect()
     }
 
-    /// Errors name the flag of a limit, so there has to be one, and its help has to be true.
+    /// Errors name the flag of a limit, so the flag must exist, and its help must state the
+    /// default.
     #[test]
     fn every_limit_has_a_flag_that_says_its_default() {
         let command = crate::Cli::command();

@@ -1,13 +1,13 @@
-//! The command: says what profiles are and converts them. It uses the library's public API only.
+//! The command `otlp-profiles`. It uses only the public API of the library.
 //!
 //! ```text
-//! arguments ─► clap ─► Console (where and in which form words go) ─► a subcommand ─► Exit ─► exit code
+//! arguments ─► clap ─► Console (level and form of messages) ─► a subcommand ─► Exit ─► exit code
 //! ```
 //!
-//! A doc comment on what clap derives from is the text of `--help`: comments for readers of the
-//! code stand above functions and on heads. All subcommands go on with the next input when one
-//! failed, and end with the highest code. `docs/CLI.md` is the manual; the pages of `man` are made
-//! of the same declarations.
+//! Doc comments on clap's structs and fields are the text of `--help`. Comments for readers of the
+//! code are above functions and in module docs. Every subcommand goes on with the next input if one
+//! fails, and ends with the highest exit code. `docs/CLI.md` is the manual. The `man` pages derive
+//! from the same declarations.
 
 #![forbid(unsafe_code)]
 
@@ -98,10 +98,11 @@ enum Command {
     Man(Later<man::Args>),
 }
 
-/// The heading of what every subcommand takes.
+/// The heading of the options that every subcommand has.
 const MESSAGES: &str = "Messages";
 
-/// `man` makes a section of each heading, so an unindented line ends with a colon.
+/// The help after the options. `man` makes a section of each heading, which is an unindented line
+/// that ends in a colon.
 const AFTER_HELP: &str = "\
 Exit status:
   0    done
@@ -138,9 +139,10 @@ fn main() -> ExitCode {
     ExitCode::from(run(&cli).code())
 }
 
-/// Signals are watched for from here on, so that no temporary file is left behind.
+/// Runs the subcommand. Installs the signal handler first, so that no temporary file is left
+/// behind.
 fn run(cli: &Cli) -> Exit {
-    // The report of a conversion goes where messages go, so all of it has to be JSON.
+    // Reports share stderr with messages, so --json applies to both.
     let json = match &cli.command {
         Command::Convert(Later(args)) => args.json(),
         Command::Merge(Later(args)) => args.convert.json(),
@@ -170,16 +172,16 @@ fn run(cli: &Cli) -> Exit {
     }
 }
 
-/// Whether arguments that cannot be parsed ask for JSON on stderr.
+/// Whether arguments that clap rejects request JSON on stderr.
 ///
-/// Asked only where clap gave up: `--json` must hold for its complaint too.
+/// Called only after clap has failed, so that its error respects `--json` too.
 fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
     let arguments: Vec<_> = arguments.take_while(|argument| argument != "--").collect();
     let has = |wanted: &[&str]| arguments.windows(wanted.len()).any(|window| window == wanted);
     has(&["convert"]) && (has(&["--json"]) || has(&["--report=json"]) || has(&["--report", "json"]))
 }
 
-/// Prints what clap says of the arguments: help, or what is wrong, in the form stderr has.
+/// Prints clap's help or error. Errors have the form of stderr.
 fn say_usage(error: &clap::Error, json: bool) -> Exit {
     let console = Console::new(0, false, json);
     if !error.use_stderr() {
@@ -192,13 +194,13 @@ fn say_usage(error: &clap::Error, json: bool) -> Exit {
             let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
             console.log(&Line::new(Level::Error, "usage", "Arguments refused").because(text));
         }
-        // Nobody can be told that stderr is gone.
+        // A failure to write to stderr cannot be reported.
         _ => drop(error.print()),
     }
     Exit::Usage
 }
 
-/// Says that help could not be printed.
+/// Reports that help could not be printed.
 fn unprinted(console: Result<Console, String>, failure: &Failure) -> Exit {
     if let Ok(console) = console {
         let line = Line::new(Level::Critical, "usage", "Printing of help failed");
@@ -207,7 +209,8 @@ fn unprinted(console: Result<Console, String>, failure: &Failure) -> Exit {
     failure.exit
 }
 
-/// Reports wrong usage that clap cannot see by itself, the way clap does.
+/// Reports an invalid combination of arguments that clap does not check, in the form of clap's
+/// errors.
 fn wrong_usage(subcommand: &str, json: bool, message: impl std::fmt::Display) -> Exit {
     use clap::{CommandFactory, error::ErrorKind};
     let mut command = Cli::command();

@@ -1,7 +1,7 @@
-//! `otlp-profiles man`: the manual pages, and the reference in Markdown.
+//! `otlp-profiles man`: writes the manual pages, and the reference in Markdown.
 //!
-//! Pages and reference come from the declarations of the arguments. A text after the help, such as the examples,
-//! becomes a section per heading.
+//! Both derive from the declarations of the arguments. Each heading of the text after the help,
+//! such as the examples, becomes a section.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::console::{Console, Level, Line};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
-/// The arguments of `man`.
+/// Arguments of `man`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct Args {
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     markdown: bool,
 }
 
-/// Writes the pages.
+/// Writes the pages and logs their number.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     match write(args) {
         Ok(pages) => {
@@ -41,9 +41,10 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     }
 }
 
-/// Returns the number of pages. clap builds subcommands only on request, so `build` comes first. `help` gets no page.
+/// Writes the pages and returns their number. `help` gets no page.
 ///
-/// Existing pages are replaced, so that a package can be built again.
+/// Calls `build` first, because clap builds subcommands on request only. Replaces existing pages,
+/// so that a package can be rebuilt.
 fn write(args: &Args) -> Result<usize, Failure> {
     let mut root = crate::Cli::command().disable_help_subcommand(true);
     root.build();
@@ -65,7 +66,8 @@ fn write(args: &Args) -> Result<usize, Failure> {
     Ok(files.len())
 }
 
-/// A page in roff. `root` has the sections that all commands share: exit status and environment.
+/// Renders a page in roff. `root` has the sections that all commands share: exit status and
+/// environment.
 fn page(command: &Command, root: &Command) -> Result<Vec<u8>, Failure> {
     render(command, root).map_err(|error| {
         Failure::new(Exit::Output, format!("the manual page cannot be rendered: {error}"))
@@ -84,7 +86,7 @@ fn render(command: &Command, root: &Command) -> std::io::Result<Vec<u8>> {
         man.render_subcommands_section(&mut page)?;
     }
     man.render_options_section(&mut options)?;
-    // clap_mangen makes a section of each heading; here they are subsections.
+    // clap_mangen makes a section of each heading. Turn them into subsections.
     let options = String::from_utf8_lossy(&options).replace("\n.SH ", "\n.SS ");
     page.extend(options.replacen("\n.SS OPTIONS\n", "\n.SH OPTIONS\n", 1).into_bytes());
     let mut rest = Roff::new();
@@ -105,39 +107,39 @@ fn render(command: &Command, root: &Command) -> std::io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// `otlp-profiles convert [OPTIONS] <IN>...`
+/// The usage line: `otlp-profiles convert [OPTIONS] <IN>...`
 fn usage(command: &Command) -> String {
     command.clone().render_usage().to_string().replace("Usage: ", "")
 }
 
 const EXAMPLES: &str = "Examples";
 
-/// The headings of the text after the help, each with its indented lines.
+/// Splits the text after the help into headings and their indented lines.
 fn sections(command: &Command) -> Vec<(String, String)> {
     let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let parts = text.split("\n\n").filter_map(|part| part.split_once(":\n"));
     parts.map(|(heading, lines)| (heading.to_owned(), lines.to_owned())).collect()
 }
 
-/// The reference of all commands, options grouped by heading.
+/// Formats the reference of all commands, with options grouped by heading.
 fn markdown(root: &Command) -> String {
     let about =
         "# Reference of the command\n\n<!-- otlp-profiles man --markdown writes this page. -->\n";
     let commands = std::iter::once(root).chain(root.get_subcommands());
     let convert = root.find_subcommand("convert");
     commands.fold(about.to_owned(), |text, command| {
-        // Subcommands that write as convert does list only the options of their own.
+        // Subcommands that share the options of `convert` list only their own.
         let is_like = command.get_name() != "convert" && has(command, "deny_loss");
         text + &reference(command, convert.filter(|_| is_like))
     })
 }
 
-/// Whether a command has an argument of this id.
+/// Whether a command has an argument with this id.
 fn has(command: &Command, id: &str) -> bool {
     command.get_arguments().any(|arg| arg.get_id() == id)
 }
 
-/// The section of a command, less the options that it has like another one.
+/// Formats the section of a command, without the options that it shares with `like`.
 fn reference(command: &Command, like: Option<&Command>) -> String {
     let usage = usage(command);
     let name = command.get_bin_name().unwrap_or("otlp-profiles");
@@ -164,7 +166,7 @@ fn reference(command: &Command, like: Option<&Command>) -> String {
     text
 }
 
-/// `* `-o, --output <OUT>`: help, with values and default`
+/// Formats an option: `* `-o, --output <OUT>`: help, with values and default`
 fn item(arg: &Arg) -> String {
     let short = arg.get_short().map(|short| format!("-{short}, ")).unwrap_or_default();
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();

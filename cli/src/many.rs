@@ -1,11 +1,12 @@
-//! Work over many inputs: on all cores, with the results in the order of the inputs.
+//! Processes many inputs on all cores, and returns the results in the order of the inputs.
 //!
 //! ```text
-//! inputs ─► a thread each, as room allows ─► results, held until their turn ─► take, one by one
+//! inputs ─► threads, within the limits ─► results, kept until their turn ─► take, one by one
 //! ```
 //!
-//! Threads take inputs in order and wait while the inputs in work are many or large, so memory stays
-//! bounded. Messages of an input are kept with its result and printed before it is taken.
+//! Threads take inputs in order, and wait while too many or too large inputs are in work, so memory
+//! stays bounded. Messages about an input are kept with its result and printed before `take` gets
+//! it.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -15,29 +16,31 @@ use std::thread::{self, Builder};
 
 use crate::console::{Console, Level};
 
-/// The most bytes of inputs in work at once; a larger input is in work alone.
+/// The most input bytes in work at once. A larger input is processed alone.
 const MOST_BYTES: u64 = 64 << 20;
-/// The most inputs in work at once, for each thread.
+/// The most inputs in work at once, per thread.
 const MOST_INPUTS: usize = 8;
-/// As large as the stack of the main thread usually is.
+/// The stack size of a thread, equal to the usual size of the main thread's stack.
 const STACK: usize = 8 << 20;
 
-/// What the threads share.
+/// The state that the threads share.
 struct State<R> {
-    /// The input that is taken up next.
+    /// The index of the next input.
     next: usize,
-    /// Inputs taken up and not yet done with, and their bytes.
+    /// The number of inputs in work or with a result that was not taken yet, and their bytes.
     inputs: usize,
     bytes: u64,
-    /// Results whose turn has not come, with the lines that were said meanwhile.
+    /// Finished results whose turn has not come, with the lines logged meanwhile.
     results: BTreeMap<usize, (thread::Result<R>, Vec<String>)>,
-    /// Nobody wants further results.
+    /// Set when the caller wants no further results.
     stopped: bool,
 }
 
-/// Calls `work` with each input and `take` with each result, in the order of the inputs, until `take` breaks.
+/// Calls `work` with each input and `take` with each result, in the order of the inputs, until
+/// `take` breaks.
 ///
-/// With `in_order`, or where steps are logged (`-vv`), one thread does it all: its lines are too many to be kept.
+/// One thread does all the work if `in_order` is set, or if steps are logged (`-vv`), which gives
+/// too many lines to keep.
 pub(crate) fn each<I: Sync, R: Send>(
     inputs: &[I],
     console: &Console,
@@ -82,7 +85,7 @@ pub(crate) fn each<I: Sync, R: Send>(
     });
 }
 
-/// The next input for a thread, once there is room for it.
+/// Waits until the limits allow a further input, and returns it. Returns `None` at the end.
 fn next<'i, I, R>(
     inputs: &'i [I],
     threads: usize,
@@ -103,7 +106,7 @@ fn next<'i, I, R>(
     }
 }
 
-/// The result of an input, once it is there; prints what was said meanwhile.
+/// Waits for the result of an input, and prints the lines that were logged meanwhile.
 fn finished<R>(row: usize, state: &Mutex<State<R>>, changed: &Condvar, console: &Console) -> R {
     let mut state = lock(state);
     let (result, lines) = loop {

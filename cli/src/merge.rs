@@ -1,7 +1,7 @@
-//! `otlp-profiles merge`: many files become one.
+//! `otlp-profiles merge`: merges many files into one.
 //!
-//! Each thread merges the messages of a file; the results are appended in the order of the files. Memory is that of the
-//! merged profiles and of the files in work.
+//! Each thread merges the messages of one file, and the results are appended in the order of the
+//! files. Memory holds the merged profiles and the files in work.
 
 use clap::ValueEnum;
 use otlp_profiles::transform::{Columns, Combine, MergeOptions, Merged, ResourceKeys};
@@ -16,7 +16,7 @@ use crate::numbers::counted;
 use crate::session::Session;
 use crate::sum::{Sum, warn_of_snapshots};
 
-/// What to merge, and how.
+/// Arguments of `merge`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, next_help_heading = "Merge")]
 pub(crate) struct Args {
@@ -64,7 +64,8 @@ pub(crate) struct Args {
     pub(crate) convert: convert::Args,
 }
 
-/// `Combine` of the library for clap, without its documentation in the help.
+/// The library's `Combine` for clap. Its variants have no doc comments, which would appear in the
+/// help.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum CombineArg {
     #[default]
@@ -82,7 +83,8 @@ Examples:
   otlp-profiles merge pods/ --ignore-resource k8s.pod.name -o service.otlp";
 
 impl Args {
-    /// pprof has one profile a file, so its columns are filled up.
+    /// Converts flags to options of the library. pprof stores one profile per file, so missing
+    /// sample types get zeros.
     fn options(&self, conversion: &Conversion<'_>) -> MergeOptions {
         let combine = match self.combine {
             CombineArg::Sum => Combine::Sum,
@@ -119,7 +121,8 @@ impl Args {
 
 const MERGE: Verb = Verb { name: "merge", noun: "Merge", past: "merged" };
 
-/// Merges every input into one output; an input that cannot be read fails the run, and nothing is written.
+/// Merges all inputs into one output. An unreadable input fails the run before it writes, unless
+/// `--skip-unreadable` is given.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let plan = match Plan::of(&args.convert, Outputs::One) {
         Ok(plan) => plan,

@@ -1,7 +1,7 @@
-//! Messages that are printed once a run, however many inputs they concern.
+//! Messages that are printed once per run, whatever the number of inputs.
 //!
-//! A directory of a thousand old files would otherwise warn a thousand times. Messages with the same key are the same;
-//! the one printed names the first input and counts the others.
+//! Otherwise, a directory of a thousand old files would cause a thousand warnings. Messages are
+//! grouped by key. The printed one names the first input and counts the others.
 
 use otlp_profiles::Format;
 
@@ -9,7 +9,7 @@ use crate::console::{Console, Level, Line};
 
 /// The notices of a run, in the order of their first input.
 ///
-/// Keys are codes and names of formats, so there are a handful, and a linear search is fast.
+/// A linear search is fast, because there are few keys: codes and names of formats.
 #[derive(Debug, Default)]
 pub(crate) struct Notices(Vec<Notice>);
 
@@ -19,7 +19,7 @@ struct Notice {
     key: String,
     /// The message about the first input.
     message: String,
-    /// The last input it concerns, and how many after the first.
+    /// The last input that it concerns, and the number of inputs after the first.
     last: String,
     more: u64,
 }
@@ -37,7 +37,7 @@ impl Notices {
         self.add(Level::Notice, key, input, message);
     }
 
-    /// Adds the notices of one further input.
+    /// Adds the notices of a further input.
     pub(crate) fn merge(&mut self, of_one: Self) {
         for Notice { level, key, message, last, .. } in of_one.0 {
             self.add(level, &key, &last, || message);
@@ -83,7 +83,7 @@ impl Notices {
         }
     }
 
-    /// Logs each notice once.
+    /// Logs each notice.
     pub(crate) fn print(&self, subcommand: &'static str, console: &Console) {
         for notice in &self.0 {
             let message = format!("{}{}", notice.message, and_more(notice.more));
@@ -92,7 +92,7 @@ impl Notices {
     }
 }
 
-/// Formats how many inputs there are besides the named one: ` (2 more)`.
+/// Formats the number of inputs besides the named one: ` (2 more)`.
 pub(crate) fn and_more(inputs: u64) -> String {
     match inputs {
         0 => String::new(),

@@ -1,9 +1,9 @@
-//! Numbers as people read them. JSON has the same numbers as they are.
+//! Numbers formatted for people. JSON contains the plain numbers.
 //!
-//! The exact number comes first and the rounded one in brackets, so that nobody has to guess what
-//! was rounded.
+//! The exact number comes first and the rounded one in brackets, so that readers see which is
+//! rounded.
 
-/// `300,005,368`
+/// Groups digits by thousands: `300,005,368`.
 pub(crate) fn grouped(number: impl Into<i128>) -> String {
     let number: i128 = number.into();
     let digits = number.unsigned_abs().to_string();
@@ -17,18 +17,18 @@ pub(crate) fn grouped(number: impl Into<i128>) -> String {
     text
 }
 
-/// `1 profile`, `2,000 profiles`.
+/// Formats a count and a noun: `1 profile`, `2,000 profiles`.
 pub(crate) fn counted(count: u64, noun: &str) -> String {
     let s = if count == 1 { "" } else { "s" };
     format!("{} {noun}{s}", grouped(count))
 }
 
-/// `300,005,368 bytes (286.1 MiB)`
+/// Formats a size: `300,005,368 bytes (286.1 MiB)`.
 pub(crate) fn bytes(count: u64) -> String {
     with_unit(&counted(count, "byte"), in_units(i128::from(count), BYTES))
 }
 
-/// A value in the unit that its profile says: `79,966,170,000,000 nanoseconds (22.2 h)`.
+/// Formats a value in the unit of its profile: `79,966,170,000,000 nanoseconds (22.2 h)`.
 pub(crate) fn value(number: i128, unit: &str) -> String {
     let units = match unit {
         "bytes" | "byte" | "By" | "B" => in_units(number, BYTES),
@@ -42,7 +42,7 @@ pub(crate) fn value(number: i128, unit: &str) -> String {
     with_unit(&if unit.is_empty() { number } else { format!("{number} {unit}") }, units)
 }
 
-/// Alone where no larger unit says it shorter.
+/// Appends the rounded number in brackets, if there is one.
 fn with_unit(exact: &str, short: Option<String>) -> String {
     match short {
         Some(short) => format!("{exact} ({short})"),
@@ -50,31 +50,30 @@ fn with_unit(exact: &str, short: Option<String>) -> String {
     }
 }
 
-/// Units, each of so many of the first, the largest first.
+/// Names of units and their size in the smallest unit, the largest first.
 type Units = [(&'static str, i128)];
 
-/// Less than the last is as short in bytes.
+/// Smaller units would not shorten a number of bytes.
 const BYTES: &Units = &[("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20)];
-/// In nanoseconds, which all times are turned into.
+/// The number of nanoseconds in a second. All times are converted to nanoseconds.
 const SECOND: i128 = 1_000_000_000;
-/// Nothing below milliseconds: microseconds are no easier to read than nanoseconds.
+/// Units of time. Microseconds are no easier to read than nanoseconds.
 const TIME: &Units =
     &[("h", 3600 * SECOND), ("min", 60 * SECOND), ("s", SECOND), ("ms", SECOND / 1000)];
 
-/// A time in units of `nanos` nanoseconds; that unit itself says no more than the number does.
+/// Formats a time in units of `nanos` nanoseconds, if a larger unit makes it shorter.
 ///
-/// None where it would not fit 128 bits: then the exact number stands alone.
+/// Returns `None` on overflow of 128 bits, so that only the exact number appears.
 fn time_of(number: i128, nanos: i128) -> Option<String> {
     let total = number.checked_mul(nanos)?;
     let is_larger = TIME.iter().any(|(_, unit)| *unit > nanos && total.abs() >= *unit);
     is_larger.then(|| in_units(total, TIME)).flatten()
 }
 
-/// The number in the largest unit of which there is one, to a tenth of it; hours and the largest
-/// unit of bytes may be many.
+/// Formats a number in the largest unit that it reaches, to one decimal.
 fn in_units(number: i128, units: &Units) -> Option<String> {
     let (name, unit) = units.iter().find(|(_, unit)| number.abs() >= *unit)?;
-    // Rounded half away from zero, as people do.
+    // Round half away from zero.
     let tenths = (number.checked_abs()?.checked_mul(10)? + unit / 2) / unit;
     let sign = if number < 0 { "-" } else { "" };
     let whole = grouped(tenths / 10);

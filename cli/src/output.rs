@@ -1,16 +1,17 @@
-//! Bytes to stdout or to files: all of them, or none.
+//! Writes to stdout or to files, completely or not at all.
 //!
 //! ```text
-//! bytes ─► .NAME.PID.tmp beside each output ─► sync, if asked ─► all renamed ─► directories synced
+//! bytes ─► .NAME.PID.tmp beside each output ─► sync, if requested ─► all renamed ─► directories synced
 //! ```
 //!
-//! Syncing each of thousands of files takes the time of the disk: a run that makes new files syncs their
-//! directories once, at its end ([`sync`]); one that replaces its inputs syncs each file first.
+//! To sync each of thousands of files would take as long as the disk needs. So a run that creates
+//! files syncs their directories once, at its end ([`sync`]). A run that replaces its inputs syncs
+//! each file first.
 //!
-//! A file under its name is therefore complete, whatever ends the run; several files of one input
-//! appear together or not at all, but for a crash between two renames. Temporary files are removed
-//! when `Staged` is dropped and when a signal ends the run (`interrupt`). Pipes and devices cannot
-//! be staged and are written to.
+//! So a file under its name is complete, whatever ends the run. Several files of one input appear
+//! together or not at all, except for a crash between two renames. Temporary files are removed when
+//! `Staged` is dropped and when a signal ends the run (`interrupt`). Pipes and devices cannot be
+//! staged and are written directly.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -23,12 +24,12 @@ use crate::input::same_file;
 use crate::interrupt::Temporary;
 use crate::text::shown_path;
 
-/// Writes `bytes` to stdout; `false` when nobody reads it any more, which is no failure.
+/// Writes `bytes` to stdout. Returns `false` if the reader has closed it, which is not a failure.
 ///
 /// # Errors
 ///
-/// Binary on a terminal unless `force`; anything but a broken pipe while writing, which is then
-/// fatal: what follows would fail the same way.
+/// The output is binary, stdout is a terminal, and `force` is not set. Or writing fails for any
+/// reason but a broken pipe; this is fatal, because further writes would fail too.
 pub(crate) fn to_stdout(bytes: &[u8], force: bool) -> Result<bool, Failure> {
     let mut stdout = io::stdout().lock();
     if !force && stdout.is_terminal() && !is_text(bytes) {
@@ -47,8 +48,8 @@ pub(crate) fn to_stdout(bytes: &[u8], force: bool) -> Result<bool, Failure> {
     }
 }
 
-/// Prints words for people, with colours where there shall be some; `false` when nobody reads them
-/// any more.
+/// Prints text for people, with colours if they are enabled. Returns `false` if the reader has
+/// closed stdout.
 pub(crate) fn text_to_stdout(text: &str) -> Result<bool, Failure> {
     let choice = anstream::AutoStream::choice(&io::stdout());
     if choice == anstream::ColorChoice::Never {
@@ -58,20 +59,21 @@ pub(crate) fn text_to_stdout(text: &str) -> Result<bool, Failure> {
     }
 }
 
-/// Colours and cursor movements are controls, so no escape sequence of an input reaches a terminal
-/// this way.
+/// Whether bytes are UTF-8 without control characters except line feeds and tabs. Escape sequences
+/// contain control characters, so none of an input reaches a terminal this way.
 fn is_text(bytes: &[u8]) -> bool {
     let text = std::str::from_utf8(bytes);
     text.is_ok_and(|text| text.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\t')))
 }
 
-/// Writes files: each under a temporary name beside its own, then all are renamed.
+/// Writes files under temporary names next to their final ones, then renames all of them.
 ///
-/// Gives the directories that they are in.
+/// Returns their directories.
 ///
 /// # Errors
 ///
-/// One of them exists and `force` is not given, or cannot be written. Nothing is left behind.
+/// A file exists and `force` is not set, or a file cannot be written. All temporary files are
+/// removed.
 pub(crate) fn to_files(
     files: &[(PathBuf, Vec<u8>)],
     input: Option<&Path>,
@@ -96,34 +98,34 @@ pub(crate) fn to_files(
     Ok(directories)
 }
 
-/// When files are put onto the disk for good.
+/// When to sync files to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sync {
-    /// Each file before it gets its name, and its directory.
+    /// Each file before it is renamed, and then its directory.
     Now,
-    /// When the system does, or the caller calls [`sync`].
+    /// When the system does so, or the caller calls [`sync`].
     Later,
 }
 
-/// Puts the names of new files onto the disk.
+/// Syncs directories, so that the names of new files survive a crash.
 pub(crate) fn sync(directories: &BTreeSet<PathBuf>) {
     for directory in directories {
-        // Not all systems can; the files themselves are safe.
+        // Not all systems can sync a directory.
         let _ = File::open(directory).and_then(|directory| directory.sync_all());
     }
 }
 
-/// Whether `path` is there and neither a file nor a directory: nothing that could be replaced.
+/// Whether `path` exists and is neither a file nor a directory, so it cannot be replaced.
 pub(crate) fn is_stream(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// Whether `path` is the device that takes everything and keeps nothing.
+/// Whether `path` is the null device.
 pub(crate) fn is_null(path: &Path) -> bool {
     same_file(path, Path::new("/dev/null"))
 }
 
-/// A pipe whose reader has gone takes no more, which is no failure: the reader has what it wanted.
+/// Writes to a pipe or a device. A broken pipe is not a failure: the reader has what it needs.
 fn write_stream(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).open(path)?;
     match file.write_all(bytes).and_then(|()| file.flush()) {
@@ -132,9 +134,11 @@ fn write_stream(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
+/// Checks that a file may be created.
+///
 /// # Errors
 ///
-/// The input itself, or a file that exists.
+/// The path is the input itself, or an existing file.
 fn may_create(path: &Path, input: Option<&Path>) -> Result<(), Failure> {
     let why = match input {
         Some(input) if same_file(input, path) => "is the input itself",
@@ -145,16 +149,16 @@ fn may_create(path: &Path, input: Option<&Path>) -> Result<(), Failure> {
     Err(Failure::new(Exit::Output, message))
 }
 
-/// Files that are written and not yet named; gone when dropped.
+/// Files with temporary names. Dropping it removes them.
 #[derive(Default)]
 struct Staged {
-    /// The temporary name, and the one that is wanted.
+    /// The temporary name and the final one.
     files: Vec<(PathBuf, PathBuf)>,
 }
 
 impl Staged {
-    /// Writes one file under its temporary name. The rights of a file that it
-    /// replaces are kept, so that a private file does not become public.
+    /// Writes one file under its temporary name. It gets the permissions of the file that it
+    /// replaces, so that a private file does not become public.
     fn write(&mut self, path: &Path, bytes: &[u8], when: Sync) -> io::Result<()> {
         let path = led_to(path)?;
         if path.is_dir() {
@@ -169,17 +173,17 @@ impl Staged {
         if when == Sync::Now { file.sync_all() } else { Ok(()) }
     }
 
-    /// Gives the directories that the files are in.
+    /// Renames all files and returns their directories.
     ///
     /// # Errors
     ///
-    /// A file that came into being meanwhile and may not be replaced, or one that cannot be
-    /// renamed. What was renamed before stays; the rest is removed.
+    /// A file was created meanwhile and may not be replaced, or a file cannot be renamed. Files
+    /// that were renamed before stay; the rest are removed.
     fn commit(mut self, force: bool) -> Result<BTreeSet<PathBuf>, Failure> {
         let mut directories = BTreeSet::new();
         while let Some((temporary, path)) = self.files.last() {
             if !force {
-                // It may have come into being meanwhile.
+                // Another process may have created it meanwhile.
                 may_create(path, None)?;
             }
             let mut known = Temporary::lock();
@@ -203,18 +207,18 @@ impl Drop for Staged {
     }
 }
 
-/// The directory that `path` is in.
+/// The directory of `path`.
 ///
-/// A bare file name has an empty parent, which no system call takes.
+/// The parent of a bare file name is empty, which system calls reject.
 fn directory(path: &Path) -> &Path {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     parent.unwrap_or(Path::new("."))
 }
 
-/// What links at `path` lead to, also where there is no such file yet: it is what is written.
+/// Follows symbolic links at `path` to the file to write, which need not exist.
 fn led_to(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
-    // As many as Linux follows.
+    // The limit of Linux.
     for _ in 0..40 {
         match fs::read_link(&path) {
             Ok(target) => path = directory(&path).join(target),
@@ -224,10 +228,11 @@ fn led_to(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links lead from one to the next"))
 }
 
-/// A new file `.<name>.<pid>.tmp` in the directory of `path`. Of a long name it has the end, where numbers are:
-/// a name may be as long as the system allows.
+/// Creates a file `.<name>.<pid>.tmp` in the directory of `path`. Keeps only the last 50 characters
+/// of a long name, because the length of names is limited; the end has the numbers of numbered
+/// files.
 ///
-/// A number is added where that is taken: process ids come again, and in containers at once.
+/// Adds a number if the file exists: process ids are reused, and equal in several containers.
 fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     let pid = std::process::id();
     let full = path.file_name().unwrap_or_default().to_string_lossy();
@@ -253,11 +258,11 @@ fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     Err(io::Error::other("files of interrupted runs, .*.tmp, are in the way"))
 }
 
-/// Makes a directory and those above it, if they are not there.
+/// Creates a directory and its parents, if they do not exist.
 ///
 /// # Errors
 ///
-/// A file where a directory has to be; whatever the system says.
+/// A file is in the way, or the system reports an error.
 pub(crate) fn make_directory(path: &Path) -> Result<(), Failure> {
     fs::create_dir_all(path).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
@@ -268,7 +273,7 @@ pub(crate) fn make_directory(path: &Path) -> Result<(), Failure> {
     })
 }
 
-/// `path` cannot be written.
+/// The failure of an output that cannot be written.
 pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Failure {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists());
     let path = shown_path(path);

@@ -1,17 +1,17 @@
-//! From an input to its messages: what both subcommands do first.
+//! Reads the messages of an input; all subcommands share this part.
 //!
 //! ```text
 //! Input ─► File or stdin ─► Counted ─► MessageReader (gzip, zstd, frames) ─► one message ─► Known ─► f
 //! ```
 //!
-//! `info` wants a summary and the others the profiles; [`Known`] is what they have in
-//! common, so framing, limits, guesses and messages on stderr are the same for all.
+//! `info` needs summaries and the others profiles. [`Known`] abstracts over both, so framing,
+//! limits, guesses and messages on stderr are the same for all.
 //!
-//! | of an input | what happens |
+//! | input | handling |
 //! |---|---|
-//! | a file without frames | one message; its place is said from its own beginning |
-//! | frames, lines of JSON | one after the other; places begin with `message[3]` |
-//! | a long text | read line by line, never whole in memory |
+//! | a file without frames | one message; places count from its beginning |
+//! | frames, JSON lines | one after the other; places begin with `message[3]` |
+//! | a long text | read line by line, never completely in memory |
 
 use std::cell::Cell;
 use std::fs::File;
@@ -35,7 +35,7 @@ use crate::notices::Notices;
 use crate::source::SourceArgs;
 use crate::trace;
 
-/// How to read.
+/// Arguments that control reading.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct ReadArgs {
@@ -55,18 +55,19 @@ pub(crate) struct ReadArgs {
 }
 
 impl ReadArgs {
-    /// What `--type` said.
+    /// The `--type` flags.
     pub(crate) fn types(&self) -> &[(String, String)] {
         self.source.types()
     }
 
-    /// Whether what is broken is left out.
+    /// Whether to drop malformed parts (`--repair`).
     pub(crate) fn repairs(&self) -> bool {
         self.repair
     }
 
-    /// The limits are those of files, larger than the library's own, which are meant for a server.
-    /// Ambiguity is left to [`read_or_guess`], which tells a guess from a reading.
+    /// Converts flags to options of the library. The limits are those of files, which exceed the
+    /// defaults for servers. [`read_or_guess`] handles ambiguity, to tell guesses from certain
+    /// readings.
     pub(crate) fn options(&self) -> ReadOptions {
         let policy = if self.repair { Policy::Repair } else { Policy::Refuse };
         ReadOptions::default()
@@ -79,33 +80,33 @@ impl ReadArgs {
     }
 }
 
-/// clap words the error; the library's sentence is its middle.
+/// Parses an endpoint. clap adds its words around the library's message.
 fn parse_endpoint(text: &str) -> Result<Endpoint, String> {
     text.parse().map_err(|error: otlp_profiles::Error| error.message().to_owned())
 }
 
-/// An input that is being read.
+/// An open input.
 pub(crate) struct Content<'a> {
-    /// For messages that name the file, and commands that can be typed.
+    /// The input, for messages that name the file and for suggested commands.
     input: &'a Input,
-    /// Its name, which may hold anything.
+    /// The name of the input, which may contain any characters.
     pub(crate) name: String,
-    /// Inflates and takes frames apart; the memory is that of the largest message.
+    /// Decompresses and splits into frames. Memory holds one message.
     payloads: MessageReader<Counted<Box<dyn Read>>>,
-    /// Shared with the counting reader, which [`MessageReader`] owns.
+    /// The bytes read so far, shared with the counting reader that [`MessageReader`] owns.
     stored: Rc<Cell<u64>>,
-    /// What the message that could not be read seems to be.
+    /// The likeliest format of an unreadable message.
     pub(crate) seems: Option<Detected>,
-    /// Whether `--type` says what is written, where the format that is read does not take it.
+    /// Whether `--type` selects the types to write, if the format read has no use for it.
     pub(crate) types_may_choose: bool,
 }
 
 impl<'a> Content<'a> {
-    /// Opens an input and finds out how it is framed.
+    /// Opens an input and detects its compression and framing.
     ///
     /// # Errors
     ///
-    /// A file that cannot be opened, or whose beginning is no frame, gzip or zstd it claims to be.
+    /// The file cannot be opened, or its beginning is malformed gzip, zstd or framing.
     pub(crate) fn open(
         input: &'a Input,
         limits: &Limits,
@@ -126,12 +127,12 @@ impl<'a> Content<'a> {
         Ok(Self { input, name, payloads, stored, seems: None, types_may_choose: false })
     }
 
-    /// The bytes it has where it is stored, as far as they were read.
+    /// The number of stored bytes read so far.
     pub(crate) fn stored(&self) -> u64 {
         self.stored.get()
     }
 
-    /// The bytes of its messages, as far as they were read.
+    /// The number of decompressed bytes read so far.
     pub(crate) fn inflated(&self) -> u64 {
         self.payloads.bytes()
     }
@@ -148,13 +149,14 @@ impl<'a> Content<'a> {
         self.payloads.framing()
     }
 
-    /// Reads the messages one by one, so that only one of them is in memory, until `f` fails. Behind
-    /// one that cannot be read there may be more.
+    /// Reads the messages one by one, with only one in memory, until `f` fails. It continues after
+    /// an unreadable message.
     ///
-    /// `f` gets a message or why it could not be read, and ends the reading by an error of its own.
+    /// `f` gets a message or the error of reading it, and stops the iteration by returning an
+    /// error.
     ///
-    /// Places of failures are made here: `f`'s own get the number of the message, too, as a failure
-    /// to write is about one message as much as a failure to read.
+    /// Adds the number of the message to the places of all failures, including those that `f`
+    /// returns.
     pub(crate) fn each<T: Known>(
         &mut self,
         options: &ReadOptions,
@@ -162,7 +164,7 @@ impl<'a> Content<'a> {
         mut f: impl FnMut(Result<Message<'_, T>, Failure>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let framed = self.framing() != Framing::None;
-        // The file was within its limits; inflated, it may be more.
+        // The file is within its limit; a decompressed message may exceed it.
         let inner = options.clone().limits(options.limits.max_input_bytes(u64::MAX));
         if let Some(start) = self.payloads.text().map(<[u8]>::to_vec)
             && let Some(reading) = self.read_text(&start, &inner, console)
@@ -190,9 +192,10 @@ impl<'a> Content<'a> {
         Ok(())
     }
 
-    /// Reads a long text that begins so line by line, if it has lines.
+    /// Reads a long text line by line. `start` is its beginning.
     ///
-    /// None where the text has no lines to read by: then it is read whole, like any other payload.
+    /// Returns `None` if its format is not line-based; the text is then read like any other
+    /// payload.
     fn read_text<T: Known>(
         &mut self,
         start: &[u8],
@@ -207,9 +210,10 @@ impl<'a> Content<'a> {
         Some(self.known(reading.map(T::of), start, options, console))
     }
 
-    /// `seems` is set where a message could not be read: `info` still says what it is likely to be.
+    /// Reads a payload. If that fails, sets `seems`, so that `info` can report the likeliest
+    /// format.
     ///
-    /// An empty file is refused here: as protobuf it would be a valid message without profiles.
+    /// Rejects an empty file, which as protobuf would be a valid message without profiles.
     fn read<T: Known>(
         &mut self,
         payload: &[u8],
@@ -227,10 +231,10 @@ impl<'a> Content<'a> {
         self.known(reading, payload, options, console)
     }
 
-    /// What was made of a payload that begins so, or why nothing was.
+    /// Logs the detection, or converts the error. `start` is the beginning of the payload.
     ///
-    /// Logs what was detected and why, and with `-vvv` every entry, before anything is done with
-    /// it: if the next step fails, the log has what it worked on.
+    /// Logs the format with its evidence, and every table entry with `-vvv`, before further steps:
+    /// if one of them fails, the log has its input.
     fn known<T: Known>(
         &mut self,
         reading: otlp_profiles::Result<T>,
@@ -259,10 +263,10 @@ impl<'a> Content<'a> {
 }
 
 impl Content<'_> {
-    /// The options for a message of a format that `--type` is not for, but for what is written.
+    /// Returns options without `--type` for a message whose format has no use for it.
     ///
-    /// `--type` has two meanings: what a format that leaves types open shall be read as, and which
-    /// types are written. For a message of any other format only the second holds.
+    /// `--type` has two meanings: the types of an input whose format does not store types, and the
+    /// types to write. For a message of any other format, only the second applies.
     fn without_types(&self, payload: &[u8], options: &ReadOptions) -> Option<ReadOptions> {
         if !self.types_may_choose || options.source.sample_types.is_empty() {
             return None;
@@ -275,8 +279,10 @@ impl Content<'_> {
     }
 }
 
-/// Reads a payload. Where formats fit that read something else, it is the likelier one if that is
-/// allowed; all of the payload is looked at before that is said of it.
+/// Reads a payload. If formats fit that read different values, uses the likelier one if `options`
+/// allow it.
+///
+/// The first attempt refuses ambiguity, which makes the library compare the whole payload.
 fn read_or_guess<T: Known>(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<T> {
     match T::read(payload, &options.clone().ambiguity(Ambiguity::Refuse)) {
         Err(error)
@@ -288,17 +294,17 @@ fn read_or_guess<T: Known>(payload: &[u8], options: &ReadOptions) -> otlp_profil
     }
 }
 
-/// What is made of a payload: its profiles, or what there is to say of them.
+/// The result of reading a payload: profiles, or a summary of them.
 ///
-/// What [`Content::each`] needs to know of it, no more: the rest is the subcommand's.
+/// It has only the functions that [`Content::each`] needs; the subcommands use the types directly.
 pub(crate) trait Known: Sized {
-    /// Reads one message that is complete.
+    /// Reads one complete message.
     fn read(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<Self>;
-    /// The same of what was read in full.
+    /// Converts a message that was already read.
     fn of(reading: Reading) -> Self;
-    /// The format it was read as, and how sure that is.
+    /// The detected format and its certainty.
     fn detected(&self) -> &Detected;
-    /// The rows there are: all of them of a reading, an outline of a summary.
+    /// The rows of the message: all of them for a reading, an outline for a summary.
     fn profiles(&self) -> &Profiles;
 }
 
@@ -320,9 +326,9 @@ impl Known for Reading {
     }
 }
 
-/// A reading that is a guess, where none is wanted.
+/// The failure for a guess where guesses are refused.
 ///
-/// One sentence for all who refuse a guess, which names the formats and the flag that decides.
+/// The message names the formats and the flag that decides.
 pub(crate) fn ambiguous(detected: &Detected) -> Failure {
     let (format, others) = (detected.format, names(detected.certainty.others()));
     let message = format!(
@@ -331,35 +337,35 @@ pub(crate) fn ambiguous(detected: &Detected) -> Failure {
     Failure::new(Exit::Ambiguous, message)
 }
 
-/// `otlp-1.9 and otlp-1.8`
+/// Lists formats: `otlp-1.9 and otlp-1.8`.
 pub(crate) fn names(formats: &[Format]) -> String {
     let names: Vec<_> = formats.iter().map(|format| format.name()).collect();
     names.join(" and ")
 }
 
-/// One message, read.
+/// A message that was read.
 pub(crate) struct Message<'a, T = Reading> {
-    /// Its bytes, inflated; of a long text that was read by lines, the first.
+    /// The decompressed bytes, or the beginning of a long text that was read line by line.
     pub(crate) payload: Vec<u8>,
-    /// How many it has in all.
+    /// The number of bytes in all.
     pub(crate) bytes: u64,
-    /// What was made of it.
+    /// The profiles, or a summary of them.
     pub(crate) reading: T,
-    /// Those it was read with, which the other readings of a guess need.
+    /// The options it was read with, which [`other_readings`](Self::other_readings) uses again.
     options: &'a ReadOptions,
 }
 
 impl<T: Known> Message<'_, T> {
-    /// Whether formats that fit as well read something else, and none was named.
+    /// Whether the format was detected and other formats fit that read different values.
     pub(crate) fn is_guess(&self) -> bool {
         self.options.format.is_none() && self.reading.detected().certainty.is_guess()
     }
 
-    /// The message as the other formats that fit read it, if this reading is a guess.
+    /// Reads the message in the other formats that fit, if its format is a guess.
     ///
-    /// Readings that fail are left out: a guess that cannot be read is none.
+    /// Omits formats in which reading fails, because they cannot be right.
     ///
-    /// Reads the payload once more for each: only for a guess, which is rare.
+    /// Reads the payload once per format, which is acceptable because guesses are rare.
     pub(crate) fn other_readings(&self) -> Vec<T> {
         let others = self.reading.detected().certainty.others();
         let guesses = if self.is_guess() { others } else { &[] };
@@ -369,11 +375,11 @@ impl<T: Known> Message<'_, T> {
 }
 
 impl Message<'_> {
-    /// Notes what a user should know of how a message was read: a deprecated format, a guess, unused options.
+    /// Adds notices about the reading of a message: a deprecated format, a guess, an unused option.
     ///
     /// # Errors
     ///
-    /// Another reading is as likely and has other sums: the user must choose.
+    /// Another format is equally likely and gives different sums, so the user must choose.
     pub(crate) fn check_certainty(&self, name: &str, notices: &mut Notices) -> Result<(), Failure> {
         let Reading { detected, findings, .. } = &self.reading;
         notices.deprecated_read(name, detected.format);
@@ -398,13 +404,12 @@ impl Message<'_> {
     }
 }
 
-/// A reader that counts the bytes it gives.
+/// A reader that counts its bytes.
 ///
-/// Below decompression, so the bytes are those of the file, which is what the progress bar knows
-/// the total of.
+/// It is below decompression, so it counts stored bytes, whose total the progress bar knows.
 struct Counted<R> {
     reader: R,
-    /// Shared with [`Content`], which asks for the count while the reader belongs to [`MessageReader`].
+    /// Shared with [`Content`], which reads the count while [`MessageReader`] owns the reader.
     read: Rc<Cell<u64>>,
     progress: Progress,
 }

@@ -1,4 +1,4 @@
-//! `otlp-profiles redact`: pseudonyms for names and values, so that a profile can be given to others.
+//! `otlp-profiles redact`: replaces names and values by pseudonyms, so that profiles can be shared.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,7 +14,7 @@ use crate::convert::run::each;
 use crate::exit::Exit;
 use crate::filters::compile;
 
-/// What to keep.
+/// Arguments of `redact`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, next_help_heading = "Redaction")]
 pub(crate) struct Args {
@@ -35,7 +35,7 @@ Examples:
 
 const REDACT: Verb = Verb { name: "redact", noun: "Redaction", past: "redacted" };
 
-/// Redacts every input, one after the other, so that pseudonyms do not depend on threads.
+/// Redacts all inputs in order, so that pseudonyms do not depend on the schedule of threads.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let keep = |text: &str| args.keep.iter().any(|pattern| pattern.matches(text));
     let redactor = Mutex::new(Redactor::new(&keep));

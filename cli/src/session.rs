@@ -1,12 +1,13 @@
 //! One run of a subcommand over its inputs.
 //!
 //! ```text
-//! Inputs ─► missing, passed over           reported first
+//! Inputs ─► missing, skipped               reported first
 //!        └► jobs ─► work, on all cores ─► take, in the order of the inputs ─► notices, exit code
 //! ```
 //!
-//! A subcommand supplies `work`, which may run on any thread, and `take`, which prints or writes a result. Inputs,
-//! progress, skipped files, notices and the exit code are handled here, in the same way for every subcommand.
+//! A subcommand supplies `work`, which may run on any thread, and `take`, which prints or writes a
+//! result. This module handles inputs, progress, skipped files, notices and the exit code for every
+//! subcommand.
 
 use std::borrow::Borrow;
 use std::ops::ControlFlow;
@@ -19,22 +20,22 @@ use crate::notices::Notices;
 
 /// The state of a run.
 pub(crate) struct Session<'a> {
-    /// The subcommand, for messages.
+    /// The name of the subcommand, for messages.
     name: &'static str,
     pub(crate) console: &'a Console,
-    /// Messages that are printed once a run.
+    /// Messages that are printed once per run.
     pub(crate) notices: Notices,
     /// The highest exit code so far.
     exit: Exit,
-    /// How many files of directories hold no profile.
+    /// The number of skipped files, which were found in directories and hold no profile.
     skipped: usize,
-    /// Whether inputs are taken up one after the other.
+    /// Whether to process inputs in order, on one thread.
     pub(crate) in_order: bool,
 }
 
-/// What the next call of `take` is about.
+/// An event that `take` handles.
 pub(crate) enum Turn<'a, J, R> {
-    /// An argument that names nothing to read.
+    /// An argument without readable inputs.
     Missing(&'a str, &'a Failure),
     /// A job and its result.
     Done(&'a J, R),
@@ -52,10 +53,11 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Runs `work` for each job on all cores, and passes the results to `take` in order until it breaks.
+    /// Runs `work` for each job on all cores, and passes the results to `take` in order until it
+    /// breaks.
     ///
-    /// Arguments that name nothing come first. If every file was [skipped](Self::skip), the run fails, and the result is
-    /// `false`.
+    /// Missing inputs come first. If every file was [skipped](Self::skip), the run fails and the
+    /// function returns `false`.
     pub(crate) fn for_each<J: Borrow<Input> + Sync, R: Send>(
         &mut self,
         inputs: &Inputs,
@@ -88,7 +90,7 @@ impl<'a> Session<'a> {
         let skipped = self.skipped - skipped;
         let all_skipped = flow.is_continue() && skipped > 0 && skipped == jobs.len();
         if all_skipped {
-            // Without it, a run over the wrong directory would succeed silently.
+            // Without this error, a run over the wrong directory would succeed silently.
             let message = "No profile was found: every file was skipped";
             console.log(&Line::new(Level::Error, self.name, message));
             self.ended(Exit::Input);
@@ -96,7 +98,8 @@ impl<'a> Session<'a> {
         !all_skipped
     }
 
-    /// Skips an input that a directory holds and that is not a profile; returns whether `failure` means that.
+    /// Skips a file of a directory that is not a profile. Returns whether `failure` has that
+    /// reason.
     pub(crate) fn skip(&mut self, input: &Input, failure: &Failure) -> bool {
         let is_skipped = input.may_be_skipped(failure);
         if is_skipped {
@@ -113,12 +116,12 @@ impl<'a> Session<'a> {
         self.notices.warn("skipped", input, message);
     }
 
-    /// Records how an input ended. The highest exit code wins.
+    /// Records the exit code of an input. The highest wins.
     pub(crate) fn ended(&mut self, exit: Exit) {
         self.exit = self.exit.max(exit);
     }
 
-    /// Logs why an input, or the run, failed.
+    /// Logs the failure of an input, or of the run.
     pub(crate) fn failed(&mut self, what: &str, input: Option<&str>, failure: &Failure) {
         self.ended(failure.exit);
         let level = if failure.fatal || input.is_none() { Level::Critical } else { Level::Error };

@@ -1,17 +1,17 @@
-//! What the formats of other tools leave to be said, as flags.
+//! Flags for information that formats of other tools do not store.
 //!
-//! One flag for each option of [`SourceOptions`], under the name by which `Format::options` lists
-//! it. The library says when a flag is not for the format at hand, so nothing is decided here.
+//! Each option of [`SourceOptions`] has one flag, with the name that `Format::options` lists. The
+//! library rejects options that do not apply to a format, so this module has no such checks.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use otlp_profiles::format::{Dialect, EventTime, SourceOptions, TimeUnit};
 
-/// The headings of options that serve one format.
+/// Headings of the options for one format.
 const FOLDED: &str = "Options for folded stacks";
 const PERF: &str = "Options for perf script";
 const OSPROFILER: &str = "Options for OSProfiler";
 
-/// Options of other tools' formats. The library rejects an option that does not apply to the format.
+/// Options for other tools' formats. The library rejects those that do not apply to the format.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SourceArgs {
     /// The sample type to write, or all; for folded stacks and speedscope the type and unit of each column
@@ -60,12 +60,13 @@ pub(crate) struct SourceArgs {
 }
 
 impl SourceArgs {
-    /// What `--type` said.
+    /// The `--type` flags.
     pub(crate) fn types(&self) -> &[(String, String)] {
         &self.types
     }
 
-    /// Flags that were not given leave the defaults, which mean "as the format says".
+    /// Converts flags to options of the library. Absent flags leave the defaults, which mean "as
+    /// the format specifies".
     pub(crate) fn options(&self) -> SourceOptions {
         let options = SourceOptions::default()
             .columns(self.columns.map_or(0, usize::from))
@@ -86,12 +87,12 @@ impl SourceArgs {
     }
 }
 
-/// `--type all`.
+/// Whether a type is `--type all`.
 pub(crate) fn is_all((name, unit): &(String, String)) -> bool {
     name == "all" && unit.is_empty()
 }
 
-/// `cpu:nanoseconds`, or `cpu` alone, whose unit is then empty.
+/// Parses `cpu:nanoseconds`, or `cpu` with an empty unit.
 fn parse_type(text: &str) -> Result<(String, String), String> {
     let (name, unit) = text.split_once(':').unwrap_or((text, ""));
     match name {
@@ -100,7 +101,8 @@ fn parse_type(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// 0 would make every value 0, and a negative factor turn costs into gains: both are typos.
+/// Parses a factor. Rejects 0, which would erase all values, and negative factors, which would turn
+/// costs into gains.
 fn parse_scale(text: &str) -> Result<f64, String> {
     let scale = text.parse::<f64>().ok().filter(|scale| scale.is_finite() && *scale > 0.0);
     scale.ok_or_else(|| "a number above 0 is wanted".to_owned())
@@ -121,7 +123,7 @@ fn event_times() -> impl TypedValueParser<Value = EventTime> {
     PossibleValuesParser::new(names).map(|name| by_name(EventTime::ALL, EventTime::name, &name))
 }
 
-/// The one of this name; the parser took no other.
+/// Finds the value with this name. The parser accepts only existing names.
 fn by_name<T: Copy>(all: &'static [T], name_of: fn(T) -> &'static str, name: &str) -> T {
     let found = all.iter().copied().find(|one| name_of(*one) == name);
     found.unwrap_or(all[0])

@@ -1,4 +1,4 @@
-//! `otlp-profiles split`: one file becomes several.
+//! `otlp-profiles split`: splits one file into several.
 
 use clap::ArgGroup;
 use otlp_profiles::Profiles;
@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failure};
 use crate::limits::parse_size;
 use crate::time::parse_duration;
 
-/// What to split, and where.
+/// Arguments of `split`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, next_help_heading = "Split")]
 #[command(group = ArgGroup::new("property").required(true))]
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     each(&args.convert, &SPLIT, false, &apply, console)
 }
 
-/// The parts of a message, with their names.
+/// Splits a message into named parts.
 fn parts(
     args: &Args,
     profiles: &Profiles,
@@ -80,7 +80,7 @@ fn parts(
         let named = |(row, part)| (format!("{:04}", first + row + 1), part);
         return Ok(parts.into_iter().enumerate().map(named).collect());
     }
-    // clap requires the one or the other.
+    // clap requires one of the two flags.
     let (parts, losses) = split(profiles, args.by.as_ref().unwrap_or(&SplitBy::Resource));
     converted.losses.merge(&losses);
     Ok(parts.into_iter().map(|part| (part.name, part.profiles)).collect())

@@ -1,7 +1,7 @@
-//! Colours, for people only: words of reports and messages, never of log lines or data.
+//! Colours for text that people read: reports and messages, but not log lines or data.
 //!
-//! Text is made with its colours throughout; the streams of `anstream` take them out where they do
-//! not belong. So nobody asks whether there are colours.
+//! All such text contains colour codes. The streams of `anstream` remove them where colours are
+//! disabled, so callers need not check.
 
 use std::ffi::OsStr;
 
@@ -9,7 +9,7 @@ use anstream::ColorChoice;
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 
-/// When there are colours.
+/// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
     /// On a terminal, unless NO_COLOR is set; elsewhere where CLICOLOR_FORCE is
@@ -19,20 +19,20 @@ pub(crate) enum Color {
     Never,
 }
 
-/// A heading, a name.
+/// Headings and names.
 pub(crate) const BOLD: Style = Style::new().bold();
-/// What failed or is lost.
+/// Failures and losses.
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
-/// What should be looked into.
+/// Warnings.
 pub(crate) const WARN: Style = AnsiColor::Yellow.on_default().bold();
 
-/// `text` in a style; streams that shall have none take it out again.
+/// Formats `text` in a style. Streams without colours remove the codes.
 pub(crate) fn styled(text: &str, style: Style) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// Has all streams follow what the arguments say. They are looked at before they are parsed, since
-/// help and errors of parsing have colours too.
+/// Sets the choice of colours for all streams. It scans the arguments before clap parses them,
+/// because clap's help and errors have colours too.
 pub(crate) fn choose(mut arguments: impl Iterator<Item = impl AsRef<OsStr>>) {
     let mut asked = None;
     while let Some(argument) = arguments.next() {
@@ -47,14 +47,14 @@ pub(crate) fn choose(mut arguments: impl Iterator<Item = impl AsRef<OsStr>>) {
         }
     }
     match asked.unwrap_or_default() {
-        // The streams themselves know terminals and the environment.
+        // The streams check for a terminal and the environment variables.
         Color::Auto => {}
         Color::Always => ColorChoice::Always.write_global(),
         Color::Never => ColorChoice::Never.write_global(),
     }
 }
 
-/// None of a word that is none: clap refuses it a moment later, in the colours of the default.
+/// Parses the value of `--color`. Returns `None` for an unknown one, which clap rejects later.
 fn parse(when: &OsStr) -> Option<Color> {
     Color::from_str(when.to_str()?, false).ok()
 }

@@ -1,6 +1,6 @@
-//! The sum of the profiles of one input, or of many.
+//! The sum of the profiles of one or many inputs.
 //!
-//! Each input is summed up on any thread; the sums are appended in the order of the inputs.
+//! Any thread may add up an input. The sums are appended in the order of the inputs.
 
 use otlp_profiles::Profiles;
 use otlp_profiles::transform::{MergeOptions, Merged, Merger};
@@ -10,13 +10,13 @@ use crate::input::Input;
 use crate::notices::Notices;
 use crate::numbers::grouped;
 
-/// Profiles that are added up.
+/// Profiles that are being added up.
 #[derive(Clone)]
 pub(crate) struct Sum {
     options: MergeOptions,
-    /// The only message so far. Reports show it as it is, and it can be added again.
+    /// The only message so far, unmerged. Reports use it directly, and it can be added again.
     only: Option<Profiles>,
-    /// The sum, unless a single message is left as it is.
+    /// The merged profiles; `None` as long as a single message is unmerged.
     merger: Option<Merger>,
 }
 
@@ -36,7 +36,7 @@ impl Sum {
         Ok(())
     }
 
-    /// Merges a single message as well, so that this takes place on the thread that read it.
+    /// Merges a single message too, so that the thread that read it does this work.
     pub(crate) fn merge(mut self) -> Result<Self, Failure> {
         self.merger()?;
         Ok(self)
@@ -47,7 +47,7 @@ impl Sum {
         Ok(self.merger.insert(merger))
     }
 
-    /// Takes the merger, with the only message so far.
+    /// Takes the merger, or creates one that has the only message so far.
     fn take_merger(&mut self) -> Result<Merger, Failure> {
         if let Some(merger) = self.merger.take() {
             return Ok(merger);
@@ -60,8 +60,8 @@ impl Sum {
 
     /// Appends the sum of a later input.
     ///
-    /// A profile that both hold, by its id, counts once. The messages of the input are then added one by one: the only one
-    /// is at hand, and `again` reads several.
+    /// A profile that both contain, by its id, counts once. To find it, the messages of the input
+    /// are added one by one: a single message is in memory, and `again` reads several.
     pub(crate) fn append(
         &mut self,
         later: Self,
@@ -93,7 +93,8 @@ impl Sum {
         Ok(())
     }
 
-    /// A single message as it is, or the merged profiles, with a warning about sums of snapshots.
+    /// Returns a single message unchanged, or the merged profiles, with a warning about sums of
+    /// snapshots.
     pub(crate) fn into_profiles(self, notices: &mut Notices) -> Result<Option<Profiles>, Failure> {
         match (self.only, self.merger) {
             (Some(only), _) => Ok(Some(only)),
@@ -107,13 +108,13 @@ impl Sum {
         }
     }
 
-    /// The merged profiles, also of a single message.
+    /// Returns the merged profiles, even of a single message.
     pub(crate) fn finish(mut self) -> Result<Merged, Failure> {
         self.take_merger()?.finish().map_err(|error| Failure::writing(&error))
     }
 }
 
-/// Warns about snapshots that were added up, which is no state that a process was in.
+/// Warns about snapshots that were added up: their sum is not a state of any process.
 pub(crate) fn warn_of_snapshots(merged: &Merged, hint: &str, notices: &mut Notices) {
     if merged.losses.get("merge.snapshots_summed").is_none() {
         return;

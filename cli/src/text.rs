@@ -1,19 +1,19 @@
-//! Text from strangers, made safe for a terminal.
+//! Makes untrusted text safe for a terminal.
 //!
-//! Escape sequences in a file name can move a cursor, hide a line or change colours; marks of
-//! direction can make a name read as another. Both are printed as Rust's escapes.
+//! Escape sequences in a file name can move the cursor, hide a line or change colours. Directional
+//! marks can make a name read as another. Both are printed as Rust escapes.
 
 use std::path::Path;
 
 use crate::numbers::bytes;
 
-/// The most characters of a text of a payload that people are shown, and of the texts of a list together.
+/// The most characters shown of a string of a payload, and of all strings of a list together.
 pub(crate) const MOST_SHOWN: usize = 200;
-/// The same in JSON.
+/// The same limit in JSON.
 pub(crate) const MOST_IN_JSON: usize = 1_000;
 
-/// `text` without what a terminal would act upon: controls, and marks that turn the direction of
-/// writing or end a line.
+/// Escapes the characters of `text` that a terminal would interpret: controls, directional marks,
+/// and line separators.
 pub(crate) fn shown(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for char in text.chars() {
@@ -26,14 +26,15 @@ pub(crate) fn shown(text: &str) -> String {
     safe
 }
 
-/// Marks and overrides of direction, isolates, and the separators of lines and paragraphs.
+/// Whether a character is a directional mark, override or isolate, or separates lines or
+/// paragraphs.
 fn acts(char: char) -> bool {
     matches!(char, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// `text`, or its first characters where it has more than `most`.
+/// Returns `text`, or its first `most` characters and its size.
 ///
-/// Cut before it is copied: one long text of a payload may be referred to very many times.
+/// Truncates before copying, because many rows may refer to one long string.
 pub(crate) fn beginning(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}… ({})", &text[..at], bytes(text.len() as u64)),
@@ -41,12 +42,12 @@ pub(crate) fn beginning(text: &str, most: usize) -> String {
     }
 }
 
-/// A path as it may be printed.
+/// Escapes a path for printing.
 pub(crate) fn shown_path(path: &Path) -> String {
     shown(&path.to_string_lossy())
 }
 
-/// `text`, in quotes where it would not be one word.
+/// Escapes `text`, and quotes it if it is not a single word.
 pub(crate) fn word(text: &str) -> String {
     let safe = shown(text);
     if safe.is_empty() || safe.contains([' ', '"', '=']) {
@@ -56,7 +57,7 @@ pub(crate) fn word(text: &str) -> String {
     }
 }
 
-/// The first digits of `bytes` in hex where it has more than `most`.
+/// Formats bytes as hex, at most `most` digits; appends the size if it omits some.
 pub(crate) fn hex_beginning(all: &[u8], most: usize) -> String {
     match all.get(..most / 2) {
         Some(first) if first.len() < all.len() => {
@@ -66,7 +67,7 @@ pub(crate) fn hex_beginning(all: &[u8], most: usize) -> String {
     }
 }
 
-/// Bytes as hex digits.
+/// Formats bytes as hex digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

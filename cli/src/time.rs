@@ -1,4 +1,4 @@
-//! Times in RFC 3339, from `i128` nanoseconds since 1970.
+//! Times in RFC 3339, computed from `i128` nanoseconds since 1970.
 
 use jiff::civil::DateTime;
 use jiff::{SignedDuration, Timestamp};
@@ -6,8 +6,9 @@ use jiff::{SignedDuration, Timestamp};
 const NANOS: i128 = 1_000_000_000;
 const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
-/// RFC 3339 in UTC, with the digits of a second that are not zero: `2026-11-20T10:15:36.5Z`.
-/// `None` outside the years 0 to 9999, which RFC 3339 cannot represent.
+/// Formats a time as RFC 3339 in UTC, with as many digits of the second as needed:
+/// `2026-11-20T10:15:36.5Z`. Returns `None` outside the years 0 to 9999, which RFC 3339 cannot
+/// represent.
 pub(crate) fn rfc3339(unix_nano: i128) -> Option<String> {
     let seconds = i64::try_from(unix_nano.div_euclid(NANOS)).ok()?;
     let since = SignedDuration::new(seconds, unix_nano.rem_euclid(NANOS) as i32);
@@ -15,19 +16,19 @@ pub(crate) fn rfc3339(unix_nano: i128) -> Option<String> {
     Some(format!("{time}Z"))
 }
 
-/// The current time for log lines: `2026-11-20 10:15:36.597`, or with `T` between.
+/// The current time for log lines: `2026-11-20 10:15:36.597`, with `between` in place of the space.
 pub(crate) fn now(between: char) -> String {
     let time = format!("{:.3}", Timestamp::now());
     time.trim_end_matches('Z').replace('T', between.encode_utf8(&mut [0; 4]))
 }
 
-/// Whether a profile cannot have been taken then: nobody wrote profiles before 1980, but programs
-/// whose clock or unit is wrong do.
+/// Whether a time is before 1980, when no profiler existed. Programs with a wrong clock or unit
+/// write such times.
 pub(crate) fn is_implausible(unix_nano: i128) -> bool {
     unix_nano < 315_532_800 * NANOS
 }
 
-/// A duration in seconds, exactly: `10.05 s`.
+/// Formats a duration as exact seconds: `10.05 s`.
 pub(crate) fn seconds(nanos: i128) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
     let (whole, part) =
@@ -41,7 +42,7 @@ pub(crate) fn seconds(nanos: i128) -> String {
 ///
 /// # Errors
 ///
-/// A sentence for clap: it is neither, or before 1970.
+/// A sentence for clap: the text is neither, or the time is before 1970.
 pub(crate) fn parse_time(text: &str) -> Result<u64, String> {
     let nanos = text.parse().ok().or_else(|| {
         let time: jiff::Timestamp = text.parse().ok()?;
@@ -56,7 +57,7 @@ pub(crate) fn parse_time(text: &str) -> Result<u64, String> {
 ///
 /// # Errors
 ///
-/// A sentence for clap: there is no number or no unit, or the duration is 0 or exceeds 64 bits.
+/// A sentence for clap: the number or the unit is missing, or the duration is 0 or exceeds 64 bits.
 pub(crate) fn parse_duration(text: &str) -> Result<u64, String> {
     const UNITS: [(&str, u64); 7] = [
         ("ns", 1),

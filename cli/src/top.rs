@@ -1,4 +1,4 @@
-//! `otlp-profiles top`: where time or memory is spent.
+//! `otlp-profiles top`: shows where time or memory is spent.
 //!
 //! ```text
 //! Inputs ─► a Merger, if there are several messages ─► look::top, tree, peek or traces ─► text or JSON
@@ -24,7 +24,7 @@ use crate::session::{Session, Turn};
 use crate::sum::Sum;
 use crate::text::shown;
 
-/// The arguments of `top`.
+/// Arguments of `top`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, next_help_heading = "Report")]
 pub(crate) struct Args {
@@ -80,7 +80,7 @@ Examples:
   otlp-profiles top cpu.otlp --focus 'json[.]' --by line
   otlp-profiles top cpu.otlp --peek '^main[.]serve$'";
 
-/// The work, in messages.
+/// The name of this work in messages.
 const WHAT: &str = "Report";
 
 fn parse_by(text: &str) -> Result<By, String> {
@@ -136,7 +136,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
         {
             return ControlFlow::Continue(());
         }
-        // The failures of messages are known already.
+        // The first pass already recorded the failures of messages.
         let again = |all: &mut Sum| {
             read(input, &options, all, console);
             Ok(())
@@ -154,11 +154,11 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     session.finish()
 }
 
-/// How an input was read.
+/// The notices and failures of reading an input.
 #[derive(Default)]
 struct Read {
     notices: Notices,
-    /// Messages that could not be read; the others count.
+    /// Failures of unreadable messages. The sum has the others.
     failures: Vec<Failure>,
 }
 
@@ -238,7 +238,7 @@ impl Report {
         format!("{document:#}\n")
     }
 
-    /// The text, in the width of a terminal, without characters that a terminal would act upon.
+    /// The text in the width of the terminal, with control characters escaped.
     fn text(&self) -> String {
         let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
         let text = match self {
@@ -246,7 +246,7 @@ impl Report {
             Self::Tree(tree) => tree.text(width),
             Self::Traces(traces) => traces.text(width),
         };
-        // The legend of a tree has tabs.
+        // Keep tabs, which the legend of a tree contains.
         let safe = |part: &str| part.split('\t').map(shown).collect::<Vec<_>>().join("\t");
         text.lines().map(|line| safe(line) + "\n").collect()
     }

@@ -1,14 +1,14 @@
-//! Every entry of every table, for `-vvv`.
+//! Logs every entry of every table, for `-vvv`.
 //!
-//! One line for each row and each sample, so it is asked first whether anybody listens.
+//! Each row and each sample has one line, so [`entries`] first checks whether this level is shown.
 //!
 //! ```text
 //! … TRACE otlp_profiles.read [-] Entry 3 of the function table name=main filename=main.c
 //! … TRACE otlp_profiles.read [-] Sample 0 of profile 0 stack_index=1 values=7 link_index=0
 //! ```
 //!
-//! The rows are those of the model, after reading: row 0 is the empty row of every table, and
-//! tables of older generations have been merged into one dictionary.
+//! The rows are those of the model: row 0 of each table is the empty row, and the tables of older
+//! generations are merged into one dictionary.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -27,33 +27,32 @@ pub(crate) fn entries(profiles: &Profiles, console: &Console) {
     }
 }
 
-/// The row is the index that other rows refer to it by.
+/// Begins the line of a row. `row` is the index by which other rows refer to it.
 fn entry<'a>(console: &'a Console, table: &str, row: usize) -> Entry<'a> {
     let line = Line::new(Level::Trace, "read", format!("Entry {row} of the {table} table"));
     Entry { console, line }
 }
 
-/// A line that is logged when it is complete.
+/// A line under construction.
 struct Entry<'a> {
     console: &'a Console,
     line: Line,
 }
 
 impl Entry<'_> {
-    /// The value goes through the line's own quoting, as texts of payloads may hold anything.
+    /// Adds a field. The line escapes and quotes the value, which may be any text of the payload.
     fn with(mut self, key: &'static str, value: impl Display) -> Self {
         self.line = self.line.with(key, value);
         self
     }
 
-    /// Ends the line; nothing is printed before.
+    /// Logs the complete line.
     fn log(self) {
         self.console.log(&self.line);
     }
 }
 
-/// In an order in which nothing refers to what comes later: texts, mappings, functions, then
-/// frames.
+/// Logs tables in an order without forward references: strings, mappings, functions, then frames.
 fn tables(profiles: &Profiles, console: &Console) {
     let dictionary = profiles.dictionary();
     for (row, text) in dictionary.strings().iter().enumerate() {
@@ -72,12 +71,12 @@ fn tables(profiles: &Profiles, console: &Console) {
     frames(dictionary, console);
 }
 
-/// A text that a row refers to: its own row has all of it.
+/// Truncates a referenced string. The row of the string has all of it.
 fn text(dictionary: &Dictionary, id: StringId) -> String {
     beginning(dictionary.text(id), MOST_SHOWN)
 }
 
-/// Locations that no stack refers to are left out; the other tables are listed whole.
+/// Logs the other tables. Omits locations that no stack refers to.
 fn frames(dictionary: &Dictionary, console: &Console) {
     let used: BTreeSet<LocationId> = dictionary.stacks().items().iter().copied().collect();
     for id in used {
@@ -102,7 +101,7 @@ fn frames(dictionary: &Dictionary, console: &Console) {
     }
 }
 
-/// Rows are numbered within their profile, as places in errors are.
+/// Logs samples, numbered within their profile like the places in errors.
 fn samples(profiles: &Profiles, console: &Console) {
     for (number, profile) in profiles.iter().enumerate() {
         for (row, sample) in profile.samples().iter().enumerate() {
@@ -115,7 +114,7 @@ fn samples(profiles: &Profiles, console: &Console) {
     }
 }
 
-/// `1,2,3`: one word, whatever the number of rows.
+/// Joins numbers with commas, without spaces: `1,2,3`.
 fn indices(rows: impl IntoIterator<Item = impl Display>) -> String {
     let rows: Vec<String> = rows.into_iter().map(|row| row.to_string()).collect();
     rows.join(",")

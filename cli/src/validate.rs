@@ -1,15 +1,16 @@
 //! `otlp-profiles validate`: checks files against the rules of their generation.
 //!
-//! [`otlp_profiles::check`] checks whole files and writes the documents for machines; `text` prints for people. All
-//! reports are kept until the end: each form is one document, and text ends with a summary.
+//! [`otlp_profiles::check`] checks whole files and formats the reports for machines; `text` formats
+//! those for people. All reports are kept until the end, because each form is one document and text
+//! ends with a summary.
 //!
 //! ```text
 //! Inputs ─► bytes (at most max_input_bytes + 1) ─► check, or fix and check again ─► Checked
 //!                                                                                     │
-//!        text │ json │ sarif │ junit │ github ◄─ less the baseline ◄─ all, in order ◄─┘
+//!   text │ json │ sarif │ junit │ github ◄─ without the baseline ◄─ all, in order ◄───┘
 //! ```
 //!
-//! A file that could not be opened is an `Err` in its [`Checked`], never a finding.
+//! A file that cannot be opened is an `Err` in its [`Checked`], never a finding.
 
 mod baseline;
 mod compat;
@@ -38,7 +39,7 @@ use crate::output;
 use crate::session::{Session, Turn};
 use crate::validate::compat::{Checker, ProfcheckFlags};
 
-/// The arguments of `validate`.
+/// Arguments of `validate`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, next_help_heading = "Rules")]
 pub(crate) struct Args {
@@ -112,9 +113,10 @@ pub(crate) struct Args {
     limits: ReadLimits,
 }
 
-/// The flags about our own rules.
+/// The flags for the project's own rules.
 ///
-/// `--compat` runs the checks of another tool, and `--explain` runs no checks, so clap rejects these flags with them.
+/// clap rejects them with `--compat`, which runs the checks of another tool, and with `--explain`,
+/// which checks no files.
 const OUR_RULES: [&str; 9] =
     ["fix", "strict", "only", "ignore", "deny", "allow", "from", "receiver", "min_severity"];
 
@@ -125,7 +127,7 @@ Examples:
   otlp-profiles validate --explain OP3101
   otlp-profiles validate profiles/ --format sarif > profiles.sarif";
 
-/// The work, in messages.
+/// The name of this work in messages.
 const WHAT: &str = "Validation";
 
 /// The forms of the report.
@@ -143,7 +145,7 @@ enum Form {
     Github,
 }
 
-/// The severities by their names.
+/// Parses the name of a severity.
 fn severities() -> impl TypedValueParser<Value = Severity> {
     PossibleValuesParser::new(["error", "warning", "info"]).map(|name| match name.as_str() {
         "error" => Severity::Error,
@@ -152,20 +154,21 @@ fn severities() -> impl TypedValueParser<Value = Severity> {
     })
 }
 
-/// By id (`OP0006`) or name, so that a configuration may be readable.
+/// Parses the id (`OP0006`) or the name of a rule; names make configurations readable.
 fn parse_rule(name: &str) -> Result<&'static Rule, String> {
     Rule::find(name).ok_or_else(|| explain::unknown(name))
 }
 
-/// Not a list of possible values, so the library's sentence names what it knows.
+/// Parses a receiver. It does not list possible values for clap, because the library's error lists
+/// them.
 fn parse_receiver(name: &str) -> Result<Receiver, String> {
     name.parse().map_err(|error: otlp_profiles::Error| error.message().to_owned())
 }
 
 /// The exit code for one file.
 ///
-/// `deny` is the lowest severity that fails. A finding below it is no failure, even of a file
-/// that cannot be read to its end.
+/// `deny` is the lowest severity that fails. Findings below it do not fail, even if the file cannot
+/// be read to its end.
 fn exit(file: &Checked, deny: Severity) -> Exit {
     match &file.report {
         Err(unread) if unread.exit == Exit::Output.code() => Exit::Output,
@@ -177,12 +180,12 @@ fn exit(file: &Checked, deny: Severity) -> Exit {
     }
 }
 
-/// A file without a report.
+/// Creates the result for a file that could not be read.
 fn unread(name: String, failure: &Failure) -> Checked {
     Checked::unread(name, failure.exit.code(), failure.to_string())
 }
 
-/// Checks every input, also when another one failed.
+/// Checks every input, and continues if one fails.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     if let Some(name) = &args.explain {
         return explained(name, console);
@@ -201,7 +204,8 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     session.finish()
 }
 
-/// With `-o -` the fixed bytes own stdout, so no report is printed.
+/// Checks all files and prints the reports. With `-o -`, stdout has the fixed bytes, so no report
+/// is printed.
 ///
 /// # Errors
 ///
@@ -237,7 +241,7 @@ fn checked(args: &Args, inputs: &Inputs, session: &mut Session<'_>) -> Result<()
     Ok(())
 }
 
-/// Prints the reports. Text has colours, and no infos with `-q`.
+/// Prints the reports. Text may have colours, and omits infos with `-q`.
 fn print(
     args: &Args,
     files: &[Checked],
@@ -264,12 +268,13 @@ fn print(
 
 /// Checks one file.
 ///
-/// The format of a file in a directory is detected only if the file has errors: few files have any, and detection
-/// costs as much as a fast check.
+/// The format of a file in a directory is detected only if the file has errors: few files do, and
+/// detection costs as much as a fast check.
 ///
 /// # Errors
 ///
-/// The file was found in a directory and is not a profile, so it is skipped as `info` and `convert` skip it.
+/// The file was found in a directory and is not a profile, so the run skips it, as `info` and
+/// `convert` do.
 fn file(args: &Args, input: &Input, console: &Console) -> Result<Checked, Failure> {
     let options = args.options();
     let name = input.name();
@@ -306,7 +311,7 @@ fn file(args: &Args, input: &Input, console: &Console) -> Result<Checked, Failur
     }
 }
 
-/// Logs that a file was checked, or why it could not be.
+/// Logs that a file was checked, or the reason why it was not.
 fn tell(file: &Checked, console: &Console) {
     let line = match &file.report {
         Err(unread) => {
@@ -322,12 +327,13 @@ fn tell(file: &Checked, console: &Console) {
 }
 
 impl Args {
-    /// The lowest severity that fails.
+    /// The lowest severity that fails the run.
     fn deny_level(&self) -> Severity {
         if self.strict { Severity::Warning } else { Severity::Error }
     }
 
-    /// `--max-findings` limits what is listed; counts and the exit code are of all findings.
+    /// Converts flags to options of the library. `--max-findings` limits the list only; counts and
+    /// the exit code cover all findings.
     fn options(&self) -> Options {
         Options::default()
             .limits(self.limits.set(Limits::file()))
@@ -343,9 +349,9 @@ impl Args {
     }
 }
 
-/// All bytes of an input, or one more than the limit allows.
+/// Reads all bytes of an input, up to one byte more than the limit.
 ///
-/// The library then sees the extra byte and reports the limit, in the words it uses elsewhere.
+/// The additional byte makes the library report the limit in its usual words.
 fn bytes(input: &Input, limits: &Limits) -> Result<Vec<u8>, Failure> {
     let reader: Box<dyn Read> = match &input.path {
         None => Box::new(io::stdin().lock()),
@@ -357,7 +363,7 @@ fn bytes(input: &Input, limits: &Limits) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// Prints a rule, or all of them.
+/// Prints the explanation of a rule, or of all rules.
 fn explained(name: &str, console: &Console) -> Exit {
     let Some(page) = explain::page(name) else {
         let why = explain::unknown(name);

@@ -1,13 +1,13 @@
-//! One message of a run, in the three forms that stderr can have.
+//! One message of a run, in each of the three forms of stderr.
 //!
 //! ```text
-//! words   otlp-profiles: cpu.pb: this is no format … (a problem: its reason alone)
+//! words   otlp-profiles: cpu.pb: this is no format … (for a problem, only its reason)
 //! text    2026-11-20 10:15:36.597 417 ERROR otlp_profiles.read [-] Description failed: … in=cpu.pb
 //! json    {"time": …, "level": "ERROR", "room": "otlp_profiles.read", "message": …, "in": "cpu.pb", "pid": 417}
 //! ```
 //!
-//! Names of files and texts of payloads are strangers' words: in the first two forms whatever a
-//! terminal would act upon is escaped, in JSON the encoder does it.
+//! Names of files and texts of payloads are untrusted. The first two forms escape control
+//! characters that a terminal would interpret; in JSON, the encoder escapes them.
 
 use std::fmt::{self, Display};
 
@@ -17,20 +17,20 @@ use crate::style::{BAD, BOLD, WARN, styled};
 use crate::text::{shown, word};
 use crate::time;
 
-/// How much a line matters, from the most to the least.
+/// The importance of a line, most important first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
-    /// The run cannot go on.
+    /// The run cannot continue.
     Critical,
     /// An input failed.
     Error,
-    /// Something should be looked into.
+    /// Something that the user should look into.
     Warning,
-    /// The run chose or left out something by default.
+    /// A default that the run applied, or something that it left out.
     Notice,
-    /// A unit of work is done.
+    /// A finished unit of work.
     Info,
-    /// A step begins or has ended, and on what grounds.
+    /// The beginning or the end of a step, and the reasons for a choice.
     Debug,
     /// An entry of a table.
     Trace,
@@ -50,36 +50,36 @@ impl Display for Level {
     }
 }
 
-/// What happened, and to what.
+/// An event and the input that it concerns.
 ///
-/// Made by [`Line::new`] and the methods that add to it, told by
-/// [`Console::log`](super::Console::log):
+/// [`Line::new`] creates it, the other methods add to it, and [`Console::log`](super::Console::log)
+/// prints it:
 ///
 /// ```text
-/// Line::new(level, room, "Conversion failed")     what happened, the same words each time
-///     .because(reason)                            why, this time
-///     .about("cpu.pb")                            to which input
-///     .count("samples", 7).with("to", "pprof")    what a program may want to read
+/// Line::new(level, room, "Conversion failed")     the event, in the same words each time
+///     .because(reason)                            the reason
+///     .about("cpu.pb")                            the input
+///     .count("samples", 7).with("to", "pprof")    fields for programs that read the log
 /// ```
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(super) level: Level,
-    /// The part of the command that speaks, as a log names it behind `otlp_profiles.`: `read`,
-    /// `convert`.
+    /// The component that logs, written after `otlp_profiles.`: `read`, `convert`.
     room: &'static str,
-    /// A unit of work, such as `Conversion failed`; people are told the reason of a problem alone.
+    /// A unit of work, such as `Conversion failed`. The form for people omits it if a problem has a
+    /// reason.
     message: String,
     reason: Option<String>,
-    /// The input it is about.
+    /// The name of the input that the line concerns.
     input: Option<String>,
-    /// Its id as hex digits; a line of text has its ends only.
+    /// The id of the profile in hex digits; a log line shows only its first and last four.
     profile: Option<String>,
-    /// In the order they were added, which is that of words and text; JSON sorts its keys.
+    /// In the order of the calls, which sentences and log lines keep. JSON sorts its keys.
     fields: Vec<(&'static str, Value)>,
 }
 
 impl Line {
-    /// A line that has a message and nothing else yet.
+    /// Creates a line that has only a message.
     pub(crate) fn new(level: Level, room: &'static str, message: impl Into<String>) -> Self {
         Self {
             level,
@@ -92,37 +92,38 @@ impl Line {
         }
     }
 
-    /// Why it happened.
+    /// Adds the reason.
     pub(crate) fn because(mut self, reason: impl Display) -> Self {
         self.reason = Some(reason.to_string());
         self
     }
 
-    /// The input the line is about.
+    /// Sets the input that the line concerns.
     pub(crate) fn about(mut self, input: &str) -> Self {
         self.input = Some(input.to_owned());
         self
     }
 
-    /// The one profile the line is about.
+    /// Sets the profile that the line concerns, if there is exactly one.
     pub(crate) fn profile(mut self, id: Option<String>) -> Self {
         self.profile = id;
         self
     }
 
-    /// More that the log has.
+    /// Adds a text field.
     pub(crate) fn with(mut self, key: &'static str, value: impl Display) -> Self {
         self.fields.push((key, value.to_string().into()));
         self
     }
 
-    /// The same of a number, which is one in JSON.
+    /// Adds a number field, which is a number in JSON.
     pub(crate) fn count(mut self, key: &'static str, number: u64) -> Self {
         self.fields.push((key, number.into()));
         self
     }
 
-    /// `otlp-profiles: java.jfr: this is a Java Flight Recorder file …`
+    /// Formats the line for people: `otlp-profiles: java.jfr: this is a Java Flight Recorder file
+    /// …`
     pub(super) fn to_words(&self) -> String {
         const NAME: &str = "otlp-profiles:";
         let mut text = match self.level {
@@ -133,7 +134,7 @@ impl Line {
         if let Some(input) = &self.input {
             text.extend([" ", &styled(&shown(input), BOLD), ":"]);
         }
-        // What is no problem is not to read like one.
+        // A message that is not a problem must not read like one: it keeps its event.
         let problem = self.reason.as_ref().filter(|_| self.level <= Level::Warning);
         text.extend([" ", &shown(problem.unwrap_or(&self.explained()))]);
         if self.level > Level::Warning && !self.fields.is_empty() {
@@ -145,13 +146,14 @@ impl Line {
         text
     }
 
-    /// `time pid LEVEL otlp_profiles.room [-] message: reason key=value …`
+    /// Formats the line for a log: `time pid LEVEL otlp_profiles.room [-] message: reason key=value
+    /// …`
     pub(super) fn to_text(&self) -> String {
         let (time, pid) = (time::now(' '), std::process::id());
         let Self { level, room, .. } = self;
         let mut text = format!("{time} {pid} {level} otlp_profiles.{room} [-]");
         if let Some(id) = &self.profile {
-            // The ends of an id tell it from others in one run.
+            // The first and last four digits distinguish the ids of one run.
             let ends = id.get(..4).zip(id.get(id.len().saturating_sub(4)..));
             let (head, tail) = ends.unwrap_or((id, ""));
             text.push_str(&format!(" [profile: {head}..{tail}]"));
@@ -164,7 +166,8 @@ impl Line {
         text
     }
 
-    /// A key has one type in every line: what is counted is a number, all else a text.
+    /// Formats the line as JSON. A key has the same type in every line: counts are numbers, all
+    /// else is text.
     pub(super) fn to_json(&self) -> String {
         let mut object = Map::new();
         let mut set = |key: &str, value: Value| object.insert(key.to_owned(), value);
@@ -185,7 +188,7 @@ impl Line {
         Value::Object(object).to_string()
     }
 
-    /// The message and the reason.
+    /// Joins the message and the reason.
     fn explained(&self) -> String {
         match &self.reason {
             Some(reason) => format!("{}: {reason}", self.message),
@@ -193,8 +196,8 @@ impl Line {
         }
     }
 
-    /// `key=value` for each field; a text that is not one word is quoted, so that a log splits at
-    /// spaces.
+    /// Appends ` key=value` for each field. Texts of several words are quoted, so that a log can be
+    /// split at spaces.
     fn push_fields(&self, text: &mut String) {
         for (key, value) in &self.fields {
             let value = value.as_str().map_or_else(|| value.to_string(), word);

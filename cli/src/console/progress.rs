@@ -1,8 +1,7 @@
-//! A bar on a terminal, once there was enough to do: the step, the bytes that were read of all
-//! inputs, the input.
+//! A progress bar on a terminal: the step, the bytes read of all inputs, and the name of the input.
 //!
-//! Bytes of input are what is known beforehand of all inputs; a step has no length of its own. The
-//! bar is made hidden and shown later, so a run of less than a second never flickers.
+//! Progress is counted in input bytes, because their total is known beforehand; the length of a
+//! step is not. The bar is created hidden and appears after a second, so short runs do not flicker.
 
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
@@ -11,18 +10,19 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::text::shown;
 
-/// Work that takes less is done before a bar would help.
+/// The time after which the bar appears.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// So many bytes of input take longer than that, in one step that shows nothing on its way.
+/// The input bytes from which the bar appears at once: one step will take longer than [`PATIENCE`]
+/// and reports no progress meanwhile.
 const LARGE: u64 = 64 << 20;
 
-/// How far a run is. Clones are the same bar.
+/// The progress of a run. Clones share one bar.
 #[derive(Clone, Debug)]
 pub(crate) struct Progress {
-    /// Hidden at first: a hidden bar counts, so nothing is lost when it is shown later.
+    /// Hidden at first. A hidden bar counts too, so it shows the right position when it appears.
     bar: ProgressBar,
     begun: Instant,
-    /// Whether there may be a bar at all.
+    /// Whether the bar may appear: stderr is a terminal and shows messages for people.
     allowed: bool,
 }
 
@@ -32,7 +32,8 @@ impl Progress {
         Self { bar: ProgressBar::hidden(), begun: Instant::now(), allowed }
     }
 
-    /// Makes ready for `total` bytes of input; 0 is unknown, as of a pipe.
+    /// Prepares the bar for `total` bytes of input; 0 if the size is unknown, such as that of a
+    /// pipe.
     pub(crate) fn expect(&self, total: u64) {
         if !self.allowed {
             return;
@@ -52,37 +53,35 @@ impl Progress {
         }
     }
 
-    /// An input is next.
+    /// Shows the name of the next input.
     pub(crate) fn next(&self, name: &str) {
         self.bar.set_message(shown(name));
         self.show_in_time();
     }
 
-    /// A step of it is next.
+    /// Shows the name of the next step.
     pub(super) fn step(&self, step: &'static str) {
         self.bar.set_prefix(step);
         self.show_in_time();
     }
 
-    /// So many bytes more were read.
+    /// Counts further input bytes.
     pub(crate) fn read(&self, bytes: u64) {
         self.bar.inc(bytes);
         self.show_in_time();
     }
 
-    /// Takes the bar off the terminal, before the last lines of a run are printed.
+    /// Removes the bar from the terminal, before the last lines of a run are printed.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
 
-    /// Does something with the bar out of the way.
-    ///
-    /// So that a line of a report is not drawn over.
+    /// Hides the bar while `f` prints, so that the bar does not overwrite a line.
     pub(super) fn suspend(&self, f: impl FnOnce()) {
         self.bar.suspend(f);
     }
 
-    /// Shows the bar when there was enough to do.
+    /// Shows the bar if the run has taken longer than [`PATIENCE`].
     fn show_in_time(&self) {
         if self.begun.elapsed() >= PATIENCE {
             self.show();

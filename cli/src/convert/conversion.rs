@@ -1,7 +1,7 @@
-//! From an input to the bytes of its outputs, on any thread.
+//! Converts an input to the bytes of its outputs, on any thread.
 //!
 //! ```text
-//! each_message: read, choose types ─► the verb ─► encode ─► pack: refuse losses, frame, compress
+//! each_message: read, choose types ─► the verb ─► encode ─► pack: deny losses, frame, compress
 //! ```
 
 use std::ops::ControlFlow;
@@ -23,7 +23,8 @@ use crate::session::{Session, Turn};
 use crate::source::is_all;
 use crate::sum::Sum;
 
-/// The options of a run. The same input gives the same bytes wherever it stands among the arguments.
+/// The options of a run. The same input gives the same bytes, whatever its position among the
+/// arguments.
 pub(crate) struct Conversion<'a> {
     pub(crate) args: &'a Args,
     pub(crate) verb: &'static Verb,
@@ -32,7 +33,7 @@ pub(crate) struct Conversion<'a> {
     pub(crate) to: Format,
 }
 
-/// A subcommand that reads profiles and writes profiles, as messages name it.
+/// A subcommand that reads and writes profiles, with the words that its messages use.
 pub(crate) struct Verb {
     pub(crate) name: &'static str,
     /// As in `Conversion failed`.
@@ -49,11 +50,11 @@ pub(crate) type Apply<'a> =
 #[derive(Default)]
 pub(crate) struct Outcome {
     pub(crate) converted: Converted,
-    /// Warnings that may concern other inputs, too.
+    /// Warnings that may concern other inputs as well.
     pub(crate) notices: Notices,
 }
 
-/// Bytes of the files to write, with their labels.
+/// The bytes of the files to write, with their labels.
 pub(crate) type Blobs = Vec<(String, Vec<u8>)>;
 
 impl<'a> Conversion<'a> {
@@ -61,7 +62,7 @@ impl<'a> Conversion<'a> {
         Self { args, verb, read: args.read_options(), write: args.write_options(), to }
     }
 
-    /// The limits of files, as the arguments set them.
+    /// The limits for reading files, as the arguments set them.
     pub(crate) fn limits(&self) -> Limits {
         self.read.limits
     }
@@ -70,7 +71,8 @@ impl<'a> Conversion<'a> {
         &self.write
     }
 
-    /// Converts one input and compresses the result. If it fails, the outcome has what was found until then.
+    /// Converts one input and compresses the result. If that fails, the outcome has the findings up
+    /// to the failure.
     pub(crate) fn job(
         &self,
         job: &Job,
@@ -88,7 +90,7 @@ impl<'a> Conversion<'a> {
         (outcome, result)
     }
 
-    /// Applies the verb to a message, and encodes the result.
+    /// Applies the verb to a message and encodes the result.
     fn add(
         &self,
         converted: &mut Converted,
@@ -101,7 +103,7 @@ impl<'a> Conversion<'a> {
         parts.into_iter().try_for_each(|part| self.encode(converted, part))
     }
 
-    /// Adds what the arguments tell about the resource and the scope.
+    /// Sets the resource attributes and the scope that the arguments specify.
     pub(crate) fn set_origin(&self, profiles: &mut Profiles) -> Result<(), Failure> {
         self.args.origin.set(profiles).map_err(|error| Failure::writing(&error))
     }
@@ -115,7 +117,7 @@ impl<'a> Conversion<'a> {
     ///
     /// # Errors
     ///
-    /// `--deny-loss` refuses what was lost.
+    /// `--deny-loss` was given and data was lost.
     pub(crate) fn pack(
         &self,
         converted: &mut Converted,
@@ -130,7 +132,8 @@ impl<'a> Conversion<'a> {
         converted.blobs(self.to, job.packing, self.args.level())
     }
 
-    /// Adds up inputs on all cores. `see` gets the sum of each input, and `failed` the inputs that cannot be read.
+    /// Adds up inputs on all cores. `see` gets the sum of each input, and `failed` the inputs that
+    /// cannot be read.
     ///
     /// Returns `None` if every input was skipped.
     pub(crate) fn sum(
@@ -186,14 +189,14 @@ impl<'a> Conversion<'a> {
         })
     }
 
-    /// Reads an input message by message, and passes each to `add` with the sample types that were chosen.
+    /// Reads an input message by message, and passes each to `add` with the chosen sample types.
     ///
-    /// Only one message is in memory at a time. With `--repair`, a message that cannot be read is skipped and counted as
-    /// a loss if the input has several; otherwise it is an error.
+    /// Only one message is in memory at a time. With `--repair`, an unreadable message of an input
+    /// that has several is skipped and counted as a loss; otherwise it is an error.
     ///
     /// # Errors
     ///
-    /// The input cannot be read, or `add` fails; `outcome` has what was found until then.
+    /// The input cannot be read, or `add` fails. `outcome` then has the findings up to the failure.
     pub(crate) fn each_message(
         &self,
         input: &Input,
@@ -219,7 +222,7 @@ impl<'a> Conversion<'a> {
             message.check_certainty(&name, notices)?;
             let from = message.reading.detected.format;
             taken(args, from, *to)?;
-            // Of such a format the types say what its values are.
+            // The input has no types: --type describes its values instead of selecting among them.
             let is_named = from.options().contains(&"type");
             let asked = args.read.types().iter().filter(|one| !is_named || is_all(one));
             let asked: Vec<_> = asked.cloned().collect();
@@ -237,13 +240,13 @@ impl<'a> Conversion<'a> {
     }
 }
 
-/// `Ok` when a format that is read or written takes the options that are for labels of pprof.
+/// Checks that the format read or written supports the options for pprof labels.
 ///
-/// Asked of each message: only when it is read is its format known.
+/// It runs for each message, because the format of a message is known only after it is read.
 ///
 /// # Errors
 ///
-/// One that would have no effect.
+/// An option would have no effect.
 fn taken(args: &Args, from: Format, to: Format) -> Result<(), Failure> {
     let (time, links) = ("timestamp-label", "no-links");
     let lacks = |formats: &[Format], name| !formats.iter().any(|f| f.options().contains(&name));

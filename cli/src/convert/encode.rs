@@ -1,8 +1,8 @@
-//! One input on its way through: what was read, what it became.
+//! The encoded form of one input: findings, losses and payloads.
 //!
-//! An input is read and written message by message; only what was written is kept until all of it
-//! is there, since an input of which any message fails is not written at all. So the memory is that
-//! of the output and of one message.
+//! An input is read and encoded message by message. The encoded payloads stay in memory until the
+//! input is complete, because an input with a failing message is not written at all. So a
+//! conversion needs memory for the output and for one message.
 
 use std::collections::HashMap;
 
@@ -20,49 +20,49 @@ use crate::exit::{Exit, Failure};
 use crate::files::Packing;
 use crate::reading::Message;
 
-/// What the messages of one input became.
+/// The accumulated result of the messages of one input.
 #[derive(Debug, Default)]
 pub(crate) struct Converted {
     /// How the messages were framed.
     pub(crate) framing: Framing,
-    /// The bytes of the input as it is stored.
+    /// The size of the input as stored, in bytes.
     pub(crate) stored: u64,
-    /// The bytes of the output as it is stored.
+    /// The size of the output as stored, in bytes.
     pub(crate) bytes_out: u64,
     pub(crate) messages: u64,
-    /// The payloads that were written, each a part of the input if a verb divides it.
+    /// The number of payloads before the format divides them: several if a verb splits the input.
     pub(crate) parts: usize,
     pub(crate) profiles: u64,
     pub(crate) samples: u64,
-    /// What was noticed when reading; one entry a code.
+    /// Findings of the reader, one entry per code.
     pub(crate) findings: Vec<ReadFinding>,
-    /// What could not be said when writing.
+    /// Losses of the writer.
     pub(crate) losses: Losses,
-    /// Messages of the verb about the input.
+    /// Warnings of the verb about the input.
     pub(crate) warnings: Vec<String>,
-    /// Of the messages' detections the least certain.
+    /// The least certain detection of all messages.
     pub(crate) detected: Option<Detected>,
-    /// Whether any of them was a guess.
+    /// Whether the format of any message was guessed.
     pub(crate) guessed: bool,
-    /// In the order in which they were met, each once.
+    /// The formats of the messages in order of first appearance, each once.
     formats: Vec<Format>,
-    /// Of the first profile, to be told if it is the only one.
+    /// The id of the first profile; reported if the input has only one.
     first_id: ProfileId,
-    /// The payloads in the order of the messages, neither framed nor compressed.
+    /// The payloads in the order of the messages, before framing and compression.
     payloads: Vec<Payload>,
-    /// The first message that was passed over as it cannot be read.
+    /// The error of the first message that was skipped as unreadable.
     pub(crate) passed_over: Option<Failure>,
 }
 
-/// Profiles of a payload, and what they are called if a message becomes several.
+/// The profiles of a payload, with a name if a verb divides a message into several.
 pub(crate) type Part = (String, Profiles);
 
 /// An encoded payload.
 #[derive(Debug)]
 struct Payload {
-    /// The part of the input, if a verb divides it; else empty.
+    /// The name of the part if a verb divides the input, else empty.
     part: String,
-    /// What a file of its own is named after.
+    /// The label for the name of the file, if the payload becomes a separate file.
     label: String,
     bytes: Vec<u8>,
 }
@@ -91,7 +91,8 @@ impl Converted {
     ///
     /// # Errors
     ///
-    /// The library refuses to write it; nothing of the payload is kept then.
+    /// The library cannot write the payload, or `--profile-id` applies to several profiles. The
+    /// payload is not added.
     pub(crate) fn encode(
         &mut self,
         (part, profiles): Part,
@@ -113,23 +114,23 @@ impl Converted {
         }
         let (payloads, losses) = otlp_profiles::write_all(&profiles, to, options)
             .map_err(|error: Error| Failure::writing(&error))?;
-        // Only files are named.
+        // Labels name files; OTLP payloads share one.
         let labels = if to.is_otlp() { Vec::new() } else { labels(&profiles, &payloads, to) };
         let mut labels = labels.into_iter();
-        // Writers reserve for more than a message without samples needs, and there may be millions.
+        // Free the spare capacity: there may be millions of small messages.
         self.payloads.extend(payloads.into_iter().map(|mut bytes| {
             bytes.shrink_to_fit();
             Payload { part: part.clone(), label: labels.next().unwrap_or_default(), bytes }
         }));
         self.losses.merge(&losses);
-        // pprof has labels of mixed kinds itself: they are written as they were.
+        // pprof supports labels of mixed kinds, so they are written unchanged.
         if to == Format::PPROF {
             self.findings.retain(|finding| finding.code != "label.mixed");
         }
         Ok(())
     }
 
-    /// Adds how a further input was read.
+    /// Adds the findings and losses of reading another input.
     pub(crate) fn add(&mut self, other: Self) {
         self.stored += other.stored;
         self.messages += other.messages;
@@ -146,18 +147,18 @@ impl Converted {
         }
     }
 
-    /// Goes on without a message that cannot be read, and says so.
+    /// Skips an unreadable message and counts it as a loss.
     ///
     /// # Errors
     ///
-    /// The library has no code for it.
+    /// The library lacks the loss code.
     pub(crate) fn pass_over(&mut self, failure: Failure) -> Result<(), Failure> {
         self.losses.add_many(loss("message.unreadable")?, 1, || failure.place.clone());
         self.passed_over.get_or_insert(failure);
         Ok(())
     }
 
-    /// The most doubtful detection is what the report shows.
+    /// Adds the format to the list. Keeps the least certain detection for the report.
     fn note_detected(&mut self, detected: Detected) {
         if !self.formats.contains(&detected.format) {
             self.formats.push(detected.format);
@@ -174,12 +175,12 @@ impl Converted {
         }
     }
 
-    /// Returns the files to write, with their labels: one for each part, or several if a file of the format holds one
-    /// profile.
+    /// Returns the files to write, with their labels: one for each part, or several if a file of
+    /// the format holds one profile.
     ///
     /// # Errors
     ///
-    /// There is no message, and the format cannot represent that; or frames are too long.
+    /// There is no message to write, or a frame is too long.
     pub(crate) fn blobs(
         &mut self,
         to: Format,
@@ -187,7 +188,8 @@ impl Converted {
         level: Level,
     ) -> Result<Vec<(String, Vec<u8>)>, Failure> {
         let payloads = std::mem::take(&mut self.payloads);
-        // A message without resources or tables is one of no bytes, and a file of none is refused.
+        // An OTLP message without resources and tables has zero bytes, and readers reject an empty
+        // file.
         let no_bytes = to.is_otlp() && payloads.len() == 1 && payloads[0].bytes.is_empty();
         if payloads.is_empty() || no_bytes {
             let message = format!("there is no profile to write: {} needs one", to.name());
@@ -206,7 +208,7 @@ impl Converted {
             }));
         }
         if to.is_json() {
-            // So that files can be put together, line by line.
+            // A final newline lets users concatenate files.
             blobs.iter_mut().for_each(|(_, blob)| blob.push(b'\n'));
         }
         let packed = |(label, blob)| (label, packing.pack(blob, level));
@@ -240,20 +242,21 @@ impl Converted {
         })
     }
 
-    /// Messages that came framed go out in the same frames.
+    /// Writes framed messages in the framing of the input.
     ///
-    /// Lines of JSON and gzip members become length-prefixed frames: protobuf has no lines, and the output has a
-    /// compression of its own. gRPC's frames stay what they were.
+    /// JSON lines and gzip members become length-prefixed frames, because a protobuf message may
+    /// contain newlines and the output is compressed as a whole. gRPC frames stay gRPC frames.
     fn frame(&self, payloads: &[Vec<u8>]) -> Result<Vec<u8>, Failure> {
         let framing = match self.framing {
-            // The form of the Collector's file exporter is the one for files.
+            // Length-prefixed frames are the file format of the Collector's file exporter.
             Framing::None | Framing::JsonLines | Framing::GzipMembers => Framing::LengthPrefixed,
             framing => framing,
         };
         otlp_profiles::framing::frame(framing, payloads).map_err(|error| Failure::writing(&error))
     }
 
-    /// How faithful it was, from the reading on. A guess may have read what was never said.
+    /// The fidelity of the conversion, including reading. A guessed format counts as lossy, because
+    /// the values may be misread.
     pub(crate) fn verdict(&self) -> Verdict {
         if self.guessed {
             return Verdict::Lossy;
@@ -267,39 +270,40 @@ impl Converted {
         self.losses.verdict().max(reading)
     }
 
-    /// What `--deny-loss` refuses: anything beyond notes and differences that keep the meaning.
+    /// Whether `--deny-loss` refuses the result: it lost more than notes and changes that keep the
+    /// meaning.
     pub(crate) fn is_lossy(&self) -> bool {
         self.verdict() == Verdict::Lossy
     }
 
-    /// What it was read from.
-    ///
-    /// Names with commas: messages of one input may be of several generations.
+    /// The names of the formats that were read, separated by commas: messages of one input may
+    /// differ in generation.
     pub(crate) fn from(&self) -> String {
         let names: Vec<_> = self.formats.iter().map(|format| format.name()).collect();
         names.join(",")
     }
 
-    /// The id, where there is one profile and it has one.
+    /// The id of the profile if there is exactly one and it has an id.
     pub(crate) fn only_id(&self) -> Option<String> {
         let id = self.first_id;
         (self.profiles == 1 && id != ProfileId::NONE).then(|| id.to_string())
     }
 }
 
-/// How a format says several messages.
+/// How a format stores several messages.
 enum Several {
-    /// A file each, named by its label: `x.cpu.pb.gz`.
+    /// One file for each message, named by its label: `x.cpu.pb.gz`.
     Files,
-    /// Lines of stacks, whose order means nothing: a file for each label.
+    /// Stacks as lines in any order: one file for each label.
     Stacks,
-    /// A JSON document a line, as the Collector's file exporter writes them.
+    /// One file with a JSON document per line, as the Collector's file exporter writes it.
     Lines,
     /// One file of length-prefixed messages.
     Frames,
 }
 
-/// OTLP is a format of streams, where each message may hold many profiles; others are of files.
+/// OTLP is a format of streams, in which each message may hold many profiles; the others are file
+/// formats.
 fn several(to: Format) -> Several {
     match (to.is_otlp(), to.is_json()) {
         _ if to == Format::FOLDED => Several::Stacks,
@@ -309,7 +313,7 @@ fn several(to: Format) -> Several {
     }
 }
 
-/// Groups items by a key, in the order in which keys are met.
+/// Groups items by key, in order of the first appearance of each key.
 fn grouped<T, V>(
     items: Vec<T>,
     key: impl Fn(&T) -> String,
@@ -328,7 +332,7 @@ fn grouped<T, V>(
     groups
 }
 
-/// The kind of loss that a finding is, by its code.
+/// The kind of loss of a finding, by its code, or else by its severity.
 pub(crate) fn kind_of(finding: &ReadFinding) -> LossKind {
     match finding.code.parse::<LossCode>() {
         Ok(code) => code.kind(),

@@ -1,11 +1,13 @@
-//! Whose profiles they are: what a pprof does not say and a backend wants to know.
+//! Resource attributes and scopes that the user supplies.
 //!
-//! pprof has no resource, so what a backend groups profiles by has to come from the caller. Set after reading and before writing, so it counts as said by the source and no loss is reported.
+//! pprof has no resource, so the attributes by which a backend groups profiles must come from the
+//! user. They are set after reading and before writing, as if the source contained them, so they
+//! cause no loss.
 
 use otlp_profiles::model::AttributeOwner;
 use otlp_profiles::{Profiles, Result};
 
-/// What was profiled, and by what.
+/// Flags for the resource and the scope.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Origin {
     /// Set an attribute: service.name=checkout
@@ -17,7 +19,7 @@ pub(crate) struct Origin {
     scope: Option<(String, Option<String>)>,
 }
 
-/// `key=value`; the value may be empty, and have more signs of equality.
+/// Parses `key=value`. The value may be empty and may contain `=`.
 fn parse_attribute(text: &str) -> std::result::Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
@@ -25,7 +27,8 @@ fn parse_attribute(text: &str) -> std::result::Result<(String, String), String> 
     }
 }
 
-/// `name` or `name@version`; the last `@` is the one, as names of packages may begin with one.
+/// Parses `name` or `name@version`. The last `@` separates, because package names may begin with
+/// `@`.
 fn parse_scope(text: &str) -> std::result::Result<(String, Option<String>), String> {
     let (name, version) = match text.rsplit_once('@') {
         Some((name, version)) if !name.is_empty() => (name, Some(version.to_owned())),
@@ -38,13 +41,13 @@ fn parse_scope(text: &str) -> std::result::Result<(String, Option<String>), Stri
 }
 
 impl Origin {
-    /// The option that was given, if any: a format without resources and scopes takes none.
+    /// The option that was given, if any. Formats without resources and scopes reject it.
     pub(crate) fn option(&self) -> Option<&'static str> {
         let resource = Some("--resource").filter(|_| !self.resource.is_empty());
         resource.or(self.scope.is_some().then_some("--scope"))
     }
 
-    /// Says it of all resources and scopes.
+    /// Sets the attributes of all resources and the scope of all profiles.
     pub(crate) fn set(&self, profiles: &mut Profiles) -> Result<()> {
         if !self.resource.is_empty() {
             profiles.edit_attributes(AttributeOwner::Resource, |resource| {

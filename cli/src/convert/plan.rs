@@ -1,16 +1,16 @@
-//! What is converted to what, and where it goes: decided before anything is read.
+//! Decides the format, the output and the compression of each input before any input is read.
 //!
-//! Nothing is read or written here, so whatever is refused is refused before anything was done, and
-//! the same arguments give the same plan. Names of outputs come from names of inputs:
+//! A plan reads and writes no profiles, so invalid arguments are rejected before any output exists,
+//! and the same arguments give the same plan. Names of outputs derive from names of inputs:
 //!
 //! ```text
 //! a.pb.gz, b/c.pprof  -o out/ --to otlp   ─►  out/a.otlp, out/b/c.otlp
 //! a.pb, a.pb.gz       -o out/ --to otlp   ─►  out/a.pb.otlp, out/a.pb.gz.otlp
 //! ```
 //!
-//! Asked in this order: one stdin at most; where outputs go; the format; options that the format
-//! has no use for; the names of all outputs; their compression. An option without an effect is an
-//! error, since who gave it believes that it had one.
+//! Checks run in this order: at most one stdin; the output; the format; options that the format
+//! does not support; the names of all outputs; their compression. An option without effect is an
+//! error, because the user expects one.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -24,10 +24,10 @@ use crate::input::{Input, Inputs, quoted};
 use crate::output::is_null;
 use crate::text::shown_path;
 
-/// Where an output goes.
+/// The destination of an output.
 #[derive(Debug)]
 pub(crate) enum Target {
-    /// One output only, as two files behind each other would be none.
+    /// Takes one output only: a reader could not separate two concatenated files.
     Stdout,
     File(PathBuf),
 }
@@ -36,12 +36,13 @@ pub(crate) enum Target {
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) input: Input,
-    /// Where it goes, if it becomes one file; of several this is the name that numbers are put
-    /// into.
+    /// The destination. If the input becomes several files, their labels are inserted into this
+    /// name.
     pub(crate) target: Target,
-    /// Decided by flags, names and the format's custom: never by the content.
+    /// The compression, chosen by flags, the name and the format's convention, never by the
+    /// content.
     pub(crate) packing: Packing,
-    /// Whether the directories it goes to are made: those of a tree that is copied are.
+    /// Whether to create missing directories, as needed when a directory tree is converted.
     pub(crate) make_directories: bool,
 }
 
@@ -51,31 +52,33 @@ impl Borrow<Input> for Job {
     }
 }
 
-/// How many outputs the inputs become.
+/// How the inputs map to outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outputs {
-    /// One for each input.
+    /// One output for each input.
     Each,
-    /// One for all of them.
+    /// One output for all inputs.
     One,
 }
 
-/// Everything one call does.
+/// Everything that one run does.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// All that the arguments mean, with what could not be found: the run reports it.
+    /// All inputs that the arguments name, and the names that match no file; the run reports these.
     pub(crate) inputs: Inputs,
-    /// One for all outputs of a run.
+    /// The format of all outputs.
     pub(crate) format: Format,
     pub(crate) jobs: Vec<Job>,
-    /// A warning that the name of the output says another format.
+    /// A warning if the name of the output suggests another format.
     pub(crate) misnamed: Option<String>,
 }
 
 impl Plan {
+    /// Plans a run.
+    ///
     /// # Errors
     ///
-    /// A sentence about what the arguments lack.
+    /// A sentence about the invalid or missing argument.
     pub(crate) fn of(args: &Args, outputs: Outputs) -> Result<Self, String> {
         let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
         let mut inputs = Inputs::but(&args.inputs, output);
@@ -133,7 +136,8 @@ impl Plan {
     }
 }
 
-/// A sentence about a last input that does not exist and looks like the output, as `cp` has it.
+/// Returns an error if the last argument looks like an output, as for `cp`: it does not exist and
+/// has a format's extension.
 fn lacks_output(args: &Args) -> Option<String> {
     let (last, inputs) = args.inputs.split_last()?;
     let is_output = args.output.is_none() && !inputs.is_empty() && !last.exists();
@@ -146,32 +150,32 @@ fn lacks_output(args: &Args) -> Option<String> {
     ))
 }
 
-/// A sentence about a name that says another format than the one that is written.
+/// Returns a warning if the name suggests another format than the one written.
 ///
-/// Formats that share an extension are not told apart: `.otlp` is right for every generation.
+/// Formats with the same extensions count as equal: `.otlp` fits every generation.
 fn misnamed_as(path: &Path, format: Format) -> Option<String> {
     let said = Format::of_path(path).filter(|said| said.extensions() != format.extensions())?;
     let path = shown_path(path);
     Some(format!("{path} is named like {said}, and {format} is written to it"))
 }
 
-/// Whatever several inputs go to is one, or keeps nothing.
+/// Whether the output is a directory: several inputs need one, unless they go to the null device.
 fn is_directory(path: &Path, inputs: &Inputs) -> bool {
     !inputs.single && !is_null(path) || says_directory(path)
 }
 
-/// A path that ends in a separator is one before it exists.
+/// Whether the path names a directory: it exists as one, or ends in a separator.
 fn says_directory(path: &Path) -> bool {
     let last = path.as_os_str().as_encoded_bytes().last().copied();
     last.is_some_and(|byte| std::path::is_separator(byte.into())) || path.is_dir()
 }
 
-/// The format that was asked for, or that the output's name means.
+/// Returns the requested format, or the format of the output's extension.
 ///
 /// # Errors
 ///
-/// A sentence about what is missing: a directory for several inputs, a format that neither `--to`
-/// nor the name says.
+/// A sentence about the missing argument: several inputs without a directory, or neither `--to` nor
+/// an extension that names a format.
 fn format(args: &Args, inputs: &Inputs, output: Option<&Path>) -> Result<Format, String> {
     let Some(path) = output else {
         if !inputs.single {
@@ -211,9 +215,10 @@ fn format(args: &Args, inputs: &Inputs, output: Option<&Path>) -> Result<Format,
     }
 }
 
-/// What was asked for; else by the name; else gzip for formats that are gzipped on disk by custom.
+/// Chooses the compression: by flag, else by name, else gzip for formats that are conventionally
+/// gzipped on disk.
 ///
-/// `--gzip` and `--no-gzip` overrule the name, so `x.pb.gz` with `--no-gzip` is written as it is.
+/// `--gzip` and `--no-gzip` override the name, so `--no-gzip` writes `x.pb.gz` uncompressed.
 fn packing(args: &Args, path: Option<&Path>, format: Format) -> Packing {
     let named = path.map_or(Packing::None, Packing::of_path);
     match (args.gzip, args.no_gzip) {
@@ -224,7 +229,7 @@ fn packing(args: &Args, path: Option<&Path>, format: Format) -> Packing {
     }
 }
 
-/// What is read, and where it goes.
+/// Pairs each input with its output.
 ///
 /// # Errors
 ///
@@ -238,7 +243,7 @@ fn jobs(
     let file = |path: &Path| Target::File(path.to_owned());
     match output {
         Some(path) if is_directory(path, inputs) => into_directory(args, inputs, path, format),
-        // Without a directory there is one input, but for the device that takes all.
+        // Only the null device takes several inputs without being a directory.
         Some(path) if !inputs.single => {
             let jobs = inputs.all.iter().map(|input| job(args, input, file(path), format));
             Ok(jobs.collect())
@@ -250,7 +255,7 @@ fn jobs(
     }
 }
 
-/// A job of a run without a directory.
+/// Creates a job that does not write into a directory.
 fn job(args: &Args, input: &Input, target: Target, format: Format) -> Job {
     let packing = match &target {
         Target::File(path) => packing(args, Some(path), format),
@@ -259,16 +264,18 @@ fn job(args: &Args, input: &Input, target: Target, format: Format) -> Job {
     Job { input: input.clone(), target, packing, make_directories: false }
 }
 
-/// A job for each input, named like it; where that makes two names one, both keep the extension
-/// they had: `a.pb.otlp` and `a.pb.gz.otlp`.
+/// Creates a job for each input, with an output named after the input. If two names would be equal,
+/// both keep their extension: `a.pb.otlp` and `a.pb.gz.otlp`.
 ///
-/// Linear in the inputs: names are counted first, and given away second. A name without its
-/// extension is preferred, as `cpu.pb.gz.otlp` is not what anybody would have typed.
+/// A name without the extension is preferred, because users do not expect `cpu.pb.gz.otlp`. The
+/// first pass counts names and the second assigns them, so the time is linear in the number of
+/// inputs.
 ///
 /// # Errors
 ///
-/// Two inputs that would be one file even by their full names. Not of what was found in a directory under a name that is
-/// no format's, such as a README: it may be passed over, and if it is not, the run refuses the second of them.
+/// Two inputs have the same output even with their extensions. Files that were found in a directory
+/// and do not have the extension of a format, such as a README, are exempt: they may be skipped. If
+/// they are not, the run rejects the second of them.
 fn into_directory(
     args: &Args,
     inputs: &Inputs,

@@ -1,11 +1,11 @@
-//! What one conversion lost, told on stderr.
+//! The report on one input, printed to stderr.
 //!
-//! Losses (while writing) and findings (while reading) are one list to whoever reads the report:
-//! what is missing at the end is missing, whichever step dropped it. In JSON they stay apart, as
-//! their codes are of two catalogues.
+//! The text lists losses of the writer and findings of the reader together, because the user cares
+//! about missing data and not about the step that dropped it. JSON keeps them apart, because their
+//! codes are in two catalogues.
 //!
 //! ```text
-//! cpu.pb.gz: pprof to folded: lossy                     the form for people: the verdict,
+//! cpu.pb.gz: pprof to folded: lossy                     text: formats and verdict, then rows
 //!   dropped  934 × function.source_dropped  file names or line numbers were dropped (location_table[1])
 //!   dropped    1 × time.dropped             the start time or the duration was dropped (time_unix_nano)
 //! ```
@@ -28,28 +28,28 @@ use crate::numbers::{counted, grouped};
 use crate::style::{BAD, BOLD, WARN, styled};
 use crate::text::shown;
 
-/// How it is told.
+/// The form of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Form {
     Text,
     Json,
 }
 
-/// The form of the JSON object. Keys are only ever added to it.
+/// The version of the JSON object's schema. Releases only add keys.
 const SCHEMA: &str = "otlp-profiles/convert/1";
 
 /// The report on one input.
 pub(crate) struct Report<'a> {
-    /// As it was named on the command line or found in a directory; `-` is stdin.
+    /// The name as given on the command line or found in a directory; `-` for stdin.
     input: &'a str,
-    /// The name of the format that was to be written, also where nothing was.
+    /// The name of the requested format, also if the input failed.
     to: &'static str,
-    /// None of an input that failed; but what `--deny-loss` refused is here, so that the report
-    /// says why.
+    /// The result. `None` for an input that failed, unless `--deny-loss` refused it: the report
+    /// then gives the losses.
     converted: Option<&'a Converted>,
-    /// Names of the files that were written; none where nothing was.
+    /// Names of the files that were written; empty after a failure.
     outputs: &'a [String],
-    /// Set where nothing was written.
+    /// The error if the output was not written.
     failure: Option<&'a Failure>,
 }
 
@@ -65,7 +65,7 @@ impl<'a> Report<'a> {
         Self { input, to, converted, outputs, failure: None }
     }
 
-    /// The report on an input of which nothing was written.
+    /// Reports on an input whose output was not written.
     pub(crate) fn failed(
         input: &'a str,
         to: Format,
@@ -76,11 +76,12 @@ impl<'a> Report<'a> {
         Self { input, to, converted, outputs: &[], failure }
     }
 
-    /// A sentence on what a viewer's format leaves out, where the table has it only with `-v`.
+    /// Returns a sentence about the data that a viewer's format omits. With `-v`, the table lists
+    /// that data instead.
     pub(crate) fn summary(&self, notes: bool) -> Option<(&'a str, String)> {
         let converted = self.converted.filter(|_| self.failure.is_none() && !notes)?;
         let kept = kept_by(self.to)?;
-        // Sample types are chosen, and have a sentence of their own.
+        // Choosing sample types has its own message.
         let is_counted = |row: &&Row| row.is_usual && row.code != "sample_type.left_out";
         let count = rows(converted).iter().filter(is_counted).count() as u64;
         let (input, to, kinds) = (self.input, self.to, counted(count, "kind"));
@@ -88,14 +89,14 @@ impl<'a> Report<'a> {
         (count > 0).then_some((input, message))
     }
 
-    /// The names of several outputs, which the arguments do not have.
+    /// Returns a line with the names of the outputs, if there are several.
     pub(crate) fn wrote(&self) -> Option<String> {
         let (first, rest) = self.outputs.split_at(self.outputs.len().min(MOST_LISTED));
         let more = notices::and_more(rest.len() as u64);
         (first.len() > 1).then(|| format!("wrote {}{more}", first.join(", ")))
     }
 
-    /// The report, if there is anything to say in that form.
+    /// Formats the report, or returns `None` if it is empty in that form.
     pub(crate) fn to_string(&self, form: Form, console: &Console) -> Option<String> {
         match form {
             Form::Json => Some(self.to_json().to_string()),
@@ -103,9 +104,10 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Of an input that failed before it was read there is no more than its name and the error.
+    /// Formats the report as JSON. An input that failed before it was read has only its name and
+    /// the error.
     ///
-    /// Which keys there are is documented in `docs/CLI.md`, and what reads them relies on it.
+    /// `docs/CLI.md` documents the keys, and programs rely on them.
     fn to_json(&self) -> Value {
         let mut object = json!({
             "schema": SCHEMA,
@@ -137,13 +139,13 @@ impl<'a> Report<'a> {
         object
     }
 
-    /// A table, the worst first; nothing where there is nothing to say.
+    /// Formats a table with the worst losses first, or returns `None` if it has no rows.
     ///
-    /// Notes, which lose no meaning, only where everything is shown (`-v`).
+    /// Notes keep the meaning, so they appear only with `-v`.
     fn to_text(&self, notes: bool) -> Option<String> {
         let converted = self.converted?;
         let mut rows = rows(converted);
-        // Nobody expects a viewer's format to keep what no viewer shows.
+        // Users do not expect a viewer's format to keep data that no viewer shows.
         let summed_up = !notes && self.failure.is_none() && kept_by(self.to).is_some();
         rows.retain(|row| notes || row.kind > LossKind::Note && !(summed_up && row.is_usual));
         rows.sort_by(|a, b| b.kind.cmp(&a.kind).then(a.code.cmp(b.code)));
@@ -176,7 +178,7 @@ impl<'a> Report<'a> {
 /// The most outputs that a message lists.
 const MOST_LISTED: usize = 20;
 
-/// What a viewer's format keeps.
+/// Describes the data that a viewer's format keeps.
 fn kept_by(format: &str) -> Option<&'static str> {
     match format {
         "folded" | "speedscope" => Some("keeps names and values only"),
@@ -185,23 +187,22 @@ fn kept_by(format: &str) -> Option<&'static str> {
     }
 }
 
-/// A row of the table.
-///
-/// A loss of the writer or a finding of the reader, whose place is its first example.
+/// A row of the table: a loss of the writer, or a finding of the reader with its place as the first
+/// example.
 struct Row<'a> {
     kind: LossKind,
     count: u64,
     code: &'a str,
-    /// The catalogue's sentence for a loss; the message for a finding, which may quote the payload.
+    /// The catalogue's sentence for a loss, or the message of a finding, which may quote the
+    /// payload.
     meaning: String,
-    /// Some of the places it happened at: the library keeps a few for each code, however many there
-    /// were.
+    /// Some of the places where it happened. The library keeps a few for each code.
     first: Vec<String>,
-    /// Whether the writer of a viewer's format is expected to leave it out: values are not.
+    /// Whether writers of viewers' formats always omit such data; values are an exception.
     is_usual: bool,
 }
 
-/// In no order: the table sorts them, once both catalogues are in it.
+/// Collects losses and findings, unsorted.
 fn rows(converted: &Converted) -> Vec<Row<'_>> {
     let losses = converted.losses.iter().map(|loss| Row {
         kind: loss.code.kind(),

@@ -1,13 +1,13 @@
-//! One run of `convert` over all inputs.
+//! Runs `convert`, or another subcommand that writes profiles, over all inputs.
 //!
 //! ```text
-//! on all cores   open ─► each message: read, choose types, add ─► refuse losses? ─► pack
-//! in their order write ─► report
-//! afterwards     the tally of losses, what is said once a run, the highest exit code
+//! on all cores   open ─► each message: read, choose types, add ─► deny losses? ─► pack
+//! in input order write ─► report
+//! afterwards     the tally of losses, notices once per run, the highest exit code
 //! ```
 //!
-//! The output of an input is written when all of it could be converted, never in part. Files appear
-//! under their name when they are complete (`output`).
+//! The output of an input is written only if all of the input was converted. A file appears under
+//! its name when it is complete (`output`).
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
@@ -35,10 +35,11 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     each(args, &CONVERT, false, &|profiles, _, _| Ok(vec![(String::new(), profiles)]), console)
 }
 
-/// Applies a verb to every input, also when another one failed.
+/// Applies a verb to every input, and continues if one fails.
 ///
-/// Arguments that name nothing are reported first, then each input in order. Notices about many inputs and the tally
-/// come last. Inputs are taken up `in_order` if the result of one depends on those before it.
+/// Reports arguments that match no input first, then each input in order. Notices about many inputs
+/// and the tally come last. Set `in_order` to process inputs in order if the result of one depends
+/// on those before it.
 pub(crate) fn each(
     args: &Args,
     verb: &'static Verb,
@@ -71,20 +72,19 @@ pub(crate) fn each(
 /// The most labels that a message lists.
 const MOST_LISTED: usize = 10;
 
-/// One run over all inputs: outputs are written and told of in the order of the inputs.
+/// One run over all inputs. It writes outputs and reports on them in the order of the inputs.
 pub(crate) struct Run<'a> {
     args: &'a Args,
     verb: &'static Verb,
     console: &'a Console,
     to: Format,
-    /// How each input's losses are reported; else the log has those of the run.
+    /// The form of the report on each input. `None` logs the losses of the whole run instead.
     report: Option<Form>,
-    /// Losses of all inputs that were written, for a log; a report for each input makes it
-    /// needless.
+    /// Losses of all inputs that were written, for the log; unused if each input has a report.
     tally: Tally,
-    /// What was written in this run, which not even `--force` may replace.
+    /// Files written in this run. Not even `--force` may replace them.
     written: HashSet<PathBuf>,
-    /// The directories that files were written to.
+    /// The directories that files were written to; synced at the end.
     directories: BTreeSet<PathBuf>,
 }
 
@@ -96,7 +96,7 @@ impl<'a> Run<'a> {
         Self { args, verb, console, to, report, tally, written, directories }
     }
 
-    /// Ends the run; returns the exit code.
+    /// Ends the run and returns the exit code.
     pub(crate) fn finish(self, session: Session<'_>) -> Exit {
         output::sync(&self.directories);
         if self.report.is_none() {
@@ -105,7 +105,7 @@ impl<'a> Run<'a> {
         session.finish()
     }
 
-    /// Writes the result of one input and reports on it. Other inputs go on if it failed.
+    /// Writes the result of one input and reports on it. A failure does not end the run.
     pub(crate) fn job(
         &mut self,
         session: &mut Session<'_>,
@@ -130,7 +130,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Writes what was converted; gives the names of the outputs.
+    /// Writes the converted bytes and returns the names of the outputs.
     fn store(&mut self, job: &Job, blobs: Blobs) -> Result<Vec<String>, Failure> {
         let _step = self.console.step(self.verb.name, "store", &job.input.name());
         match &job.target {
@@ -139,13 +139,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Names are known before the first byte goes out, so two inputs that mean one file are refused
-    /// with that file whole. `/dev/null` takes any number of outputs under its one name.
+    /// Writes the files of one input. All names are checked before the first byte is written, so
+    /// the second of two inputs with the same output is rejected and the file of the first stays
+    /// intact. `/dev/null` accepts any number of outputs.
     ///
     /// # Errors
     ///
-    /// A file that this run wrote already, or that exists and may not be replaced; a pipe or a device that
-    /// several files would go to, which have no names there.
+    /// This run already wrote the file; or it exists and may not be replaced; or several files
+    /// would go to one pipe or device.
     fn store_files(
         &mut self,
         job: &Job,
@@ -181,8 +182,8 @@ impl<'a> Run<'a> {
         Ok(names)
     }
 
-    /// Prints the report on an input, if reports were asked for and there is something to say, and the names of
-    /// outputs that the arguments do not have.
+    /// Prints the report on an input, if reports are enabled and it is not empty, and the names of
+    /// outputs that the arguments do not contain.
     fn tell(&self, session: &mut Session<'_>, report: &Report<'_>) {
         if let Some(text) = self.report.and_then(|form| report.to_string(form, self.console)) {
             self.console.say(&text);
@@ -196,7 +197,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The line of the log on an input that was converted: one for each, at INFO, whatever it lost.
+    /// Logs that an input was converted: one INFO line for each, whatever its losses.
     fn tell_done(&self, name: &str, converted: &Converted, outputs: &[String]) {
         let noun = if converted.profiles == 1 { "Profile" } else { "Profiles" };
         let message = format!("{noun} {}", self.verb.past);
@@ -219,8 +220,8 @@ impl<'a> Run<'a> {
         self.console.log(&line);
     }
 
-    /// Says that an input failed: by its report if it is to be JSON, else by a line, with what would
-    /// have been lost.
+    /// Reports that an input failed: with its JSON report, or with a line that lists the losses if
+    /// `--deny-loss` refused them.
     pub(crate) fn failed(
         &self,
         session: &mut Session<'_>,
@@ -245,7 +246,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Several files cannot go out one behind the other: what reads them could not tell where one ends.
+/// Writes to stdout. Several files are an error: a reader could not find where one ends.
 fn to_stdout(blobs: &Blobs, force: bool) -> Result<Vec<String>, Failure> {
     let [(_, blob)] = &blobs[..] else {
         return Err(several(blobs));
@@ -254,7 +255,7 @@ fn to_stdout(blobs: &Blobs, force: bool) -> Result<Vec<String>, Failure> {
     Ok(vec!["-".to_owned()])
 }
 
-/// The profiles need several files where one fits.
+/// The error for several files where only one fits.
 fn several(blobs: &Blobs) -> Failure {
     let (files, labels) =
         (counted(blobs.len() as u64, "file"), blobs.iter().map(|(label, _)| &**label));

@@ -1,10 +1,10 @@
-//! What a whole run lost: said once for each kind, however many inputs it is in.
+//! The losses of a whole run: one line for each kind, whatever the number of inputs.
 //!
 //! ```text
 //! Data dropped: 934 × function.source_dropped, 1 × mapping.dropped in a.pb.gz (2 more)
 //! ```
 //!
-//! A thousand inputs that lose the same make one such line of each kind.
+//! A thousand inputs with the same losses give one such line for each kind.
 
 use std::collections::BTreeMap;
 
@@ -17,25 +17,25 @@ use crate::notices::and_more;
 /// The losses of a run, by kind.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
-    /// Sorted from the least to the worst kind, as `LossKind` is ordered.
+    /// Sorted by the order of `LossKind`, the least severe first.
     lost: BTreeMap<LossKind, Lost>,
 }
 
-/// One kind of loss: how often it happened, by code, and in what inputs.
+/// One kind of loss: its count by code, and the inputs concerned.
 #[derive(Debug, Default)]
 struct Lost {
-    /// How often each code was met, in all inputs together.
+    /// The count of each code over all inputs.
     counts: BTreeMap<&'static str, u64>,
-    /// The first input that lost anything of this kind: the one that the line names.
+    /// The first input with such a loss; the line names it.
     first: String,
-    /// How many inputs did; each counts once, whatever number of codes it has.
+    /// The number of inputs with such a loss; each counts once, whatever the number of codes.
     inputs: u64,
 }
 
 impl Tally {
-    /// What became of `input` was written.
+    /// Counts the losses of an input.
     ///
-    /// Called once an input is on its disk: what was refused has lost nothing.
+    /// Call it after the output is on disk: a refused output has lost no data.
     pub(crate) fn written(&mut self, input: &str, converted: &Converted) {
         let mut kinds: Vec<LossKind> = Vec::new();
         for (kind, code, count) in lost(converted) {
@@ -48,9 +48,9 @@ impl Tally {
         }
     }
 
-    /// What one conversion lost for good: `2 × frame_type.dropped, 1 × temporality.dropped`.
+    /// Lists the losses of one conversion: `2 × frame_type.dropped, 1 × temporality.dropped`.
     ///
-    /// Only what `--deny-loss` refuses: made-up values and notes are not among it.
+    /// The list has only losses that `--deny-loss` refuses, without notes and synthesized values.
     pub(crate) fn codes(converted: &Converted) -> String {
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
         let refused = lost(converted).filter(|(kind, ..)| *kind > LossKind::Synthesized);
@@ -60,7 +60,7 @@ impl Tally {
         listed(&counts)
     }
 
-    /// Logs each kind once, the worst first.
+    /// Logs each kind once, the most severe first.
     pub(crate) fn tell(&self, subcommand: &'static str, console: &Console) {
         for (kind, lost) in self.lost.iter().rev() {
             let (codes, first) = (listed(&lost.counts), &lost.first);
@@ -71,7 +71,7 @@ impl Tally {
     }
 }
 
-/// What is gone, changed or made up: the kind, the code and how often.
+/// Iterates over losses and findings beyond notes: the kind, the code and the count.
 fn lost(converted: &Converted) -> impl Iterator<Item = (LossKind, &'static str, u64)> {
     let losses = converted.losses.iter();
     let losses = losses.map(|loss| (loss.code.kind(), loss.code.as_str(), loss.count));
@@ -80,14 +80,14 @@ fn lost(converted: &Converted) -> impl Iterator<Item = (LossKind, &'static str, 
     losses.chain(findings).filter(|(kind, ..)| *kind > LossKind::Note)
 }
 
-/// By name, so the same losses make the same line.
+/// Lists codes in alphabetical order, so equal losses give equal lines.
 fn listed(counts: &BTreeMap<&str, u64>) -> String {
     let codes = counts.iter().map(|(code, count)| format!("{count} × {code}"));
     codes.collect::<Vec<_>>().join(", ")
 }
 
 impl Lost {
-    /// The name is kept of the first alone; the others are counted.
+    /// Counts an input. Only the first is named.
     fn met_in(&mut self, input: &str) {
         if self.inputs == 0 {
             input.clone_into(&mut self.first);

@@ -1,9 +1,9 @@
-//! Which sample types are written, and what files of several are named after.
+//! The choice of sample types, and labels for files of one type each.
 //!
 //! ```text
 //! --type cpu      the types of that name     pprof ─► folded, speedscope, firefox
-//! --type all      all of them
-//! without         the default type, for formats that hold one type a file; else all of them
+//! --type all      all types
+//! neither         the default type for formats that hold one type per file, else all types
 //! ```
 
 use std::collections::BTreeSet;
@@ -33,13 +33,14 @@ fn has_one_type(format: Format) -> bool {
     [Format::FOLDED, Format::FIREFOX].contains(&format)
 }
 
-/// Keeps the sample types that are wanted, and counts the others as losses.
+/// Keeps the requested sample types, and counts the others as losses.
 ///
-/// `asked` is what `--type` says of the output: nothing, where it describes an input without types.
+/// `asked` has the `--type` flags that select among types. It omits flags that describe an input
+/// without types.
 ///
 /// # Errors
 ///
-/// No profile has such a type; the message lists those there are.
+/// No profile has a requested type. The message lists the types that exist.
 pub(crate) fn choose(
     profiles: &mut Profiles,
     asked: &[(String, String)],
@@ -85,15 +86,16 @@ pub(crate) fn choose(
     Ok(())
 }
 
-/// The name and unit of every sample type, in their order.
+/// The name and unit of every sample type, in order.
 fn types(profiles: &Profiles) -> impl Iterator<Item = (&str, &str)> {
     let dictionary = profiles.dictionary();
     let kinds = profiles.iter().flat_map(|profile| profile.sample_types());
     kinds.map(|kind| (dictionary.text(kind.name), dictionary.text(kind.unit)))
 }
 
-/// The sample type that viewers show first: the one that a profile or its scope names, else the last of the first
-/// profile, as `go tool pprof` has it. OTLP since 1.8 has the default type in the first profile.
+/// The sample type that viewers show first: the one that a profile or its scope names, else the
+/// last type of the first profile, as in `go tool pprof`. OTLP since 1.8 stores the default type in
+/// the first profile.
 fn default_type(profiles: &Profiles) -> Option<(String, String)> {
     let named = profiles.entries().find_map(|entry| {
         let own = entry.dictionary().text(entry.profile().default_sample_type());
@@ -108,7 +110,8 @@ fn default_type(profiles: &Profiles) -> Option<(String, String)> {
     Some((name.to_owned(), unit.to_owned()))
 }
 
-/// What each payload of a message holds, as `name:unit`: of several sample types the default one.
+/// Labels each payload with its sample type as `name:unit`, or with the default type if it has
+/// several.
 pub(crate) fn labels(profiles: &Profiles, payloads: &[Vec<u8>], to: Format) -> Vec<String> {
     let label = |(name, unit): (&str, &str)| format!("{name}:{unit}");
     let default = |profiles: &Profiles| {

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use crate::numbers::{grouped, value};
 use crate::text::shown;
 
-/// The form of the JSON document. Keys are only ever added to it.
+/// The version of the JSON document's schema. Releases only add keys.
 const SCHEMA: &str = "otlp-profiles/diff/1";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -22,7 +22,7 @@ pub(super) enum Form {
     Folded,
 }
 
-/// What is printed.
+/// A comparison to print.
 pub(super) struct Page<'a> {
     pub(super) form: Form,
     pub(super) mode: DiffMode,
@@ -53,7 +53,7 @@ impl Page<'_> {
         &self.diff.rows[..most.min(self.diff.rows.len())]
     }
 
-    /// `cpu: 1,000 nanoseconds before, 2,000 after, +100.0 %`
+    /// The heading: `cpu: 1,000 nanoseconds before, 2,000 after, +100.0 %`
     fn head(&self) -> String {
         let Diff { sample_type, unit, base_total, new_total, .. } = self.diff;
         let (base, new) = (value(*base_total, unit), value(*new_total, unit));
@@ -107,7 +107,7 @@ impl Page<'_> {
         self.more(f)
     }
 
-    /// How many rows are left out.
+    /// Writes the number of omitted rows.
     fn more(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.diff.rows.len() - self.first(self.rows).len() {
             0 => Ok(()),
@@ -115,7 +115,7 @@ impl Page<'_> {
         }
     }
 
-    /// For the comment of a pull request.
+    /// Writes Markdown for the comment of a pull request.
     fn markdown(&self, f: &mut Formatter<'_>) -> fmt::Result {
         if let Some(verdict) = self.verdict {
             writeln!(f, "```text\n{}\n```\n", shown_lines(verdict).replace('`', "'"))?;
@@ -186,22 +186,22 @@ fn gate(verdict: &GateReport) -> Json {
     })
 }
 
-/// A number, or a string of one that 64 bits do not hold.
+/// Converts to a JSON number, or to a string if 64 bits are too few.
 fn number(number: i128) -> Json {
     i64::try_from(number).map_or_else(|_| number.to_string().into(), Json::from)
 }
 
-/// `+12.5 %`
+/// Formats a fraction as `+12.5 %`.
 fn percent(fraction: f64) -> String {
     format!("{:+.1} %", 100.0 * fraction)
 }
 
-/// Lines with names of strangers in them.
+/// Escapes control characters in each line, because names come from untrusted files.
 fn shown_lines(text: &impl Display) -> String {
     text.to_string().trim_end().lines().map(shown).collect::<Vec<_>>().join("\n")
 }
 
-/// A cell of a Markdown table.
+/// Escapes a cell of a Markdown table.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

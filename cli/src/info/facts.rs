@@ -1,8 +1,8 @@
-//! What is computed from profiles for both forms of a description.
+//! Facts computed from profiles, for both forms of a description.
 //!
-//! Sums are `i128` and stay exact in JSON: a number if 64 bits hold it, else a text of its digits.
+//! Sums are `i128` and stay exact in JSON: a number if 64 bits suffice, else a string of digits.
 //!
-//! `text` and `json` word these facts, and neither computes any: so both forms of one file agree.
+//! `text` and `json` only format these facts, so both forms of a description agree.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -14,17 +14,17 @@ use serde_json::{Map, Number, Value as Json, json};
 use crate::numbers::grouped;
 use crate::text::{beginning, hex_beginning};
 
-/// The messages of a file that are listed, and of all of them together the resources, scopes and
-/// profiles: more than anybody reads, and few enough to be kept until they are printed. The rest are
-/// counted.
+/// The most messages of a file that are listed, and the most resources, scopes and profiles of all
+/// its messages. It is more than people read, and few enough to keep in memory until they are
+/// printed. The rest are counted.
 pub(super) const MOST_LISTED: usize = 10_000;
 
-/// The sums of all profiles of a message by type and unit, in the order they are met.
+/// The sums of all profiles of a message by type and unit, in order of first appearance.
 ///
-/// By ids of the dictionary, in which equal texts are usually one row.
+/// Types are compared by the ids of their strings, because equal strings usually share a row.
 ///
-/// Several messages may describe the same process by types of the same name; their sums are added,
-/// as a person would. Overflow is impossible: `i128` holds more `i64` than a file has.
+/// Several messages may describe one process with types of the same names; their sums are added.
+/// `i128` cannot overflow, because no file holds enough `i64` values.
 pub(crate) fn total(summary: &Summary, most: usize) -> Vec<(String, String, i128)> {
     let text = |id| text(summary.outline().dictionary(), id, most);
     let mut rows: HashMap<(StringId, StringId), usize> = HashMap::new();
@@ -41,7 +41,7 @@ pub(crate) fn total(summary: &Summary, most: usize) -> Vec<(String, String, i128
     total
 }
 
-/// How many rows each table has, besides the empty row 0 that all have.
+/// The number of rows of each table, without the empty row 0.
 pub(crate) fn tables(of: &Summary) -> [(&'static str, u64); 7] {
     let rows = of.tables();
     [
@@ -55,15 +55,15 @@ pub(crate) fn tables(of: &Summary) -> [(&'static str, u64); 7] {
     ]
 }
 
-/// A number, exactly: as a text where 64 bits do not hold it.
+/// Converts to a JSON number, or to a string if 64 bits are too few.
 pub(crate) fn number(number: i128) -> Json {
     Number::from_i128(number).map_or_else(|| number.to_string().into(), Json::Number)
 }
 
-/// A text of the payload, cut where it has more than `most` characters.
+/// A string of the payload, truncated to `most` characters.
 ///
-/// All that a description says goes through here or through [`value`]: a text that the payload has
-/// once may be that of every profile.
+/// All payload text of a description passes through here or through [`value`]. Without the limit,
+/// one long string that every profile refers to would be printed for each profile.
 pub(crate) fn text(dictionary: &Dictionary, id: StringId, most: usize) -> String {
     beginning(dictionary.text(id), most)
 }
@@ -79,7 +79,7 @@ pub(crate) fn attributes(dictionary: &Dictionary, ids: &[AttributeId], most: usi
     object(dictionary, attributes.map(|attribute| (attribute.key, &attribute.value)), most)
 }
 
-/// Of a key that is there twice, the last value is shown.
+/// Converts attributes to an object. For a repeated key, the last value is shown.
 fn object<'a>(
     dictionary: &Dictionary,
     pairs: impl Iterator<Item = (StringId, &'a Value)>,
@@ -92,9 +92,10 @@ fn object<'a>(
     Json::Object(object)
 }
 
-/// A value; what JSON cannot say is a text, and bytes are hex digits.
+/// Converts a value. Numbers that JSON cannot represent become strings, and bytes become hex
+/// digits.
 ///
-/// Cut where it is long: an attribute that the payload has once may be that of every profile.
+/// Long values are truncated, because every profile may refer to one attribute.
 fn value(dictionary: &Dictionary, of: &Value, room: &mut Room) -> Json {
     match of {
         Value::Empty => Json::Null,
@@ -111,7 +112,7 @@ fn value(dictionary: &Dictionary, of: &Value, room: &mut Room) -> Json {
     }
 }
 
-/// As many values as there is room for, and how many more there are.
+/// Converts an array up to the character budget, and appends the number of omitted values.
 fn array(dictionary: &Dictionary, values: &[Value], room: &mut Room) -> Json {
     let mut shown: Vec<Json> = Vec::new();
     for (row, one) in values.iter().enumerate() {
@@ -124,7 +125,7 @@ fn array(dictionary: &Dictionary, values: &[Value], room: &mut Room) -> Json {
     shown.into()
 }
 
-/// The same of a list of named values.
+/// Converts a list of named values in the same way.
 fn key_values(dictionary: &Dictionary, list: &[KeyValue], room: &mut Room) -> Json {
     let mut shown = Map::new();
     for (row, pair) in list.iter().enumerate() {
@@ -139,16 +140,16 @@ fn key_values(dictionary: &Dictionary, list: &[KeyValue], room: &mut Room) -> Js
     shown.into()
 }
 
-/// How many characters of a value are still shown.
+/// The number of characters of a value that may still be shown.
 struct Room(usize);
 
 impl Room {
-    /// What a value in a list takes besides its text, so that lists of very many end as well.
+    /// The charge for an element of a list besides its text. It bounds lists of empty values.
     const ITEM: usize = 4;
-    /// More in an object, which takes more memory than its characters.
+    /// The charge for an entry of an object, which takes more memory than its characters.
     const PAIR: usize = 16;
 
-    /// Takes room of this length; whether there is some left for a text, so that none is cut to nothing.
+    /// Charges the budget. Returns whether any is left, so that no text is truncated to nothing.
     fn take(&mut self, length: usize) -> bool {
         self.0 = self.0.saturating_sub(length);
         self.0 > 0
@@ -167,41 +168,41 @@ impl Room {
     }
 }
 
-/// How many resources, scopes and profiles of a file are still listed, and the profiles that are not.
+/// The budget of resources, scopes and profiles listed for a file, and the number of profiles
+/// beyond it.
 ///
-/// In cells, as what is listed asks while it is made of borrowed parts.
+/// All messages share one budget, because a file of a million empty resources is as long to print
+/// as one of a million profiles, in one message or in many.
 ///
-/// One budget for resources, scopes and profiles of all messages together: a file of a million
-/// empty resources is as long to print as one of a million profiles, in one message or in many.
+/// The fields are cells because iterators over borrowed parts update them.
 pub(crate) struct Listed {
-    /// How many more are listed.
+    /// The number of entries that may still be listed.
     left: Cell<usize>,
-    /// Profiles of this message that were not; resources and scopes are not counted, as nobody asks
-    /// for them.
+    /// Profiles of this message that were not listed. Resources and scopes are not counted.
     unlisted: Cell<usize>,
 }
 
 impl Listed {
-    /// Room for [`MOST_LISTED`]; made anew for each file.
+    /// Creates the budget for one file: [`MOST_LISTED`] entries.
     pub(crate) fn new() -> Self {
         Self { left: Cell::new(MOST_LISTED), unlisted: Cell::new(0) }
     }
 
-    /// Whether one more is listed.
+    /// Charges one entry, and returns whether it may be listed.
     pub(crate) fn has_room(&self) -> bool {
         let left = self.left.get();
         self.left.set(left.saturating_sub(1));
         left > 0
     }
 
-    /// The same of a profile, which is counted if not.
+    /// Does the same for a profile, and counts it if it may not be listed.
     pub(crate) fn has_room_for_profile(&self) -> bool {
         let listed = self.has_room();
         self.unlisted.set(self.unlisted.get() + usize::from(!listed));
         listed
     }
 
-    /// Asked at the end of each message, for the line `more`; the next one counts anew.
+    /// Returns the number of unlisted profiles of a message, and resets it for the next one.
     pub(crate) fn take_unlisted(&self) -> usize {
         self.unlisted.take()
     }

@@ -1,8 +1,8 @@
 //! A description as JSON.
 //!
-//! One object a file, one a message. Keys are only ever added; one that does not apply is left out.
-//! Numbers are exact. Texts are cut where they are long, and otherwise as they are, since JSON's
-//! encoder escapes what a terminal must not see.
+//! There is one object per file and per message. Releases only add keys; a key that does not apply
+//! is absent. Numbers are exact. Long texts are truncated. The JSON encoder escapes control
+//! characters.
 //!
 //! ```text
 //! {"schema": "otlp-profiles/info/1", "files": [           info::SCHEMA; keys are sorted
@@ -32,11 +32,11 @@ use crate::reading::{Known, Message};
 use crate::text::MOST_IN_JSON;
 use crate::time::rfc3339;
 
-/// One file.
+/// Converts the description of a file.
 ///
-/// `error` is the first failure of the file; a message in frames has its own.
+/// `error` is the first failure of the file; each message in a frame has its own.
 ///
-/// Takes the description by value: its messages are JSON already and move into the object.
+/// Takes the description by value to move its messages, which are JSON already, into the object.
 pub(crate) fn file(described: Described) -> Json {
     let mut object = json!({ "path": described.name });
     if let Some(failure) = described.failures.first() {
@@ -56,7 +56,7 @@ pub(crate) fn file(described: Described) -> Json {
     let (failures, listed) = (described.failures, described.messages.len());
     let messages = described.messages.into_iter().filter_map(|message| match message {
         Printed::Json(message) => Some(message),
-        // Of a file without frames it is the file's.
+        // The failure of an unframed message is the `error` of the file.
         Printed::Failed(_) if described.framing == Framing::None => None,
         Printed::Failed(row) => {
             failures.get(row).map(|failure| json!({ "error": failure.to_json() }))
@@ -70,9 +70,9 @@ pub(crate) fn file(described: Described) -> Json {
     object
 }
 
-/// One message of a file.
+/// Converts one message of a file.
 ///
-/// `readings` is there only for a guess.
+/// The key `readings` is present only if the format was guessed.
 pub(crate) fn message<T: Known + Deref<Target = Summary>>(
     message: &Message<'_, T>,
     listed: &Listed,
@@ -96,9 +96,8 @@ pub(crate) fn message<T: Known + Deref<Target = Summary>>(
     object
 }
 
-/// What the formats that fit read, where they read different values.
-///
-/// Each format that fits, with its own sums: who knows what was measured sees which is right.
+/// The sums of each format that fits, if they differ. Users who know what was measured can then
+/// choose the right format.
 fn readings<T: Known + Deref<Target = Summary>>(message: &Message<'_, T>) -> Json {
     let others = message.other_readings();
     let all = [&message.reading].into_iter().chain(&others);
@@ -113,10 +112,10 @@ fn readings<T: Known + Deref<Target = Summary>>(message: &Message<'_, T>) -> Jso
         .collect()
 }
 
-/// A resource, unless nothing of it is listed.
+/// Converts a resource, or returns `None` beyond the budget.
 ///
-/// The profiles are taken from `profiles` even where nothing is listed: the iterator runs over the
-/// message's profiles, and the next resource begins with its own.
+/// Consumes its profiles from `profiles` in either case: the iterator covers the whole message, and
+/// the profiles of the next resource follow.
 fn resource<'a>(
     dictionary: &Dictionary,
     of: &ResourceProfiles,
@@ -138,14 +137,13 @@ fn resource<'a>(
     })
 }
 
-/// The types of the entities that the resource describes, by `Resource.entity_refs`: `service`,
-/// `host`.
+/// The types of the entities in `Resource.entity_refs`, such as `service` and `host`.
 fn entities(dictionary: &Dictionary, resource: &Resource) -> Json {
     let types = resource.entity_refs().iter().map(|entity| text(dictionary, entity.entity_type));
     types.collect()
 }
 
-/// Takes as many of `profiles` as the scope has, listed or not: see [`resource`].
+/// Converts a scope. Consumes its profiles from `profiles`, listed or not: see [`resource`].
 fn scope<'a>(
     dictionary: &Dictionary,
     of: &ScopeProfiles,
@@ -168,8 +166,8 @@ fn scope<'a>(
     })
 }
 
-/// `time` is RFC 3339 and null where the profile does not say it or the calendar cannot; the number
-/// beside it is always there.
+/// Converts a profile. `time` is RFC 3339, and null if the time is unset or outside the calendar.
+/// `time_unix_nano` is always present.
 fn profile(dictionary: &Dictionary, summary: ProfileSummary<'_>) -> Json {
     let of = summary.profile;
     let types = of.sample_types().iter().zip(summary.sums).map(|(one, sum)| {
@@ -196,12 +194,12 @@ fn profile(dictionary: &Dictionary, summary: ProfileSummary<'_>) -> Json {
     })
 }
 
-/// The beginning of a text of the payload.
+/// A string of the payload, truncated.
 fn text(dictionary: &Dictionary, id: StringId) -> String {
     facts::text(dictionary, id, MOST_IN_JSON)
 }
 
-/// `aggregation_temporality` is left out where the format has none.
+/// Converts a sample type. `aggregation_temporality` is absent if the format does not store it.
 fn value_type(dictionary: &Dictionary, of: ValueType) -> Json {
     let [name, unit] = [of.name, of.unit].map(|id| text(dictionary, id));
     let mut object = json!({ "type": name, "unit": unit });

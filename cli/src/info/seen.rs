@@ -1,11 +1,10 @@
-//! What is described of a message: by a walk that counts, or by reading all of it.
+//! Two ways to summarise a message: counting its rows, or reading all of it.
 //!
-//! Both are a [`Summary`]; they differ in how it is made, and [`Known`] lets the one loop over
-//! messages make either.
+//! Both give a [`Summary`]. [`Known`] lets one loop over messages use either.
 //!
 //! ```text
-//! Quick   Summary::of(payload)               samples and rows are counted, references are not followed
-//! Full    Summary::of_reading(read(payload)) everything is proved, then summed up
+//! Quick   Summary::of(payload)               counts samples and rows, does not resolve references
+//! Full    Summary::of_reading(read(payload)) validates everything, then adds it up
 //! ```
 
 use std::ops::Deref;
@@ -14,13 +13,13 @@ use otlp_profiles::{Detected, Profiles, ReadOptions, Reading, Summary, read};
 
 use crate::reading::Known;
 
-/// The summary of a message that was read in full.
+/// The summary of a message that was read completely.
 pub(crate) struct Full(Summary);
 
-/// The summary of a message that was walked, if it is a usual one.
+/// The summary of a message whose rows were counted.
 ///
-/// Where the walk meets what it does not know, the library reads the message instead: the numbers
-/// are the same either way, and `Summary::is_checked` says which it was.
+/// If the walk meets an unusual field, the library reads the message instead. The numbers are the
+/// same either way; `Summary::is_checked` reports which it was.
 pub(crate) struct Quick(Summary);
 
 impl Known for Full {

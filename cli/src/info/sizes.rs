@@ -1,13 +1,14 @@
-//! Where the bytes of a message go, for people and as JSON.
+//! The sizes of the fields of a message, as text and as JSON.
 //!
 //! ```text
 //!     field                 times   bytes   share   in gzip
 //!     Profile.sample        …                          a table, the largest first
 //!       value               …                          its fields, the largest first
-//!       (tags and lengths)  …                          what is of none of its fields
+//!       (tags and lengths)  …                          bytes outside its fields
 //! ```
 //!
-//! `in gzip` is how many bytes the gzip would be smaller without the field; they need not add up.
+//! `in gzip` is the number of bytes by which the gzip shrinks without the field. These numbers need
+//! not add up.
 
 use std::fmt::Write;
 
@@ -21,7 +22,7 @@ use crate::text::shown;
 
 /// The lines of `--sizes`, below the description of a message.
 ///
-/// An error is a line here and no failure of the run: the description above it stands all the same.
+/// An error becomes a line and does not fail the run, because the description above is still valid.
 pub(crate) fn text(sizes: &Result<Sizes>) -> String {
     let mut page = String::new();
     match sizes {
@@ -31,14 +32,14 @@ pub(crate) fn text(sizes: &Result<Sizes>) -> String {
     page
 }
 
-/// A name in ten columns, as all lines of a page have it.
+/// Appends a line. The name takes ten columns, as in all lines of a page.
 fn line(page: &mut String, name: &str, text: &str) {
-    // Writing to a text does not fail.
+    // Writing to a `String` cannot fail.
     let _ = writeln!(page, "  {name:<10} {}", shown(text));
 }
 
-/// Both sizes, what `--compact` would make of it, then table by table, then the largest texts and
-/// stacks, in the order in which the library ranks them.
+/// Formats both sizes, the size with `--compact`, the tables, and then the largest strings and
+/// stacks in the library's order.
 fn page_of(page: &mut String, sizes: &Sizes) {
     let all = sizes.bytes();
     let gzipped = grouped(sizes.gzipped());
@@ -75,7 +76,7 @@ fn page_of(page: &mut String, sizes: &Sizes) {
     }
 }
 
-/// A field below its table; a message has only what is of none of its fields.
+/// The name of a field below its table. The row of a message counts only its tags and lengths.
 fn field_name(field: &FieldSize) -> String {
     match (field.path.is_empty(), field.is_message) {
         (true, _) => "  (tags and lengths)".to_owned(),
@@ -84,9 +85,9 @@ fn field_name(field: &FieldSize) -> String {
     }
 }
 
-/// Shares are cut, not rounded, to a tenth of a percent, and computed in 128 bits.
+/// Appends a row. Shares are truncated to a tenth of a percent, and computed in 128 bits.
 ///
-/// The columns are wide enough for a message of a terabyte; a longer name pushes its own row only.
+/// The columns fit a message of a terabyte. A longer name shifts only its own row.
 fn row(page: &mut String, all: u64, name: &str, (times, bytes, gzip): (u64, u64, Option<i64>)) {
     let permille = u128::from(bytes) * 1000 / u128::from(all.max(1));
     let share = format!("{}.{}%", permille / 10, permille % 10);
@@ -96,8 +97,8 @@ fn row(page: &mut String, all: u64, name: &str, (times, bytes, gzip): (u64, u64,
     let _ = writeln!(page, "{}", line.trim_end());
 }
 
-/// Both numbers with the difference, since `--compact` may also make a message larger, and losses,
-/// as it may write less than there was.
+/// Formats the compact size with the difference and the losses, because `--compact` may also
+/// enlarge a message or drop data.
 fn compact_text(sizes: &Sizes, compact: &CompactSize) -> String {
     let of = |before: u64, after: u64| {
         let saved = i128::from(before) - i128::from(after);
@@ -113,12 +114,12 @@ fn compact_text(sizes: &Sizes, compact: &CompactSize) -> String {
     format!("{raw} bytes, {gzip} gzipped{losses}")
 }
 
-/// Codes alone, without counts: enough to decide whether to look closer with `convert`.
+/// The codes without counts, which suffice to decide whether to run `convert` for details.
 fn codes(losses: &Losses) -> Vec<String> {
     losses.iter().map(|loss| loss.code.to_string()).collect()
 }
 
-/// `sizes` of a message in JSON.
+/// The key `sizes` of a message in JSON.
 pub(crate) fn json(sizes: &Result<Sizes>) -> Json {
     let sizes = match sizes {
         Ok(sizes) => sizes,
@@ -131,12 +132,12 @@ pub(crate) fn json(sizes: &Result<Sizes>) -> Json {
     object
 }
 
-/// In the place of the object that could not be made, so that a reader finds one either way.
+/// The object in place of sizes that could not be computed.
 fn failed(error: &Error) -> Json {
     json!({ "error": said(error).to_json() })
 }
 
-/// An error as the command says it, by its flags.
+/// Converts an error to the command's form, which names flags.
 fn said(error: &Error) -> Failure {
     Failure::of(error, Exit::Input)
 }

@@ -2,14 +2,15 @@
 //!
 //! ```text
 //! cpu.pb.gz
-//!   size       3,517 bytes, … inflated (gzip)      a line: a name in ten columns, then what is said
+//!   size       3,517 bytes, … inflated (gzip)      a line: a name in ten columns, then the text
 //!   format     pprof (certain): …
 //!   profile    samples in count, cpu in nanoseconds
-//!     samples  143                                 two more columns in for what is of a profile
+//!     samples  143                                 lines of a profile: indented by two more
+//!     columns
 //! ```
 //!
-//! Whatever a payload says goes through [`shown`], which takes controls out. What is absent has no
-//! line.
+//! All payload text passes through [`shown`], which escapes control characters. Absent facts have
+//! no line.
 
 use std::fmt::Write;
 use std::ops::Deref;
@@ -28,49 +29,49 @@ use crate::style::{BOLD, WARN, styled};
 use crate::text::{MOST_SHOWN, shown};
 use crate::time::{is_implausible, rfc3339, seconds};
 
-/// What stands for nothing.
+/// Replaces an empty text.
 const NONE: &str = "(none)";
 
-/// Lines of a name and what is to be said under it.
+/// Lines of a name and a text.
 #[derive(Default)]
 struct Page(String);
 
 impl Page {
-    /// A name in ten columns and a text: what is said of a file or a message.
+    /// Appends a line about a file or a message: a name in ten columns and a text.
     fn line(&mut self, name: &str, text: &str) {
-        // Writing to a text does not fail.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(self.0, "  {name:<10} {}", shown(text));
     }
 
-    /// The same with the name in the colour of warnings, for what a person should look into.
+    /// Appends such a line with its name in the colour of warnings.
     fn warning(&mut self, name: &str, text: &str) {
         let name = styled(&format!("{name:<10}"), WARN);
         let _ = writeln!(self.0, "  {name} {}", shown(text));
     }
 
-    /// What there is too much of to be listed.
+    /// Appends the number of entries that are not listed, if any.
     fn unlisted(&mut self, count: usize, what: &str) {
         if count > 0 {
             self.line("more", &format!("{} not listed", counted(count as u64, what)));
         }
     }
 
-    /// An empty resource or scope is usual, and worth no line.
+    /// Appends a line unless the text is [`NONE`]: empty resources and scopes are common.
     fn unless_none(&mut self, name: &str, text: &str) {
         if text != NONE {
             self.line(name, text);
         }
     }
 
-    /// Two more columns in, for what is said of a profile.
+    /// Appends a line about a profile, indented by two more columns.
     fn inner(&mut self, name: &str, text: &str) {
         let _ = writeln!(self.0, "    {name:<8} {}", shown(text));
     }
 }
 
-/// One file; nothing where nothing of it could be read.
+/// Formats the description of a file, or returns `None` if the whole file is unreadable.
 ///
-/// A message that could not be read has a line here and its reason on stderr.
+/// An unreadable message has a line here; its error is on stderr.
 pub(crate) fn file(described: &Described) -> Option<String> {
     let is_read = |message: &Printed| !matches!(message, Printed::Failed(_));
     let any_read = described.messages.iter().any(is_read);
@@ -89,7 +90,7 @@ pub(crate) fn file(described: &Described) -> Option<String> {
         }
         match message {
             Printed::Text(text) => page.0.push_str(text),
-            // stderr says why.
+            // The error is on stderr.
             Printed::Failed(_) if described.count > 1 => {
                 page.warning("unreadable", "it could not be read");
             }
@@ -104,7 +105,7 @@ pub(crate) fn file(described: &Described) -> Option<String> {
     Some(page.0)
 }
 
-/// Both sizes where they differ.
+/// Formats the stored size, and the inflated size if the file is compressed.
 fn size(described: &Described) -> String {
     let stored = bytes(described.stored);
     let packing = match (described.gzip, described.zstd) {
@@ -115,10 +116,9 @@ fn size(described: &Described) -> String {
     format!("{stored}, {} inflated ({packing})", bytes(described.inflated))
 }
 
-/// One message of a file.
+/// Formats one message of a file.
 ///
-/// Resources and scopes without anything to say have no line; their profiles are listed all the
-/// same.
+/// Empty resources and scopes have no line; their profiles are listed as usual.
 pub(crate) fn message<T: Known + Deref<Target = Summary>>(
     message: &Message<'_, T>,
     listed: &Listed,
@@ -160,8 +160,8 @@ pub(crate) fn message<T: Known + Deref<Target = Summary>>(
     page.0
 }
 
-/// The sizes of the tables; those that a payload has not, perhaps because its format has no such table, only
-/// where all tables are the model's.
+/// Formats the sizes of the tables. A message that was only counted omits empty tables, because its
+/// format may lack them; one that was read has all tables of the model.
 fn tables_text(summary: &Summary) -> String {
     let tables = facts::tables(summary).into_iter();
     let tables = tables.filter(|(_, rows)| *rows > 0 || summary.is_checked());
@@ -169,9 +169,8 @@ fn tables_text(summary: &Summary) -> String {
     if tables.is_empty() { NONE.to_owned() } else { tables.join(", ") }
 }
 
-/// What the formats that fit read, and how to say which it is.
-///
-/// The sums by each format that fits: with them a person sees which reading is the right one.
+/// Appends the sums of each format that fits, so that users see which is right, and names the flag
+/// that selects it.
 fn readings<T: Known + Deref<Target = Summary>>(page: &mut Page, message: &Message<'_, T>) {
     page.warning("guess", "formats that fit as well read something else; --from says which it is");
     let others = message.other_readings();
@@ -186,7 +185,7 @@ fn readings<T: Known + Deref<Target = Summary>>(page: &mut Page, message: &Messa
     }
 }
 
-/// `name` is `format`, or `seems` of a message that could not be read.
+/// Appends the detected format. `name` is `format`, or `seems` for an unreadable message.
 fn detected(page: &mut Page, name: &str, detected: &Detected) {
     let (format, about) = (detected.format.name(), detected.format.about());
     page.line(name, &format!("{format} ({}): {about}", detected.certainty));
@@ -195,13 +194,13 @@ fn detected(page: &mut Page, name: &str, detected: &Detected) {
     }
 }
 
-/// The evidence for a format: of a message that could not be read it is all there is to go by.
+/// Appends the evidence for a format. For an unreadable message there is no other information.
 fn because(page: &mut Page, detected: &Detected) {
     detected.evidence.iter().for_each(|why| page.line("because", why));
 }
 
-/// A line for each fact that the profile states. A sum stands for each sample type, as one profile
-/// may have several in the model.
+/// Appends a line for each fact of a profile. Each sample type has its own sum, because a profile
+/// of the model may have several.
 fn profile(page: &mut Page, dictionary: &Dictionary, summary: ProfileSummary<'_>) {
     let profile = summary.profile;
     let types = profile.sample_types().iter().map(|one| type_text(dictionary, *one));
@@ -236,7 +235,7 @@ fn profile(page: &mut Page, dictionary: &Dictionary, summary: ProfileSummary<'_>
     }
 }
 
-/// Timestamps are counted beside the samples only where there are any.
+/// Formats the number of samples, and of timestamps if there are any.
 fn samples_text(summary: ProfileSummary<'_>) -> String {
     let samples = grouped(summary.samples);
     match summary.timestamps {
@@ -245,7 +244,7 @@ fn samples_text(summary: ProfileSummary<'_>) -> String {
     }
 }
 
-/// `cpu in nanoseconds (aggregation temporality delta)`.
+/// Formats a sample type: `cpu in nanoseconds (aggregation temporality delta)`.
 fn type_text(dictionary: &Dictionary, of: ValueType) -> String {
     let [name, unit] = [of.name, of.unit].map(|id| name(dictionary, id));
     let mut text = format!("{} in {}", word(&name), word(&unit));
@@ -255,12 +254,13 @@ fn type_text(dictionary: &Dictionary, of: ValueType) -> String {
     text
 }
 
-/// `(none)` for an empty text, which would otherwise leave a hole in the sentence.
+/// Returns `(none)` for an empty text, which would leave a gap in the sentence.
 fn word(text: &str) -> &str {
     if text.is_empty() { NONE } else { text }
 }
 
-/// A time before 1980 is shown and called implausible: it is the usual sign of a wrong unit.
+/// Formats a time and a duration. A time before 1980 is marked as implausible, because it usually
+/// indicates a wrong unit.
 fn time_text(profile: &Profile) -> String {
     let (time, duration) = (profile.time_unix_nano(), profile.duration_nanos());
     let from = match time {
@@ -275,7 +275,7 @@ fn time_text(profile: &Profile) -> String {
     if duration == 0 { from } else { format!("{from} for {}", seconds(duration)) }
 }
 
-/// Name, version and attributes, as far as they are there.
+/// Formats the name, the version and the attributes that are present.
 fn scope_text(dictionary: &Dictionary, scope: &Scope) -> String {
     let mut text = word(&name(dictionary, scope.name())).to_owned();
     for part in [
@@ -289,14 +289,14 @@ fn scope_text(dictionary: &Dictionary, scope: &Scope) -> String {
     text
 }
 
-/// The beginning of a text of the payload.
+/// A string of the payload, truncated.
 fn name(dictionary: &Dictionary, id: StringId) -> String {
     facts::text(dictionary, id, MOST_SHOWN)
 }
 
-/// `key=value, key=value`; JSON has more of long values.
+/// Formats attributes as `key=value, key=value`. JSON shows more of long values.
 ///
-/// `(none)` of no attributes, which is how callers see that there is nothing to print.
+/// Returns `(none)` for an empty list, so that callers can omit the line.
 fn attributes_text(attributes: &Json) -> String {
     let Some(object) = attributes.as_object().filter(|object| !object.is_empty()) else {
         return NONE.to_owned();

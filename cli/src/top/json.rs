@@ -1,11 +1,11 @@
-//! Reports as JSON. Numbers are exact: those beyond 64 bits are strings. Keys are only ever added.
+//! Reports as JSON. Numbers are exact: those beyond 64 bits are strings. Releases only add keys.
 
 use otlp_profiles::look::{Call, Header, Inline, Row, Top, Traces, Tree, Trimmed};
 use serde_json::{Value as Json, json};
 
 const SCHEMA: &str = "otlp-profiles/top/1";
 
-/// A number, or a string of its digits if it is beyond 64 bits.
+/// Converts to a JSON number, or to a string if 64 bits are too few.
 fn number(value: i128) -> Json {
     i64::try_from(value).map_or_else(|_| value.to_string().into(), Json::from)
 }

@@ -1,4 +1,4 @@
-//! `validate --baseline`: known findings are read from a file, or written to it.
+//! `validate --baseline`: reads known findings from a file, or writes them to it.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::text::shown_path;
 
-/// The baseline of a file.
+/// Reads a baseline.
 ///
 /// # Errors
 ///

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use otlp_profiles::check::Profcheck;
 
-/// Other checkers.
+/// Checkers of other projects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Checker {
     /// Of OpenTelemetry's Profiling SIG
@@ -30,7 +30,8 @@ pub(super) struct ProfcheckFlags {
 }
 
 impl ProfcheckFlags {
-    /// Its defaults are profcheck's own: shapes are checked, duplicates and orphans are not.
+    /// Converts the flags to options. The defaults are those of profcheck: it checks shapes, but
+    /// neither duplicates nor orphans.
     pub(super) fn checks(self) -> Profcheck {
         Profcheck::default()
             .check_dupes(self.check_dupes)

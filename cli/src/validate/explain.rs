@@ -1,4 +1,4 @@
-//! `validate --explain`: one rule, or the list of all.
+//! `validate --explain`: prints one rule, or the list of all.
 
 use std::fmt::Write;
 
@@ -7,7 +7,8 @@ use strsim::levenshtein;
 
 use crate::style::{BOLD, styled};
 
-/// The page of a rule with bold headings, or the list of `all`, which is not the name of a rule.
+/// Formats a rule with bold headings, or all rules for the name `all`. Returns `None` for an
+/// unknown name.
 pub(super) fn page(name: &str) -> Option<String> {
     let all = || (name == "all").then(catalogue);
     let rule = |rule: &Rule| {
@@ -21,7 +22,7 @@ pub(super) fn page(name: &str) -> Option<String> {
     Rule::find(name).map(rule).or_else(all)
 }
 
-/// A line for each rule, by id.
+/// Lists all rules by id, one per line.
 fn catalogue() -> String {
     let mut page = String::new();
     for rule in Rule::all() {
@@ -32,7 +33,7 @@ fn catalogue() -> String {
     page
 }
 
-/// The complaint about an unknown rule, with rules of similar ids and names.
+/// The error about an unknown rule, with suggestions of similar ids and names.
 pub(super) fn unknown(name: &str) -> String {
     let wanted = name.to_lowercase();
     let distance = |rule: &Rule| {

@@ -1,8 +1,8 @@
-//! `validate --fix`: files with what has one right answer mended, and what was done about them.
+//! `validate --fix`: fixes files and lists the changes.
 //!
-//! The library mends in memory and checks the result again; here it is only decided where it goes.
-//! Without `-o` a file is replaced in place, by way of a temporary file, and only if something was
-//! changed: a run that finds nothing to mend touches nothing.
+//! The library fixes bytes in memory and checks the result again; this module writes it. Without
+//! `-o`, a changed file is replaced in place through a temporary file. An unchanged file is not
+//! written.
 
 use std::path::Path;
 
@@ -15,9 +15,7 @@ use crate::exit::Failure;
 use crate::input::{Input, Inputs};
 use crate::output;
 
-/// Why the arguments make no sense together, if they do not.
-///
-/// Asked before any file is read.
+/// Returns an error if the arguments conflict. It runs before any file is read.
 pub(super) fn misuse(args: &Args, inputs: &Inputs) -> Option<&'static str> {
     match &args.output {
         Some(_) if !inputs.single => Some("--output takes one input"),
@@ -31,20 +29,20 @@ pub(super) fn misuse(args: &Args, inputs: &Inputs) -> Option<&'static str> {
     }
 }
 
-/// stdin has no path, so it does not count here; `misuse` has another message for it.
+/// Whether the input is a pipe or a device. stdin has no path; `misuse` has another message for it.
 fn is_stream(input: &Input) -> bool {
     input.path.as_deref().is_some_and(output::is_stream)
 }
 
-/// Mends a file: at its place where something was done about it, or where the output shall be.
+/// Fixes a file and writes the result: to the output, or in place if it changed.
 ///
-/// A file that could not be written is a failure, though it was checked.
+/// A file that was checked but could not be written counts as unread.
 pub(super) fn file(input: &Input, bytes: &[u8], options: &Options, args: &Args) -> Checked {
     let name = input.name();
     let fixed = fix(bytes, options);
     let is_cut = bytes.len() as u64 > options.limits.max_input_bytes;
     let written = match (&args.output, input.path.as_deref()) {
-        // The rest of the file was not read; the report has the limit that was reached.
+        // The file exceeds the limit and was read only in part. The report has the limit.
         _ if is_cut => Ok(()),
         (Some(output), _) if output.as_os_str() == "-" => {
             output::to_stdout(&fixed.bytes, args.force).map(drop)

@@ -1,4 +1,4 @@
-//! Findings for people: grouped by rule within a file, with a summary at the end.
+//! The report for people: findings grouped by rule within a file, then a summary.
 //!
 //! ```text
 //! cpu.pb.gz: pprof
@@ -6,7 +6,7 @@
 //! 1 file: 0 errors, 0 warnings, 7 infos
 //! ```
 //!
-//! With `--all` each finding has a line that begins with the file, as compilers print it.
+//! With `--all`, each finding has a line that begins with the file, as in compilers.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -23,19 +23,20 @@ use crate::text::shown;
 
 /// The parts of the page that depend on flags.
 pub(super) struct View {
-    /// One line for each finding.
+    /// Whether to print one line for each finding.
     pub(super) all: bool,
-    /// Findings below this severity are left out.
+    /// The lowest severity that is shown.
     pub(super) least: Severity,
-    /// Whether a single file was named, whose format the summary then shows.
+    /// Whether the arguments name a single file, whose format the summary then shows.
     pub(super) single: bool,
-    /// How the reports compare with the baseline, if one was given.
+    /// The comparison with the baseline, if there is one.
     pub(super) known: Option<Known>,
     /// Whether the findings were written to the baseline.
     pub(super) updated: bool,
 }
 
-/// Files with equal findings share their lines. A file that could not be read has its line on stderr.
+/// Formats the report. Files with equal findings share their lines. Unreadable files have a line on
+/// stderr.
 pub(super) fn page(files: &[Checked], view: &View) -> String {
     let mut page = String::new();
     let mut groups = Groups::default();
@@ -63,12 +64,12 @@ pub(super) fn page(files: &[Checked], view: &View) -> String {
     page
 }
 
-/// Texts, each with the files it belongs to and the number of the first of them.
+/// Texts, each with the names of its files and the number of the first one.
 #[derive(Default)]
 struct Groups(BTreeMap<String, (usize, Vec<String>)>);
 
 impl Groups {
-    /// Empty texts are left out.
+    /// Adds a file to a text. Ignores empty texts.
     fn add(&mut self, name: &str, text: String) {
         if !text.is_empty() {
             let row = self.0.len();
@@ -76,7 +77,7 @@ impl Groups {
         }
     }
 
-    /// The texts with their files, in the order of the first files.
+    /// The texts with their files, in the order of each text's first file.
     fn in_order(&self) -> impl Iterator<Item = (&str, &[String])> {
         let mut rows: Vec<_> = self.0.iter().collect();
         rows.sort_by_key(|(_, (row, _))| *row);
@@ -84,7 +85,7 @@ impl Groups {
     }
 }
 
-/// Names of files, of which eight at most are printed.
+/// Joins names of files; prints at most eight and counts the rest.
 fn joined(names: &[String]) -> String {
     let more = match names.len().saturating_sub(8) {
         0 => String::new(),
@@ -94,7 +95,7 @@ fn joined(names: &[String]) -> String {
     format!("{}{more}: ", first.join(", "))
 }
 
-/// The repairs of a file, then the findings that were left and why.
+/// Lists the fixes of a file, then the findings that were not fixed and the reasons.
 fn fixes(page: &mut String, file: &Checked) {
     let name = shown(&file.name);
     for mended in file.fixed.iter() {
@@ -108,7 +109,8 @@ fn fixes(page: &mut String, file: &Checked) {
     }
 }
 
-/// The format, and the rules that a file breaks, the worst first: a line for each, with its first finding.
+/// Formats the format of a file and a line for each rule that it breaks, the most severe first,
+/// with the first finding.
 fn of_file(report: &Report, view: &View) -> String {
     let mut tallies: Vec<&RuleCount> =
         report.rule_counts().filter(|tally| tally.severity >= view.least).collect();
@@ -128,7 +130,7 @@ fn of_file(report: &Report, view: &View) -> String {
     lines
 }
 
-/// Files without a format: for each rule, files of equal findings on one line.
+/// Lists files without a recognised format: for each rule, files with equal findings share a line.
 fn unrecognised(page: &mut String, files: &[Checked]) {
     let mut rules: BTreeMap<&str, (&Finding, u64, Groups)> = BTreeMap::new();
     for file in files {
@@ -144,7 +146,7 @@ fn unrecognised(page: &mut String, files: &[Checked]) {
         let (title, fix) = (title(first.rule, first.severity), first.rule.fix());
         let _ = writeln!(page, "{title}: {}; {fix}", counted(*count, "file"));
         for (sentence, names) in groups.in_order() {
-            // The command that helps can be typed as it stands.
+            // Users can copy the suggested command.
             let sentence = match names {
                 [name] => with_file(sentence, &quoted(name)),
                 _ => sentence.to_owned(),
@@ -154,7 +156,7 @@ fn unrecognised(page: &mut String, files: &[Checked]) {
     }
 }
 
-/// `error   OP3101 index-sample-stack-index`, in columns.
+/// Formats the severity, the id and the name of a rule: `error   OP3101 index-sample-stack-index`.
 fn title(rule: &Rule, severity: Severity) -> String {
     let padded = format!("{:<7}", severity.to_string());
     let severity = match severity {
@@ -165,7 +167,7 @@ fn title(rule: &Rule, severity: Severity) -> String {
     format!("{severity} {} {}", styled(rule.id(), BOLD), rule.name())
 }
 
-/// The path, the sentence, and the position where the path does not lead to it.
+/// Formats the path, the message, and the position if the path does not lead to it.
 fn sentence(finding: &Finding) -> String {
     let colon = if finding.path.is_empty() { "" } else { ": " };
     let position = match (finding.line, finding.column, finding.byte) {
@@ -176,7 +178,7 @@ fn sentence(finding: &Finding) -> String {
     shown(&format!("{}{colon}{}{position}", finding.path, finding.message()))
 }
 
-/// Counts by rule if there are several files, then the totals, then the next steps.
+/// Appends counts by rule if there are several files, then the totals, then the next steps.
 fn summary(page: &mut String, files: &[Checked], view: &View) {
     let reports = || files.iter().filter_map(|file| file.report.as_ref().ok());
     let mut rules: BTreeMap<_, (&Rule, u64, u64)> = BTreeMap::new();
@@ -226,9 +228,9 @@ fn summary(page: &mut String, files: &[Checked], view: &View) {
     }
 }
 
-/// `3 files: 1 error, 2 warnings, 5 infos, 1 not read; 1 file without findings`
+/// Appends the totals: `3 files: 1 error, 2 warnings, 5 infos, 1 not read; 1 file without findings`
 ///
-/// The format of a single file is shown, as it may not be the one that was expected.
+/// Shows the format of a single file, which may differ from the expected one.
 fn totals(page: &mut String, files: &[Checked], view: &View) {
     let reports = || files.iter().filter_map(|file| file.report.as_ref().ok());
     let format = reports().next().and_then(|report| report.format).filter(|_| view.single);
