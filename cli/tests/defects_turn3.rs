@@ -1,4 +1,5 @@
-//! Inputs from bug reports of profilers and viewers: each is read as what it is, or refused with a way forward.
+//! Inputs from bug reports of profilers and viewers: each is read correctly, or rejected with a way
+//! forward.
 
 use std::process::Command;
 
@@ -7,12 +8,12 @@ use otlp_profiles::proto::pprof;
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::{ErrorKind, Policy, Profiles, ReadOptions, Reading, read};
 
-/// A reading, with broken rows repaired or refused.
+/// Reads bytes; the policy repairs or refuses broken rows.
 fn reading(bytes: &[u8], policy: Policy) -> otlp_profiles::Result<Reading> {
     read(bytes, &ReadOptions::default().policy(policy))
 }
 
-/// Every sample as `root;leaf [values]`.
+/// Formats every sample as `root;leaf [values]`.
 fn samples(profiles: &Profiles) -> Vec<String> {
     let dictionary = profiles.dictionary();
     let mut lines = Vec::new();
@@ -27,7 +28,7 @@ fn codes(reading: &Reading) -> Vec<&'static str> {
     reading.findings.iter().map(|finding| finding.code).collect()
 }
 
-/// The exit code of the command and what it printed.
+/// Runs the command on `bytes`; returns the exit code and the output.
 fn run(arguments: &[&str], bytes: &[u8]) -> (i32, String) {
     let name = format!("{}-{:x}", std::process::id(), bytes.as_ptr() as usize);
     let path = std::env::temp_dir().join(name);
@@ -96,7 +97,7 @@ fn columns_that_nobody_asked_for_are_reported() {
     assert_eq!(two.0, 0, "{}", two.1);
 }
 
-/// A profile of a function for each name, and a sample of each function with these values.
+/// A profile with a function for each name, and a sample of each function with the given values.
 fn pprof(names: &[&str], values: &[&[i64]]) -> pprof::Profile {
     let mut profile = pprof::Profile {
         string_table: ["", "samples", "count", "cpu", "nanoseconds"].map(Into::into).to_vec(),
@@ -128,12 +129,12 @@ fn two_profiles_in_a_row_are_refused_and_never_repaired() {
     let two = pprof(&["main", "w2"], &[&[2, 20]]);
     let timed = |profile: &pprof::Profile| pprof::Profile { time_nanos: 17, ..profile.clone() };
     let period = |profile: &pprof::Profile| pprof::Profile { period: 9, ..profile.clone() };
-    // Sample types in the first alone, and no id in both.
+    // Only the first half has sample types, and the halves share no id.
     let mut rest = pprof(&["main", "other", "third"], &[&[], &[], &[2, 20]]);
     rest.sample_type.clear();
     (rest.sample, rest.location, rest.function) =
         (rest.sample.split_off(2), rest.location.split_off(2), rest.function.split_off(2));
-    // Strings first, as some writers have them: both tables lie in one piece.
+    // Strings first, as some writers do, so that each table is contiguous.
     let strings = |profile: &pprof::Profile| {
         let string_table = profile.string_table.clone();
         let table = pprof::Profile { string_table, ..Default::default() };
@@ -166,7 +167,7 @@ fn two_profiles_in_a_row_are_refused_and_never_repaired() {
         assert!(code == 1 && findings.contains("PP1014"), "{findings}");
         assert!(run(&["validate", "--fix"], &joined).1.contains("PP1014"), "{findings}");
     }
-    // An empty string that is there twice in one table is no second table.
+    // A repeated empty string is not the start of a second table.
     let mut twice = one.clone();
     twice.string_table.push(String::new());
     twice.string_table.push("w3".to_owned());
@@ -227,7 +228,7 @@ fn equal_entries_with_one_id_are_merged() {
         );
         let read = reading(&fixed.bytes, Policy::Refuse).unwrap();
         assert_eq!(samples(&read.profiles), wanted, "{rule}");
-        // Entries that differ stay an error.
+        // Different entries with one id remain an error.
         let mut other = pprof(&["main", "w"], &[&[1, 10], &[2, 20]]);
         other.function[1].id = 1;
         let left = otlp_profiles::check::fix(&other.encode_to_vec(), &Default::default()).not_fixed;
@@ -249,7 +250,7 @@ fn gzip_files_in_a_row_are_messages() {
     let folded = ["convert", "--to", "folded", "--type", "cpu", "-o", "-"];
     let (code, said) = run(&folded, &file);
     assert!(code == 0 && said.starts_with("w1 20\nw2 20\nw2 20\n"), "{code} {said}");
-    // Frames of the output are not compressed on their own.
+    // Frames of the output are not compressed individually.
     let framed = run(&["convert", "--to", "otlp", "--no-gzip", "-o", "-"], &file).1;
     assert!(framed.starts_with("\0\0\0"), "{framed:?}");
 }
@@ -278,12 +279,12 @@ fn delimited_messages_behind_the_magic_of_a_file_are_read() {
             let (code, said) = run(arguments, file);
             assert_eq!(code, 0, "{arguments:?}: {said}");
         }
-        // As of other frames, its one finding is that it is no single message.
+        // As for other frames, the only finding is that the file is not a single message.
         let (code, said) = run(&["validate"], file);
         assert!(code == 1 && said.contains("1 error, 0 warnings"), "{said}");
         assert!(said.contains("OP0010"), "{said}");
     }
-    // A fixed file keeps its magic, and one that is cut is an error.
+    // A fixed file keeps its magic, and a truncated one is an error.
     let fixed = otlp_profiles::check::fix(&file, &Default::default());
     assert!(fixed.bytes.starts_with(b"OTLP\x01\0\0\0"));
     assert_eq!(run(&["info"], &file[..file.len() - 3]).0, 3);
@@ -328,7 +329,8 @@ fn messages_and_records_in_front_of_a_profile_are_skipped() {
     assert_eq!(samples(&read.profiles), ["main [1]"]);
 }
 
-/// The findings of `validate` about functions of lines, and the code, place and text of what the reader noticed.
+/// The findings of `validate` about functions of lines, and the code, place and text of the
+/// reader's findings.
 fn without_function(profile: &[u8], policy: Policy) -> (Vec<String>, Vec<String>) {
     let report = validate(profile, &Options::default());
     let findings = report.findings().filter(|finding| finding.rule.id() == "PP1009");
@@ -378,12 +380,12 @@ fn lines_without_a_function_are_errors_to_check_and_findings_to_read() {
 
 #[test]
 fn forms_of_the_proto_between_releases_are_named() {
-    // No container around the profile, fields numbered as in 1.3.
+    // No container around the profile, with fields numbered as in 1.3.
     let no_container = b"\x0a\x57\x12\x55\x12\x53\x0a\x04\x08\x01\x10\x02\x12\x08\x12\x01\x0a\x40\x01\x52\x01\x00\x22\x08\x08\x01\x18\x10\x22\x02\x10\x01\x2a\x04\x08\x01\x10\x032\x002\x03cpu2\x02ns2\x04main\x48\x80\x80\xa8\xb1\xe3\x9f\xe7\xcb\x17\x50\x0a\x7a\x01\x00\x9a\x01\x10\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10";
     let dictionary = b"\x12\x1d\x12\x06\x10\x10\x1a\x02\x10\x01\x1a\x02\x08\x03\x2a\x00\x2a\x03cpu\x2a\x02ns\x2a\x04main";
     let id = b"\x4a\x10\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10";
     let sample = b"\x0a\x04\x08\x01\x10\x02\x12\x05\x10\x01\x1a\x01\x0a\x1a\x01\x00";
-    // Field 9 is the id, then field 4 has 8 bytes.
+    // Field 9 is the id, and field 4 has 8 bytes.
     let id_moved: &[&[u8]] = &[
         b"\x0a\x32\x12\x30\x12\x2e",
         sample,
@@ -435,7 +437,7 @@ fn stacks_that_begin_with_a_hash_are_written_as_they_are() {
         let again = reading(&written.payload, Policy::Refuse).unwrap().profiles;
         assert_eq!(samples(&again), samples(&profiles), "{text}");
     }
-    // As a line it is a comment, so a blank comes first.
+    // Such a line would be a comment, so a space comes first.
     let mut builder = otlp_profiles::Builder::new();
     let profile = builder.profile("samples", "count");
     builder.sample(profile, otlp_profiles::builder::root_first(["# total"])).value(5);

@@ -1,4 +1,4 @@
-//! Baselines: known findings are not reported, new ones are.
+//! Baselines: known findings are omitted, new ones are reported.
 
 use otlp_profiles::check::{Baseline, Options, Report, validate};
 use otlp_profiles::framing::{Framing, frame};
@@ -45,7 +45,7 @@ fn known_findings_are_not_reported_wherever_they_move() {
 "#
     );
     let baseline = Baseline::parse(json.as_bytes()).unwrap();
-    // Other rows and bytes, and a third sample: the last is new.
+    // Rows and bytes move, and a third sample adds a new finding.
     let mut report = validate(&payload(&[0, 9, 0, 8, 7]), &options());
     let known = baseline.apply("a.otlp", &mut report);
     assert_eq!((known.known, known.gone, counts(&report)), (3, 0, vec![("OP3101", 1)]));
@@ -55,7 +55,7 @@ fn known_findings_are_not_reported_wherever_they_move() {
         ["resource_profiles[0].scope_profiles[0].profiles[0].samples[4].stack_index"]
     );
     assert_eq!(report.worst(), Some(Severity::Error));
-    // One sample is repaired.
+    // One sample is fixed.
     let mut report = validate(&payload(&[0, 8]), &options());
     let known = baseline.apply("a.otlp", &mut report);
     assert_eq!((known.known, known.gone, report.worst()), (2, 1, None));
@@ -74,7 +74,7 @@ fn findings_that_are_not_listed_are_known_too() {
     let mut report = validate(&bytes, &options());
     assert_eq!(baseline.apply("a", &mut report).known, 4);
     assert_eq!(report.findings().count(), 0);
-    // One more than is known: the only one that is listed stands for it.
+    // One finding exceeds the known count. It is the only listed one.
     let mut report = validate(&payload(&[7, 8, 9, 6]), &few);
     baseline.apply("a", &mut report);
     assert_eq!((counts(&report), report.findings().count()), (vec![("OP3101", 1)], 1));

@@ -1,4 +1,4 @@
-//! A payload of each generation in which nothing is wrong.
+//! A valid payload of each generation.
 
 use super::tree::{Node, Schema};
 
@@ -14,7 +14,7 @@ const STRINGS: [&str; 9] = [
     "By",
 ];
 
-/// What a profile has in the generations whose tables are rows by number from 1.
+/// The contents of a profile in generations whose table rows count from 1.
 const NEW: &str = "$D.mapping_table[0]={}; $D.mapping_table[1].memory_start=4096;
     $D.mapping_table[1].memory_limit=8192; $D.mapping_table[1].filename_strindex=5;
     $D.mapping_table[1].attribute_indices[0]=2;
@@ -34,7 +34,7 @@ const NEW: &str = "$D.mapping_table[0]={}; $D.mapping_table[1].memory_start=4096
     $S.stack_index=1; $S.link_index=1; $S.attribute_indices[0]=1; $S.values[0]=7;
     $S.timestamps_unix_nano[0]=1700000000000000001";
 
-/// The same where rows count from 0 and samples have slices.
+/// The same for generations whose rows count from 0 and whose samples have slices.
 const OLD: &str = "$T.mapping_table[0].memory_start=4096; $T.mapping_table[0].memory_limit=8192;
     $T.mapping_table[0].filename_strindex=5; $T.mapping_table[0].has_functions=1;
     $T.location_table[0].mapping_index=0; $T.location_table[0].address=4100;
@@ -75,7 +75,7 @@ const PPROF: &str = "sample_type[0].type=1; sample_type[0].unit=2; period_type.t
     function[0].id=1; function[0].name=3; function[0].filename=4; function[0].start_line=5;
     sample[0].location_id[0]=1; sample[0].value[0]=7; sample[0].label[0].key=6; sample[0].label[0].str=3";
 
-/// The generations of the catalogue, with the format that stands for each.
+/// The generations of the catalogue, with a format for each.
 pub const GENERATIONS: [(&str, &str); 8] = [
     ("1", "otlp-1.3"),
     ("2", "otlp-1.5"),
@@ -91,8 +91,9 @@ pub fn format(generation: &str) -> &'static str {
     GENERATIONS.iter().find(|(name, _)| *name == generation).expect("a generation").1
 }
 
-/// A path or edits with `$D` (dictionary), `$P` (profile), `$S` (its sample), `$T` (what has the tables), `$C`
-/// (the container), `$R` (the resource profiles), `$K` (the scope profiles) and `$L` (lines) in full.
+/// Expands `$D` (dictionary), `$P` (profile), `$S` (its sample), `$T` (the message with the
+/// tables), `$C` (the container), `$R` (the resource profiles), `$K` (the scope profiles) and `$L`
+/// (lines) in a path or in edits.
 pub fn expand(generation: &str, text: &str) -> String {
     let scope = "resource_profiles[0].scope_profiles[0]";
     let lines = if generation < "6" { "line" } else { "lines" };
@@ -116,7 +117,7 @@ pub fn expand(generation: &str, text: &str) -> String {
         .replace("$L", lines)
 }
 
-/// The payload of a generation.
+/// The valid payload of a generation.
 pub fn base(generation: &str) -> (Schema, Node) {
     let schema = Schema::of(format(generation));
     let mut node = Node::default();

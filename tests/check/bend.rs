@@ -1,6 +1,6 @@
-//! Bends bytes, at random and yet the same way on every run.
+//! Random but reproducible changes of bytes.
 
-/// Numbers that look random, and are the same on every run.
+/// A pseudorandom sequence that is the same in every run.
 pub struct Numbers(pub u64);
 
 impl Numbers {
@@ -11,7 +11,7 @@ impl Numbers {
     }
 }
 
-/// Flips, cuts, doubles and swaps bytes.
+/// Flips, truncates, removes, duplicates and swaps bytes.
 pub fn bend(payload: &[u8], numbers: &mut Numbers) -> Vec<u8> {
     const ODD: [u8; 10] = [0, 1, 0x7f, 0x80, 0xff, 0x0a, 0x12, 0x22, 0x2a, 0x0b];
     let mut bent = payload.to_vec();

@@ -1,4 +1,4 @@
-//! Rules about bytes: the file, its compression, its frames, the wire format. What the payload is nobody says.
+//! Rules about bytes: file, compression, frames, wire format. No option names the format.
 
 use otlp_profiles::check::{Options, Report, Rule, validate};
 use otlp_profiles::compression::{Level, deflate};
@@ -17,7 +17,7 @@ fn newest() -> Vec<u8> {
     base("7").1.encode()
 }
 
-/// The errors and warnings, or the infos where there are none.
+/// The ids of errors and warnings, or of infos if there are no others.
 fn found(report: &Report) -> Vec<&'static str> {
     let mut ids: Vec<_> = report
         .findings()
@@ -35,7 +35,7 @@ fn is(bytes: &[u8], wanted: &[&str]) {
     assert_eq!(found(&report), wanted, "{:?} {all:#?}", report.format);
 }
 
-/// Fields behind all others of a message of each generation.
+/// Appends malformed fields to a message of each generation.
 #[test]
 fn what_is_wrong_with_the_wire_format_is_found_in_every_generation() {
     for (generation, name) in GENERATIONS {
@@ -87,7 +87,7 @@ const WIRE: &[(&[u8], &str)] = &[
 
 #[test]
 fn what_is_wrong_inside_is_found_there() {
-    // A sample whose packed timestamps are 12 bytes, and one whose attributes end inside a varint.
+    // A sample with 12 bytes of packed timestamps, and one whose attributes end within a varint.
     for (sample, rule, field) in [
         (&b"\x08\x01\x2a\x0c\0\0\0\0\0\0\0\0\0\0\0\0"[..], "OP1012", "timestamps_unix_nano"),
         (b"\x08\x01\x12\x01\x80", "OP1012", "attribute_indices"),
@@ -107,7 +107,8 @@ fn what_is_wrong_inside_is_found_there() {
     }
 }
 
-/// To 1.8 the id of a profile of 1.9 is a list of comments: strings that are not there.
+/// Generation 1.8 reads the profile id of 1.9 as a list of comments, whose strings would be
+/// missing.
 #[test]
 fn an_id_of_a_wrong_length_is_no_list_of_comments() {
     for length in [15, 17] {
@@ -119,7 +120,7 @@ fn an_id_of_a_wrong_length_is_no_list_of_comments() {
     }
 }
 
-/// Findings about a number of a list said where the list begins.
+/// Regression: a finding about an element of a packed list had the byte where the list begins.
 #[test]
 fn a_number_of_a_list_is_found_at_its_own_byte() {
     let (schema, mut payload) = base("7");
@@ -137,7 +138,7 @@ fn a_number_of_a_list_is_found_at_its_own_byte() {
     assert_eq!(payload[time..time + 8], 7u64.to_le_bytes());
 }
 
-/// Of labels of two keys that come twice each, both are told, in the words of each format.
+/// If two keys repeat, both are reported, in the words of each format.
 #[test]
 fn each_key_that_comes_twice_is_found() {
     for (generation, rule, sample) in [("1", "OP4024", "$S"), ("P", "PP1018", "sample[0]")] {
@@ -156,7 +157,7 @@ fn each_key_that_comes_twice_is_found() {
     }
 }
 
-/// A row of the string table that holds nothing is no name either.
+/// An empty row of the string table is not a name.
 #[test]
 fn a_function_whose_names_are_empty_has_none() {
     let found = |name: &str| {
@@ -176,7 +177,7 @@ fn a_function_whose_names_are_empty_has_none() {
 fn fields_that_come_twice_are_found() {
     let sample = |body: &[u8]| {
         let mut payload = newest();
-        // One more sample in a profile of its own.
+        // One more sample, in a separate profile.
         let mut inner = body.to_vec();
         for tag in [0x12, 0x12, 0x12, 0x0a] {
             inner = [&[tag, inner.len() as u8], &inner[..]].concat();
@@ -200,7 +201,7 @@ fn fields_that_come_twice_are_found() {
     assert!(twice(b"\x0a\x04\x0a\x00\x0a\x00").contains(&"OP1022"));
     assert!(twice(b"\x12\x00").contains(&"OP2006"));
     assert!(twice(b"\x0a\x03\xc0\x3e\x01").contains(&"OP1020"));
-    // A value of two kinds in an attribute of a resource.
+    // An attribute of a resource whose value has two kinds.
     assert!(
         twice(b"\x0a\x0d\x0a\x0b\x0a\x09\x0a\x01k\x12\x04\x18\x01\x10\x01").contains(&"OP1023")
     );
@@ -208,17 +209,17 @@ fn fields_that_come_twice_are_found() {
 
 #[test]
 fn fields_of_a_later_generation_are_found() {
-    // 1.9 with a key by reference.
+    // A 1.9 payload with a key by reference.
     let mut payload = base("6").1.encode();
     payload.extend(b"\x0a\x08\x0a\x06\x0a\x04\x12\x00\x18\x06");
     let report = validate(&payload, &Options::default().format(Format::OTLP_1_9));
     assert!(report.findings().any(|found| found.rule.id() == "OP5017"));
-    // 1.9 named as 1.10.
+    // A 1.9 payload that the options name as 1.10.
     let report = validate(&base("6").1.encode(), &Options::default().format(Format::OTLP));
     assert!(report.rule_counts().any(|tally| tally.rule.id() == "OP0007"), "{report:#?}");
 }
 
-/// A pipeline that says what it expects is not told that something else is right.
+/// If the caller names a format, no other format is suggested.
 #[test]
 fn a_format_without_rules_is_not_checked_as_another() {
     for name in ["folded", "speedscope", "perf-script", "pprof-legacy", "osprofiler", "events"] {
@@ -231,13 +232,13 @@ fn a_format_without_rules_is_not_checked_as_another() {
 
 #[test]
 fn all_old_forms_that_pprof_reads_are_named() {
-    // Java's, with a 1; a thread of a server; what a program of Go's counts.
+    // Java's format, with a 1; a thread of a server; counts of a Go program.
     let words = [0u32, 3, 1, 10_000, 0];
     is(&words.map(u32::to_le_bytes).concat(), &["OP0009"]);
     is(&words.map(|word| u64::from(word).to_be_bytes()).concat(), &["OP0009"]);
     is(b"--- Thread 7f794ab90940 (name: main/14748) stack: ---\n", &["OP0009"]);
     is(b"open.files profile: total 3\n3 @ 0x1 0x2\n", &["OP0009"]);
-    // jemalloc's is read by other tools.
+    // Other tools read jemalloc's format.
     is(b"heap_v2/524288\n  t*: 1: 2 [0: 0]\n", &["OP0004"]);
 }
 
@@ -313,7 +314,7 @@ fn a_payload_that_reads_otherwise_as_well_is_a_warning() {
     assert!(!nothing(b"\x0a\x02\x0a\0").contains(&"OP0005"));
 }
 
-/// Labels are counted as attributes are, in OTEP 0239 as in pprof.
+/// The limit on attributes applies to labels, in OTEP 0239 as in pprof.
 #[test]
 fn labels_have_a_limit() {
     let sample = |labels: usize| nest(&[2], &b"\x1a\x02\x08\x01".repeat(labels));
@@ -327,7 +328,7 @@ fn labels_have_a_limit() {
     }
 }
 
-/// A text is checked where it is said to be one, and what is found has the path of the message.
+/// JSON is checked if it declares a message, and its findings have the path in the message.
 #[test]
 fn json_is_checked_by_the_bytes_it_says() {
     let json =
@@ -341,7 +342,8 @@ fn json_is_checked_by_the_bytes_it_says() {
     assert_eq!(report.format, Some(Format::OTLP_JSON));
     assert_eq!(found(&json("{\"resourceProfiles\":7}")), ["OP0004"]);
     assert_eq!(found(&json("{\"resourceProfiles\":[]}")), ["OP2001"]);
-    // A name that nobody knows is what JSON gets wrong most; how its numbers became bytes is no fault of its.
+    // Unknown names are the commonest mistake in JSON. Findings about the protobuf encoding do not
+    // apply to it.
     let text = r#"{"resourceProfiles":[{"scopeProfiles":[{"profiles":[{"sampleTyp":{},"samples":[{"stackIndex":0}]}]}]}],"dictionary":{"stackTable":[{}]}}"#;
     let report = json(text);
     let unknown = report.findings().find(|found| found.rule.id() == "OP1019").expect("unknown");
@@ -349,7 +351,7 @@ fn json_is_checked_by_the_bytes_it_says() {
     assert!(report.findings().all(|found| found.rule.id() != "OP1003"));
 }
 
-/// What each generation says of a whole file besides its bytes.
+/// Findings about whole files, in each generation.
 #[test]
 fn files_of_every_generation_are_checked() {
     let ids = |bytes: &[u8], options: Options| -> Vec<&'static str> {
@@ -359,12 +361,12 @@ fn files_of_every_generation_are_checked() {
         let format: Format = name.parse().unwrap();
         let options = Options::default().format(format);
         let whole = base(generation).1.encode();
-        // Up to 1.7 a file on disk was to be compressed.
+        // Up to 1.7, the specification required files to be compressed.
         let told = ids(&whole, options.clone()).contains(&"OP0032");
         assert_eq!(told, generation == "P" || generation < "5", "{generation}");
         assert!(!ids(&gzip(&whole), options).contains(&"OP0032"), "{generation}");
     }
-    // A dictionary alone reads alike since 1.8.
+    // A lone dictionary reads alike in all generations since 1.8.
     let dictionary = base("7").0;
     let mut node = super::tree::Node::default();
     dictionary.edit(&mut node, "dictionary.string_table[0]=\"\"; dictionary.mapping_table[0]={}");
@@ -375,7 +377,7 @@ fn files_of_every_generation_are_checked() {
 
 #[test]
 fn answers_of_receivers_are_checked() {
-    // A message alone; one that could be a scope of a request is none.
+    // A response with a message only, and a message that could be a scope of a request.
     is(b"\x0a\x0a\x12\x08too many", &[]);
     is(b"\x0a\x04\x12\x02\x1a\x00", &["OP2003"]);
     is(b"\x0a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", &["OP2030"]);
@@ -389,7 +391,7 @@ fn two_profiles_in_one_file_are_found() {
     is(&[&one[..], &one].concat(), &["PP1014"]);
     // The inner profile of OTEP 0239.
     is(&[&one[..], b"\x7a\x01\x01"].concat(), &["PP1035"]);
-    // What stands behind it is looked at, and what stands before it too.
+    // The bytes before and after it are checked, too.
     is(&[&one[..], b"\x7a\x00\x6c"].concat(), &["PP1035", "OP1014"]);
 }
 
@@ -403,7 +405,7 @@ fn locations_that_are_written_one_by_one_tell_samples_apart() {
         assert!(report.is_ok(), "{report:?}");
         report.rule_counts().any(|tally| tally.rule.id() == "PP1032")
     };
-    // Stacks of two frames that share the last one, and then one stack in both forms.
+    // Two stacks of two frames that share the last one, and then one stack in both forms.
     assert!(!of(b"\x12\x06\x08\x01\x08\x03\x10\x07\x12\x06\x08\x02\x08\x03\x10\x07"));
     assert!(of(b"\x12\x06\x08\x01\x08\x03\x10\x07\x12\x06\x0a\x02\x01\x03\x10\x07"));
 }
@@ -429,7 +431,7 @@ fn limits_are_findings() {
             "{rule}: {:?}",
             found(&report)
         );
-        // Tables are in the dictionary, whose limits are asked before it is walked.
+        // Tables are in the dictionary, whose limits are checked before the walk.
         if matches!(rule, "OP9001" | "OP9003") {
             let found = report.findings().find(|found| found.rule.id() == rule).unwrap();
             assert!(found.path.starts_with("dictionary."), "{found}");
@@ -450,7 +452,8 @@ fn all_messages_of_a_file_share_the_limit_of_inflated_bytes() {
     assert!(of(2 * message.len() - 1), "each fits, both do not");
 }
 
-/// What is checked without an error is read: both count an array as two messages and a map as three.
+/// Values without findings can be read: checker and reader both count an array as two messages and
+/// a map as three.
 #[test]
 fn values_are_as_deep_as_readers_take_them() {
     let field = |number: u8, body: Vec<u8>| {
@@ -494,7 +497,7 @@ fn rows_of_a_pprof_are_found_at_their_bytes() {
     }
 }
 
-/// A hundred findings of a rule are listed, and the others counted, in time that grows with them.
+/// A hundred findings of a rule are listed and the others counted, in linear time.
 #[test]
 fn findings_are_counted() {
     let mut payload = nest(&[1, 2, 2], &b"\x12\x02\x08\x09".repeat(32_000));
@@ -508,7 +511,7 @@ fn findings_are_counted() {
     assert!(report.findings().any(|found| found.value == "31900 more of OP3101"));
 }
 
-/// A finding says whether its byte is one of the file as it is.
+/// A finding declares whether its byte offset refers to the original file.
 #[test]
 fn findings_know_whose_byte_they_have() {
     let with_sample = nest(&[1, 2, 2], b"\x12\x02\x08\x09");
@@ -524,7 +527,7 @@ fn findings_know_whose_byte_they_have() {
     assert_eq!(of(&gzip(&payload), "OP3101"), (true, false));
     let padded = [&gzip(&payload)[..], &[0; 9]].concat();
     assert_eq!((of(&padded, "OP0026"), of(&padded, "OP3101")), ((true, true), (true, false)));
-    // What is wrong with the compression of a message is no byte of the file around it either.
+    // The byte of a finding about compression within a frame does not refer to the file either.
     let framed = frame(Framing::LengthPrefixed, [&payload[..], &padded]).unwrap();
     assert_eq!((of(&framed, "OP0010"), of(&framed, "OP3101")), ((true, true), (true, false)));
     assert_eq!(of(&framed, "OP0026"), (true, false));
@@ -538,7 +541,8 @@ fn a_message_that_is_cut_off_is_named_once() {
     assert_eq!(cut.path, "message[1]");
 }
 
-/// Another signal of OTLP is none that is broken: a span has at 8 what no profile has.
+/// Traces are recognised as another signal, not reported as broken profiles: field 8 of a span does
+/// not exist in a profile.
 #[test]
 fn traces_are_no_broken_profiles() {
     let times = [&[0x39][..], &1u64.to_le_bytes(), &[0x41], &2u64.to_le_bytes()].concat();
@@ -549,7 +553,7 @@ fn traces_are_no_broken_profiles() {
     assert!(report.findings().next().is_some_and(|found| found.value.contains("traces")));
 }
 
-/// The number of faults decides; the place of the first one only between equal numbers.
+/// The number of faults decides. Only between equal numbers does the first place decide.
 #[test]
 fn a_broken_message_is_checked_as_the_format_with_the_fewest_faults() {
     let (schema, mut node) = base("4");

@@ -1,4 +1,4 @@
-//! Each rule on a payload that breaks it and nothing else, and on one that nearly does.
+//! Each rule on a payload that breaks only this rule, and on one that almost breaks it.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +12,14 @@ fn of(generation: &str, payload: &[u8]) -> Report {
     validate(payload, &Options::default().format(format))
 }
 
-/// The same without proving rows correct beforehand, as under a limit that is lower than the proof counts.
+/// Validates without the fast path that approves rows as a whole. A low limit turns it off.
 fn of_rows(generation: &str, payload: &[u8]) -> Report {
     let format: Format = format(generation).parse().expect("a format");
     let limits = Limits::network().max_attributes_per_item(7);
     validate(payload, &Options::default().format(format).limits(limits))
 }
 
-/// The findings that matter, in a line each.
+/// Formats errors and warnings, one per line.
 fn told(report: &Report) -> Vec<String> {
     let findings = report.findings().filter(|found| found.severity > Severity::Info);
     findings.map(|found| found.to_string()).collect()
@@ -35,15 +35,15 @@ fn nothing_is_wrong_with_the_bases() {
     }
 }
 
-/// One line of `cases.txt`.
+/// A line of `cases.txt`.
 struct Case {
     rule: &'static Rule,
     generations: Vec<&'static str>,
-    /// Where it is not what the catalogue says.
+    /// The severity, if it differs from the catalogue.
     severity: Option<Severity>,
     bent: &'static str,
     place: &'static str,
-    /// One edit more.
+    /// A further edit that makes the payload valid.
     mended: &'static str,
 }
 
@@ -74,7 +74,7 @@ fn severity(letter: &str) -> Severity {
     }
 }
 
-/// The generations in `1-4,6,P`.
+/// Parses generations such as `1-4,6,P`.
 fn generations_in(text: &str) -> Vec<&'static str> {
     let parts: Vec<_> =
         text.split(',').map(|part| part.split_once('-').unwrap_or((part, part))).collect();
@@ -82,14 +82,14 @@ fn generations_in(text: &str) -> Vec<&'static str> {
     names.filter(|name| parts.iter().any(|(from, to)| (*from..=*to).contains(name))).collect()
 }
 
-/// What a catalogue's `W6-7/I1-5` says of a generation.
+/// The severity that an entry such as `W6-7/I1-5` of the catalogue gives for a generation.
 fn level(rule: &Rule, generation: &str) -> Option<Severity> {
     let mut parts = rule.severity().split('/').map(|part| part.split_at(1));
     let part = parts.find(|(_, of)| of.is_empty() || generations_in(of).contains(&generation));
     part.map(|(letter, _)| severity(letter))
 }
 
-/// Short names that differ between generations.
+/// Expands short names that differ between generations.
 pub fn in_full(generation: &str, text: &str) -> String {
     let otep = generation == "1";
     let columned = generation < "5";
@@ -118,13 +118,13 @@ pub fn in_full(generation: &str, text: &str) -> String {
     expand(generation, &text)
 }
 
-/// What may be found beside: consequences that nobody could tell from causes.
+/// Whether a finding is an unavoidable consequence of breaking another rule.
 fn is_consequence(rule: &str, other: &Rule) -> bool {
     let id = other.id();
     match rule {
-        // Whatever is no longer referred to is an orphan now.
+        // Entries that lose their only reference become orphans.
         _ if (id.starts_with("OP33") || id == "PP1038") && !rule.starts_with("OP33") => true,
-        // The zero row that is none equals others, and so does one too many.
+        // A row 0 with contents may equal another row, and so may a second zero row.
         "OP3004" | "OP3208" | "OP4008" | "OP6004" | "OP7010" if id.starts_with("OP32") => true,
         "OP3308" if id == "OP3307" => true,
         "OP3004" => id == "OP7009",
@@ -133,14 +133,14 @@ fn is_consequence(rule: &str, other: &Rule) -> bool {
         "OP2028" => matches!(id, "OP2010" | "OP6010" | "OP2004"),
         "OP5021" => id == "OP2002",
         "OP5022" => id == "OP2003",
-        // A profile without a name for what it counts, or without anything that it counts.
+        // A sample type without a name, or a profile without sample types.
         "OP2009" => id == "OP2010",
         "OP2014" => id == "OP2010",
         _ => false,
     }
 }
 
-/// The base of a generation with edits.
+/// Edits the valid payload of a generation.
 fn edited(generation: &str, edits: &[&str]) -> Vec<u8> {
     let (schema, mut node) = base(generation);
     edits.iter().for_each(|edits| schema.edit(&mut node, &in_full(generation, edits)));
@@ -179,18 +179,19 @@ fn each_rule_is_found_at_its_place_and_nothing_else_is() {
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Whether a rule is about bytes that no path names: tags and lengths as they are written, fields that nobody knows.
+/// Whether a rule is about bytes that no path names: tags and lengths as written, and unknown
+/// fields.
 fn is_of_other_bytes(id: &str) -> bool {
     let broken = ("OP1001"..="OP1011").contains(&id) || ("OP1014"..="OP1016").contains(&id);
     broken || matches!(id, "OP1019" | "OP1020" | "OP5017")
 }
 
-/// Whether a rule is about all of a file, or a table that is not there.
+/// Whether a rule is about a whole file or a missing table.
 fn has_no_byte(id: &str) -> bool {
     matches!(id, "OP0032" | "OP3001" | "OP3003")
 }
 
-/// The findings that are not where the path says, as docs/CLI.md has it.
+/// The findings whose byte is not at their path, as defined in docs/CLI.md.
 pub fn misplaced(generation: &str, payload: &[u8], report: &Report) -> Vec<String> {
     let (schema, _) = base(generation);
     let findings = report.findings().filter(|found| !is_of_other_bytes(found.rule.id()));
@@ -216,8 +217,9 @@ fn each_finding_is_at_the_byte_of_its_place() {
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What has its cases elsewhere: files and bytes, limits, hints, lists too long to write down, answers of
-/// receivers. What no payload breaks: a file that the system does not give, an output that grows too large.
+/// Whether the cases of a rule are in another file: bytes of files, limits, hints, long lists,
+/// responses of receivers. No payload can break two rules: an unreadable file, and an output that
+/// grows too large.
 fn is_elsewhere(id: &str) -> bool {
     const NO_PAYLOAD: [&str; 2] = ["OP0012", "OP9009"];
     const FILES: [&str; 5] = [
@@ -244,7 +246,7 @@ fn every_rule_has_a_case_in_every_generation() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// Each is printed after the place, and before the advice of its rule.
+/// Messages read well after the place and before the advice of the rule.
 #[test]
 fn findings_are_sentences() {
     let exact = [

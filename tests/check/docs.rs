@@ -1,4 +1,4 @@
-//! `docs/RULES.md` is what the catalogue holds.
+//! `docs/RULES.md` equals the catalogue.
 
 use std::fmt::Write;
 
@@ -27,7 +27,7 @@ This page is generated from the catalogue in `src/check/catalogue`. After a chan
 `BLESS=1 cargo test --all-features --test check docs`.
 ";
 
-/// The families of rules, by the first digits of their ids.
+/// The families of rules, by the beginning of their ids.
 const FAMILIES: &[(&str, &str)] = &[
     ("OP00", "Files and compression"),
     ("OP10", "Protobuf and JSON encoding"),
@@ -49,7 +49,7 @@ const FAMILIES: &[(&str, &str)] = &[
     ("PP10", "pprof"),
 ];
 
-/// A section for each rule, whose anchor is its id: `#op3101`.
+/// Writes the section of a rule, whose anchor is the id: `#op3101`.
 fn section(page: &mut String, rule: &Rule) {
     let (id, name, statement) = (rule.id(), rule.name(), rule.statement());
     let _ = writeln!(page, "\n### {id}\n\n**{name}**: {statement}.\n");

@@ -1,5 +1,4 @@
-//! What is fixed: nothing of it is found any more, nothing else is broken by it, and the payload means what
-//! it did.
+//! Fixes: the finding disappears, no rule breaks, and the payload keeps its meaning.
 
 use otlp_profiles::check::fix;
 use otlp_profiles::check::{Options, Report, validate};
@@ -15,8 +14,8 @@ use super::doc::{Mask, difference, meaning};
 use super::forms::form;
 use super::pprof;
 
-/// Rule, generations, what breaks it, and what means the same as the payload that is fixed, where that is not
-/// the broken one as prost reads it.
+/// The rule, the generations, the edits that break it, and the edits of a payload with the meaning
+/// of the fixed one. `None` if prost reads the broken payload with that meaning.
 const CASES: &[(&str, &str, &str, Option<&str>)] = &[
     (
         "OP2002",
@@ -145,7 +144,7 @@ const CASES: &[(&str, &str, &str, Option<&str>)] = &[
     ),
     ("OP4013", "5-7", "$S.timestamps_unix_nano[1]=1700000000000000000; $S.values[1]=9", None),
     ("OP5012", "5-7", "$S.attribute_indices[1]=0", Some("")),
-    // A link without ids is none, whether something refers to it or not.
+    // A link without ids equals no link, whether a sample refers to it or not.
     ("OP3205", "5-7", "$D.link_table[2]={}", Some("")),
     ("OP3205", "5-7", "$D.link_table[2]={}; $S.link_index=2", Some("$S.link_index=-")),
     (
@@ -163,7 +162,7 @@ const CASES: &[(&str, &str, &str, Option<&str>)] = &[
     ("PP1031", "P", "string_table[7]=\"main\"", None),
 ];
 
-/// Generations such as `2-4`.
+/// Parses generations such as `2-4`.
 fn generations(of: &str) -> impl Iterator<Item = &'static str> {
     let (from, to) = of.split_once('-').unwrap_or((of, of));
     let names = GENERATIONS.iter().map(|(name, _)| *name);
@@ -171,8 +170,8 @@ fn generations(of: &str) -> impl Iterator<Item = &'static str> {
     names.filter(move |name| (from.as_str()..=to.as_str()).contains(name))
 }
 
-/// The payload of a generation with edits made. OTEP 0239's has no links: whether a sample of it has the first
-/// one nobody can tell. Its times are said twice, as they are written.
+/// Edits the payload of a generation. In OTEP 0239 it has no links, because index 0 may mean the
+/// first link or no link. Its times are stored in both places, as in written payloads.
 fn bent(generation: &str, edits: &str) -> Vec<u8> {
     let (schema, mut node) = base(generation);
     if generation == "1" {
@@ -191,7 +190,7 @@ fn count(report: &Report, id: &str) -> u64 {
     report.rule_counts().find(|tally| tally.rule.id() == id).map_or(0, |tally| tally.count)
 }
 
-/// What a payload says, as prost reads it; nothing, where its references cannot be followed.
+/// The meaning of a payload as prost reads it; empty if a reference is out of range.
 fn says(generation: &str, payload: &[u8]) -> Vec<String> {
     std::panic::catch_unwind(|| said(generation, payload)).unwrap_or_default()
 }
@@ -248,7 +247,8 @@ fn what_has_one_right_answer_is_fixed_and_means_the_same() {
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// A payload of the newest generation, and behind it a resource whose profile has one sample of these bytes.
+/// A payload of the newest generation, followed by a resource with one profile whose only sample
+/// has these bytes.
 fn with_sample(sample: &[u8]) -> Vec<u8> {
     let mut inner = sample.to_vec();
     for tag in [0x12, 0x12, 0x12, 0x0a] {
@@ -266,7 +266,7 @@ fn what_is_written_oddly_is_written_plainly() {
         ("OP1024", with_sample(b"\x08\x01\x22\x01\x05\x22\x01\x06\x2a\x10\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\x02")),
         ("OP1027", with_sample(b"\x08\x00\x22\x01\x05")),
         ("OP1022", resource(b"\x0a\x00\x0a\x00\x12\x04\x12\x02\x40\x05")),
-        // [1] and [2] are [1,2], and an empty value adds nothing.
+        // Arrays merge: [1] and [2] give [1,2], and an empty value adds no element.
         ("OP1022", resource(b"\x0a\x17\x0a\x15\x0a\x01k\x12\x06\x2a\x04\x0a\x02\x18\x01\x12\x06\x2a\x04\x0a\x02\x18\x02\x12\x00\x12\x06\x12\x04\x12\x02\x22\x00")),
         ("OP1022", resource(b"\x0a\x0c\x0a\x0a\x0a\x01k\x12\x03\x0a\x01v\x12\x00\x12\x06\x12\x04\x12\x02\x22\x00")),
         ("OP1023", resource(b"\x0a\x0b\x0a\x09\x0a\x01k\x12\x04\x18\x01\x10\x01\x12\x06\x12\x04\x12\x02\x22\x00")),
@@ -279,7 +279,7 @@ fn what_is_written_oddly_is_written_plainly() {
     }
 }
 
-/// What both readings break tells neither from the other, and nothing is written by a guess.
+/// Faults in both readings do not decide between them, and a guess changes no bytes.
 #[test]
 fn what_reads_otherwise_as_well_stays_though_both_readings_break_a_rule() {
     let either =
@@ -303,7 +303,7 @@ fn what_reads_otherwise_as_well_stays_though_both_readings_break_a_rule() {
     }
 }
 
-/// Before 1.8 row 0 is a row like any other, so an attribute that says nothing cannot become it.
+/// Before 1.8, row 0 is an ordinary row, so an empty attribute cannot become row 0.
 #[test]
 fn an_attribute_that_says_nothing_stays_one() {
     for generation in ["1", "2", "3", "4", "5", "6", "7"] {
@@ -317,7 +317,7 @@ fn an_attribute_that_says_nothing_stays_one() {
     }
 }
 
-/// A value is that of a sample type before 1.8: times are sorted alone.
+/// Before 1.8, a value belongs to a sample type, so times are sorted without their values.
 #[test]
 fn times_of_old_generations_are_sorted() {
     for generation in ["1", "2", "3", "4"] {
@@ -330,7 +330,8 @@ fn times_of_old_generations_are_sorted() {
     }
 }
 
-/// Profilers list what was mapped and what they know of the code, so these rows are a hint and not a mistake.
+/// Profilers list all mapped files and known code, so such unused rows are an info and not a
+/// mistake.
 #[test]
 fn unused_mappings_locations_and_functions_stay() {
     let function = "$D.function_table[2].name_strindex=4";
@@ -345,7 +346,7 @@ fn unused_mappings_locations_and_functions_stay() {
         }
         let fixed = fix(&payload, &options(generation));
         assert!(fixed.changes.is_empty() && fixed.not_fixed.is_empty(), "{generation}: {fixed:?}");
-        // They stay as well where something else is mended.
+        // They remain even if another row is fixed.
         let payload = bent(generation, &format!("{all}; $D.string_table[9]=\"spare\""));
         let fixed = fix(&payload, &options(generation));
         assert_eq!(fixed.changes.len(), 1, "{generation}: {fixed:?}");
@@ -360,7 +361,7 @@ fn unused_mappings_locations_and_functions_stay() {
     assert!(fixed.changes.is_empty() && fixed.not_fixed.is_empty(), "{fixed:?}");
 }
 
-/// What can be said in two ways stays as the sender said it, for who reads but one of them.
+/// Data with two valid forms keeps the sender's form, for receivers that support only one.
 #[test]
 fn empty_messages_and_texts_in_place_stay() {
     let spare = "$D.string_table[9]=\"spare\"";
@@ -373,7 +374,7 @@ fn empty_messages_and_texts_in_place_stay() {
     assert_eq!(fixed.changes.len(), 1, "{fixed:?}");
     assert_eq!(fixed.changes[0].rule.id(), "OP3301");
     assert_eq!(count(&fixed.report, "OP9209"), 0, "{:?}", fixed.report);
-    // A text by reference among others in place.
+    // One string by reference among inline strings.
     let one = "$R.resource.attributes[1].key=\"a\"; $R.resource.attributes[1].value.string_value_strindex=1";
     let payload = bent("7", &format!("{spare}; {one}"));
     let fixed = fix(&payload, &options("7"));
@@ -382,7 +383,7 @@ fn empty_messages_and_texts_in_place_stay() {
     assert_eq!(resource.attributes[0].key, "service.name");
 }
 
-/// Which format was assumed is no defect that was mended.
+/// The choice of a format is not a fix.
 #[test]
 fn a_guess_is_not_fixed() {
     let payload = bent("6", "$D.string_table[9]=\"spare\"");
@@ -391,7 +392,8 @@ fn a_guess_is_not_fixed() {
     assert!(!rules.is_empty() && !rules.contains(&"OP0006"), "{rules:?}");
 }
 
-/// What is absent twice is equal too, and attributes have no order: no rule finds them, and they become one.
+/// Absent messages are equal too, and the order of attributes does not matter. Merges that no rule
+/// reported are not listed.
 #[test]
 fn resources_and_scopes_that_are_put_together_are_told() {
     let resource = |edits: &str| {
@@ -407,7 +409,7 @@ fn resources_and_scopes_that_are_put_together_are_told() {
         )
     };
     for (edits, rules) in [
-        // The same attributes, in another order; scopes are compared within their resource alone.
+        // Equal attributes in another order. Scopes are compared within their resource only.
         (
             "$R.resource.attributes[0].key=\"a\"; $R.resource.attributes[0].value.int_value=1; $R.resource.attributes[1].key=\"service.name\"; $R.resource.attributes[1].value.string_value=\"shop\"; $K.scope.name=\"profiler\"",
             &["OP5021", "OP5022"][..],
@@ -429,7 +431,7 @@ fn resources_and_scopes_that_are_put_together_are_told() {
     }
 }
 
-/// Two equal strings, of which none is used.
+/// Two equal strings, both unused.
 const TWICE: &str = "$T.string_table[6]=\"a\"; $T.string_table[7]=\"a\"";
 
 #[test]
@@ -449,7 +451,8 @@ fn framing_and_compression_stay() {
         let packed = gzip(&file);
         let fixed = fix(&packed, &options("7"));
         assert_eq!(*inflate(&fixed.bytes, &Limits::network()).unwrap(), *expected, "{framing}");
-        // One that ends within a message is left alone, and it is said: nothing was to be fixed, it said before.
+        // A truncated file stays unchanged and is reported. Regression: the report was that it
+        // needs no fix.
         let mut cut = frame(framing, [&bad[..], &good]).unwrap();
         cut.pop();
         let fixed = fix(&cut, &options("7"));
@@ -457,7 +460,7 @@ fn framing_and_compression_stay() {
         let left: Vec<&str> = fixed.not_fixed.iter().map(|left| &left.path[..]).collect();
         assert_eq!(left, ["message[1]"], "{framing}");
     }
-    // What is wrong with the file alone leaves the payload as it is.
+    // Fixes of the file's compression leave the payload unchanged.
     let (head, tail) = good.split_at(40);
     let padded = [gzip(&good), vec![0; 512]].concat();
     for (file, rule) in [([gzip(head), gzip(tail)].concat(), "OP0027"), (padded, "OP0026")] {
@@ -489,7 +492,7 @@ fn what_would_be_lost_stays_and_is_said() {
         ("7", "$D.link_table[1].trace_id=x01*15", "link.invalid"),
         ("7", "$D.link_table[1].span_id=-", "link.half"),
         ("4", "$S.value[1]=9", "pprof.value_count"),
-        // Not a rule about an index, so the reader repairs one index more than findings report.
+        // This index has no rule, so the reader repairs one more index than findings report.
         ("4", "$P.default_sample_type_index=9", "index.out_of_range"),
         ("P", "sample[0].label[0].str=99", "PP1010 pprof-string-index"),
         ("P", "sample[0].location_id[1]=9", "pprof.dangling_location"),
@@ -510,15 +513,15 @@ fn what_would_be_lost_stays_and_is_said() {
         assert_eq!(fixed.not_fixed.len(), 1, "{edits}: {:?}", fixed.report);
         assert!(fixed.not_fixed[0].why.contains(why), "{edits}: {:?}", fixed.not_fixed);
     }
-    // Of OTLP 1.3 an address may lie outside the first mapping, which index 0 is all the same.
+    // In OTLP 1.3, an address may be outside the first mapping, although index 0 refers to it.
     let payload = bent("1", "$P.location[0].address=1; $P.string_table[6]=\"spare\"");
     let fixed = fix(&payload, &options("1"));
     assert!(fixed.not_fixed.iter().any(|left| left.why.contains("g1.no_mapping")), "{fixed:?}");
     assert!(*fixed.bytes == payload[..]);
-    // A pprof without a type of values would get an empty one.
+    // A pprof without sample types would get an empty one.
     let fixed = fix(b"\x32\x00\x32\x00", &Options::default().format(Format::PPROF));
     assert!(fixed.not_fixed.iter().any(|left| left.why.contains("PP1021")), "{fixed:?}");
-    // A field that nobody knows.
+    // An unknown field.
     let payload = [&with_sample(b"\x08\x00\x22\x01\x05")[..], b"\xf8\x01\x01"].concat();
     let fixed = fix(&payload, &options("7"));
     assert!(fixed.not_fixed[0].why.contains("field.unknown"), "{:?}", fixed.not_fixed);
@@ -549,14 +552,14 @@ fn so_many_rows_are_fixed_as_there_can_be() {
     schema.edit(&mut node, &in_full("7", &edits));
     let payload = node.encode();
     let fixed = fix(&payload, &options("7").max_findings(5));
-    // One place of each rule, and how often.
+    // One place of each rule, and the count.
     let counts: Vec<_> =
         fixed.changes.iter().map(|change| (change.rule.id(), change.count)).collect();
     assert_eq!(counts, [("OP3301", 20_000), ("OP3201", 19_999)]);
     assert!(*fixed.bytes == bent("7", "")[..]);
 }
 
-/// The files below a folder, but for large ones.
+/// Collects the files below a folder, except large ones.
 fn below(folder: &std::path::Path, files: &mut Vec<std::path::PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
@@ -568,7 +571,8 @@ fn below(folder: &std::path::Path, files: &mut Vec<std::path::PathBuf>) {
     }
 }
 
-/// Files of real profilers and of ours: what is fixed stays fixed, and says the same.
+/// Files of real profilers and of this project: a second fix changes no bytes, and the meaning
+/// stays.
 #[test]
 fn files_that_are_fixed_mean_the_same() {
     let mut files = Vec::new();

@@ -1,5 +1,5 @@
-//! What many rows or samples refer to is looked at once: each of these payloads takes minutes where it is looked at by
-//! every reference.
+//! An entry that many rows or samples refer to is checked once. If it were checked for every
+//! reference, each of these payloads would take minutes.
 
 use otlp_profiles::check::{Options, Profcheck, validate};
 use otlp_profiles::format::Receiver;
@@ -7,12 +7,12 @@ use otlp_profiles::{Format, Limits};
 
 use super::wire::{int, len, nest};
 
-/// References to one thing, and about as many bytes or fields in it.
+/// The number of references to one entry, and roughly the number of its bytes or fields.
 const MANY: usize = 50_000;
 
-/// Checks a payload of 1.10 in which each of the samples has attribute 1.
+/// Checks a payload of 1.10 in which each sample has attribute 1.
 ///
-/// Returns how often each rule was broken.
+/// Returns the number of findings by rule.
 fn broken(
     (strings, functions, attributes): (&[&[u8]], Vec<u8>, Vec<u8>),
     samples: usize,
@@ -30,7 +30,7 @@ fn broken(
     report.rule_counts().map(|tally| (tally.rule.id().to_owned(), tally.count)).collect()
 }
 
-/// How often a rule was broken.
+/// The number of findings of a rule.
 fn count(broken: &[(String, u64)], rule: &str) -> u64 {
     broken.iter().find(|(id, _)| id == rule).map_or(0, |(_, count)| *count)
 }
@@ -68,7 +68,7 @@ fn a_list_with_one_attribute_many_times_finds_its_key_once() {
     }
 }
 
-/// Each is told, and the place of those that are listed found.
+/// All repeated keys are counted, and the listed ones have their places.
 #[test]
 fn a_sample_with_one_key_many_times_is_walked_once() {
     let row = len(6, &[int(1, 1), len(2, &int(2, 1))].concat());
@@ -114,7 +114,7 @@ fn a_long_text_that_many_attributes_have_is_read_once() {
         let wanted = if rule == "OP8004" { MANY as u64 } else { 0 };
         assert_eq!(count(&found, rule), wanted, "{key}: {found:?}");
     }
-    // Keys and units, of which every other attribute has another row.
+    // Keys and units that alternate between two rows.
     let unit = b"m.".repeat(5 * MANY);
     let unit = unit.get(..unit.len() - 1).unwrap();
     let row = |unit: u64| len(6, &[int(1, 1), len(2, &len(1, b"a")), int(3, unit)].concat());

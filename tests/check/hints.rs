@@ -1,4 +1,4 @@
-//! Hints, which are given only to who asks for them, lists too long to write down, and how bytes could be fewer.
+//! Hints, which are off by default; lists too long to write down; and ways to use fewer bytes.
 
 use otlp_profiles::check::{Options, Report, Rule, validate};
 use otlp_profiles::{Format, Severity};
@@ -19,7 +19,7 @@ fn edited(generation: &str, edits: &str) -> Vec<u8> {
     node.encode()
 }
 
-/// The paths of the findings of a rule, which are infos, where it is asked by name.
+/// The paths of the findings of a rule that is enabled by name; all are infos.
 fn paths(rule: &str, generation: &str, payload: &[u8]) -> Vec<String> {
     let report = asked(rule, generation, payload);
     assert!(report.worst() <= Some(Severity::Info), "{rule} {generation}: {report:#?}");
@@ -49,7 +49,7 @@ fn hints_are_given_to_who_asks() {
         }
         assert!(paths("OP5018", generation, &key("thread.id")).is_empty(), "{generation}");
     }
-    // By reference, in place and in the table.
+    // By reference in a resource, inline, and in the table.
     let place = "$R.resource.attributes[0].key";
     let key = format!("{place}=-; {place}_strindex=9; $D.string_table[9]=\"ThreadID\"");
     let found = paths("OP5018", "7", &edited("7", &key));
@@ -65,7 +65,7 @@ fn texts_in_place_could_be_references() {
         "$K.scope.attributes[0].key=\"service.name\"; $K.scope.attributes[0].value.int_value=1";
     let report = asked("OP9101", "7", &edited("7", twice));
     let found: Vec<_> = report.findings().map(|found| found.value.as_str()).collect();
-    // "service.name" once more, less the tag and the length of its row in the table.
+    // "service.name" is stored once more; the tag and the length of its row in the table are saved.
     assert_eq!(found, ["10 bytes more"]);
     assert!(paths("OP9101", "7", &base("7").1.encode()).is_empty());
 }
@@ -73,7 +73,7 @@ fn texts_in_place_could_be_references() {
 #[test]
 fn an_older_generation_could_be_smaller() {
     for generation in ["1", "2", "3", "4"] {
-        // A hundred samples that each say the ten locations of one stack.
+        // A hundred samples that each repeat the ten locations of one stack.
         let locations: String =
             (0..1_000).map(|row| format!("; $P.location_indices[{row}]=0")).collect();
         let sample = |row: usize| {
@@ -178,14 +178,14 @@ fn what_is_not_listed_is_counted() {
         let rest: Vec<_> = rest.map(|found| found.value.clone()).collect();
         let rule = if generation == "P" { "49 more of PP1033" } else { "50 more of OP4019" };
         assert!(rest.iter().any(|value| value == rule || value == "49 more of OP4019"), "{rest:?}");
-        // Who asks for one rule is told how many more of it there are.
+        // With a single rule enabled, the report still counts its unlisted findings.
         let asked = rest[0].rsplit(' ').next().expect("a rule");
         let only = Options::default().format(format).only(vec![Rule::find(asked).expect("one")]);
         let only = validate(&payload, &only.max_findings(7));
         let found: Vec<_> = only.findings().map(|found| found.rule.id()).collect();
         assert_eq!(found[..7], [asked; 7], "{generation}");
         assert_eq!(found[7..], ["OP9008"], "{generation}");
-        // Where none is listed, what is counted is the same, and all of it is said.
+        // Counts do not depend on the number of listed findings.
         let none = validate(&payload, &Options::default().format(format).max_findings(0));
         let all = validate(&payload, &Options::default().format(format).max_findings(u64::MAX));
         for severity in [Severity::Info, Severity::Warning, Severity::Error] {

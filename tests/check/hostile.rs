@@ -1,4 +1,4 @@
-//! Bent and swollen payloads: no panic, and time and memory that grow with the bytes.
+//! Mutated and inflated payloads: no panic, and linear time and memory.
 
 use otlp_profiles::check::{Options, validate};
 use otlp_profiles::{Format, Limits};
@@ -19,7 +19,7 @@ fn bent_payloads_make_findings_and_nothing_else() {
             let options = Options::default();
             let options = if round % 3 == 0 { options } else { options.format(format) };
             let report = validate(&bent, &options);
-            // Whatever the checker takes for sound, the reader reads.
+            // The reader accepts every payload that the checker accepts.
             if round % 3 > 0 && report.is_ok() && !bent.is_empty() {
                 let options = otlp_profiles::ReadOptions::default().format(format);
                 let read = otlp_profiles::read(&bent, &options);
@@ -31,7 +31,7 @@ fn bent_payloads_make_findings_and_nothing_else() {
     }
 }
 
-/// A hundred thousand of whatever there can be several of.
+/// A hundred thousand occurrences of each repeatable field.
 #[test]
 fn swollen_payloads_are_checked_in_time() {
     let options = Options::default().limits(Limits::file());
@@ -51,14 +51,14 @@ fn swollen_payloads_are_checked_in_time() {
             validate(&many(field), &options.clone().format(format));
         }
     }
-    // The same inside a dictionary.
+    // The same within a dictionary.
     for tag in [0x0a, 0x12, 0x1a, 0x22, 0x2a, 0x32, 0x3a] {
         let rows = many(&[tag, 2, 8, 1]);
         let payload = [vec![0x12], overlong(rows.len() as u64, 4), rows].concat();
         let report = validate(&payload, &options.clone().format(Format::OTLP));
         assert!(report.findings().len() < 2_000);
     }
-    // Groups and values inside one another.
+    // Nested groups and values.
     let deep = [b"\xfb\x01".repeat(100_000), b"\xfc\x01".repeat(100_000)].concat();
     assert!(!validate(&deep, &options.clone().format(Format::OTLP)).is_ok());
     let mut value = vec![0x18, 1];

@@ -1,9 +1,9 @@
-//! OTLP/JSON: what a text says in another form than OTLP has, at its place, and what receivers answer in it.
+//! OTLP/JSON: deviations from OTLP's form with their places, and JSON responses of receivers.
 
 use otlp_profiles::check::{Finding, Options, Report, validate};
 use otlp_profiles::{Format, Severity};
 
-/// The rules that are broken, by id.
+/// The ids of the broken rules.
 fn found(report: &Report) -> Vec<&'static str> {
     report.rule_counts().map(|tally| tally.rule.id()).collect()
 }
@@ -12,7 +12,7 @@ fn json(text: &str) -> Report {
     validate(text.as_bytes(), &Options::default().format(Format::OTLP_JSON))
 }
 
-/// A profile with a sample type, a sample of it and the members of a 1.7 payload that these need.
+/// A payload with one profile, which has the given members, and a dictionary of two strings.
 fn profile(members: &str) -> String {
     format!(
         r#"{{"resourceProfiles":[{{"scopeProfiles":[{{"profiles":[{{{members}}}]}}]}}],"dictionary":{{"stringTable":["","cpu"]}}}}"#
@@ -21,7 +21,7 @@ fn profile(members: &str) -> String {
 
 const PROFILE: &str = "resource_profiles[0].scope_profiles[0].profiles[0]";
 
-/// The findings of a rule: place, byte, value and how often.
+/// The findings of a rule.
 fn of<'r>(report: &'r Report, rule: &str) -> Vec<&'r Finding> {
     report.findings().filter(|found| found.rule.id() == rule).collect()
 }
@@ -38,7 +38,7 @@ fn keys_are_in_lower_camel_case() {
         (stack.severity, &*period.path),
         (Severity::Error, &*format!("{PROFILE}.period_type"))
     );
-    // Names of one word are the same in both, and what is null is not said.
+    // Names of one word are equal in both styles, and `null` means absent.
     let fine = profile(r#""samples":[{"stackIndex":0,"link_index":null}],"period":1"#);
     assert_eq!(of(&json(&fine), "OP1031"), Vec::<&Finding>::new());
 }
@@ -91,7 +91,7 @@ fn what_is_said_twice_is_told_at_its_place() {
         (format!("{PROFILE}.samples"), at(r#""samples""#)),
     ];
     assert_eq!(told, wanted);
-    // Of two members of a value as well.
+    // The same for two members of a value.
     let text = r#"{"resourceProfiles":[{"resource":{"attributes":[{"key":"a","value":{"intValue":1,"stringValue":"b"}}]},"scopeProfiles":[{"profiles":[{}]}]}],"dictionary":{}}"#;
     let report = json(text);
     let [member] = of(&report, "OP1023")[..] else { panic!("{report:?}") };
@@ -99,7 +99,7 @@ fn what_is_said_twice_is_told_at_its_place() {
     assert_eq!(member.byte, text.find(r#""stringValue""#).map(|at| at as u64));
 }
 
-/// The limit of nesting is its own rule, also where it cannot be raised any further.
+/// A separate rule reports the nesting limit, even where the limit cannot be raised.
 #[test]
 fn what_nests_too_deep_is_told_as_that() {
     let deep = format!(r#"{{"x":{}{}}}"#, "[".repeat(1000), "]".repeat(1000));
@@ -108,7 +108,7 @@ fn what_nests_too_deep_is_told_as_that() {
     assert!(report.is_limited());
 }
 
-/// Ids are hex digits in OTLP; all other bytes are base64, in which any digits of hex are fine.
+/// Ids are hex in OTLP/JSON. All other bytes are base64, which also accepts hex digits.
 #[test]
 fn ids_in_base64_are_told_at_their_place() {
     let text = r#"{"dictionary":{"linkTable":[{},{"traceId":"AQEBAQEBAQEBAQEBAQEBAQ==","spanId":"0202020202020202"}]}}"#;
@@ -146,16 +146,16 @@ fn answers_of_receivers_in_json_are_checked() {
             assert_eq!((&found(&report)[..], report.worst()), (rules, worst), "{text} {from:?}");
         }
     }
-    // A payload that has such a key besides is a payload.
+    // A payload that has this key as well is a payload.
     let report = json(r#"{"resourceProfiles":[],"partialSuccess":{"rejectedProfiles":-1}}"#);
     assert_eq!(found(&report), ["OP1019", "OP2001"]);
-    // As for its bytes, whatever else is asked.
+    // The response is checked with any choice of rules, as in protobuf.
     let only = Options::default().only(vec![otlp_profiles::check::Rule::find("OP2030").unwrap()]);
     let text = answer(r#"{"rejectedProfiles":"-1"}"#);
     assert_eq!(found(&validate(text.as_bytes(), &only.format(Format::OTLP_JSON))), ["OP2030"]);
 }
 
-/// Each line of JSON Lines is a message, and the lines are those of the file.
+/// Each line of JSON Lines is a message, and line numbers count from the start of the file.
 #[test]
 fn findings_in_a_text_have_a_line_and_a_column() {
     let places = |bytes: &[u8]| -> Vec<(Option<u64>, Option<u64>)> {
@@ -172,7 +172,7 @@ fn findings_in_a_text_have_a_line_and_a_column() {
         places(format!("{line}\n{line}").as_bytes()),
         [(Some(1), Some(28)), (Some(3), Some(28))]
     );
-    // What was inflated has no lines in the file.
+    // Inflated text has no lines in the file.
     let gzip = otlp_profiles::compression::deflate(text.as_bytes(), Default::default());
     assert_eq!(places(&gzip), [(None, None); 3]);
 }

@@ -1,4 +1,5 @@
-//! What this crate writes of real profiles breaks nothing that the profile itself does not.
+//! Payloads that this crate writes for real profiles break no rules that the profile itself does
+//! not break.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,19 +8,18 @@ use otlp_profiles::builder::WhenFull;
 use otlp_profiles::check::{Options, fix, validate};
 use otlp_profiles::{Builder, Format, Limits, Policy, ReadOptions, Severity, WriteOptions};
 
-/// Warnings about what a profile says, or does not say, in whatever format it is.
+/// Warnings about the contents of a profile, whatever its format:
+///
+/// * OP32, OP33: attributes that are equal or unreferenced, which stay
+/// * OP40: samples with equal stacks and labels, several shapes, or times out of range or coarse
+/// * OP50: values of bytes, and schema URLs without a version
+/// * OP60, PP1029: no time, or a time in another unit than nanoseconds
+/// * OP70, OP80: functions without a name, and frames without a function
+/// * PP10: the same for pprof
 const DESERVED: &[&str] = &[
-    // Attributes that are equal, or that no row refers to, are kept as they were.
-    "OP3206", "OP3306",
-    // Samples of one stack and labels, of several shapes, at times that are outside or coarse.
-    "OP4003", "OP4004", "OP4012", "OP4014", // Values of bytes; schema URLs without a version.
-    "OP5006", "OP5024", // No time, or one that is not in nanoseconds.
-    "OP6011", "OP6014", "OP6015",
-    "PP1029", // Functions without a name, and frames without a function.
-    "OP7008", "OP7009", "OP7010", "OP8003", "OP8012",
-    // What pprof says of the same.
-    "PP1017", "PP1018", "PP1020", "PP1022", "PP1023", "PP1025", "PP1027", "PP1028", "PP1036",
-    "PP1039",
+    "OP3206", "OP3306", "OP4003", "OP4004", "OP4012", "OP4014", "OP5006", "OP5024", "OP6011",
+    "OP6014", "OP6015", "PP1029", "OP7008", "OP7009", "OP7010", "OP8003", "OP8012", "PP1017",
+    "PP1018", "PP1020", "PP1022", "PP1023", "PP1025", "PP1027", "PP1028", "PP1036", "PP1039",
 ];
 
 fn files(folder: &Path, out: &mut Vec<PathBuf>) {
@@ -55,7 +55,7 @@ fn what_is_written_of_real_profiles_breaks_nothing_of_its_own() {
         let options = ReadOptions::default().limits(Limits::file()).policy(Policy::Refuse);
         let Ok(reading) = otlp_profiles::read(&bytes, &options) else { continue };
         read += 1;
-        // What the profile breaks itself it says again.
+        // Findings about the source apply to its conversions, too.
         let own = validate(&bytes, &Options::default().limits(Limits::file()));
         let own: Vec<&str> = own.rule_counts().map(|tally| tally.rule.id()).collect();
         let mut look = |how: &str, format: Format, payload: &[u8]| {
@@ -87,7 +87,7 @@ fn what_is_written_of_real_profiles_breaks_nothing_of_its_own() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What is written of the pprofs among `files`: `validate --strict` passes, and `--fix` has nothing to do.
+/// Writes the pprofs among `files`: `validate --strict` passes, and `--fix` changes no bytes.
 ///
 /// `nameless` holds files with functions without a name, which equal the empty row of a table.
 fn pprofs_pass_a_strict_check(files: &[PathBuf], formats: &[Format], nameless: &[&str]) -> usize {

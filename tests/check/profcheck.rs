@@ -1,4 +1,4 @@
-//! `--compat profcheck`: its cases by their names, and its verdict on bent payloads.
+//! `--compat profcheck`: its test cases by name, and its verdict on mutated payloads.
 
 use otlp_profiles::Severity;
 use otlp_profiles::check::{Options, Profcheck, Report, validate};
@@ -8,19 +8,19 @@ use super::bend::{Numbers, bend};
 use super::tree::{Node, Schema};
 use super::verdict::{Flags, Oracle};
 
-/// Tables with their zero rows and nothing else, and a profile without anything.
+/// Tables with only their zero rows, and an empty profile.
 const ZERO: &str =
     "$D.mapping_table[0]={}; $D.location_table[0]={}; $D.function_table[0]={}; $D.link_table[0]={};
     $D.string_table[0]=\"\"; $D.attribute_table[0]={}; $D.stack_table[0]={}; $P={}";
 /// The same with a time range of [100, 110).
 const TIMED: &str = "$P.time_unix_nano=100; $P.duration_nano=10";
-/// The flags that the cases of its own test have unless they say otherwise.
+/// The flags of profcheck's own test cases, unless they set others.
 const OWN: Flags = Flags { dupes: true, orphans: false, shapes: false };
 const SHAPES: Flags = Flags { shapes: true, ..OWN };
 const ORPHANS: Flags = Flags { orphans: true, ..OWN };
 const NO_DUPES: Flags = Flags { dupes: false, ..OWN };
 
-/// A case: its name, what is edited in [`ZERO`], the flags, and the rule that a finding is of, where it fails.
+/// A case: its name, the edits of [`ZERO`], the flags, and the broken rule if it fails.
 type Case = (&'static str, &'static str, Flags, Option<&'static str>);
 
 const CASES: [Case; 29] = [
@@ -162,7 +162,8 @@ fn its_own_cases_get_its_verdict() {
     }
 }
 
-/// What its tests do not have, and its source says; where it panics it fails.
+/// Behaviour that profcheck's source defines and its tests do not cover. A panic counts as a
+/// failure.
 #[test]
 fn beyond_its_cases_it_is_followed_to_the_letter() {
     let schema = Schema::of("otlp-1.10");
@@ -175,20 +176,20 @@ fn beyond_its_cases_it_is_followed_to_the_letter() {
         (link, plain, Some("OP3005")),
         ("$D.attribute_table[0].value={}", plain, None),
         ("$D.function_table[1]={}; $D.function_table[2]={}", SHAPES, None),
-        // The end wraps around: every time is outside.
+        // The end overflows, so every time is outside.
         (
             "$P.time_unix_nano=-1; $P.duration_nano=10; $S.timestamps_unix_nano[0]=-1",
             plain,
             Some("OP4012"),
         ),
-        // What profcheck does not count is an orphan for it.
+        // profcheck does not count this reference, so the entry is an orphan.
         (
             "$D.string_table[1]=\"k\"; $R.resource.attributes[0].key_strindex=1",
             ORPHANS,
             Some("OP3301"),
         ),
         ("$D.stack_table[1].location_indices[0]=-1", plain, Some("OP3104")),
-        // Cut to 32 bits this is row 0.
+        // Truncated to 32 bits, this is row 0.
         ("$S.stack_index=4294967296; $S.values[0]=1", plain, None),
         (
             "$D.mapping_table[1].memory_start=4096; $D.mapping_table[1].memory_limit=4096",
@@ -230,13 +231,13 @@ fn findings_are_where_they_are() {
     );
 }
 
-/// Go takes messages 10,000 levels deep, and groups, and does not mind fields of the wrong wire type.
+/// Go accepts messages and groups 10,000 levels deep, and ignores fields of the wrong wire type.
 #[test]
 fn bytes_are_taken_as_go_takes_them() {
     let whole = edited(&Schema::of("otlp-1.10"), "").encode();
     let plain = Flags { dupes: false, orphans: false, shapes: true };
-    // A resource with an attribute whose value is arrays in arrays: root, resource profiles, resource and
-    // attribute lie around them, and each array takes two levels.
+    // A resource with an attribute whose value is nested arrays. Root, resource profiles, resource
+    // and attribute enclose them, and each array takes two levels.
     let nested = |arrays: usize| {
         let mut value = vec![0u8; 0];
         for _ in 0..arrays {
@@ -268,7 +269,7 @@ fn bytes_are_taken_as_go_takes_them() {
         assert_eq!(oracle.passes(&payload, plain), passes, "{tail:x?}");
     }
     assert!(!verdict(&whole[..whole.len() - 1], plain).is_readable());
-    // Of resource profiles without scopes, nothing else is wrong.
+    // The only other finding is that the resource has no scopes.
     let deep = |arrays| {
         let report = verdict(&nested(arrays), plain);
         report.findings().map(|found| found.rule.id()).collect::<Vec<_>>()
@@ -277,12 +278,13 @@ fn bytes_are_taken_as_go_takes_them() {
     assert_eq!(deep(4_998), ["OP1017"]);
 }
 
-/// What [`verdict`] and the oracle say of payloads of the newest generation, bent in their bytes and in their fields.
+/// Compares [`verdict`] with the oracle on payloads of the newest generation with mutated bytes and
+/// fields.
 fn agreement(rounds: usize, seed: u64, mut each: impl FnMut(&[u8])) -> [usize; 2] {
     let oracle = Oracle::new();
     let schema = Schema::of("otlp-1.10");
     let mut trees: Vec<Node> = CASES.iter().map(|(_, edits, ..)| edited(&schema, edits)).collect();
-    // Those that pass, and are large, more than once.
+    // Valid and large payloads, several times.
     let whole = base("7").1;
     let full =
         edited(&schema, &format!("{MAPPINGS}; $T; $S.values[0]=1; $P.samples[1].values[0]=5"));

@@ -1,4 +1,5 @@
-//! What receivers refuse, drop or cut is told where a payload is meant for them, and nowhere else.
+//! Findings about data that a receiver rejects, drops or truncates appear only if the payload is
+//! for that receiver.
 
 use std::path::Path;
 
@@ -23,7 +24,8 @@ fn found(report: &Report, rule: &str) -> Option<(Severity, String)> {
     found.map(|found| (found.severity, found.path.clone()))
 }
 
-/// Of each rule: for whom, what breaks it, how much that matters, where, and the one edit more that mends it.
+/// A rule, the receiver, the edits that break the rule, the severity, the place, and the further
+/// edit that fixes it.
 const CASES: &[(&str, Receiver, &str, Severity, &str, &str)] = {
     use Receiver::{Collector, Parca, Pyroscope};
     use Severity::{Error, Warning};
@@ -148,7 +150,7 @@ fn receivers_read_the_newest_generation() {
     }
 }
 
-/// What is written for a receiver is what it takes, but for what the profile itself breaks.
+/// Payloads written for a receiver are accepted, except for faults of the profile itself.
 #[test]
 fn what_is_written_for_a_receiver_is_taken() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
@@ -231,7 +233,7 @@ fn what_parca_takes_is_no_error() {
         assert!(told.is_some_and(|found| found.severity < Severity::Error), "{edits}: {report:?}");
         assert!(report.is_ok(), "{edits}: {report:?}");
     }
-    // A time of 0 has a rule of its own; what is refused is that it is outside.
+    // A time of 0 has its own rule. The error here is that it is out of range.
     let zero = report("$S.timestamps_unix_nano[0]=0", Some(Receiver::Parca));
     assert_eq!(found(&zero, "OP4012").map(|(severity, _)| severity), Some(Severity::Error));
 }

@@ -1,7 +1,8 @@
-//! Payloads as trees of named fields, made and bent by edits such as `dictionary.stack_table[1].location_indices[0]=9`.
+//! Payloads as trees of named fields, built and changed by edits such as
+//! `dictionary.stack_table[1].location_indices[0]=9`.
 //!
-//! Nothing here uses the crate's readers or writers: names and numbers are those of the descriptors that
-//! prost's types are made with.
+//! This module uses neither readers nor writers of the crate. Names and numbers come from the
+//! descriptors of the prost types.
 
 use std::collections::BTreeMap;
 use std::iter::once;
@@ -16,7 +17,7 @@ use prost_types::{FieldDescriptorProto, FileDescriptorSet};
 #[derive(Clone, Debug, Default)]
 pub struct Node(BTreeMap<i32, (Type, bool, Vec<Value>)>);
 
-/// Bytes behind all fields of a message: the field `raw`.
+/// The field `raw`: bytes after all fields of a message.
 const RAW: i32 = i32::MAX;
 
 #[derive(Clone, Debug)]
@@ -59,7 +60,7 @@ impl Schema {
         found.unwrap_or_else(|| panic!("{message} has no field {name}"))
     }
 
-    /// Makes the edits, which are separated by `;`.
+    /// Applies edits, separated by `;`.
     #[track_caller]
     pub fn edit(&self, node: &mut Node, edits: &str) {
         for edit in edits.split(';').map(str::trim).filter(|edit| !edit.is_empty()) {
@@ -68,9 +69,9 @@ impl Schema {
         }
     }
 
-    /// Where in a payload the thing may be that a path names: of a field its tag, of a message or a row what is in it,
-    /// of a number in a packed list the number. What is not there is where the message begins that it would be in;
-    /// of what is there several times each is one.
+    /// The offsets in a payload at which a finding with this path may be: the tag of a field, the
+    /// contents of a message or row, or an element of a packed list. For a missing field it is the
+    /// beginning of its message. A repeated field gives several offsets.
     pub fn bytes_of(&self, payload: &[u8], path: &str) -> Vec<usize> {
         let (mut message, mut places) = (self.root, Vec::from_iter(once(0..payload.len())));
         for step in path.split('.').filter(|step| !step.is_empty()) {
@@ -144,10 +145,12 @@ impl Schema {
     }
 }
 
-/// A field of a message: its number, where it begins, where its value is, and whether that has a length.
+/// A field of a message: its number, the offset of its tag, the range of its value, and whether it
+/// is length-delimited.
 type Field = (u64, usize, Range<usize>, bool);
 
-/// What a field says: a message or a text, or the numbers of a list; of one that is not packed its tag is the place.
+/// The ranges of a field's values: a message, a text, or the elements of a packed list. For an
+/// unpacked number, the offset of its tag.
 fn values(payload: &[u8], kind: Type, (_, tag, value, has_length): Field) -> Vec<Range<usize>> {
     let begins = |at: &usize| *at == value.start || payload[*at - 1] < 0x80;
     match kind {
@@ -158,7 +161,7 @@ fn values(payload: &[u8], kind: Type, (_, tag, value, has_length): Field) -> Vec
     }
 }
 
-/// The fields of a message, up to where its bytes are no fields.
+/// The fields of a message, up to the first malformed one.
 fn fields(payload: &[u8], body: Range<usize>) -> Vec<Field> {
     let (mut found, mut at) = (Vec::new(), body.start);
     let varint = |at: &mut usize| {
@@ -187,7 +190,7 @@ fn fields(payload: &[u8], body: Range<usize>) -> Vec<Field> {
     found
 }
 
-/// `5`, `-1`, `"text"`, `x00ff*2` or `{}`.
+/// Parses a value: `5`, `-1`, `"text"`, `x00ff*2` or `{}`.
 fn parse(kind: Type, text: &str) -> Value {
     match kind {
         Type::Message => Value::Node(Node::default()),
@@ -217,7 +220,8 @@ fn varint(out: &mut Vec<u8>, mut value: u64) {
 }
 
 impl Node {
-    /// Changes one thing in it, or in a message inside it; `below` picks a number below another.
+    /// Changes one value of the message or of a nested one. `below` returns a random number below
+    /// its argument.
     pub fn bend(&mut self, below: &mut impl FnMut(usize) -> usize) {
         const ODD: [u64; 9] = [0, 1, 2, 3, 9, 105, u64::MAX, 1 << 32, 1 << 63];
         const TEXTS: [&[u8]; 5] = [b"", b"a", b"k1", b"\xff", &[0; 16]];

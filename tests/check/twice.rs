@@ -1,4 +1,5 @@
-//! A message in pieces is one message, and of a number said twice the last one counts, as decoders have it.
+//! A message in pieces is merged, and the last value of a repeated scalar applies, as in protobuf
+//! decoders.
 
 use otlp_profiles::check::{Options, Rule, validate};
 use otlp_profiles::framing::{Framing, frame};
@@ -10,7 +11,7 @@ use super::bases::{GENERATIONS, base, format};
 use super::bend::Numbers;
 use super::sized::sized;
 
-/// The fields of a message: number, wire type, where they begin, where their body does, and where they end.
+/// The fields of a message: number, wire type, and the offsets of the tag, the body and the end.
 fn fields(bytes: &[u8]) -> Vec<(u64, u64, usize, usize, usize)> {
     let varint = |at: &mut usize| {
         let (mut value, mut shift) = (0, 0);
@@ -53,7 +54,7 @@ fn field(number: u64, body: &[u8]) -> Vec<u8> {
     [&[(number << 3 | 2) as u8], &length[..], body].concat()
 }
 
-/// The payload with `edit` made of the first message at a path of field numbers: what stands in its place.
+/// The payload with the result of `edit` in place of the first message at a path of field numbers.
 fn edited(bytes: &[u8], path: &[u64], edit: &dyn Fn(u64, &[u8]) -> Vec<u8>) -> Option<Vec<u8>> {
     let (first, rest) = path.split_first()?;
     let found = fields(bytes).into_iter().find(|(number, wire, ..)| number == first && *wire == 2);
@@ -66,7 +67,7 @@ fn edited(bytes: &[u8], path: &[u64], edit: &dyn Fn(u64, &[u8]) -> Vec<u8>) -> O
     Some([&bytes[..start], &new, &bytes[end..]].concat())
 }
 
-/// What is found beside the pieces themselves.
+/// The findings except those about the pieces.
 fn found(payload: &[u8], format: Format) -> Vec<(&'static str, String)> {
     let report = validate(payload, &Options::default().format(format));
     let told = report.findings().filter(|found| {
@@ -76,7 +77,7 @@ fn found(payload: &[u8], format: Format) -> Vec<(&'static str, String)> {
     told.map(|found| (found.rule.id(), found.path.clone())).collect()
 }
 
-/// Messages that a message has once: in which generations, and where.
+/// Singular message fields: the generations, and the path.
 const ONCE: [(&str, &[u64]); 6] = [
     ("1234567", &[1, 1]),
     ("1234567", &[1, 2, 1]),
@@ -111,7 +112,7 @@ fn pieces_are_checked_as_the_message_they_are() {
 
 #[test]
 fn what_pieces_have_together_is_found_at_its_byte() {
-    // Two pieces of a resource, each with an attribute of the same key.
+    // Two pieces of one resource, each with an attribute of the same key.
     let pair = field(1, b"\x0a\x01k\x12\x02\x18\x01");
     let payload = field(1, &[field(1, &pair), field(1, &pair)].concat());
     let report = validate(&payload, &Options::default().format(Format::OTLP));
@@ -153,7 +154,7 @@ fn what_cannot_be_read_is_told_whatever_is_asked() {
     assert!(!empty.is_readable());
 }
 
-/// A broken message took the findings of those before it with it, and those of all behind it.
+/// Regression: a broken message discarded the findings of the messages before and after it.
 #[test]
 fn messages_of_a_file_are_judged_each_by_itself() {
     let payload = base("7").1.encode();
@@ -170,7 +171,7 @@ fn messages_of_a_file_are_judged_each_by_itself() {
     assert_eq!(of("OP3101"), ["message[0]", "message[2]"]);
     assert_eq!(of("OP1009"), ["message[1]"]);
 
-    // One that the file ends within is named once.
+    // A truncated last message is reported once.
     let mut file = frame(Framing::LengthPrefixed, [&payload, &payload]).expect("frames");
     file.pop();
     let report = validate(&file, &Options::default().format(Format::OTLP));
@@ -178,7 +179,7 @@ fn messages_of_a_file_are_judged_each_by_itself() {
     assert_eq!(cut.path, "message[1]");
 }
 
-/// A hundred thousand pieces, and as many that are empty: time and memory by the bytes.
+/// A hundred thousand pieces, or as many empty ones, take linear time and memory.
 #[test]
 fn very_many_pieces_are_one_message() {
     let pair = field(1, b"\x0a\x01k\x12\x02\x18\x01");
@@ -192,7 +193,7 @@ fn very_many_pieces_are_one_message() {
         let twice = report.rule_counts().find(|tally| tally.rule.id() == "OP5001");
         assert_eq!(twice.map_or(0, |tally| tally.count), keys, "{report:?}");
     }
-    // The last piece is empty, and its tag longer than it has to be: the length has room all the same.
+    // The last piece is empty with an overlong tag. The merged length still fits.
     let long = field(1, &field(1, &[&b"\x0a\xc8\x01"[..], &[b'k'; 200]].concat()));
     let resource = [&long[..], b"\x8a\x80\x80\x80\x00\x00"].concat();
     let payload = field(1, &resource);
@@ -204,7 +205,8 @@ fn very_many_pieces_are_one_message() {
     assert_eq!(sorted(&payload), sorted(&field(1, &long)));
 }
 
-/// A oneof that is set to A, to B and to A again holds the last A alone: protobuf merges only consecutive occurrences.
+/// A oneof that is set to A, to B and to A again holds only the last A: protobuf merges only
+/// consecutive occurrences.
 #[test]
 fn a_oneof_forgets_a_member_when_another_follows() {
     let map = |key: &[u8]| field(6, &field(1, &[field(1, key), field(2, b"\x18\x01")].concat()));
@@ -247,7 +249,7 @@ const MESSAGES: [&[u64]; 18] = [
     &[2, 7],
 ];
 
-/// A message with one of its fields said once more, before or behind the others.
+/// Repeats one field of a message, before or after the others.
 fn repeated(body: &[u8], numbers: &mut Numbers) -> Vec<u8> {
     let fields = fields(body);
     let Some(&(number, wire, start, inner, end)) = fields.get(numbers.below(fields.len().max(1)))
@@ -266,7 +268,7 @@ fn repeated(body: &[u8], numbers: &mut Numbers) -> Vec<u8> {
     }
 }
 
-/// Decoders merge what is said twice, and encoders write what is left: of that the same has to be found.
+/// Repeated fields have the findings of the message that a decoder merges and encodes again.
 #[test]
 fn what_is_found_is_what_decoders_make_of_it() {
     let mut numbers = Numbers(11);

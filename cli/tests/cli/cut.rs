@@ -1,4 +1,4 @@
-//! What `info` shows of texts and values that a payload has once and refers to many times: their beginnings.
+//! `info` truncates long strings and values that many rows refer to.
 
 use std::fs;
 
@@ -8,11 +8,11 @@ use otlp_profiles::{Builder, Format, WriteOptions, write};
 
 use crate::*;
 
-/// So often each text below is referred to.
+/// The number of references to each string below.
 const TIMES: usize = 300;
 const LONG: usize = 100_000;
 
-/// Writes the profiles with their texts by reference.
+/// Writes the profiles with string references.
 fn file(room: &Path, mut builder: Builder) {
     let profiles = builder.finish().unwrap();
     let options = WriteOptions::default().string_encoding(StringEncoding::Dictionary);
@@ -21,7 +21,7 @@ fn file(room: &Path, mut builder: Builder) {
     assert!(fs::metadata(room.join("a.otlp")).unwrap().len() < 10 * LONG as u64);
 }
 
-/// The page and the first message of the document, both short.
+/// Returns the text, and the first message of the JSON document. Checks that both are short.
 #[track_caller]
 fn said(room: &Path, flags: &str) -> (String, Value) {
     let page = run(room, &format!("info a.otlp{flags}"), 0).stdout;
@@ -33,17 +33,17 @@ fn said(room: &Path, flags: &str) -> (String, Value) {
     (String::from_utf8(page).unwrap(), document["files"][0]["messages"][0].clone())
 }
 
-/// As the page has it.
+/// A long string as the text shows it.
 fn cut(letter: &str) -> String {
     format!("{}… (100,000 bytes)", letter.repeat(200))
 }
 
-/// As JSON has it.
+/// A long string as JSON shows it.
 fn kept(letter: &str) -> String {
     format!("{}… (100,000 bytes)", letter.repeat(1_000))
 }
 
-/// One name was written out for each profile.
+/// Regression: a long name was printed completely for each profile.
 #[test]
 fn long_names_of_types_are_cut() {
     let room = room("cut-types");
@@ -69,7 +69,7 @@ fn long_names_of_types_are_cut() {
     }
 }
 
-/// Texts by reference were copied whole, each as often as it is referred to.
+/// Regression: referenced strings were copied completely for each reference.
 #[test]
 fn long_texts_by_reference_are_cut() {
     let room = room("cut-references");
@@ -90,18 +90,18 @@ fn long_texts_by_reference_are_cut() {
     let shown = &message["resources"][0]["attributes"];
     assert_eq!((&shown["7"], &shown[kept("t")]), (&kept("t").into(), &1.into()));
     assert!(page.contains(&format!(", 7={}, ", cut("t"))));
-    // The texts of a list have the room of one.
+    // All strings of a list share the budget of one.
     let list = shown["list"].as_array().unwrap();
     assert_eq!(list[1..], ["… (299 more)"], "{list:?}");
     assert!(list[0].as_str().unwrap().ends_with("t… (100,000 bytes)"));
     assert_eq!(shown["pairs"]["…"], "(299 more)");
-    // None is cut to nothing.
+    // No short value is truncated.
     let short = shown["short"].as_object().unwrap();
     let whole = short.iter().filter(|(key, value)| key.starts_with('k') && *value == "serve");
     assert_eq!((short.len(), whole.count()), (41, 40), "{short:?}");
 }
 
-/// So were the attributes that profiles have by reference, with all that is in them.
+/// Regression: attributes that profiles refer to were copied completely, with nested values.
 #[test]
 fn long_attributes_of_profiles_are_cut() {
     let room = room("cut-attributes");
@@ -128,7 +128,7 @@ fn long_attributes_of_profiles_are_cut() {
     assert!(page.contains(&format!("text={}\n", cut("t"))));
 }
 
-/// The log has a text once, and where rows refer to it its beginning.
+/// The log has each string once, and its beginning wherever a row refers to it.
 #[test]
 fn long_texts_in_the_log_are_cut() {
     let room = room("cut-log");

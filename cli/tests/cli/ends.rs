@@ -1,4 +1,4 @@
-//! Runs that are ended from outside.
+//! Signals that end a run.
 #![cfg(unix)]
 
 use std::fs;
@@ -12,7 +12,7 @@ fn signal(child: &Child, name: &str) {
     assert!(done.unwrap().success());
 }
 
-/// Whether it comes to be within ten seconds.
+/// Waits up to ten seconds for a condition, and returns whether it came true.
 fn comes(mut is: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(10) {
@@ -24,8 +24,8 @@ fn comes(mut is: impl FnMut() -> bool) -> bool {
     false
 }
 
-/// Whether whoever runs the tests ignores a signal, as `nohup` does: then what they start ignores it too, and ends
-/// at nothing.
+/// Whether the test process ignores a signal, as under `nohup`. Its children then ignore it too,
+/// and the signal does not end them.
 fn is_ignored(name: &str) -> bool {
     let bit = match name {
         "HUP" => 0,
@@ -55,7 +55,7 @@ fn a_signal_ends_a_run_that_waits_for_its_input() {
             .unwrap();
         let mut pipe = child.stdin.take().unwrap();
         pipe.write_all(&part[..100]).unwrap();
-        // The first input is done, the second stays open.
+        // The first input is finished, and the second remains open.
         assert!(comes(|| room.join("out/in.otlp").exists()));
         signal(&child, name);
         assert_eq!(child.wait().unwrap().code(), Some(code));
@@ -65,7 +65,7 @@ fn a_signal_ends_a_run_that_waits_for_its_input() {
     }
 }
 
-/// One of two outputs is a pipe that nobody reads, so the other one stays under its temporary name.
+/// One of two outputs is a pipe without a reader, so the other keeps its temporary name.
 #[test]
 fn a_signal_leaves_no_temporary_file() {
     let room = room("ended");
@@ -99,7 +99,7 @@ fn a_signal_leaves_no_temporary_file() {
     }
 }
 
-/// `nohup` has SIGHUP ignored, and so does a shell SIGINT for what runs in the background.
+/// `nohup` makes its children ignore SIGHUP, and shells make background jobs ignore SIGINT.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_that_was_ignored_stays_so() {

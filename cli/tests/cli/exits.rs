@@ -1,4 +1,4 @@
-//! What is refused, with which exit code and which hint.
+//! Rejected inputs and arguments: exit codes and hints.
 
 use std::fs;
 
@@ -90,7 +90,7 @@ fn limits_are_raised_by_the_flag_their_error_names() {
     assert_eq!(files(&room), ["a.pb.gz"]);
 }
 
-/// Only what a subcommand heeds is a flag of it.
+/// A subcommand accepts only flags that it uses.
 #[test]
 fn info_has_no_flags_of_writing() {
     let room = room("flags");
@@ -101,7 +101,7 @@ fn info_has_no_flags_of_writing() {
     }
 }
 
-/// A failed `curl` before a pipe was 16 bytes of OTLP.
+/// Regression: a failed `curl` before a pipe gave an OTLP file of 16 bytes.
 #[test]
 fn nothing_is_no_profile() {
     let room = room("empty");
@@ -122,7 +122,7 @@ fn nothing_is_no_profile() {
 #[test]
 fn a_message_of_no_bytes_is_not_written() {
     let room = room("no-bytes");
-    // A dictionary alone: up to 1.5 the tables are those of profiles.
+    // A dictionary without profiles: up to 1.5, profiles contain the tables.
     fs::write(room.join("x.otlp"), [18, 2, 42, 0]).unwrap();
     for to in ["otlp-1.3", "otlp-1.4", "otlp-1.5"] {
         let output = run(&room, &format!("convert x.otlp --from 1.10 --to {to} -o y.otlp"), 4);
@@ -150,13 +150,13 @@ fn what_is_no_profile_is_skipped_in_a_directory_and_refused_by_name() {
         assert!(listed.contains("File skipped") && listed.contains(name), "{listed}");
     }
     run(&room, "info in/README.md", 3);
-    // Several directories have one of that name.
+    // Two directories contain a file of this name.
     fs::create_dir(room.join("other")).unwrap();
     fs::copy(room.join("in/README.md"), room.join("other/README.md")).unwrap();
     copy(PPROFS[1], &room.join("other/heap.pb.gz"));
     run(&room, "convert in other --to otlp -o both", 0);
     assert!(room.join("both/heap.otlp").exists() && !room.join("both/README.md.otlp").exists());
-    // Profiles without an extension are told apart as late as they are known for profiles.
+    // Profiles without an extension conflict only after they are recognised as profiles.
     for directory in ["in2", "other2"] {
         fs::create_dir(room.join(directory)).unwrap();
         copy(PPROFS[1], &room.join(directory).join("profile"));
@@ -173,7 +173,7 @@ fn what_is_no_profile_is_skipped_in_a_directory_and_refused_by_name() {
     }
     run(&room, "validate in/README.md", 3);
     run(&room, "validate in/*.md", 3);
-    // What has the name of a profile should be one, and so should another profiler's file.
+    // Files with the extension of a profile, and files of other profilers, are not skipped.
     for (name, bytes) in [("bad.pb", &b"<!DOCTYPE html>"[..]), ("b.jfr", b"FLR\0\0\x02")] {
         fs::write(room.join("in").join(name), bytes).unwrap();
         let output = logged(&room, "info in", 3);
@@ -225,13 +225,13 @@ fn shells_are_told_what_completes() {
         for word in ["convert", "info", "deny-loss"] {
             assert!(script.contains(word), "{shell}: {word}");
         }
-        // Not all shells complete values.
+        // Some shells complete only flags.
         let values = script.contains("otlp-1.10");
         assert_eq!(values, !matches!(shell, "powershell" | "elvish"), "{shell}");
     }
 }
 
-/// Not every converter reads gzip.
+/// The suggested command inflates gzip, because some converters cannot read it.
 #[test]
 fn the_command_for_another_profiler_inflates() {
     let room = room("inflates");
@@ -246,13 +246,13 @@ fn the_command_for_another_profiler_inflates() {
         let output = info.arg(name).current_dir(&room).output().unwrap();
         says(&output, command);
     }
-    // Only the word is the file's name, not a part of another.
+    // Only the word `FILE` is replaced, not a part of another word.
     fs::write(room.join("m"), "desc: (none)\ncmd: ./busy\ntime_unit: i\n").unwrap();
     let output = crate::command("info").arg("m").current_dir(&room).output().unwrap();
     says(&output, "`HEAPPROFILE=/tmp/heap LD_PRELOAD=");
 }
 
-/// A pprof in a file named like OTLP was written without a word.
+/// Regression: a pprof was written to a file with the extension of OTLP without a warning.
 #[test]
 fn a_name_that_says_another_format_is_a_warning() {
     let room = room("misnamed");

@@ -1,4 +1,4 @@
-//! What people read, and what logs and programs read.
+//! Output for people, for logs and for programs.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::*;
 
-/// Runs the command as on a terminal.
+/// Runs the command with messages for people, as on a terminal.
 #[track_caller]
 fn as_a_person(room: &Path, arguments: &str, exit: i32) -> Output {
     let mut command = command(arguments);
@@ -36,7 +36,8 @@ fn a_person_reads_one_plain_line_for_each_problem() {
     assert!(!page.contains("error") && !page.contains("0 bytes"), "{page}");
 }
 
-/// What follows the end would have told OTLP 1.7 from 1.6, and was called certain to be 1.6.
+/// Regression: a truncated OTLP 1.7 file was reported as certainly 1.6, though the missing part
+/// decides between them.
 #[test]
 fn a_file_that_was_cut_off_is_certain_to_be_nothing() {
     let room = room("cut");
@@ -52,7 +53,8 @@ fn a_file_that_was_cut_off_is_certain_to_be_nothing() {
     assert_eq!(json["files"][0]["seems"]["certainty"], "nearest");
 }
 
-/// A log is written where the environment asks for one; anywhere else there are words, also with -v and in a pipe.
+/// The environment variable enables the log. Otherwise messages are sentences, even with -v and in
+/// a pipe.
 #[test]
 fn pipes_and_files_get_words_unless_a_log_is_asked_for() {
     let room = room("pipe");
@@ -77,7 +79,7 @@ fn pipes_and_files_get_words_unless_a_log_is_asked_for() {
 fn a_terminal_gets_words_and_colours() {
     let room = room("terminal");
     copy("java.jfr", &room.join("a.jfr"));
-    // script(1) is what gives a command a terminal.
+    // script(1) runs a command in a terminal.
     let on_terminal = |arguments: &str| {
         let command = format!("{} {arguments}", env!("CARGO_BIN_EXE_otlp-profiles"));
         let mut script = Command::new("script");
@@ -149,7 +151,8 @@ fn json_is_asked_for_in_one_way() {
     assert_eq!(keys, ["error", "path"], "nothing is known of what cannot be opened");
 }
 
-/// Usage errors were words, log lines came between the reports, and failures came twice.
+/// Regression: usage errors were plain text, log lines appeared between reports, and failures
+/// appeared twice.
 #[test]
 fn all_of_it_is_json_where_json_is_asked_for() {
     let room = room("all-json");
@@ -180,7 +183,7 @@ fn all_of_it_is_json_where_json_is_asked_for() {
     assert!(stderr(&run(&room, "convert --help", 0)).is_empty());
 }
 
-/// It read like a failure.
+/// Regression: the message about a skipped file read like a failure.
 #[test]
 fn a_person_reads_that_a_file_was_skipped() {
     let room = room("skipped");
@@ -246,7 +249,7 @@ fn manual_sections(page: &str) -> Vec<&str> {
     page.lines().filter_map(|line| line.strip_prefix(".SH ")).collect()
 }
 
-/// Everyday options only, on the 50 lines of a screen; the rest is in `--help`.
+/// The short help lists everyday options only and fits a screen of 50 lines; `--help` has the rest.
 #[test]
 fn short_help_of_convert_fits_a_screen() {
     for width in ["80", "100"] {
@@ -342,7 +345,7 @@ fn generations_are_named_as_people_do() {
     says(&output, "the name is 'otlp-1.9'");
     let output = run(&room, "convert a.pb.gz -o b.otlp --to perf-script", 2);
     says(&output, "perf-script is only read");
-    // An option that neither the input nor the output takes.
+    // Options that neither the input nor the output supports.
     let output = run(&room, "convert a.pb.gz -o b.otlp --columns 2", 2);
     says(&output, "--columns does not apply to pprof: it applies to folded");
     let output = run(&room, "convert a.pb.gz -o b.otlp --folded-labels", 2);
@@ -374,7 +377,7 @@ fn generations_are_named_as_people_do() {
     says(&output, "pprof");
 }
 
-/// A pprof of one sample, taken in 1970.
+/// A pprof with one sample, taken in 1970.
 fn of_1970() -> Vec<u8> {
     let mut bytes = vec![0x0a, 4, 0x08, 1, 0x10, 2]; // sample_type
     bytes.extend([0x12, 7, 0x12, 5, 0x80, 0xa7, 0x9f, 0x89, 0x06]); // sample: 1,630,000,000
@@ -399,7 +402,8 @@ fn people_read_numbers_and_programs_get_them_exactly() {
     assert_eq!(profile["time_unix_nano"], 1_700_000_000);
 }
 
-/// Walking says what reading says, but for tables that only reading makes, and says that nobody looked.
+/// Counting and reading give the same description, except for tables that only reading creates and
+/// for the note that references were not checked.
 #[test]
 fn a_full_description_is_the_same() {
     let room = room("info_full");
@@ -420,7 +424,7 @@ fn a_full_description_is_the_same() {
     }
     let page = String::from_utf8(run(&room, "info a.otlp", 0).stdout).unwrap();
     assert!(page.contains("unchecked"), "{page}");
-    // No table is said to be empty that the format has not.
+    // Tables that the format lacks are not listed as empty.
     assert!(!page.contains(" 0 "), "{page}");
     let page = String::from_utf8(run(&room, "info a.otlp --full", 0).stdout).unwrap();
     assert!(!page.contains("unchecked"), "{page}");

@@ -1,4 +1,4 @@
-//! Files and pipes: what is written, and what is kept.
+//! Files and pipes: which outputs are written, and which files are kept.
 
 use std::fs;
 
@@ -67,7 +67,7 @@ fn a_replaced_file_keeps_its_mode_and_a_link_stays_one() {
     assert_eq!(metadata.permissions().mode() & 0o777, 0o640);
     assert!(metadata.len() > 0);
     assert!(room.join("link.otlp").is_symlink());
-    // So does a link to what is not there yet, over others and in other directories.
+    // The same holds for links to missing files, through other links and directories.
     fs::create_dir(room.join("deep")).unwrap();
     symlink("deep/next", room.join("far.otlp")).unwrap();
     symlink("../new.otlp", room.join("deep/next")).unwrap();
@@ -81,7 +81,7 @@ fn a_replaced_file_keeps_its_mode_and_a_link_stays_one() {
     assert!(room.join("round.otlp").is_symlink());
 }
 
-/// A temporary name that was longer than the name itself was too long where that was not.
+/// Regression: a temporary name longer than the final name exceeded the limit of the system.
 #[test]
 fn a_name_may_be_as_long_as_the_system_allows() {
     let room = room("long_name");
@@ -90,7 +90,7 @@ fn a_name_may_be_as_long_as_the_system_allows() {
         run(&room, &format!("convert in.pb.gz -o {name}"), 0);
         assert_eq!(sums(&room, &name), sums(&room, "in.pb.gz"));
     }
-    // Several files of one input are under their temporary names at once.
+    // Several files of one input have temporary names at the same time.
     let name = "y".repeat(240) + ".folded";
     run(&room, &format!("convert in.pb.gz --type all -o {name}"), 0);
     assert_eq!(files(&room).iter().filter(|name| name.starts_with('y')).count(), 2);
@@ -125,8 +125,7 @@ fn a_full_disk_is_4_and_a_broken_pipe_is_quiet() {
     assert_eq!(files(&room), ["a.pb.gz"]);
 }
 
-/// `--to otlp-1.7 -o x.otlp` wrote gzip, which the receiver it was made for refuses.
-/// The payload was written as it is, under a name that says zstd.
+/// Regression: the payload was written uncompressed under a name that ends in `.zst`.
 #[cfg(not(feature = "zstd"))]
 #[test]
 fn what_is_built_without_zstd_refuses_it() {
@@ -177,7 +176,7 @@ fn names_that_are_not_utf8_get_the_extension_of_the_format() {
     run(&room, "convert in --to otlp -o out", 0);
     let written = fs::read_dir(room.join("out")).unwrap().next().unwrap().unwrap().file_name();
     assert_eq!(written, OsStr::from_bytes(b"caf\xe9.otlp"));
-    // A pattern finds them too.
+    // Patterns match such names, too.
     for (row, pattern) in ["in/*.gz", "in/caf*", "in/caf?.pb.gz", "**/c*"].into_iter().enumerate() {
         run(&room, &format!("convert {pattern} --to otlp -o by-{row}/"), 0);
         let written = room.join(format!("by-{row}"));
@@ -229,7 +228,7 @@ fn one_sample_type_is_written_where_it_is_chosen() {
         &output,
         "no sample type is called as --type asks: there are samples:count, cpu:nanoseconds",
     );
-    // What is read says nothing of its types: there it says what they are.
+    // Folded stacks do not store types, so --type describes the input.
     run(&room, "convert cpu.folded -o again.folded --type cpu:nanoseconds", 0);
     let again = std::fs::read_to_string(room.join("again.folded")).unwrap();
     assert_eq!(sum(&again), 1_630_000_000);
@@ -285,7 +284,7 @@ fn a_long_text_is_the_same_from_a_file_from_stdin_and_in_gzip() {
     assert_eq!(sums(&room, "long.folded")[0].2, 490_000);
     run(&room, "convert long.folded --type cpu:ms --to otlp -o typed.otlp", 0);
     assert_eq!(sums(&room, "typed.otlp")[0].0, "cpu");
-    // What is broken is named with its line.
+    // An error names its line.
     fs::write(room.join("broken.folded"), text + "main;run\n").unwrap();
     let output = run(&room, "convert broken.folded --to otlp -o -", 3);
     says(&output, "line 20001: the stack \"main;run\" has no value after it");
@@ -293,7 +292,7 @@ fn a_long_text_is_the_same_from_a_file_from_stdin_and_in_gzip() {
     says(&output, "--max-decompressed");
 }
 
-/// A stack and a number on each line: flame graph tools skip lines that end otherwise.
+/// Lines have a stack and a number only, because flame graph tools skip other lines.
 #[test]
 fn folded_stacks_are_plain_unless_labels_are_asked_for() {
     let room = room("folded_plain");
@@ -310,7 +309,7 @@ fn folded_stacks_are_plain_unless_labels_are_asked_for() {
     says(&output, &format!("otlp-profiles: cpu.pb.gz: {wrote}\n"));
     assert!(is_plain(&read("a.folded")));
     assert_eq!(stdout(&run(&room, "convert cpu.pb.gz --to folded", 0)), read("a.folded"));
-    // The same type of another generation, whose profiles have one type each.
+    // The same type in OTLP, whose profiles have one type each.
     run(&room, "convert cpu.pb.gz -o cpu.otlp", 0);
     says(&run(&room, "convert cpu.otlp -o b.folded", 0), wrote);
     assert!(read("b.folded") == read("a.folded"));
@@ -322,7 +321,7 @@ fn folded_stacks_are_plain_unless_labels_are_asked_for() {
     run(&room, "convert cpu.pb.gz -o x.otep.folded --to otlp", 0);
 }
 
-/// Stacks of several messages are lines of one file; a file of pprof holds one profile.
+/// Stacks of several messages are lines of one file. A pprof file holds one profile.
 #[test]
 fn several_messages_of_stacks_share_a_file() {
     use otlp_profiles::framing::{Framing, frame};

@@ -1,5 +1,5 @@
-//! `validate` for machines: whatever files are called and hold, SARIF keeps the rules of its schema, JUnit's XML is
-//! well formed, and an annotation of GitHub is one line.
+//! `validate` for programs, with hostile names and contents: SARIF follows its schema, JUnit's XML
+//! is well formed, and each annotation for GitHub is one line.
 
 use std::fs;
 
@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::*;
 
-/// A payload whose strings would be markup, commands and controls, if nobody escaped them.
+/// A payload whose strings would be markup, commands and control characters if they were not
+/// escaped.
 fn payload() -> Vec<u8> {
     let field = |number: u8, body: &[u8]| [&[number << 3 | 2, body.len() as u8], body].concat();
     let text = b"a<b>&\"'\x1b[31m%0A::error::\r\n\xef\xbf\xbe";
@@ -29,7 +30,7 @@ fn form(name: &str) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// The keys of an object of the schema, of which some are required, with what each holds.
+/// The keys of an object: name, whether it is required, and the check of its value.
 type Keys = &'static [(&'static str, bool, fn(&Value, &str))];
 
 #[track_caller]
@@ -68,7 +69,8 @@ fn level(value: &Value, place: &str) {
     assert!(value.as_str().is_some_and(|level| known.contains(&level)), "{place}: {value}");
 }
 
-/// What RFC 3986 allows in a reference, and no scheme by mistake.
+/// Checks for the characters that RFC 3986 allows in a reference, and that there is no accidental
+/// scheme.
 fn uri(value: &Value, place: &str) {
     let text = value.as_str().unwrap_or_else(|| panic!("{place}: {value}"));
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-._~/%".contains(c);
@@ -222,7 +224,7 @@ fn sarif_keeps_the_rules_of_its_schema() {
     }
 }
 
-/// Tags that close what they open, known entities, no controls.
+/// Tags match, entities are predefined, and there are no control characters.
 #[test]
 fn xml_of_junit_is_well_formed() {
     let page = form("junit");

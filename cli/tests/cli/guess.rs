@@ -1,4 +1,4 @@
-//! Payloads that several generations read, to different values.
+//! Payloads that several generations read with different values.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use otlp_profiles::framing::{Framing, frame};
 
 use crate::*;
 
-/// Fits 1.10 with a sum of 50, and 1.9 and 1.8 with one of 81.
+/// Fits 1.10 with a sum of 50, and 1.9 and 1.8 with a sum of 81.
 const AMBIGUOUS: &str = "ambiguous-1.10-or-1.9.otlp";
 
 fn ambiguous(test: &str) -> PathBuf {
@@ -49,7 +49,7 @@ fn a_guess_is_told_once_a_run() {
 #[test]
 fn a_guess_is_reported_and_never_exact() {
     let room = ambiguous("guess-report");
-    // Back into the same generation, which loses nothing of what was read.
+    // Conversion to the same generation loses no data that was read.
     let output = run(&room, "convert a.otlp --to otlp-1.10 -o b.otlp --json", 0);
     let said = stderr(&output);
     let report: serde_json::Value = serde_json::from_str(said.lines().next().unwrap()).unwrap();
@@ -58,7 +58,7 @@ fn a_guess_is_reported_and_never_exact() {
     assert_eq!(report["guessed"], true);
     assert_ne!(report["verdict"], "exact");
     assert!(report["evidence"].as_array().unwrap().len() > 1);
-    // Who says which it is gets no guess.
+    // With --from, the reading is not a guess.
     let arguments = "convert a.otlp --from 1.9 --to otlp-1.9 -o c.otlp --json --deny-loss";
     let output = run(&room, arguments, 0);
     let said = stderr(&output);
@@ -66,7 +66,8 @@ fn a_guess_is_reported_and_never_exact() {
     assert_eq!((&report["guessed"], &report["verdict"]), (&false.into(), &"exact".into()));
 }
 
-/// A preferred reading may have other sums; the nearest format has an error that names the field.
+/// A preferred format may read wrong sums, whereas the nearest one gives an error that names the
+/// field.
 #[test]
 fn the_report_has_the_most_doubtful_detection_of_all_messages() {
     let room = ambiguous("guess-doubt");
@@ -125,7 +126,7 @@ fn info_says_what_every_reading_gives() {
     assert_eq!((&message["guessed"], message.get("readings")), (&false.into(), None));
 }
 
-/// A large payload of one generation alone is not called a guess because not all was looked at.
+/// A large payload that fits one generation is not a guess, although detection skips parts of it.
 #[test]
 fn what_one_generation_reads_is_no_guess() {
     let room = room("no-guess");

@@ -1,4 +1,4 @@
-//! The log: levels, units of work, what is said once.
+//! The log: levels, units of work, and messages that appear once.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::*;
 
-/// A unit of work: a noun and a verb in the past tense, nothing on its way.
+/// Whether a message names a unit of work: a noun and a verb in the past tense.
 fn is_unit_of_work(line: &str) -> bool {
     let Some((_, message)) = line.split_once("[-] ") else {
         return false;

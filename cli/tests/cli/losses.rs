@@ -1,4 +1,4 @@
-//! Losses: refused, and reported.
+//! Losses: refused and reported.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ fn a_refused_loss_writes_nothing() {
     assert_eq!(stderr(&output), "", "an exact conversion is silent");
 }
 
-/// A pprof whose one sample has a text and a number of one key.
+/// A pprof with one sample that has a text and a number under one key.
 fn mixed_labels() -> Vec<u8> {
     let mut bytes = vec![0x0a, 4, 0x08, 1, 0x10, 2]; // sample_type
     bytes.extend([0x12, 17, 0x12, 1, 5]); // sample: value,
@@ -39,7 +39,7 @@ fn what_a_format_can_say_is_no_loss() {
     run(&room, "convert mixed.pb --from pprof -o same.pb --deny-loss", 0);
     let output = run(&room, "convert mixed.pb --from pprof -o new.otlp --deny-loss", 0);
     says(&output, "label.mixed");
-    // The labels come back, so the list of pairs is no loss.
+    // The labels are restored, so the list of pairs is no loss.
     run(&room, "convert new.otlp -o back.pb --deny-loss", 0);
     run(&room, "convert back.pb --from pprof -o again.otlp --deny-loss", 0);
     let bytes = |name: &str| fs::read(room.join(name)).unwrap();
@@ -78,7 +78,7 @@ fn what_was_asked_to_be_left_out_is_said() {
     let loss = losses.iter().find(|loss| loss["code"] == "sample_type.left_out").unwrap();
     assert_eq!((&loss["kind"], &loss["count"]), (&"dropped".into(), &1.into()));
     assert_eq!(loss["first"], serde_json::json!(["samples:count"]));
-    // Where all are asked for, nothing is left out.
+    // If all types are requested, none is left out.
     let output = convert("--type cpu --type samples --json", 0);
     assert!(!stderr(&output).contains("sample_type.left_out"));
 }
@@ -98,7 +98,7 @@ fn what_is_rounded_is_a_loss() {
     }
 }
 
-/// A viewer's format keeps what its viewer shows: six to eight lines on the rest helped nobody.
+/// A viewer's format gets one line about omitted data, where six to eight lines were not helpful.
 #[test]
 fn one_line_says_what_a_viewer_does_not_show() {
     let room = room("viewer");
@@ -120,7 +120,7 @@ fn one_line_says_what_a_viewer_does_not_show() {
     }
 }
 
-/// Frames of values below 0 are gone, which no viewer's format explains.
+/// Values below 0 are listed even for viewers' formats, whose summary does not cover them.
 #[test]
 fn lost_values_are_listed_for_viewers_too() {
     let room = room("viewer_values");

@@ -1,4 +1,4 @@
-//! The command as its users meet it: exit codes, files, pipes, what it says.
+//! The command as users run it: exit codes, files, pipes, messages.
 
 mod cut;
 mod ends;
@@ -30,7 +30,7 @@ use serde_json::Value;
 /// The root of the repository.
 pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 pub(crate) const PPROFS: [&str; 3] = ["go-cpu-labels.pb.gz", "go-heap.pb.gz", "go-mutex.pb.gz"];
-/// A message of the oldest generation, which says its aggregation temporality.
+/// A message of the oldest generation, which stores its aggregation temporality.
 pub(crate) const OTLP_1_3: &str = "otlp-1.3-simple-completed.binpb";
 
 pub(crate) fn testdata(name: &str) -> PathBuf {
@@ -51,7 +51,7 @@ pub(crate) fn command(arguments: &str) -> Command {
     command
 }
 
-/// Runs the command in `room` and checks how it ends.
+/// Runs the command in `room` and checks its exit code.
 #[track_caller]
 pub(crate) fn run(room: &Path, arguments: &str, exit: i32) -> Output {
     let output = command(arguments).current_dir(room).output().unwrap();
@@ -59,7 +59,7 @@ pub(crate) fn run(room: &Path, arguments: &str, exit: i32) -> Output {
     output
 }
 
-/// The same with a log on stderr.
+/// Does the same with a log on stderr.
 #[track_caller]
 pub(crate) fn logged(room: &Path, arguments: &str, exit: i32) -> Output {
     let mut command = command(arguments);
@@ -100,7 +100,7 @@ pub(crate) fn lines(output: &Output, level: &str) -> Vec<String> {
     stderr(output).lines().filter(|line| line.contains(&level)).map(str::to_owned).collect()
 }
 
-/// What `info --json` says of a file.
+/// The description of a file by `info --json`.
 #[track_caller]
 pub(crate) fn info(room: &Path, file: &str) -> Value {
     let output = run(room, &format!("info --json {file}"), 0);
@@ -130,7 +130,7 @@ pub(crate) fn profiles(message: &Value) -> Vec<Value> {
     scopes.flat_map(|one| list(&one, "profiles")).collect()
 }
 
-/// Every file below a directory, hidden ones too, sorted, by its name there.
+/// All files below a directory, including hidden ones, sorted by relative path.
 pub(crate) fn files(directory: &Path) -> Vec<String> {
     let mut names = Vec::new();
     let mut left = vec![directory.to_owned()];

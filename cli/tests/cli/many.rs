@@ -37,7 +37,7 @@ fn directories_and_patterns_convert_in_one_call() {
     assert_eq!(lines(&output, "ERROR").len(), 1, "{}", stderr(&output));
     let names = ["cpu.otlp", "deep/er/heap.otlp", "rust.pb.gz.otlp", "rust.pb.otlp"];
     assert_eq!(files(&room.join("out")), names);
-    // A separator at the end says that it is a directory, whatever it is named like.
+    // A trailing separator marks a directory, whatever its extension.
     run(&room, "convert in/cpu.pb.gz in/rust.pb --to otlp -o named.otlp/", 0);
     assert_eq!(files(&room.join("named.otlp")), ["cpu.otlp", "rust.otlp"]);
     run(&room, "convert in/**/[hr]*.gz --to otlp -o globbed", 0);
@@ -52,7 +52,7 @@ fn directories_and_patterns_convert_in_one_call() {
     assert!(files(&room.join("old")).contains(&"deep/er/heap.otlp".to_owned()));
 }
 
-/// The outputs of a run were inputs of the next.
+/// Regression: a second run read the outputs of the first.
 #[test]
 fn outputs_below_the_directory_of_inputs_are_not_read() {
     let room = room("outputs-below");
@@ -63,12 +63,12 @@ fn outputs_below_the_directory_of_inputs_are_not_read() {
         run(&room, "convert in/**/*.* --to otlp -f -o in/x/out", 0);
         assert_eq!(files(&room.join("in/x/out")), ["a.otlp", "x/b.otlp"]);
     }
-    // Where it is named, it is read.
+    // If the arguments name it, it is read.
     run(&room, "convert in/x/out --to pprof -o in/x/out", 0);
     assert_eq!(files(&room.join("in/x/out")), ["a.otlp", "a.pb.gz", "x/b.otlp", "x/b.pb.gz"]);
 }
 
-/// A pipe below a directory was opened, and the run waited for ever.
+/// Regression: a pipe below a directory was opened, and the run never ended.
 #[cfg(unix)]
 #[test]
 fn only_files_are_read_below_a_directory_and_by_a_pattern() {
@@ -94,7 +94,7 @@ fn only_files_are_read_below_a_directory_and_by_a_pattern() {
     says(&run(&room, "info in/p*", 3), "no file matches the pattern");
 }
 
-/// A link back was followed forty times.
+/// Regression: a link to a parent directory was followed forty times.
 #[cfg(unix)]
 #[test]
 fn patterns_leave_out_what_directories_do() {
@@ -160,7 +160,7 @@ fn several_messages_stay_several() {
     assert!(!room.join("x.cpu.pb.gz").exists(), "all are written or none");
 }
 
-/// Files with numbers came into being beside the pipe, and whoever read it waited.
+/// Regression: numbered files were created next to the pipe, and its reader waited forever.
 #[cfg(unix)]
 #[test]
 fn several_files_do_not_go_to_one_pipe() {
@@ -181,7 +181,7 @@ fn several_files_do_not_go_to_one_pipe() {
     assert_eq!(files(&room), ["heap.pb.gz", "null", "pipe"]);
 }
 
-/// As the Collector's file exporter writes JSON: a message a line.
+/// JSON lines, as the Collector's file exporter writes them: one message per line.
 #[test]
 fn lines_of_json_are_messages() {
     let room = room("lines");
@@ -203,7 +203,7 @@ fn lines_of_json_are_messages() {
     }
     run(&room, "convert to.otlp -o back.json", 0);
     assert_eq!(sums(&room, "back.json"), sums(&room, "lines.json"));
-    // Files can be put together.
+    // Files can be concatenated.
     let [a, b] = [message(PPROFS[0]), message(PPROFS[1])];
     fs::write(room.join("both.json"), [a, b].concat()).unwrap();
     assert_eq!(info(&room, "both.json")["framing"], "json-lines");
@@ -214,7 +214,8 @@ fn lines_of_json_are_messages() {
     says(&output, "message[1]");
 }
 
-/// Of a file whose second message was broken only the first was said, and that it is one.
+/// Regression: of a file with a broken second message, only the first was described, as if it were
+/// alone.
 #[test]
 fn what_follows_a_broken_message_is_described() {
     let room = room("broken");
@@ -240,7 +241,7 @@ fn what_follows_a_broken_message_is_described() {
     assert!(!room.join("b.otlp").exists());
 }
 
-/// A crash leaves a file that ends within its last message; what is whole is worth having.
+/// A crash leaves a file whose last message is truncated. The complete messages are still useful.
 #[test]
 fn repairing_passes_over_messages_that_cannot_be_read() {
     let room = room("salvage");
@@ -267,7 +268,7 @@ fn repairing_passes_over_messages_that_cannot_be_read() {
     let loss = losses.iter().find(|loss| loss["code"] == "message.unreadable").unwrap();
     assert_eq!((&loss["kind"], &loss["count"]), (&"rejected".into(), &2.into()));
 
-    // A limit is no fault of a message, and what has no message at all is no file.
+    // Limits do not count as broken messages, and a file without readable messages is an error.
     run(&room, "convert cut.otlp -o d.otlp --repair --max-table-entries 2", 5);
     let broken = frame(Framing::LengthPrefixed, [&b"\x0a\x05\x00"[..], b"\x12\x07"]).unwrap();
     fs::write(room.join("broken.otlp"), broken).unwrap();
@@ -275,18 +276,18 @@ fn repairing_passes_over_messages_that_cannot_be_read() {
     assert!(!room.join("d.otlp").exists());
 }
 
-/// Memory is that of what is listed, however much there is.
+/// Memory is bounded by the listed entries, whatever their number.
 #[test]
 fn info_lists_the_first_of_very_many_and_counts_the_rest() {
     let room = room("info-many");
-    // Messages of one empty resource, each behind its length.
+    // Messages of one empty resource, each after its length.
     fs::write(room.join("messages.otlp"), b"\0\0\0\x02\x0a\0".repeat(10_050)).unwrap();
     let page = info(&room, "messages.otlp");
     assert_eq!(page["messages"].as_array().unwrap().len(), 10_000);
     assert_eq!(page["messages_not_listed"], 50);
     let text = String::from_utf8(run(&room, "info messages.otlp", 0).stdout).unwrap();
     assert!(text.contains("10,050 messages") && text.contains("50 messages not listed"), "{text}");
-    // One message of empty profiles: a resource and a scope around them are listed as well.
+    // One message of empty profiles. Its resource and scope count against the limit, too.
     let length = |bytes: Vec<u8>| {
         let mut message = vec![0x0a, 0x80 | (bytes.len() % 128) as u8];
         message.extend([0x80 | (bytes.len() / 128 % 128) as u8, (bytes.len() / 16_384) as u8]);
@@ -301,7 +302,7 @@ fn info_lists_the_first_of_very_many_and_counts_the_rest() {
     fs::write(room.join("profiles.otlp"), message(10_050)).unwrap();
     let page = info(&room, "profiles.otlp");
     assert_eq!(page["messages"][0]["profiles_not_listed"], 52);
-    // All messages of a file have that room together: each of them had it, which was 100 million.
+    // All messages of a file share the limit. Otherwise they could list 100 million entries.
     let three = frame(Framing::LengthPrefixed, vec![message(9_000); 3]).unwrap();
     fs::write(room.join("three.otlp"), three).unwrap();
     let page = info(&room, "three.otlp");
@@ -328,7 +329,7 @@ fn an_id_is_given_to_one_profile() {
     fs::write(room.join("two.otlp"), messages).unwrap();
     let output = run(&room, &format!("convert two.otlp -o out.otlp --to 1.7 {id}"), 2);
     says(&output, "message[1]: --profile-id sets one profile's id");
-    // Of a profile that becomes one for each of its types, the first type's has it.
+    // A profile with several types becomes one profile per type; the first type gets the id.
     let page = info(&room, "one/a.otlp");
     let ids: Vec<_> = profiles(&page["messages"][0])
         .iter()
@@ -343,7 +344,7 @@ fn an_id_is_given_to_one_profile() {
     assert!(!room.join("out.otlp").exists() && !room.join("two").exists());
 }
 
-/// Inputs are worked on at once, and what is said and printed of them has their order.
+/// Inputs are processed in parallel; messages and outputs keep their order.
 #[test]
 fn results_have_the_order_of_the_inputs() {
     let room = room("order");

@@ -1,4 +1,4 @@
-//! What was profiled and by what, said on the command line.
+//! Resource attributes and scopes given on the command line.
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ fn a_pprof_gets_a_service_and_a_scope() {
         assert_eq!(resources[0]["attributes"], wanted, "{to}");
         let scope = &resources[0]["scopes"][0];
         assert_eq!((&scope["name"], &scope["version"]), (&json!("go.pprof"), &json!("1.24")));
-        // What pprof said is still said.
+        // The data of the pprof is unchanged.
         run(&room, &format!("convert {row}.otlp -o {row}.pb.gz"), 0);
         assert_eq!(sums(&room, &format!("{row}.pb.gz")), sums(&room, "a.pb.gz"), "{to}");
     }
@@ -38,7 +38,7 @@ fn an_attribute_that_is_there_is_replaced_and_the_last_one_counts() {
     let first = resources(&room, "a.otlp")[0]["attributes"].clone();
     assert_eq!((&first["service.name"], &first["host.name"]), (&json!("a"), &json!("h")));
     run(&room, "convert a.otlp -o b.otlp --resource service.name=b --resource service.name=c", 0);
-    // Of a long value the beginning is said.
+    // A long value is truncated.
     let long = "é".repeat(5_000);
     run(&room, &format!("convert a.otlp -o long.otlp --resource host.name={long}"), 0);
     let page = run(&room, "info long.otlp", 0).stdout;
@@ -55,7 +55,7 @@ fn an_attribute_that_is_there_is_replaced_and_the_last_one_counts() {
     assert_eq!(names("d.otlp"), "2", "a version that is not given stays");
 }
 
-/// In a file of several messages, all of them.
+/// The attributes apply to all messages of a file.
 #[test]
 fn every_message_and_every_input_gets_them() {
     let room = room("origin-all");
@@ -86,7 +86,7 @@ fn what_a_format_has_no_place_for_is_wrong_usage() {
     assert_eq!(files(&room), ["a.pb.gz"]);
 }
 
-/// Released readers refuse or misread what others need: docs/GENERATIONS.md.
+/// Released receivers reject or misread payloads that others need: docs/GENERATIONS.md.
 #[test]
 fn a_backend_gets_what_it_reads() {
     let room = room("backend");
@@ -96,14 +96,14 @@ fn a_backend_gets_what_it_reads() {
         run(&room, &format!("convert a.pb.gz --for {backend} {origin}"), 0);
         assert_eq!(info(&room, "a.otlp")["messages"][0]["format"], "otlp-1.10");
         let bytes = fs::read(room.join("a.otlp")).unwrap();
-        // KeyValue.key, in place.
+        // KeyValue.key as an inline string.
         bytes.windows(14).any(|part| part == b"\x0a\x0cservice.name")
     };
     assert!(convert("parca") && convert("pyroscope"));
     assert!(!convert("collector"));
 }
 
-/// Parca reads the resource and scope unseen, whether or not they are there.
+/// Parca accesses the resource and the scope without a check for absence.
 #[test]
 fn parca_gets_messages_that_are_empty() {
     let room = room("empty-messages");
@@ -111,7 +111,7 @@ fn parca_gets_messages_that_are_empty() {
     for (receiver, empty) in [("parca", true), ("pyroscope", false)] {
         run(&room, &format!("convert a.pb.gz --for {receiver} -f -o a.otlp"), 0);
         let bytes = fs::read(room.join("a.otlp")).unwrap();
-        // ProfilesData.resource_profiles, and behind its length an empty ResourceProfiles.resource.
+        // ProfilesData.resource_profiles, and after its length an empty ResourceProfiles.resource.
         let length = 1 + bytes[1..].iter().take_while(|byte| **byte >= 0x80).count();
         assert_eq!(bytes[length + 1..].starts_with(b"\x0a\0"), empty, "{receiver}");
     }

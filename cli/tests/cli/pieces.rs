@@ -1,5 +1,5 @@
-//! What runs `validate` elsewhere, as it is run there: the steps of `action.yml`, the hook of pre-commit, and the
-//! recipes of docs/VALIDATE_IN_CI.md.
+//! Other ways to run `validate`, tested as users run them: the steps of `action.yml`, the hook of
+//! pre-commit, and the recipes of docs/VALIDATE_IN_CI.md.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ fn text(name: &str) -> String {
     fs::read_to_string(Path::new(ROOT).join(name)).unwrap()
 }
 
-/// What the block below `run: |` of a step says.
+/// The script below `run: |` of a step.
 fn script_of(action: &str, step: &str) -> String {
     let (_, step) = action.split_once(&format!("- name: {step}\n")).unwrap();
     let (_, block) = step.split_once("run: |\n").unwrap();
@@ -21,7 +21,7 @@ fn script_of(action: &str, step: &str) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-/// Runs words in the shell that runs them there, with the command in the PATH.
+/// Runs a script in the shell that GitHub uses, with the command in the PATH.
 fn shell(room: &Path, script: &str, env: &[(&str, &str)]) -> Output {
     let own = PathBuf::from(env!("CARGO_BIN_EXE_otlp-profiles"));
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -37,7 +37,7 @@ fn shell(room: &Path, script: &str, env: &[(&str, &str)]) -> Output {
         .unwrap()
 }
 
-/// A good payload, one with a space in its name that has a warning, and one that is cut.
+/// A valid payload, one with a warning and a space in its name, and a truncated one.
 fn outputs(test: &str) -> PathBuf {
     let room = room(test);
     copy("otlp-1.11-aggregated-cpu.binpb", &room.join("out/good.otlp"));
@@ -69,7 +69,7 @@ fn the_action_validates_and_annotates() {
     assert!(notes.contains("::error file=out/cut.pb,title=OP1009"), "{notes}");
     let notes = step("out/*.zip", "false", "", 3);
     assert!(notes.contains("::error file=out/*.zip::"), "{notes}");
-    // The script that installs is replaced by one that shows its arguments.
+    // Replaces the installation script by one that records its arguments.
     let install = script_of(&action, "Install otlp-profiles");
     fs::create_dir(room.join(".ci")).unwrap();
     fs::write(room.join(".ci/install"), "echo \"$@\" > install.txt\n").unwrap();
@@ -102,7 +102,7 @@ fn the_hook_takes_names_of_files() {
     assert!(text("docs/VALIDATE_IN_CI.md").contains(&format!("- id: {}", value("- id:"))));
     let entry = value("entry:");
     let (script, arguments) = entry.split_once(' ').unwrap();
-    // It would install the command.
+    // The script itself would install the command, so it is not run.
     assert!(text(script).contains("exec \"$bin/otlp-profiles\" \"$@\""));
     let run = |names: &str, exit: i32| {
         let output = shell(&room, &format!("otlp-profiles {arguments} --strict {names}"), &[]);
@@ -110,7 +110,7 @@ fn the_hook_takes_names_of_files() {
     };
     run("out/good.otlp 'out/cpu 1.pb.gz'", 0);
     run("out/good.otlp out/cut.pb", 3);
-    // The pattern is one that grep understands as well.
+    // grep supports the syntax of this pattern, too.
     let names = "a.otlp\nb.pprof\nc.pb\nd.pb.gz\ne.binpb\nf.otlp.gz\ng.prof\nh.txt\ni.pbx\n";
     let script = format!("printf '{names}' | grep -cE '{}'", value("files:"));
     assert_eq!(shell(&room, &script, &[]).stdout, b"7\n");
@@ -120,7 +120,7 @@ fn the_hook_takes_names_of_files() {
 fn the_recipes_run() {
     let room = outputs("pieces_recipes");
     fs::remove_file(room.join("out/cut.pb")).unwrap();
-    // profcheck takes no other first link than what this library writes.
+    // profcheck accepts only the first link that this library writes.
     copy(PPROFS[0], &room.join("cpu.pb.gz"));
     run(&room, "convert cpu.pb.gz -o out/good.otlp --force", 0);
     let page = text("docs/VALIDATE_IN_CI.md");

@@ -1,4 +1,5 @@
-//! What a release publishes: archives, how `action.yml` and `cargo binstall` find them, and the script that tags.
+//! The artifacts of a release: archives, their names in `action.yml` and for `cargo binstall`, and
+//! the script that tags.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +37,7 @@ fn archive_names_agree() {
     assert!(downloaded.is_subset(&built), "{downloaded:?}");
     assert!(workflow.contains("sha256sum otlp-profiles-* > SHA256SUMS"));
 
-    // otlp-profiles-VERSION-TARGET.tar.gz, and .zip for Windows, with a directory of that name inside.
+    // otlp-profiles-VERSION-TARGET.tar.gz, or .zip for Windows, contains a directory of that name.
     assert!(text(".ci/archive").contains("name=\"otlp-profiles-$version-$target\""));
     let manifest = text("cli/Cargo.toml");
     let name = "otlp-profiles-{ version }-{ target }";
@@ -56,7 +57,7 @@ fn archive_names_agree() {
     assert!(text(".pre-commit-hooks.yaml").contains(&image), "{image}");
 }
 
-/// Archives are packed, downloaded over `file:` and verified, as the jobs of CI do it.
+/// Archives are packed, downloaded over `file:` and verified, as in the jobs of CI.
 #[cfg(all(unix, target_pointer_width = "64"))]
 #[test]
 fn an_archive_installs_unless_its_checksum_differs() {
@@ -71,7 +72,7 @@ fn an_archive_installs_unless_its_checksum_differs() {
     };
     let own = env!("CARGO_BIN_EXE_otlp-profiles");
     script("otlp-profiles", &format!("#!/bin/sh\nexec '{own}' \"$@\"\n"));
-    // Building takes minutes: this shows what would be built.
+    // A build takes minutes, so this script records the arguments instead.
     script(
         "path/cargo",
         "#!/bin/sh\necho \"$@\" > cargo.txt\nmkdir -p \"$6/bin\"\ntouch \"$6/bin/otlp-profiles\"\n",

@@ -1,4 +1,4 @@
-//! Where the bytes of a payload go, by `info --sizes`.
+//! `info --sizes`: the sizes of the fields of a payload.
 
 use std::fs;
 
@@ -52,14 +52,14 @@ fn sizes_are_told_of_every_message() {
         assert!(page.contains(&format!("\n{line}")), "{page}");
     }
     assert!(page.contains("  stack      20 locations, "), "{page}");
-    // Text has no fields; all else is described.
+    // Folded stacks have no fields, so only sizes are missing from the description.
     let page = stdout(&run(&room, "info a.folded --sizes", 0));
     assert!(page.contains("sizes      folded has no fields"), "{page}");
     let sizes = info(&room, "a.folded --sizes")["messages"][0]["sizes"].clone();
     assert!(sizes["error"]["message"].as_str().unwrap().contains("no fields"), "{sizes}");
-    // Nobody asked.
+    // Without the flag there are no sizes.
     assert!(info(&room, "a.otlp")["messages"][0].get("sizes").is_none());
-    // Frames: each message has its own.
+    // Each framed message has its own sizes.
     let one = fs::read(room.join("a.otlp")).unwrap();
     let two = framing::frame(framing::Framing::Grpc, [&one[..], &one[..]]).unwrap();
     fs::write(room.join("two.otlp"), two).unwrap();

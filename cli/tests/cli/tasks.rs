@@ -1,8 +1,8 @@
-//! docs/TASKS.md shows what its commands print.
+//! The commands in docs/TASKS.md print the output that the page shows.
 
 use crate::*;
 
-/// The console blocks of the page, with the output that their commands have.
+/// Returns the page with the actual output of the commands in its console blocks.
 fn ran(page: &str, room: &Path) -> String {
     let mut text = String::new();
     let mut in_block = false;

@@ -1,4 +1,4 @@
-//! `top`: reports, filters, several inputs, wrong arguments.
+//! `top`: reports, filters, several inputs, invalid arguments.
 
 use crate::*;
 
@@ -64,7 +64,7 @@ fn values_of_several_inputs_are_added_up() {
     copy(PPROFS[0], &room.join("cpu.pb.gz"));
     let routes = json(&room, "cpu.pb.gz --by attribute:endpoint");
     assert!(routes["rows"].as_array().unwrap().iter().any(|row| row["name"] == "/v1/sort"));
-    // The rest is reported although an input is missing.
+    // The other inputs are reported although one is missing.
     let output = run(&room, "top a/heap.pb.gz none.pb.gz", 3);
     assert!(!rows(&output).is_empty());
 }

@@ -1,4 +1,4 @@
-//! `validate`: what it prints in each form, and how it ends.
+//! `validate`: the output in each form, and the exit code.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::*;
 
-/// A payload of OTLP 1.10 whose only sample refers to a stack that is not there.
+/// A payload of OTLP 1.10 whose only sample refers to a missing stack.
 const BROKEN: &[u8] = b"\x0a\x0a\x12\x08\x12\x06\x12\x04\x08\x09\x22\x00\
     \x12\x0e\x0a\x00\x12\x00\x1a\x00\x22\x00\x2a\x00\x32\x00\x3a\x00";
 
@@ -31,7 +31,7 @@ fn findings_are_grouped_by_rule_with_a_summary() {
     let page = stdout(&run(&room, "validate good.pb.gz --strict", 0));
     assert!(page.contains("\npprof: 0 errors, 0 warnings, 2 infos\n"), "{page}");
     assert!(page.lines().nth(1).unwrap().ends_with(" … and 1 more"), "{page}");
-    // An explicit default value can be left out.
+    // A default value that is written explicitly is an info.
     copy("gperftools-cpu.pb.gz", &room.join("default.pb.gz"));
     let page = stdout(&run(&room, "validate default.pb.gz", 0));
     let totals = "\npprof: 0 errors, 0 warnings, 1 info\nRun with --fix to mend up to 1 finding.\n";
@@ -62,7 +62,7 @@ fn several_files_are_counted_by_rule_and_equal_ones_share_their_lines() {
     );
     let row = "\n       2  info    OP1027 default-encoded (2 files, --fix)\n";
     assert!(page.contains(row) && page.contains("\n5 files: "), "{page}");
-    // Infos are left out of what is printed with -q, and of everything by --min-severity.
+    // -q omits infos from the printed text, and --min-severity from all forms.
     let quiet = stdout(&run(&room, "-q validate a.pb.gz bad.otlp b.pb.gz c.folded d.folded", 3));
     assert!(!quiet.contains("info") && quiet.contains("; 2 files without findings\n"), "{quiet}");
     assert!(quiet.lines().last().unwrap().starts_with("5 files: "), "{quiet}");
@@ -87,7 +87,7 @@ fn severities_have_colours_where_they_are_asked_for() {
     }
 }
 
-/// Every file of `testdata` together, as a person would try it first.
+/// All files of `testdata` at once, as in a first try.
 #[test]
 fn a_folder_of_all_kinds_of_files_fits_on_two_screens() {
     let testdata = Path::new(ROOT).join("testdata");
@@ -97,7 +97,7 @@ fn a_folder_of_all_kinds_of_files_fits_on_two_screens() {
     let names: Vec<_> = names.iter().map(|name| name.to_str().unwrap()).collect();
     let page = stdout(&run(&testdata, &format!("validate {}", names.join(" ")), 3));
     assert!(page.lines().count() <= 100, "{} lines", page.lines().count());
-    // Formats of other tools are named as such, and files of one kind share a line.
+    // Formats of other tools are named, and files of the same kind share a line.
     let legacy = "  go-goroutine.txt, go-heap.txt, go-mutex.txt, go-threadcreate.txt, gperftools-cpu.prof, gperftools.heap: ";
     let speedscope = "  speedscope-evented.json, speedscope.json: it is a speedscope file: ";
     for start in [legacy, speedscope] {
@@ -122,7 +122,7 @@ fn known_findings_are_kept_in_a_baseline() {
     let json: Value = serde_json::from_str(&written).unwrap();
     assert_eq!(json["schema"], "otlp-profiles/baseline/1");
     assert!(json["findings"].as_array().unwrap().iter().any(|found| found["rule"] == "OP3101"));
-    // The same findings, and the same file under another spelling.
+    // The same findings, with another spelling of the file's path.
     let page = stdout(&run(&room, &format!("{validate} ./a.otlp"), 0));
     assert!(page.ends_with("Baseline: 2 findings known.\n"), "{page}");
     let json = stdout(&run(&room, &format!("{validate} a.otlp --format json"), 0));
@@ -131,7 +131,7 @@ fn known_findings_are_kept_in_a_baseline() {
         (&json["files"][0]["verdict"], &json["files"][0]["errors"]),
         (&"accept".into(), &0.into())
     );
-    // Another file is new, and the findings of this one go away.
+    // A new file has new findings, and the first one no longer has its known ones.
     fs::write(room.join("b.otlp"), BROKEN).unwrap();
     let page = stdout(&run(&room, &format!("{validate} a.otlp b.otlp"), 1));
     assert!(
@@ -170,7 +170,7 @@ fn rules_are_chosen_and_weighed() {
         "{page}"
     );
     assert_eq!(stdout(&run(&room, "validate --explain all", 0)).lines().count(), 294);
-    // What decides about findings was passed over where there are none.
+    // Regression: flags that affect only findings were ignored here.
     for flag in ["--format json", "--only OP3101", "--compat profcheck", "--fix", "a.otlp"] {
         run(&room, &format!("validate --explain all {flag}"), 2);
     }
@@ -179,7 +179,7 @@ fn rules_are_chosen_and_weighed() {
 #[test]
 fn another_checker_is_followed() {
     let room = room("validate_compat");
-    // Strings that nothing refers to, and a payload that has no rows at all.
+    // An unused string, and a payload without rows.
     let orphan = b"\x0a\x06\x12\x04\x12\x00\x12\x00\x12\x11\x0a\x00\x12\x00\x1a\x00\x22\x00\x2a\x00\x2a\x01a\x32\x00\x3a\x00";
     fs::write(room.join("orphan.otlp"), orphan).unwrap();
     fs::write(room.join("bad.otlp"), BROKEN).unwrap();
@@ -190,7 +190,7 @@ fn another_checker_is_followed() {
         stdout(&run(&room, "validate --compat profcheck --check-orphans --all orphan.otlp", 1));
     assert!(page.contains("dictionary.string_table[1]: error OP3301"), "{page}");
     run(&room, "validate --compat profcheck bad.otlp", 1);
-    // It does not inflate.
+    // profcheck does not inflate.
     run(&room, "validate --compat profcheck a.pb.gz", 3);
     says(&run(&room, "validate --compat profcheck --only OP3101 bad.otlp", 2), "--compat");
     says(&run(&room, "validate --check-dupes bad.otlp", 2), "--compat");
@@ -208,7 +208,8 @@ fn the_worst_file_decides() {
     run(&room, "validate", 2);
 }
 
-/// SARIF forbids lines and byte offsets in one region unless they are equal, so the byte is a property.
+/// SARIF forbids lines and byte offsets in one region unless they are equal, so the byte is a
+/// property.
 #[test]
 fn sarif_has_no_bytes_of_what_was_inflated_or_framed() {
     let room = room("validate_regions");
@@ -296,7 +297,7 @@ fn machines_get_their_forms() {
     assert!(github.contains("::error file=bad.otlp,title=OP3101 index-sample"), "{github}");
 }
 
-/// The same finding has the same fingerprint when its bytes and rows move, and another finding has another.
+/// A finding keeps its fingerprint when its bytes and rows move; another finding has another.
 #[test]
 fn sarif_fingerprints_are_stable() {
     let room = room("validate_fingerprints");
@@ -331,7 +332,7 @@ fn sarif_fingerprints_are_stable() {
     assert_eq!(two.len(), 3, "each finding has a fingerprint of its own");
 }
 
-/// A payload of OTLP 1.10 with a sample of 7, and a string that nothing refers to.
+/// A payload of OTLP 1.10 with a sample of 7 and an unused string.
 const ORPHAN: &[u8] = b"\x0a\x09\x12\x07\x12\x05\x12\x03\x22\x01\x07\
     \x12\x11\x0a\x00\x12\x00\x1a\x00\x22\x00\x2a\x00\x2a\x01a\x32\x00\x3a\x00";
 
@@ -340,7 +341,7 @@ fn files_are_fixed_in_place_and_elsewhere() {
     let room = room("validate_fix");
     fs::write(room.join("a.otlp"), ORPHAN).unwrap();
     fs::write(room.join("bad.otlp"), BROKEN).unwrap();
-    // Elsewhere: the input stays, and what is there is not replaced without being told to.
+    // With -o, the input stays unchanged, and existing files need --force.
     let page = stdout(&run(&room, "validate --from otlp --fix a.otlp -o b.otlp", 0));
     let line = "a.otlp: dictionary.string_table[1]: fixed OP3301 orphan-string: the unused row was left out (byte 25)";
     assert_eq!(page.lines().next(), Some(line), "{page}");
@@ -350,7 +351,7 @@ fn files_are_fixed_in_place_and_elsewhere() {
     assert!(mended.len() < ORPHAN.len());
     says(&run(&room, "validate --from otlp --fix a.otlp -o b.otlp", 4), "exists; --force");
     run(&room, "validate --from otlp --fix a.otlp -o b.otlp --force", 0);
-    // In place; what has no single right answer stays, and decides how it ends.
+    // In place: findings without a single right answer remain, and decide the exit code.
     let output = run(&room, "validate --from otlp --fix a.otlp bad.otlp --format json", 1);
     let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!(document["files"][0]["fixed"][0]["rule"], "OP3301");
@@ -359,7 +360,7 @@ fn files_are_fixed_in_place_and_elsewhere() {
     assert_eq!(fs::read(room.join("bad.otlp")).unwrap(), BROKEN);
     let page = stdout(&run(&room, "validate --from otlp --fix a.otlp", 0));
     assert!(page.contains("; nothing to fix\n"), "{page}");
-    // A field that nobody knows would be lost.
+    // Fixing would lose an unknown field.
     fs::write(room.join("left.otlp"), [ORPHAN, b"\x7a\x01\x00"].concat()).unwrap();
     let page = stdout(&run(&room, "validate --from otlp --fix left.otlp", 0));
     assert!(page.contains("not fixed") && page.contains("; nothing fixed\n"), "{page}");
@@ -375,7 +376,7 @@ fn fixing_asks_for_one_place() {
     let room = room("validate_fix_usage");
     fs::write(room.join("a.otlp"), ORPHAN).unwrap();
     says(&run(&room, "validate --fix -", 2), "stdin cannot be fixed in place");
-    // What is past the limit was not read, so nothing is written.
+    // Bytes beyond the limit were not read, so no file is written.
     run(&room, "validate --fix a.otlp -o cut --max-input-bytes 9", 5);
     assert!(!room.join("cut").exists());
     says(&run(&room, "validate --fix a.otlp a.otlp -o b", 2), "--output takes one input");
@@ -384,7 +385,7 @@ fn fixing_asks_for_one_place() {
     assert!(output.stdout.len() < ORPHAN.len() && output.stdout.starts_with(&ORPHAN[..11]));
 }
 
-/// What was mended was written into the pipe that it came from, and called fixed.
+/// Regression: the fixed bytes were written into the pipe that they came from.
 #[cfg(unix)]
 #[test]
 fn a_pipe_is_not_fixed_in_place() {
@@ -394,7 +395,7 @@ fn a_pipe_is_not_fixed_in_place() {
     says(&output, "a pipe or a device cannot be fixed in place: give -o OUT");
 }
 
-/// As the manual says of the files of the Collector's file exporter.
+/// Files of the Collector's file exporter, as described in the manual.
 #[test]
 fn files_of_several_messages_are_fine_where_they_are_meant() {
     use otlp_profiles::framing::{Framing, frame};

@@ -1,4 +1,4 @@
-//! merge and split: subcommands that read and write as convert does.
+//! `merge`, `split` and other subcommands that read and write like `convert`.
 
 use crate::*;
 
@@ -8,7 +8,7 @@ fn copied(test: &str, names: &[&str]) -> PathBuf {
     room
 }
 
-/// The sums of all sample types together.
+/// The sums of all files by sample type.
 fn totals(room: &Path, files: &[String]) -> Vec<(String, i64)> {
     let mut totals = std::collections::BTreeMap::new();
     for (name, unit, sum) in files.iter().flat_map(|file| sums(room, file)) {
@@ -31,7 +31,8 @@ fn merging_adds_up_and_warns_of_snapshots() {
     let one: Vec<_> = sums(&room, "go-cpu-labels.pb.gz").into_iter().map(double).collect();
     assert_eq!(sums(&room, "cpu.pb.gz"), one);
 
-    // Heap profiles hold totals since the start of the process: the later one contains the earlier one.
+    // Heap profiles hold totals since the start of the process, so the later one includes the
+    // earlier one.
     let inputs = "go-heap.pb.gz go-allocs.pb.gz";
     let output = run(&room, &format!("merge {inputs} -o sum.otlp"), 0);
     says(&output, "inuse_space: 2 snapshots of one process were added up to");
@@ -55,7 +56,7 @@ fn an_unreadable_input_fails_a_merge_unless_it_is_skipped() {
     run(&room, "merge go-cpu-labels.pb.gz -o all.otlp", 4);
 }
 
-/// Whatever the threads do, and with --canonical in whichever order the files come.
+/// The bytes do not depend on threads, nor with --canonical on the order of the files.
 #[test]
 fn merges_have_the_same_bytes() {
     let names = ["go-heap.pb.gz", "go-cpu-labels.pb.gz", "go-mutex.pb.gz", "go-allocs.pb.gz"];
@@ -101,7 +102,8 @@ fn parts_fit_and_merge_into_the_whole() {
     run(&room, "split all.otlp --by time:10 -o x.otlp", 2);
 }
 
-/// The worked example of a comparison: 10 s with f 600, g 300, h 100, then 20 s with f 1500, g 300, n 200.
+/// The worked example of a comparison: 10 s with f 600, g 300, h 100, then 20 s with f 1500, g 300,
+/// n 200.
 const DIFF: [(&str, &str); 2] = [
     ("a.folded", "main;f 600\nmain;g 300\nmain;h 100\n"),
     ("b.folded", "main;f 1500\nmain;g 300\nmain;n 200\n"),
@@ -156,7 +158,7 @@ fn a_gate_fails_with_a_code_of_its_own() {
     for wrong in ["5", "NaN%", "-1%", "inf%", "lines:5%"] {
         run(&room, &format!("diff a.folded b.folded --fail-over={wrong}"), 2);
     }
-    // A gate that cannot judge never passes.
+    // A gate that cannot reach a verdict never passes.
     fs::write(room.join("zero.folded"), "main;f 0\n").unwrap();
     run(&room, "diff zero.folded b.folded --fail-over 5%", 3);
     let files = "diff a.folded a.folded a.folded -- b.folded b.folded b.folded";
@@ -169,7 +171,7 @@ fn filters_keep_what_matches() {
     let sum = |file: &str| sums(&room, file)[1].2;
     run(&room, "filter go-cpu-labels.pb.gz --focus sort -o kept.pb.gz", 0);
     run(&room, "filter go-cpu-labels.pb.gz --ignore sort -o rest.pb.gz", 0);
-    // With a filter of names, pprof drops samples without a stack.
+    // With filters by name, pprof drops samples without a stack.
     assert_eq!(sum("kept.pb.gz") + sum("rest.pb.gz"), sum("go-cpu-labels.pb.gz"));
     let output = run(&room, "filter go-cpu-labels.pb.gz --focus nowhere -o none.pb.gz", 0);
     says(&output, "no sample matches --focus");
@@ -188,7 +190,7 @@ fn filters_keep_what_matches() {
     run(&room, &format!("filter {file} --time 5..4 -o none.otlp"), 2);
 }
 
-/// Pseudonyms are equal in all inputs, and no name of the original is left in the bytes.
+/// Pseudonyms are equal in all inputs, and no original name remains in the bytes.
 #[test]
 fn redacted_profiles_hold_no_name_of_the_original() {
     let room = copied("verbs_redact", &["go-cpu-labels.pb.gz", "go-heap.pb.gz"]);
@@ -211,7 +213,7 @@ fn redacted_profiles_hold_no_name_of_the_original() {
     assert!(stdout(&run(&room, "top kept.pb.gz", 0)).contains("runtime.mallocgc"));
 }
 
-/// A profile counts once by its id, in files of one message or of several, whichever thread reads them.
+/// Profiles with the same id count once, in files of one or several messages, on any thread.
 #[test]
 fn repeated_profiles_are_added_once() {
     let room = copied("verbs_repeats", &["otlp-1.11-timestamped-cpu.binpb"]);
@@ -225,7 +227,7 @@ fn repeated_profiles_are_added_once() {
     assert_eq!(sums(&room, "ab.otlp"), wanted);
     run(&room, "diff a.otlp.json b.otlp.json -- a.otlp.json b.otlp.json", 0);
 
-    // Two messages, of which the second repeats.
+    // Two messages, the second of which repeats a profile.
     run(&room, "convert otlp-1.11-timestamped-cpu.binpb -o other.otlp.json", 0);
     let other = fs::read(room.join("other.otlp.json")).unwrap();
     fs::write(room.join("two.json"), [&other[..], &one].concat()).unwrap();
@@ -251,7 +253,7 @@ fn a_guess_is_reported_by_every_subcommand() {
     }
 }
 
-/// The files skipped on one side do not count on the other.
+/// Files skipped on one side do not count on the other.
 #[test]
 fn sides_may_be_directories_with_other_files() {
     let room = copied("verbs_sides", &["go-cpu-labels.pb.gz"]);
