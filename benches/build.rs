@@ -1,4 +1,4 @@
-//! Builds profiles: replays the samples of a profile frame by frame, like a profiler.
+//! Builds profiles by replaying the samples of a profile frame by frame, as a profiler would.
 //!
 //! `strings` passes the names of every frame of every sample, `keys` the keys of its locations. `otlp` and
 //! `pprof` also write the result. Each replays 20,000 samples of a synthetic profile and of every pprof in
@@ -127,7 +127,7 @@ fn order(stacks: usize) -> Vec<(usize, usize)> {
     (0..SAMPLES).map(|_| sample()).collect()
 }
 
-/// The profiles to replay.
+/// The profiles to replay, with their names.
 fn profiles() -> Vec<(String, Profiles)> {
     let options = ReadOptions::default().format(Format::PPROF);
     let mut profiles = vec![(

@@ -41,7 +41,8 @@ fn inputs() -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
-/// The checks of `asked::basic`: wire format, UTF-8, every reference, first rows, shapes, ranges, keys.
+/// Whether a rule is among the checks of `asked::basic`: wire format, UTF-8, every reference, first rows,
+/// shapes, ranges, keys.
 fn is_basic(rule: &Rule) -> bool {
     let id = rule.id();
     let families = ["OP10", "OP20", "OP30", "OP31", "OP70"];
@@ -50,7 +51,7 @@ fn is_basic(rule: &Rule) -> bool {
             .contains(&id)
 }
 
-/// Duplicate rows, unused rows and duplicate samples.
+/// Whether a rule is about duplicate rows, unused rows or duplicate samples.
 fn is_of_rows(rule: &Rule) -> bool {
     let id = rule.id();
     ("OP3201"..="OP3207").contains(&id) || ("OP3301"..="OP3307").contains(&id) || id == "OP4006"

@@ -1,5 +1,5 @@
-//! Compares detection with reading. The goal is at most a quarter for large payloads that their beginnings
-//! leave ambiguous, and almost no cost for others.
+//! Compares detection with reading. The goals: at most a quarter of the time of reading for large payloads
+//! whose beginning is ambiguous, and almost no time for others.
 
 use std::hint::black_box;
 
@@ -64,7 +64,7 @@ fn undecided(criterion: &mut Criterion) {
         group.bench_function("read", |bencher| {
             bencher.iter(|| read(black_box(&payload), &hinted).unwrap())
         });
-        // Looks at every message, and reads only if no other format gives a different result.
+        // Compares every message, and reads only if no other format gives a different result.
         group.bench_function("read, not named", |bencher| {
             bencher.iter(|| read(black_box(&payload), &options).is_ok())
         });

@@ -1,5 +1,5 @@
-//! Compares reports with reading. The goal for `top` with reading is at least 8 times the throughput of
-//! `go tool pprof -top`, which is 10 to 16 MB a CPU second.
+//! Compares reports with reading. The goal for `top`, including reading, is at least 8 times the throughput
+//! of `go tool pprof -top`, which is 10 to 16 MB per CPU second.
 
 use std::hint::black_box;
 

@@ -1,5 +1,5 @@
-//! Compares merging heap profiles with reading them. The goal is six times the throughput of google/pprof, which merges
-//! 10 to 16 MB of inflated pprof a CPU second.
+//! Compares merging heap profiles with reading them. The goal is six times the throughput of google/pprof,
+//! which merges 10 to 16 MB of inflated pprof per CPU second.
 
 use std::hint::black_box;
 
@@ -7,7 +7,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use otlp_profiles::transform::{MaxBytes, MergeOptions, Merger, split_max};
 use otlp_profiles::{Format, Limits, Profiles, ReadOptions, WriteOptions, read, write};
 
-/// Variants of one heap profile: a seventh of the samples is missing in each.
+/// Variants of one heap profile. Each lacks a seventh of the samples.
 fn variants(count: usize) -> Vec<Vec<u8>> {
     let file = std::fs::read("testdata/rust-heap.pb.gz").unwrap();
     let heap = read(&file, &ReadOptions::default()).unwrap().profiles;
@@ -51,7 +51,7 @@ fn splitting(criterion: &mut Criterion) {
     let size = write(&merged, Format::OTLP, &WriteOptions::default()).unwrap().payload.len();
     let mut group = criterion.benchmark_group("merged heap profiles");
     group.sample_size(10).throughput(Throughput::Bytes(size as u64));
-    // One sample with its functions takes a quarter: their names are long.
+    // One sample with its functions takes a quarter of the bytes, because names are long.
     let limit = MaxBytes::new(size as u64 / 2);
     group.bench_function("split into half of the bytes", |bencher| {
         bencher.iter(|| split_max(black_box(&merged), &limit).unwrap())

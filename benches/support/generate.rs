@@ -76,8 +76,8 @@ impl Shape {
         }
     }
 
-    /// The row of the `nth` location in use: spread over the table, as if it were sorted by address. The
-    /// factor is a prime above any length, so no two share a row.
+    /// The row of the `nth` location in use. Rows are spread over the table, as if it were sorted by address.
+    /// The factor is a prime above any length, so all rows differ.
     fn location_row(&self, nth: u64) -> u64 {
         nth * 15_485_863 % self.locations
     }
@@ -358,7 +358,7 @@ impl Language {
         }
     }
 
-    /// The number at the end makes each name unique.
+    /// Returns a name that ends in `n`, so names are unique.
     fn name(self, n: u64) -> String {
         let (noun, verb) = (pick(NOUNS, n / 12), pick(VERBS, n));
         let module = noun.to_lowercase();
@@ -405,8 +405,8 @@ impl Random {
         ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
     }
 
-    /// A number in 0..`n`; rank `r` is about 1 / (r + 1) as likely as rank 0: each octave of ranks is
-    /// equally likely. Integers only, so that rounding is the same on every machine.
+    /// A number in 0..`n`. Each octave of ranks is equally likely, so rank `r` is about 1 / (r + 1) as likely
+    /// as rank 0. It uses integers only, so that rounding is the same on every machine.
     fn zipf(&mut self, n: u64) -> u64 {
         let first = 1 << self.below(u64::from(n.ilog2()) + 1);
         first - 1 + self.below(u64::min(first, n + 1 - first))
@@ -426,7 +426,7 @@ impl Message {
         self.0.push(n as u8);
     }
 
-    /// Skips zero, as proto3 requires.
+    /// Writes a number. Omits zero, as proto3 requires.
     fn number(&mut self, field: u32, n: u64) {
         if n != 0 {
             self.varint(u64::from(field) << 3);

@@ -1,4 +1,4 @@
-//! A builder, merged from two, holds the samples of a map. Its OTLP breaks no rule.
+//! A builder that is merged from two equals a map with the samples of both. Its OTLP breaks no rule.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -28,7 +28,8 @@ fuzz_target!(|input: (u8, &[u8])| {
     }
     let every = Rule::all().filter(|rule| !LIMITED.contains(&rule.id())).collect();
     let options = Options::default().format(format).only(every).max_findings(u64::MAX);
-    // The canonical decoder takes up to eight attributes: fewer allowed, and every message goes into a record.
+    // The canonical decoder supports up to eight attributes. A lower limit sends every message to the other
+    // decoder.
     let records = options.clone().limits(Limits::network().max_attributes_per_item(7));
     let canonical = validate(input.1, &options);
     assert_eq!(findings(&canonical), findings(&validate(input.1, &records)));

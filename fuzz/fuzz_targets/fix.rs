@@ -1,4 +1,4 @@
-//! A fix changes bytes only where it reports a change, and no total.
+//! A fix changes bytes only if it reports a change, and keeps all totals.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

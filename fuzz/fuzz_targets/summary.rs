@@ -1,4 +1,4 @@
-//! A summary equals the summary of a full reading. Only a summary that is not checked may accept more.
+//! A summary equals the summary of a full reading, except that an unchecked summary may accept more payloads.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

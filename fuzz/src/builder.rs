@@ -1,4 +1,4 @@
-//! Samples for a builder, and the naive model of one: a map.
+//! Samples for a builder, and a naive model of the builder: a map.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ fn frames(stack: &[u8]) -> Vec<&'static str> {
     stack.iter().map(|frame| FRAMES[*frame as usize % FRAMES.len()]).collect()
 }
 
-/// A builder with samples.
+/// Creates a builder with samples.
 pub fn built(samples: &[Sample]) -> Builder {
     let mut builder = Builder::new();
     add(&mut builder, samples);
@@ -42,7 +42,7 @@ pub fn add(builder: &mut Builder, samples: &[Sample]) {
     }
 }
 
-/// The model of the same calls.
+/// The result that the model expects from the same calls.
 pub fn expected<'a>(parts: impl IntoIterator<Item = &'a [Sample]>) -> BTreeMap<Identity, Seen> {
     let mut all = BTreeMap::<Identity, Seen>::new();
     for (profile, stack, attribute, value, time) in parts.into_iter().flatten() {

@@ -9,7 +9,7 @@ use otlp::any_value::Value;
 use otlp_profiles::proto::prost::Message;
 use otlp_profiles::proto::{pprof, v1_10 as otlp};
 
-/// One multiplication per word.
+/// A hasher with one multiplication per word.
 #[derive(Default)]
 struct Cheap(u64);
 

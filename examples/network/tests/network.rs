@@ -30,7 +30,7 @@ fn payload(format: Format, duration: Duration) -> Vec<u8> {
     write(&builder.finish().unwrap(), format, &WriteOptions::default()).unwrap().payload
 }
 
-/// The receiver of the example, on a port of its own.
+/// Starts the receiver of the example on a free port, and returns its address.
 fn receiver() -> String {
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -44,7 +44,7 @@ fn receiver() -> String {
     format!("http://{}/v1development/profiles", receiver.recv().unwrap())
 }
 
-/// A receiver that gives each response once, in order.
+/// Starts a receiver that gives each response once, in order, and returns its address.
 fn scripted(responses: Vec<Vec<u8>>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1development/profiles", listener.local_addr().unwrap());

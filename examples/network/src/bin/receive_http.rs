@@ -37,7 +37,7 @@ async fn export(uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
     let endpoint = uri.path().parse::<Endpoint>().ok();
     // Decoding takes processor time, which would block other connections.
     let decoded = tokio::task::spawn_blocking(move || {
-        // `read` inflates gzip and knows JSON by its first byte.
+        // `read` inflates gzip and recognises JSON by its first byte.
         read(&body, &ReadOptions::default().endpoint(endpoint))
     });
     let (status, body) = match decoded.await {
@@ -49,7 +49,7 @@ async fn export(uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
     (status, [(CONTENT_TYPE, encoding.content_type())], body).into_response()
 }
 
-/// Stores what a store wants to have: here nothing, and profiles without a duration are rejected.
+/// Stands for a real store. Stores no profiles, and rejects those without a duration.
 fn store(profiles: &Profiles) -> ExportResponse {
     let rejected = profiles.iter().filter(|profile| profile.duration_nanos() == 0).count();
     match rejected {

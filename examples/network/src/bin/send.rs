@@ -30,9 +30,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// The number of times that a request is sent.
 const ATTEMPTS: u32 = 5;
 
-/// Sends a payload and retries while the receiver asks for it. A partial success is not retried.
+/// Sends a payload, and retries while the receiver permits it. A partial success is not retried.
 ///
-/// Waits as long as `Retry-After` says, or else `backoff`, doubled after each attempt.
+/// Waits for the time in `Retry-After`, or for `backoff`, which doubles after each attempt.
 pub fn send(
     url: &str,
     payload: &[u8],
@@ -58,7 +58,7 @@ pub fn send(
                 if status == 200 {
                     return Ok(ExportResponse::decode(&body, Encoding::Protobuf)?);
                 }
-                // Proxies respond with texts of their own.
+                // Responses of proxies are plain text.
                 let message = match Status::decode(&body, Encoding::Protobuf) {
                     Ok(rejected) => rejected.message,
                     Err(_) => String::from_utf8_lossy(&body).into_owned(),
@@ -69,7 +69,7 @@ pub fn send(
                 }
                 (error, retry_after.map(Duration::from_secs))
             }
-            // The receiver may restart.
+            // No connection: the receiver may be restarting.
             Err(error) => (format!("{url}: {error}").into(), None),
         };
         if attempt == ATTEMPTS {
