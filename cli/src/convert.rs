@@ -119,7 +119,7 @@ pub(crate) struct Args {
     /// Print a JSON object for each input to stderr, and messages as JSON too
     #[arg(long)]
     json: bool,
-    /// What --json was called
+    /// The former name of --json
     #[arg(long, value_enum, hide = true, conflicts_with = "json")]
     report: Option<Form>,
     #[command(flatten)]

@@ -43,16 +43,16 @@ pub(crate) struct Args {
     /// Compare shares of the totals, in percentage points
     #[arg(long, group = "mode")]
     share: bool,
-    /// Compare values a second
+    /// Compare values per second
     #[arg(long, group = "mode")]
     per_second: bool,
-    /// Rename functions before comparing; the expression is that of sed, such as s/v[0-9]+//; repeatable
+    /// Rename functions before comparing, with an expression as in sed, such as s/v[0-9]+//; repeatable
     #[arg(long, value_name = "S/RE/TEXT/", value_parser = parse_rename)]
     rename: Vec<Substitution>,
     /// Ignore hashes in names of functions, which change with every build
     #[arg(long)]
     strip_hashes: bool,
-    /// Show at most so many rows; 0 for all
+    /// Show at most N rows; 0 for all
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     rows: usize,
     /// The form of the report
@@ -61,11 +61,11 @@ pub(crate) struct Args {
     /// With -o: subtract equal samples instead of writing both
     #[arg(long, requires = "output")]
     cancel: bool,
-    /// Exit with 7 if the share of a function grows by more than so many percentage points; also file:, stack: and
+    /// Exit with 7 if the share of a function grows by more than P percentage points; also file:, stack: and
     /// total:P%
     #[arg(long, value_name = "[KIND:]P%", value_parser = parse_limit, help_heading = GATE)]
     fail_over: Vec<Limit>,
-    /// The same of shares that shrink
+    /// The same for shares that shrink
     #[arg(long, value_name = "[KIND:]P%", value_parser = parse_limit, help_heading = GATE)]
     fail_under: Vec<Limit>,
     /// Measure changes relative to the base value instead of the total
@@ -77,7 +77,7 @@ pub(crate) struct Args {
     /// Ignore rows below this value
     #[arg(long, value_name = "VALUE", help_heading = GATE, hide_short_help = true)]
     min_value: Option<u64>,
-    /// Ignore changes within so many standard errors of sampling; 0 turns the test off
+    /// Ignore changes within Z standard errors of sampling; 0 turns the test off
     #[arg(long, value_name = "Z", default_value_t = 3.0, help_heading = GATE, hide_short_help = true)]
     sigma: f64,
     /// Ignore changes unless every new file exceeds every base file; needs three files on each side
@@ -158,6 +158,7 @@ struct Substitution {
 
 fn parse_rename(text: &str) -> Result<Substitution, String> {
     let wrong = || "expected s/REGEX/TEXT/".to_owned();
+    // As in sed, the character after `s` is the separator.
     let rest = text.strip_prefix('s').ok_or_else(wrong)?;
     let mark = rest.chars().next().filter(|mark| mark.is_ascii_punctuation()).ok_or_else(wrong)?;
     let parts: Vec<_> = rest.split(mark).collect();

@@ -143,6 +143,7 @@ pub(crate) fn labelled(path: &Path, labels: &[&str]) -> Vec<PathBuf> {
     let path_of = |label: &&str| {
         let label = as_file_name(label);
         let count: &mut usize = counts.entry(label.to_lowercase()).or_default();
+        // Try the label alone, then with numbers that equal labels have not used yet.
         let mut candidates = (*count..).map(|count| match count {
             0 => (1, label.clone()),
             count => (count + 1, format!("{label}-{}", count + 1)),

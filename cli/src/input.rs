@@ -71,6 +71,7 @@ impl Input {
             Some(stem) => quoted(stem),
             None => quoted(&format!("{path}.inflated")),
         };
+        // Parts with odd numbers are between backquotes.
         let parts = message.split('`').enumerate().map(|(row, part)| match row % 2 == 1 && gzip {
             true if with_file(part, &name) != part => {
                 format!("gunzip -c {name} > {inflated} && {}", with_file(part, &inflated))

@@ -32,6 +32,7 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
         .map_err(|_| "a number such as 65536, 64MiB, 2G or unlimited is wanted".to_owned())?;
     let unit = unit.trim_start().to_ascii_lowercase();
     let (prefix, base) = match unit.strip_suffix('b') {
+        // `KB` is decimal; `K`, `Ki` and `KiB` are binary.
         Some(prefix) if !prefix.ends_with('i') => (prefix, 1000_u64),
         _ => {
             let binary = unit.strip_suffix("ib").or(unit.strip_suffix('i'));

@@ -4,9 +4,9 @@
 //! inputs ─► threads, within the limits ─► results, kept until their turn ─► take, one by one
 //! ```
 //!
-//! Threads take inputs in order, and wait while too many or too large inputs are in work, so memory
-//! stays bounded. Messages about an input are kept with its result and printed before `take` gets
-//! it.
+//! Threads take inputs in order, and wait while the inputs being processed are too many or too
+//! large, so memory stays bounded. Messages about an input are kept with its result and printed
+//! before `take` gets it.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -16,9 +16,9 @@ use std::thread::{self, Builder};
 
 use crate::console::{Console, Level};
 
-/// The most input bytes in work at once. A larger input is processed alone.
+/// The most input bytes that are processed at once. A larger input is processed alone.
 const MOST_BYTES: u64 = 64 << 20;
-/// The most inputs in work at once, per thread.
+/// The most inputs that are processed at once, per thread.
 const MOST_INPUTS: usize = 8;
 /// The stack size of a thread, equal to the usual size of the main thread's stack.
 const STACK: usize = 8 << 20;
@@ -27,7 +27,8 @@ const STACK: usize = 8 << 20;
 struct State<R> {
     /// The index of the next input.
     next: usize,
-    /// The number of inputs in work or with a result that was not taken yet, and their bytes.
+    /// The number of inputs that are being processed or whose result was not yet taken, and their
+    /// bytes.
     inputs: usize,
     bytes: u64,
     /// Finished results whose turn has not come, with the lines logged meanwhile.
@@ -61,6 +62,7 @@ pub(crate) fn each<I: Sync, R: Send>(
         }
     };
     thread::scope(|scope| {
+        // This thread takes the results in order. If no worker starts, it also does the work.
         let alone = in_order || threads < 2 || console.shows(Level::Debug);
         let start =
             |_: &usize| Builder::new().stack_size(STACK).spawn_scoped(scope, worker).is_ok();

@@ -1,7 +1,7 @@
 //! `otlp-profiles merge`: merges many files into one.
 //!
 //! Each thread merges the messages of one file, and the results are appended in the order of the
-//! files. Memory holds the merged profiles and the files in work.
+//! files. Memory holds the merged profiles and the files being processed.
 
 use clap::ValueEnum;
 use otlp_profiles::transform::{Columns, Combine, MergeOptions, Merged, ResourceKeys};
@@ -48,16 +48,16 @@ pub(crate) struct Args {
     /// Add up profiles with different periods into one without a period
     #[arg(long, hide_short_help = true)]
     join_periods: bool,
-    /// Add a profile again that has the id and contents of an earlier one
+    /// Also add profiles that repeat the id and contents of an earlier one
     #[arg(long, hide_short_help = true)]
     add_repeats: bool,
     /// Set the duration to the sum of all durations, as pprof does, instead of the span
     #[arg(long, hide_short_help = true)]
     sum_durations: bool,
-    /// Sort by content: the same bytes in whichever order the inputs come
+    /// Sort by content: the same bytes whatever the order of the inputs
     #[arg(long)]
     canonical: bool,
-    /// Go on without inputs that cannot be read, and list them
+    /// Skip inputs that cannot be read, and list them
     #[arg(long)]
     skip_unreadable: bool,
     #[command(flatten)]

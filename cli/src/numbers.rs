@@ -9,6 +9,7 @@ pub(crate) fn grouped(number: impl Into<i128>) -> String {
     let digits = number.unsigned_abs().to_string();
     let mut text = if number < 0 { "-".to_owned() } else { String::new() };
     for (row, digit) in digits.chars().enumerate() {
+        // Groups count from the last digit.
         if row > 0 && (digits.len() - row).is_multiple_of(3) {
             text.push(',');
         }

@@ -20,7 +20,7 @@ pub(crate) struct SourceArgs {
     /// The number of values at the end of each line
     #[arg(long, help_heading = FOLDED, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u8).range(1..), allow_negative_numbers = true)]
     columns: Option<u8>,
-    /// The profiler whose notation frames have
+    /// Parse frames in the notation of this profiler
     #[arg(long, help_heading = FOLDED, hide_short_help = true, value_name = "py-spy|austin", hide_possible_values = true, value_parser = dialects())]
     dialect: Option<Dialect>,
     /// Read the suffixes _[k], _[i] and _[j] of frames as kernel, inlined and just-in-time compiled
@@ -29,7 +29,7 @@ pub(crate) struct SourceArgs {
     /// The unit of timestamps [default: by the number of digits]
     #[arg(long, help_heading = FOLDED, hide_short_help = true, value_name = "s|ms|us|ns", hide_possible_values = true, value_parser = units())]
     timestamp_unit: Option<TimeUnit>,
-    /// Multiply values, which may be fractions then, and round the products
+    /// Multiply values by FACTOR and round the products; values may then be fractions
     #[arg(long, help_heading = FOLDED, hide_short_help = true, value_name = "FACTOR", value_parser = parse_scale, allow_negative_numbers = true)]
     scale: Option<f64>,
     /// The boot time of the machine in nanoseconds since 1970, to compute timestamps
@@ -38,10 +38,10 @@ pub(crate) struct SourceArgs {
     /// Read the key=value fields of tracepoints as attributes
     #[arg(long, help_heading = PERF, hide_short_help = true)]
     trace_fields: bool,
-    /// The end of an event with a duration that its timestamp marks [default: start]
+    /// Whether timestamps mark the start or the end of events with a duration [default: start]
     #[arg(long, help_heading = "Options for events", hide_short_help = true, value_name = "start|end", hide_possible_values = true, value_parser = event_times())]
     event_time: Option<EventTime>,
-    /// Name frames after points, or in detail as exported spans are [default: names]
+    /// Name frames after points, or in detail like exported spans [default: names]
     #[arg(long, help_heading = OSPROFILER, hide_short_help = true, value_name = "names|detail", hide_possible_values = true,
           value_parser = PossibleValuesParser::new(["names", "detail"]))]
     frames: Option<String>,

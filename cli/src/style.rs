@@ -12,7 +12,7 @@ use clap::ValueEnum;
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR is set; elsewhere where CLICOLOR_FORCE is
+    /// On a terminal, unless NO_COLOR is set; elsewhere if CLICOLOR_FORCE is set
     #[default]
     Auto,
     Always,
@@ -34,6 +34,7 @@ pub(crate) fn styled(text: &str, style: Style) -> String {
 /// Sets the choice of colours for all streams. It scans the arguments before clap parses them,
 /// because clap's help and errors have colours too.
 pub(crate) fn choose(mut arguments: impl Iterator<Item = impl AsRef<OsStr>>) {
+    // The last --color wins; arguments after `--` are files.
     let mut asked = None;
     while let Some(argument) = arguments.next() {
         match argument.as_ref().to_str() {

@@ -60,8 +60,9 @@ impl Sum {
 
     /// Appends the sum of a later input.
     ///
-    /// A profile that both contain, by its id, counts once. To find it, the messages of the input
-    /// are added one by one: a single message is in memory, and `again` reads several.
+    /// A profile that both contain, by its id, counts once. The messages of the input are then
+    /// added one by one, which skips that profile: a single message is in memory, and `again` reads
+    /// several.
     pub(crate) fn append(
         &mut self,
         later: Self,

@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// Sort by cumulative value: the function and all that it calls
     #[arg(long)]
     cum: bool,
-    /// Show at most so many rows; 0 for all [default: all, 80 with --tree]
+    /// Show at most N rows; 0 for all [default: all, 80 with --tree]
     #[arg(short = 'n', long, value_name = "N")]
     rows: Option<usize>,
     /// Show small rows and calls, too
@@ -64,7 +64,7 @@ pub(crate) struct Args {
     /// Divide values by those of the first sample type, row by row
     #[arg(long, hide_short_help = true)]
     mean: bool,
-    /// Compute percentages of the samples that filters leave
+    /// Compute percentages relative to the samples that filters keep
     #[arg(long, hide_short_help = true)]
     relative: bool,
     #[command(flatten)]

@@ -211,6 +211,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
 ///
 /// stdout or the baseline cannot be written, or the baseline cannot be read.
 fn checked(args: &Args, inputs: &Inputs, session: &mut Session<'_>) -> Result<(), Failure> {
+    // With --update-baseline the old file is replaced, so it need not be readable.
     let known = args.baseline.as_deref().filter(|_| !args.update_baseline);
     let known = known.map(baseline::read).transpose()?;
     let mut files = Vec::new();

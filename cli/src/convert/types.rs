@@ -48,6 +48,7 @@ pub(crate) fn choose(
     losses: &mut Losses,
     note: (&mut Notices, &str),
 ) -> Result<(), Failure> {
+    // Formats that hold one type per file get the default type, unless flags select others.
     let all = asked.iter().any(is_all) || asked.is_empty() && !has_one_type(to);
     let default = default_type(profiles).filter(|_| asked.is_empty());
     if all || asked.is_empty() && default.is_none() {

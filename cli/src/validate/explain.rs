@@ -38,6 +38,7 @@ pub(super) fn unknown(name: &str) -> String {
     let wanted = name.to_lowercase();
     let distance = |rule: &Rule| {
         let contains = wanted.len() > 3 && rule.name().contains(&wanted);
+        // A part of a name counts as one typo.
         let of_name = if contains { 1 } else { levenshtein(&wanted, rule.name()) };
         of_name.min(levenshtein(&wanted, &rule.id().to_lowercase()))
     };
