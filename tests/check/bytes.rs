@@ -219,7 +219,7 @@ fn fields_of_a_later_generation_are_found() {
     assert!(report.rule_counts().any(|tally| tally.rule.id() == "OP0007"), "{report:#?}");
 }
 
-/// If the caller names a format, no other format is suggested.
+/// If the caller names a format without rules, the payload is not checked as another format.
 #[test]
 fn a_format_without_rules_is_not_checked_as_another() {
     for name in ["folded", "speedscope", "perf-script", "pprof-legacy", "osprofiler", "events"] {
@@ -328,7 +328,7 @@ fn labels_have_a_limit() {
     }
 }
 
-/// JSON is checked if it declares a message, and its findings have the path in the message.
+/// JSON is checked if the options name its format, and findings have the path in the message.
 #[test]
 fn json_is_checked_by_the_bytes_it_says() {
     let json =

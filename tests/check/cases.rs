@@ -218,8 +218,8 @@ fn each_finding_is_at_the_byte_of_its_place() {
 }
 
 /// Whether the cases of a rule are in another file: bytes of files, limits, hints, long lists,
-/// responses of receivers. No payload can break two rules: an unreadable file, and an output that
-/// grows too large.
+/// responses of receivers. Two rules have no payload that breaks them: an unreadable file, and an
+/// output that grows too large.
 fn is_elsewhere(id: &str) -> bool {
     const NO_PAYLOAD: [&str; 2] = ["OP0012", "OP9009"];
     const FILES: [&str; 5] = [

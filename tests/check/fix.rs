@@ -392,8 +392,8 @@ fn a_guess_is_not_fixed() {
     assert!(!rules.is_empty() && !rules.contains(&"OP0006"), "{rules:?}");
 }
 
-/// Absent messages are equal too, and the order of attributes does not matter. Merges that no rule
-/// reported are not listed.
+/// Merged resources and scopes are listed, even scopes that no rule reported because they were in
+/// separate resources. Absent messages are equal, and the order of attributes does not matter.
 #[test]
 fn resources_and_scopes_that_are_put_together_are_told() {
     let resource = |edits: &str| {
