@@ -30,7 +30,7 @@ pub(crate) struct Converted {
     /// The size of the output as stored, in bytes.
     pub(crate) bytes_out: u64,
     pub(crate) messages: u64,
-    /// The number of payloads before the format divides them: several if a verb splits the input.
+    /// The number of encoded parts: one per message, or several if a verb splits a message.
     pub(crate) parts: usize,
     pub(crate) profiles: u64,
     pub(crate) samples: u64,

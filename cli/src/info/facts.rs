@@ -23,8 +23,8 @@ pub(super) const MOST_LISTED: usize = 10_000;
 ///
 /// Types are compared by the ids of their strings, because equal strings usually share a row.
 ///
-/// Several messages may describe one process with types of the same names; their sums are added.
-/// `i128` cannot overflow, because no file holds enough `i64` values.
+/// Several profiles may have types of the same name; their sums are added. `i128` cannot overflow,
+/// because no file holds enough `i64` values.
 pub(crate) fn total(summary: &Summary, most: usize) -> Vec<(String, String, i128)> {
     let text = |id| text(summary.outline().dictionary(), id, most);
     let mut rows: HashMap<(StringId, StringId), usize> = HashMap::new();
