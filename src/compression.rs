@@ -135,6 +135,11 @@ pub(crate) struct Unpacked<'a> {
 }
 
 impl Unpacked<'_> {
+    /// Copies borrowed bytes.
+    pub(crate) fn into_owned<'a>(self) -> Unpacked<'a> {
+        Unpacked { bytes: Cow::Owned(self.bytes.into_owned()), ..self }
+    }
+
     /// Compresses other bytes in the same way.
     pub(crate) fn again(&self, bytes: Vec<u8>) -> Vec<u8> {
         match (self.members, self.frames) {

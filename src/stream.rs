@@ -2,6 +2,7 @@
 
 mod head;
 mod members;
+mod page;
 mod unicode;
 
 use std::borrow::Cow;
@@ -17,6 +18,7 @@ use crate::limits::{Limits, within};
 use self::head::{WINDOW, inflated, is_long_text, members};
 use self::members::second_member;
 pub(crate) use self::members::{are_messages, messages_of};
+pub use self::page::{PAGE_START, base64, page_script};
 pub(crate) use self::unicode::{Decoder, Encoding, unpack};
 
 /// Iterates over the payloads of a file or stream, decompressed and without framing.
@@ -156,7 +158,7 @@ impl<R: Read> MessageReader<R> {
     /// assert!(payloads.next().unwrap()?.len() as u64 > size);
     /// # Ok::<(), otlp_profiles::Error>(())
     /// ```
-    pub fn with_size(mut input: R, size: u64, limits: Limits) -> Result<Self> {
+    pub fn with_size(mut input: R, mut size: u64, limits: Limits) -> Result<Self> {
         // Reserve one byte more than the file has, so that the last read can return 0 without growing the buffer.
         let mut head = Vec::with_capacity(size.min(WINDOW as u64) as usize + 1);
         // Examine a larger part of the input until the framing is known.
@@ -164,6 +166,10 @@ impl<R: Read> MessageReader<R> {
         loop {
             let more = window.saturating_sub(head.len());
             take(&mut input, more as u64, &mut head)?;
+            if page::begins(&head) {
+                head = page::members(head, &mut input, size, &limits)?;
+                (size, window) = (head.len() as u64, head.len() + 1);
+            }
             let at_end = head.len() < window;
             let packed = compression::magic(&head);
             let inflated = packed.and_then(|packed| inflated(&head, packed, &limits));

@@ -7,7 +7,7 @@ use regex::Regex;
 use crate::exit::{Exit, Failure};
 
 /// The flags for [`Filter`]. Regular expressions are unanchored.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Filters")]
 pub(crate) struct FilterArgs {
     /// Keep samples with a frame whose function, file or binary matches
@@ -71,6 +71,16 @@ fn tag_filter(text: &str) -> Result<TagFilter, String> {
 }
 
 impl FilterArgs {
+    /// Returns whether a filter of samples, frames or labels was given.
+    pub(crate) fn are_given(&self) -> bool {
+        let Self { focus, ignore, hide, show, show_from, prune_from, tagshow, taghide, .. } = self;
+        let patterns = [focus, ignore, hide, show, show_from, prune_from, tagshow, taghide];
+        let tags = [&self.tagfocus, &self.tagignore];
+        patterns.iter().any(|one| one.is_some())
+            || tags.iter().any(|one| one.is_some())
+            || !(self.tagroot.is_empty() && self.tagleaf.is_empty())
+    }
+
     /// Builds the filter, with the drop expressions that the profiles declare.
     ///
     /// # Errors

@@ -43,6 +43,7 @@ mod time;
 mod top;
 mod trace;
 mod validate;
+mod view;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -92,6 +93,8 @@ enum Command {
     Split(Later<split::Args>),
     /// Show where time or memory is spent, as pprof does
     Top(Later<top::Args>),
+    /// Write a page that shows profiles in a browser, and is a profile file itself
+    View(Later<view::Args>),
     /// Print a completion script for a shell
     Completions(Later<completions::Args>),
     /// Print the manual page, or write all pages to a directory
@@ -167,6 +170,7 @@ fn run(cli: &Cli) -> Exit {
         Command::Redact(Later(args)) => redact::run(args, &console),
         Command::Split(Later(args)) => split::run(args, &console),
         Command::Top(Later(args)) => top::run(args, &console),
+        Command::View(Later(args)) => view::run(args, &console),
         Command::Completions(Later(args)) => completions::run(args, &console),
         Command::Man(Later(args)) => man::run(args, &console),
     }

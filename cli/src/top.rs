@@ -115,15 +115,29 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
             "a report is about one sample type: give --type once",
         );
     }
-    let options = args.read.options();
     let mut session = Session::new("top", console);
+    let sum = sum(&inputs, &args.read.options(), &mut session);
+    let printed = sum.and_then(|sum| sum.map_or(Ok(()), |sum| report(args, &sum, console)));
+    if let Err(failure) = printed {
+        session.failed(WHAT, None, &failure);
+    }
+    session.finish()
+}
+
+/// Reads all inputs and adds them up. `None` if there is no message that can be read.
+pub(crate) fn sum(
+    inputs: &Inputs,
+    options: &ReadOptions,
+    session: &mut Session<'_>,
+) -> Result<Option<Profiles>, Failure> {
     let merge = MergeOptions::default().limits(options.limits);
     let mut all = Sum::new(&merge);
+    let console = session.console;
     let work = |input: &Input, console: &Console| {
         let mut sum = Sum::new(&merge);
-        (read(input, &options, &mut sum, console), sum)
+        (read(input, options, &mut sum, console), sum)
     };
-    session.for_each(&inputs, &inputs.all, work, |session, turn| {
+    session.for_each(inputs, &inputs.all, work, |session, turn| {
         let (input, Read { notices, mut failures }, sum) = match turn {
             Turn::Done(input, (read, sum)) => (input, read, sum),
             Turn::Missing(name, failure) => {
@@ -138,7 +152,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
         }
         // The first pass already recorded the failures of messages.
         let again = |all: &mut Sum| {
-            read(input, &options, all, console);
+            read(input, options, all, console);
             Ok(())
         };
         failures.extend(all.append(sum, input, again).err());
@@ -146,12 +160,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
         session.notices.merge(notices);
         ControlFlow::Continue(())
     });
-    let sum = all.into_profiles(&mut session.notices);
-    let printed = sum.and_then(|sum| sum.map_or(Ok(()), |sum| report(args, &sum, console)));
-    if let Err(failure) = printed {
-        session.failed(WHAT, None, &failure);
-    }
-    session.finish()
+    all.into_profiles(&mut session.notices)
 }
 
 /// The notices and failures of reading an input.
@@ -184,6 +193,32 @@ fn read(input: &Input, options: &ReadOptions, sum: &mut Sum, console: &Console) 
 }
 
 impl Args {
+    /// The arguments of a report with the defaults of all other options.
+    pub(crate) fn of(
+        inputs: &[PathBuf],
+        rows: usize,
+        filters: &FilterArgs,
+        read: &ReadArgs,
+    ) -> Self {
+        Self {
+            inputs: inputs.to_vec(),
+            by: By::Function,
+            cum: false,
+            rows: Some(rows),
+            all: false,
+            tree: false,
+            peek: None,
+            traces: false,
+            json: false,
+            unit: None,
+            no_inlines: false,
+            mean: false,
+            relative: false,
+            filters: filters.clone(),
+            read: read.clone(),
+        }
+    }
+
     fn options(&self, profiles: &Profiles) -> Result<Options, Failure> {
         let options = Options::default()
             .by(self.by.clone())

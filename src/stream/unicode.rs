@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::io::{self, Cursor, Read};
 
+use super::page;
 use crate::compression::{self, Unpacked};
 use crate::error::Result;
 use crate::limits::{Limits, within};
@@ -96,13 +97,16 @@ pub(crate) fn decoded<'a>(payload: Cow<'a, [u8]>, limits: &Limits) -> Result<Cow
     Ok(Cow::Owned(text))
 }
 
-/// Decompresses and decodes a file.
+/// Decompresses and decodes a file. A page gives the profiles in it.
 ///
 /// # Errors
 ///
 /// Those of [`inflate`](compression::inflate).
 pub(crate) fn unpack<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Unpacked<'a>> {
-    let unpacked = compression::unpack(bytes, limits)?;
+    let unpacked = match page::unwrapped(bytes)? {
+        Cow::Borrowed(bytes) => compression::unpack(bytes, limits)?,
+        Cow::Owned(members) => compression::unpack(&members, limits)?.into_owned(),
+    };
     let is_text = Encoding::of(&unpacked.bytes).is_some();
     let lengths = if is_text { Vec::new() } else { unpacked.lengths };
     let bytes = decoded(unpacked.bytes, limits)?;

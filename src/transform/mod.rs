@@ -8,6 +8,7 @@
 //! | compute a sample type from others | [`derive()`], [`Expression`] |
 //! | keep a time range, or remove addresses, lines or binaries | [`retain_time`], [`strip()`] |
 //! | replace names and values by pseudonyms | [`Redactor`] |
+//! | sort stacks by the names of frames | [`sort_stacks`] |
 //! | divide a payload by a property, or into parts of limited size | [`split()`], [`split_max`] |
 //!
 //! All transforms use the same identity of frames, samples and profiles: see [`Merger`].
@@ -23,6 +24,7 @@ mod merge;
 mod redact;
 mod scale;
 mod split;
+mod stacks;
 mod units;
 
 pub use arithmetic::{Expression, derive};
@@ -37,3 +39,4 @@ pub use merge::{
 pub use redact::Redactor;
 pub use scale::{convert_units, per_second};
 pub use split::{MaxBytes, Part, SplitBy, split, split_max};
+pub use stacks::sort_stacks;

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `read`, `skip`, `short`, `faults` | read messages; skip fields; read short messages without bounds checks; build errors |
 //! | `varint`, `packed`, `indices`, `lanes` | varints; packed numbers; packed references, with vector instructions |
+//! | `base64` | base64, in JSON and in pages |
 //! | `write`, `record`, `codes` | write fields; write many small fields at once; pre-encode indices |
 //!
 //! The reader supports all of [protobuf's encoding](https://protobuf.dev/programming-guides/encoding/), including
@@ -22,6 +23,7 @@
 //! * Every step consumes a byte or fails, so that reading takes linear time.
 //! * Lengths are compared with the remaining bytes before use.
 
+pub(crate) mod base64;
 pub(crate) mod codes;
 mod faults;
 pub(crate) mod indices;

@@ -310,6 +310,7 @@ fn manual_pages_are_printed_and_written() {
         "-redact",
         "-split",
         "-top",
+        "-view",
         "-validate",
     ];
     let names = names.map(|name| format!("otlp-profiles{name}.1"));

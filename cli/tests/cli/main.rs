@@ -19,6 +19,7 @@ mod tasks;
 mod top;
 mod validate;
 mod verbs;
+mod view;
 
 use std::fs;
 use std::io::Write;

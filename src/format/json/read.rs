@@ -17,11 +17,12 @@ use crate::error::{Error, Result, Shown, Step, place};
 use crate::format::intake::Intake;
 use crate::format::json::names::{is_original, named};
 use crate::format::json::odd::{Odd, What};
-use crate::format::json::scalars::{from_base64, from_hex, number_length, whole};
+use crate::format::json::scalars::{from_hex, number_length, whole};
 use crate::format::json::text::Text;
 use crate::format::losses;
 use crate::limits::within;
 use crate::schema::{Field, Kind, Label, MessageType, Role, Version};
+use crate::wire::base64::from_base64;
 use crate::wire::write::varint;
 use crate::wire::{LEN, tag};
 

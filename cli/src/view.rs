@@ -1,0 +1,299 @@
+//! `otlp-profiles view`: a page that shows profiles in a browser.
+//!
+//! ```text
+//! base files ─┐
+//! new files  ─┼─► Reading ─► filters ─► sort_stacks ─► OTLP 1.10 ─► gzip ─► Embedded ─► Page ─► file, browser
+//!             └─► top::sum ─► look::traces ─► Icicle ─► SVG, text
+//! ```
+//!
+//! Every message becomes an element of the page, so reading the page back gives the messages of the inputs.
+
+mod icicle;
+mod page;
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use otlp_profiles::compression::{Level, deflate_in_parallel};
+use otlp_profiles::look::{self, Options};
+use otlp_profiles::transform::sort_stacks;
+use otlp_profiles::{Format, Reading, WriteOptions, write};
+use serde_json::json;
+
+use crate::console::Console;
+use crate::exit::{Exit, Failure};
+use crate::filters::FilterArgs;
+use crate::input::{Input, Inputs};
+use crate::notices::Notices;
+use crate::output::{self, Sync};
+use crate::reading::{Content, Message, ReadArgs};
+use crate::session::{Session, Turn};
+use crate::top;
+use crate::view::icicle::Icicle;
+use crate::view::page::{Embedded, Page};
+
+/// The arguments of `view`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = AFTER_HELP, next_help_heading = "Output")]
+pub(crate) struct Args {
+    /// Files, directories, quoted patterns, or - for stdin; one page shows all of them
+    #[arg(required = true, value_name = "FILE", help_heading = "Input")]
+    inputs: Vec<PathBuf>,
+    /// The page or the picture (.svg) to write, or - for a page on stdout; without it, print the hottest functions
+    #[arg(short, long, value_name = "OUT.html")]
+    output: Option<PathBuf>,
+    /// Print an icicle graph in the width of the terminal
+    #[arg(long, conflicts_with_all = ["output", "open"])]
+    flame: bool,
+    /// Open the page in a browser; without -o, the page is a temporary file
+    #[arg(long)]
+    open: bool,
+    /// Compare with this file or directory; repeatable
+    #[arg(long, value_name = "BASE", help_heading = "Input")]
+    diff: Vec<PathBuf>,
+    /// Replace an existing file
+    #[arg(short, long)]
+    force: bool,
+    #[command(flatten)]
+    filters: FilterArgs,
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+const AFTER_HELP: &str = "\
+The page is one file without references to others: send it, attach it, open it offline. It holds the profiles, or
+what the filters leave of them, so every subcommand reads it.
+
+Examples:
+  otlp-profiles view cpu.pb.gz -o cpu.html
+  otlp-profiles view cpu.pb.gz --open
+  otlp-profiles view after.pb.gz --diff before.pb.gz -o change.html
+  otlp-profiles view cpu.pb.gz -o cpu.svg --focus 'sort[.]'
+  otlp-profiles convert cpu.html -o cpu.otlp";
+
+/// The work, in messages.
+const WHAT: &str = "View";
+
+/// The rows of the report without a page.
+const ROWS: usize = 20;
+
+/// Writes a page of all inputs, or prints the hottest functions.
+pub(crate) fn run(args: &Args, console: &Console) -> Exit {
+    let usage = |message: &str| crate::wrong_usage("view", false, message);
+    let path = args.path();
+    let ends =
+        |end: &str| path.as_ref().and_then(|path| path.extension()).is_some_and(|own| own == end);
+    let is_page =
+        ends("html") || ends("htm") || path.as_ref().is_some_and(|path| path.as_os_str() == "-");
+    if !args.diff.is_empty() && !is_page {
+        return usage("--diff needs a page: give -o OUT.html or --open");
+    }
+    if path.is_some() && !is_page && !ends("svg") {
+        return usage("the name of the output must end with .html or .svg");
+    }
+    let (base, new) = (Inputs::of(&args.diff), Inputs::of(&args.inputs));
+    if base.stdins() + new.stdins() > 1 {
+        return usage("stdin can be read once");
+    }
+    match path {
+        Some(path) if is_page => write_page(args, &base, &new, &path, console),
+        None if !args.flame => {
+            top::run(&top::Args::of(&args.inputs, ROWS, &args.filters, &args.read), console)
+        }
+        path => draw(args, &new, path.as_deref(), console),
+    }
+}
+
+fn write_page(args: &Args, base: &Inputs, new: &Inputs, path: &Path, console: &Console) -> Exit {
+    let mut session = Session::new("view", console);
+    let mut page = Page::new(args.read.types().first().map(|(name, _)| name.clone()));
+    let has_base = embed(base, true, &mut page, &mut session, args);
+    let has_new = embed(new, false, &mut page, &mut session, args);
+    if has_base && has_new && !page.is_empty() {
+        let written = put(page.document().as_bytes(), path, args);
+        if let Err(failure) = written {
+            session.failed(WHAT, None, &failure);
+        }
+    }
+    session.finish()
+}
+
+/// Writes an SVG picture, or prints an icicle graph.
+fn draw(args: &Args, inputs: &Inputs, path: Option<&Path>, console: &Console) -> Exit {
+    let mut session = Session::new("view", console);
+    let sum = top::sum(inputs, &args.read.options(), &mut session);
+    let drawn = sum.and_then(|sum| {
+        sum.map_or(Ok(()), |profiles| {
+            let options = Options::default()
+                .sample_type(args.read.types().first().map(|(name, _)| name.clone()))
+                .filter(args.filters.filter(&profiles)?);
+            let traces = look::traces(&profiles, &options)
+                .map_err(|error| Failure::new(Exit::Usage, error.message()))?;
+            warn_unmatched(args, &traces.header.unmatched_filters, &mut session.notices)?;
+            let icicle = Icicle::new(&traces);
+            let Some(path) = path else {
+                let width =
+                    terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
+                return output::to_stdout(icicle.text(width, ROWS).as_bytes(), true).map(drop);
+            };
+            put(icicle.svg().as_bytes(), path, args)
+        })
+    });
+    if let Err(failure) = drawn {
+        session.failed(WHAT, None, &failure);
+    }
+    session.finish()
+}
+
+/// Warns about filters that match nothing, or fails if the arguments ask for that.
+fn warn_unmatched(args: &Args, names: &[&str], notices: &mut Notices) -> Result<(), Failure> {
+    match args.filters.unmatched(names) {
+        Some((message, true)) => Err(Failure::new(Exit::Usage, message)),
+        Some((message, false)) => {
+            notices.warn(&message, "", || message.clone());
+            Ok(())
+        }
+        None => Ok(()),
+    }
+}
+
+impl Args {
+    /// The page to write, if any. A temporary page replaces the one before.
+    fn path(&self) -> Option<PathBuf> {
+        let temporary = || {
+            let input = self.inputs.first()?.file_stem().unwrap_or_default().to_string_lossy();
+            Some(std::env::temp_dir().join(format!("otlp-profiles-view-{input}.html")))
+        };
+        self.output.clone().or_else(|| self.open.then(temporary)?)
+    }
+}
+
+/// Writes the page and opens it.
+fn put(document: &[u8], path: &Path, args: &Args) -> Result<(), Failure> {
+    if path.as_os_str() == "-" {
+        return output::to_stdout(document, args.force).map(drop);
+    }
+    let force = args.force || args.output.is_none();
+    output::to_files(&[(path.to_owned(), document.to_vec())], None, force, Sync::Later)?;
+    if args.open { open(path) } else { Ok(()) }
+}
+
+/// Opens a file with the program that the system has for it.
+fn open(path: &Path) -> Result<(), Failure> {
+    let mut command = match () {
+        () if cfg!(windows) => Command::new("explorer"),
+        () if cfg!(target_os = "macos") => Command::new("open"),
+        () => Command::new("xdg-open"),
+    };
+    let quiet = command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    quiet.spawn().map(drop).map_err(|error| {
+        let (program, path) =
+            (command.get_program().to_string_lossy().into_owned(), path.display());
+        Failure::new(
+            Exit::Output,
+            format!("{program} cannot be started: {error}; open {path} yourself"),
+        )
+    })
+}
+
+/// How an input was read.
+#[derive(Default)]
+struct Read {
+    messages: Vec<Embedded>,
+    notices: Notices,
+    failures: Vec<Failure>,
+}
+
+/// Adds the messages of all inputs to the page; `false` if one of them failed.
+fn embed(
+    inputs: &Inputs,
+    is_base: bool,
+    page: &mut Page,
+    session: &mut Session<'_>,
+    args: &Args,
+) -> bool {
+    let mut all_read = true;
+    let work = |input: &Input, console: &Console| read(input, is_base, args, console);
+    let found = session.for_each(inputs, &inputs.all, work, |session, turn| {
+        let (input, read) = match turn {
+            Turn::Done(input, read) => (input, read),
+            Turn::Missing(name, failure) => {
+                all_read = false;
+                session.failed(WHAT, Some(name), failure);
+                return ControlFlow::Continue(());
+            }
+        };
+        if let [failure] = &read.failures[..]
+            && session.skip(input, failure)
+        {
+            return ControlFlow::Continue(());
+        }
+        all_read &= read.failures.is_empty();
+        read.failures.iter().for_each(|failure| session.failed(WHAT, Some(&input.name()), failure));
+        session.notices.merge(read.notices);
+        page.messages.extend(read.messages);
+        ControlFlow::Continue(())
+    });
+    found && all_read
+}
+
+/// Reads the messages of an input.
+fn read(input: &Input, is_base: bool, args: &Args, console: &Console) -> Read {
+    let (mut read, name, options) = (Read::default(), input.name(), args.read.options());
+    let result = Content::open(input, &options.limits, console).and_then(|mut content| {
+        content.types_may_choose = true;
+        content.each::<Reading>(&options, console, |message| {
+            let embedded = message.and_then(|message| {
+                message.check_certainty(&name, &mut read.notices)?;
+                encode(message, &name, is_base, args, &mut read.notices)
+            });
+            match embedded {
+                Ok(embedded) => read.messages.push(embedded),
+                Err(failure) => read.failures.push(failure),
+            }
+            Ok(())
+        })
+    });
+    read.failures.extend(result.err());
+    read
+}
+
+/// Encodes a message as the page holds it.
+fn encode(
+    message: Message<'_>,
+    name: &str,
+    is_base: bool,
+    args: &Args,
+    notices: &mut Notices,
+) -> Result<Embedded, Failure> {
+    let Reading { mut profiles, detected, findings, .. } = message.reading;
+    // Without filters, the page holds the whole profile.
+    if args.filters.are_given() {
+        let unmatched = args.filters.filter(&profiles)?.apply(&mut profiles);
+        warn_unmatched(
+            args,
+            &unmatched.map_err(|error| Failure::of(&error, Exit::Input))?,
+            notices,
+        )?;
+        profiles.compact();
+    }
+    sort_stacks(&mut profiles);
+    let written = write(&profiles, Format::OTLP_1_10, &WriteOptions::default())
+        .map_err(|error| Failure::writing(&error))?;
+    for loss in written.losses.iter() {
+        notices.warn(&loss.code.to_string(), name, || format!("{name}: {loss}"));
+    }
+    let sentences = |all: &mut dyn Iterator<Item = String>| all.collect::<Vec<_>>();
+    let about = json!({
+        "file": name,
+        "base": is_base,
+        "format": detected.format.to_string(),
+        "certainty": detected.certainty.to_string(),
+        "evidence": detected.evidence,
+        "findings": sentences(&mut findings.iter().map(ToString::to_string)),
+        "losses": sentences(&mut written.losses.iter().map(ToString::to_string)),
+        "bytes": written.payload.len(),
+    });
+    Ok(Embedded { about, gzip: deflate_in_parallel(&written.payload, Level::BEST) })
+}

@@ -1,0 +1,133 @@
+//! The document: the shell of the page, facts about the inputs, and the profiles.
+
+use std::path::Path;
+
+use otlp_profiles::stream::{PAGE_START, base64, page_script};
+use serde_json::{Value as Json, json};
+use sha2::{Digest, Sha256};
+
+/// A message as the page holds it.
+pub(super) struct Embedded {
+    /// The input: file, format, certainty, findings, losses.
+    pub(super) about: Json,
+    pub(super) gzip: Vec<u8>,
+}
+
+/// The contents of a page.
+pub(super) struct Page {
+    /// The sample type to show first.
+    sample_type: Option<String>,
+    /// Those of the base come first.
+    pub(super) messages: Vec<Embedded>,
+}
+
+const STYLE: &str = include_str!("../../view/style.css");
+const BODY: &str = include_str!("../../view/body.html");
+
+/// The parts of the script, in the order in which they use each other.
+const SCRIPTS: &[&str] = &[
+    include_str!("../../view/bytes.js"),
+    include_str!("../../view/values.js"),
+    include_str!("../../view/otlp.js"),
+    include_str!("../../view/samples.js"),
+    include_str!("../../view/tree.js"),
+    include_str!("../../view/text.js"),
+    include_str!("../../view/model.js"),
+    include_str!("../../view/weigh.js"),
+    include_str!("../../view/group.js"),
+    include_str!("../../view/graph.js"),
+    include_str!("../../view/table.js"),
+    include_str!("../../view/details.js"),
+    include_str!("../../view/filters.js"),
+    include_str!("../../view/time.js"),
+    include_str!("../../view/save.js"),
+    include_str!("../../view/app.js"),
+    include_str!("../../view/main.js"),
+];
+
+impl Page {
+    pub(super) fn new(sample_type: Option<String>) -> Self {
+        Self { sample_type, messages: Vec::new() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// The whole document. The policy allows nothing but its own script and style.
+    pub(super) fn document(&self) -> String {
+        let script: String = SCRIPTS.iter().map(|part| bare(part)).collect();
+        let script = format!("\"use strict\";\n(() => {{\n{script}}})();\n");
+        let (script_hash, style_hash) = (hash(&script), hash(STYLE));
+        let policy = format!(
+            "default-src 'none'; script-src '{script_hash}'; style-src '{style_hash}'; img-src blob: data:; base-uri 'none'; form-action 'none'"
+        );
+        let messages = self.messages.iter().map(|message| &message.about);
+        let about = json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "type": self.sample_type,
+            "messages": messages.collect::<Vec<_>>(),
+        });
+        // A script element ends at "</script", so "<" stands as its escape in JSON.
+        let about = about.to_string().replace('<', "\\u003c");
+        let title = escaped(&self.title());
+        let mut document = format!(
+            "{PAGE_START}<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{BODY}\
+             <script type=\"application/json\" id=\"about\">{about}</script>\n"
+        );
+        for (row, message) in self.messages.iter().enumerate() {
+            let sha = Sha256::digest(&message.gzip);
+            let sha: String = sha.iter().map(|byte| format!("{byte:02x}")).collect();
+            let attributes =
+                format!("id=\"profile-{row}\" data-order=\"name\" data-sha256=\"{sha}\"");
+            document += &page_script(&attributes, &message.gzip);
+            document.push('\n');
+        }
+        document + "<script>" + &script + "</script>\n</body>\n</html>\n"
+    }
+
+    /// The names of the first files of the new and the base.
+    fn title(&self) -> String {
+        let name = |is_base: bool| {
+            let of_side = |message: &&Embedded| message.about["base"] == is_base;
+            let path = self.messages.iter().find(of_side)?.about["file"].as_str()?;
+            Some(Path::new(path).file_name()?.to_string_lossy().into_owned())
+        };
+        match (name(false), name(true)) {
+            (Some(new), Some(base)) => format!("{new} compared with {base}"),
+            (Some(new), None) => new,
+            _ => "Profile".to_owned(),
+        }
+    }
+}
+
+/// A part of the script without comments and indentation: every page holds it.
+fn bare(script: &str) -> String {
+    let is_comment =
+        |line: &str| ["//", "/**", "* ", "*/"].iter().any(|start| line.starts_with(start));
+    let lines = script.lines().map(str::trim_start);
+    lines
+        .filter(|line| !line.is_empty() && !is_comment(line))
+        .flat_map(|line| [line, "\n"])
+        .collect()
+}
+
+/// A source of a content security policy.
+fn hash(text: &str) -> String {
+    format!("sha256-{}", base64(&Sha256::digest(text)))
+}
+
+/// A text in HTML.
+pub(super) fn escaped(text: &str) -> String {
+    let escape = |c: char| match c {
+        '&' => "&amp;".to_owned(),
+        '<' => "&lt;".to_owned(),
+        '>' => "&gt;".to_owned(),
+        '"' => "&quot;".to_owned(),
+        c => c.to_string(),
+    };
+    text.chars().map(escape).collect()
+}

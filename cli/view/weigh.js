@@ -1,0 +1,117 @@
+// The values of all nodes of the tree for the samples that the filters leave.
+
+/** By frame: 1 where the name matches. */
+function matching(names, pattern) {
+  return Uint8Array.from(names, name => pattern.test(name) ? 1 : 0);
+}
+
+const quoted = text => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+
+/** A regular expression; without capitals it ignores case. A text that is none is searched as it is. */
+function pattern(text) {
+  const flags = /[A-Z]/.test(text) ? "" : "i";
+  try {
+    return new RegExp(text, flags);
+  } catch {
+    return new RegExp(quoted(text), flags);
+  }
+}
+
+/** Returns a test of the samples of a profile: whether each label has one of the values wanted. */
+function labelTest({ source, samples, attributes }, labels) {
+  const own = labels.filter(([key, values]) => !attributes.some(([name, value]) => name === key && values.includes(value)));
+  const tests = own.map(([key, values]) => Uint8Array.from({ length: source.attributes.key.length },
+    (_, row) => source.key(row) === key && values.includes(source.value(row)) ? 1 : 0));
+  return row => tests.every(wanted => samples.attributes.get(row).some(id => wanted[id]));
+}
+
+/**
+ * `self` and `total` of each node, and of the base of a comparison. Negative values count for the other side, so a
+ * profile of differences is shown as a comparison.
+ */
+class Weights {
+  constructor(model, tree, state) {
+    Object.assign(this, { tree, names: model.frames.names, self: new Float64Array(tree.length), baseSelf: null, samples: 0, untimed: 0 });
+    const { type, unit } = model.types[state.type] ?? {};
+    this.profiles = model.profiles.filter(profile => profile.type === type && profile.unit === unit);
+    for (const profile of this.profiles) this.add(profile, model, state);
+    if (state.focus) this.keep(state.focus, 1);
+    if (state.ignore) this.keep(state.ignore, 0);
+    const sum = values => values?.reduce((sum, value) => sum + value, 0) ?? 0;
+    [this.sum, this.baseSum] = [sum(this.self), sum(this.baseSelf)];
+    this.total = tree.accumulate(this.self.slice());
+    this.baseTotal = this.baseSelf && tree.accumulate(this.baseSelf.slice());
+    this.isComparison = this.baseSelf !== null;
+    // Shares are compared where both sides are profiles of their own.
+    this.scaled = model.hasBase && state.compare === "share" && this.sum > 0 && this.baseSum > 0;
+    this.scale = this.scaled ? this.sum / this.baseSum : 1;
+    this.bothSides = this.isComparison && state.width === "both";
+  }
+
+  add(profile, model, { labels, time }) {
+    const { samples, source } = profile, nodes = this.tree.stackNodes[model.sources.indexOf(source)], { base } = source.about;
+    const passes = labelTest(profile, labels), sides = [this.self, base ? this.baseSelf ??= new Float64Array(this.tree.length) : this.baseSelf];
+    for (let row = 0; row < samples.length; row++) {
+      if (labels.length && !passes(row)) continue;
+      let value = time ? 0 : samples.value(row);
+      if (time) {
+        samples.events(row, (at, part) => { if (at >= time[0] && at < time[1]) value += part; });
+        if (samples.times.start(row) === samples.times.end(row)) this.untimed++;
+      }
+      if (!value) continue;
+      this.samples++;
+      const isBase = base !== value < 0;
+      if (isBase) sides[1] ??= this.baseSelf = new Float64Array(this.tree.length);
+      sides[+isBase][nodes[samples.stack.items[row]]] += Math.abs(value);
+    }
+  }
+
+  /** Drops the samples with a frame that matches, or those without. */
+  keep(text, wanted) {
+    const found = this.tree.below(matching(this.names, pattern(text)));
+    for (const values of [this.self, this.baseSelf]) values?.forEach((_, node) => { if (found[node] !== wanted) values[node] = 0; });
+  }
+
+  /** The width of a value: that of the new profile, or the mean of both sides. */
+  width(value, base) {
+    return this.bothSides ? (value + base * this.scale) / 2 : value;
+  }
+
+  get all() {
+    return this.width(this.sum, this.baseSum);
+  }
+
+  /** Self and total of each frame, and of the base; recursion counts once. */
+  byFrame() {
+    const { tree, self, total, baseSelf, baseTotal } = this, { outermost, frame } = tree;
+    const sums = Array.from({ length: 4 }, () => new Float64Array(tree.frameCount));
+    for (let node = 1; node < tree.length; node++) {
+      const row = frame[node];
+      sums[0][row] += self[node];
+      if (outermost[node]) sums[1][row] += total[node];
+      if (!baseSelf) continue;
+      sums[2][row] += baseSelf[node];
+      if (outermost[node]) sums[3][row] += baseTotal[node];
+    }
+    return sums;
+  }
+
+  /** The value of all samples with a frame that is marked, each counted once. */
+  matched(marked) {
+    const found = this.tree.below(marked);
+    let sum = 0;
+    for (let node = 1; node < found.length; node++) if (found[node]) sum += this.width(this.self[node], this.baseSelf?.[node] ?? 0);
+    return sum;
+  }
+
+  /** How much the new value exceeds the base: of shares, or of values. */
+  change(total, base) {
+    return this.scaled ? total / this.sum - base / this.baseSum : total - base;
+  }
+
+  /** The same from -1, only in the base, to 1, only in the new profile. */
+  relative(total, base) {
+    const scaled = base * this.scale;
+    return total || base ? (total - scaled) / (total + scaled) : 0;
+  }
+}

@@ -1,0 +1,120 @@
+//! Sorting the stack table.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::model::dictionary::Dictionary;
+use crate::model::id::{LocationId, StackId};
+use crate::model::ragged::Ragged;
+use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
+
+/// Sorts the stack table by the names of frames, from the root to the leaf. Samples keep their order.
+///
+/// In this order, a stack shares its known frames with the stack before. So a reader builds the tree of all calls in one
+/// pass and needs no hash table, and the table compresses better. The name of a frame without a function is that of its
+/// binary. The time is that of a sort of the stacks.
+///
+/// ```
+/// use otlp_profiles::transform::sort_stacks;
+/// # let bytes = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
+///
+/// let mut profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+/// sort_stacks(&mut profiles);
+/// let dictionary = profiles.dictionary();
+/// let roots = dictionary.stacks().rows().skip(1).filter_map(|stack| stack.last());
+/// let names: Vec<_> = roots.map(|root| dictionary.location_frames(*root).last().unwrap().name()).collect();
+/// assert!(names.is_sorted());
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+pub fn sort_stacks(profiles: &mut Profiles) {
+    let dictionary = &mut profiles.dictionary;
+    let keys = StackKeys::new(dictionary);
+    let rows = dictionary.stacks.len() as u32;
+    // Row 0 is the empty stack.
+    let mut order: Vec<u32> = (0..rows).collect();
+    if let Some(order) = order.get_mut(1..) {
+        order.sort_unstable_by(|a, b| keys.of(*a).cmp(keys.of(*b)).then(a.cmp(b)));
+    }
+    let mut stacks = Ragged::default();
+    let mut new = vec![StackId::NONE; order.len()];
+    for (row, old) in (0..).zip(&order) {
+        stacks.items.extend_from_slice(dictionary.stacks.row(*old as usize));
+        stacks.end_row();
+        new[*old as usize] = StackId(row);
+    }
+    dictionary.stacks = stacks;
+    let resources = profiles.resources.iter_mut().filter_map(ResourceProfiles::parts_mut);
+    let scopes = resources.flat_map(|parts| &mut parts.scopes).filter_map(ScopeProfiles::parts_mut);
+    for profile in scopes.flat_map(|parts| &mut parts.profiles) {
+        if let Some(parts) = profile.parts_mut() {
+            parts.samples.stacks.iter_mut().for_each(|stack| *stack = new[stack.row()]);
+        }
+    }
+}
+
+/// The ranks of the names of every stack, root first, end to end.
+struct StackKeys {
+    items: Vec<u32>,
+    ends: Vec<usize>,
+}
+
+impl StackKeys {
+    fn new(dictionary: &Dictionary) -> Self {
+        let (ranks, ranges) = ranks(dictionary);
+        let (mut items, mut ends) = (Vec::new(), Vec::with_capacity(dictionary.stacks.len()));
+        for stack in dictionary.stacks.rows() {
+            for location in stack.iter().rev() {
+                items.extend_from_slice(&ranks[ranges[location.row()].clone()]);
+            }
+            ends.push(items.len());
+        }
+        Self { items, ends }
+    }
+
+    fn of(&self, row: u32) -> &[u32] {
+        let row = row as usize;
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.items[start..self.ends[row]]
+    }
+}
+
+/// The ranks of the names of all frames, outermost first, and the range of each location.
+fn ranks<'d>(dictionary: &'d Dictionary) -> (Vec<u32>, Vec<Range<usize>>) {
+    let mut numbers: HashMap<Cow<'d, str>, u32> = HashMap::new();
+    let (mut frames, mut ranges) = (Vec::new(), Vec::new());
+    for row in 0..dictionary.locations.len() {
+        let (location, start) = (LocationId(row as u32), frames.len());
+        let lines = dictionary.locations.lines(location).iter().rev();
+        let names = lines.map(|line| dictionary.text(dictionary.function(line.function).name));
+        let mut push = |name: &'d str| {
+            let name: Cow<'d, str> = match name {
+                "" => Cow::Owned(binary(dictionary, location)),
+                name => Cow::Borrowed(name),
+            };
+            let number = numbers.len() as u32;
+            frames.push(*numbers.entry(name).or_insert(number));
+        };
+        names.for_each(&mut push);
+        if dictionary.locations.lines(location).is_empty() {
+            push("");
+        }
+        ranges.push(start..frames.len());
+    }
+    let mut sorted: Vec<_> = numbers.into_iter().collect();
+    sorted.sort_unstable();
+    let mut rank = vec![0; sorted.len()];
+    for (row, (_, number)) in (0..).zip(sorted) {
+        rank[number as usize] = row;
+    }
+    frames.iter_mut().for_each(|frame| *frame = rank[*frame as usize]);
+    (frames, ranges)
+}
+
+/// The name of a frame without a function, as reports show it.
+fn binary(dictionary: &Dictionary, location: LocationId) -> String {
+    let mapping = dictionary.mappings.get(dictionary.locations.mapping(location));
+    let path = dictionary.text(mapping.filename);
+    let base = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    if path.is_empty() { "<unknown>".to_owned() } else { format!("[{base}]") }
+}
