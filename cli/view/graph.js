@@ -54,31 +54,30 @@ class Graph {
       if (y > -ROW && y < this.height) for (const box of boxes) this.drawBox(box, y);
     });
     context.strokeStyle = paint.text;
-    for (const [box, line] of [[this.hovered, 1], [this.selected, 2.5]]) {
-      context.lineWidth = line;
-      if (box) context.strokeRect(box.x + 1, this.y(box.row) + 1, Math.max(box.width - 2, 1), ROW - 3);
-    }
+    for (const [box, line] of [[this.hovered, 1], [this.selected, 2.5]]) if (box) this.outline(box, this.y(box.row), line);
   }
 
   drawBox(box, y) {
     const { context, app } = this, wide = Math.max(box.width - 0.6, 0.5), look = app.look(box);
     context.fillStyle = look.fill;
     context.fillRect(box.x, y, wide, ROW - 1);
-    if (look.outline && wide > 3) {
-      Object.assign(context, { strokeStyle: look.outline, lineWidth: 1.5 });
-      context.strokeRect(box.x + 1, y + 1, wide - 2, ROW - 3);
-    }
+    context.strokeStyle = look.outline;
+    if (look.outline && wide > 3) this.outline(box, y, 1.5);
     if (box.width < 36) return;
     context.fillStyle = look.text;
     context.fillText(box.label ??= this.label(box), box.x + 5, y + 13);
   }
 
+  outline({ x, width }, y, line) {
+    this.context.lineWidth = line;
+    this.context.strokeRect(x + 1, y + 1, Math.max(width - 2, 1), ROW - 3);
+  }
+
   /** The longest form of the name that fits, else its end; empty if that has fewer than five letters. */
   label({ group, rest, width }) {
     const fits = text => this.context.measureText(text).width <= width - 9;
-    if (rest) return fits(counted(rest.length, "function")) ? counted(rest.length, "function") : "";
-    const sign = this.app.sign(group), forms = shorter(group.name), short = forms.at(-1) || group.name;
-    const found = forms.find(form => form && fits(sign + form));
+    const sign = rest ? "" : this.app.sign(group), forms = rest ? [counted(rest.length, "function")] : shorter(group.name), short = forms.at(-1);
+    const found = forms.find(form => fits(sign + form));
     if (found) return sign + found;
     for (let from = 1; short.length - from >= 5; from++) if (fits(sign + "…" + short.slice(from))) return sign + "…" + short.slice(from);
     return "";

@@ -2,25 +2,18 @@
 
 class Group {
   constructor(weights, frame, parent, isUp) {
-    Object.assign(this, { weights, frame, parent, isUp, nodes: [], total: 0, base: 0 });
-    // Upwards, a caller takes only the part of its value that comes from the nodes below.
-    Object.assign(this, { parts: [], baseParts: [] });
+    // Upwards, `parts` are the values that come from the nodes below; a caller may have more.
+    Object.assign(this, { weights, frame, parent, isUp, nodes: [], parts: [], baseParts: [], total: 0, base: 0 });
   }
 
   add(node, total, base) {
     this.total += total;
     this.base += base;
+    if (!this.isUp) return void this.nodes.push(node);
+    if (this.nodes.at(-1) !== node) [[this.nodes, node], [this.parts, 0], [this.baseParts, 0]].forEach(([column, value]) => column.push(value));
     const last = this.nodes.length - 1;
-    if (this.isUp && this.nodes[last] === node) {
-      this.parts[last] += total;
-      this.baseParts[last] += base;
-      return;
-    }
-    this.nodes.push(node);
-    if (this.isUp) {
-      this.parts.push(total);
-      this.baseParts.push(base);
-    }
+    this.parts[last] += total;
+    this.baseParts[last] += base;
   }
 
   get width() {
@@ -124,13 +117,13 @@ function layout(top, width) {
     let left = x, sum = 0;
     for (const child of group.children) {
       const wide = child.width * scale;
-      if (wide >= MIN_WIDTH) {
-        place(child, left, wide, row + 1, null);
-        left += wide;
-      } else {
+      if (wide < MIN_WIDTH) {
         narrow.push(child);
         sum += wide;
+        continue;
       }
+      place(child, left, wide, row + 1, null);
+      left += wide;
     }
     if (sum >= MIN_WIDTH) place(group, left, sum, row + 1, narrow);
   }

@@ -39,7 +39,7 @@ function percent(part, whole) {
 /** Forms of a name from the full one to the shortest: without arguments, path, package, receiver. */
 function shorter(name) {
   const bare = name.replace(/\([^()*]*\)( const)?$/, ""), file = bare.replace(/^(\[?)\S*\/(?=[^/]+$)/, "$1");
-  return [name, bare, file, file.replace(/^.*?(::|\.)(?=[\w(~])/, ""), file.replace(/^.*(::|\.)(?=[\w~])/, "")];
+  return [name, bare, file, file.replace(/^.*?(::|\.)(?=[\w(~])/, ""), file.replace(/^.*(::|\.)(?=[\w~])/, "")].filter(Boolean);
 }
 
 /** The package of a function: the part before its name. */

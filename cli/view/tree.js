@@ -91,14 +91,13 @@ class Tree {
     const { parent, frame, first, next } = this, found = new Uint8Array(this.length), open = new Int32Array(this.frameCount);
     for (let node = first[0]; node > 0;) {
       found[node] = open[frame[node]]++ ? 0 : 1;
-      if (first[node]) node = first[node];
-      else {
-        for (; node > 0 && !next[node]; node = parent[node]) open[frame[node]]--;
-        if (node > 0) {
-          open[frame[node]]--;
-          node = next[node];
-        }
+      if (first[node]) {
+        node = first[node];
+        continue;
       }
+      for (; node > 0 && !next[node]; node = parent[node]) open[frame[node]]--;
+      open[frame[node]]--;
+      node = next[node];
     }
     return this.found = found;
   }

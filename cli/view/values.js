@@ -1,7 +1,5 @@
 // Strings, ids and values of attributes, as texts.
 
-const ANY = ["", "string", "bool", "int", "double", "array", "map", "bytes", "index"];
-
 class Values {
   constructor(bytes) {
     this.reader = new Reader(bytes);
@@ -26,26 +24,17 @@ class Values {
     return Array.from(this.bytes(), byte => byte.toString(16).padStart(2, "0")).join("");
   }
 
+  /** A value of any kind, whose field is its kind. */
   any() {
-    const { reader } = this;
-    let value = "";
-    const list = read => {
+    const { reader } = this, list = read => {
       const all = [];
       reader.message(() => void all.push(read()));
       return all.join(", ");
     };
-    reader.message(field => {
-      const kind = ANY[field];
-      if (kind === "string") value = this.string();
-      else if (kind === "bool") value = reader.varint() === 1;
-      else if (kind === "int") value = reader.varint();
-      else if (kind === "double") value = reader.double();
-      else if (kind === "bytes") value = this.hex();
-      else if (kind === "index") value = this.text(reader.varint());
-      else if (kind === "array") value = `[${list(() => this.any())}]`;
-      else if (kind === "map") value = `{${list(() => this.pair().join("="))}}`;
-      else return false;
-    });
+    const kinds = [null, () => this.string(), () => reader.varint() === 1, () => reader.varint(), () => reader.double(),
+      () => `[${list(() => this.any())}]`, () => `{${list(() => this.pair().join("="))}}`, () => this.hex(), () => this.text(reader.varint())];
+    let value = "";
+    reader.message(field => kinds[field] ? void (value = kinds[field]()) : false);
     return String(value);
   }
 

@@ -37,10 +37,9 @@ class Weights {
     for (const profile of this.profiles) this.add(profile, model, state);
     if (state.focus) this.keep(state.focus, 1);
     if (state.ignore) this.keep(state.ignore, 0);
-    const sum = values => values?.reduce((sum, value) => sum + value, 0) ?? 0;
-    [this.sum, this.baseSum] = [sum(this.self), sum(this.baseSelf)];
     this.total = tree.accumulate(this.self.slice());
     this.baseTotal = this.baseSelf && tree.accumulate(this.baseSelf.slice());
+    [this.sum, this.baseSum] = [this.total[0], this.baseTotal?.[0] ?? 0];
     this.isComparison = this.baseSelf !== null;
     // Shares are compared where both sides are profiles of their own.
     this.scaled = model.hasBase && state.compare === "share" && this.sum > 0 && this.baseSum > 0;
@@ -69,7 +68,7 @@ class Weights {
   /** Drops the samples with a frame that matches, or those without. */
   keep(text, wanted) {
     const found = this.tree.below(matching(this.names, pattern(text)));
-    for (const values of [this.self, this.baseSelf]) values?.forEach((_, node) => { if (found[node] !== wanted) values[node] = 0; });
+    for (const values of [this.self, this.baseSelf]) for (let node = 0; node < values?.length; node++) if (found[node] !== wanted) values[node] = 0;
   }
 
   /** The width of a value: that of the new profile, or the mean of both sides. */
@@ -83,17 +82,12 @@ class Weights {
 
   /** Self and total of each frame, and of the base; recursion counts once. */
   byFrame() {
-    const { tree, self, total, baseSelf, baseTotal } = this, { outermost, frame } = tree;
-    const sums = Array.from({ length: 4 }, () => new Float64Array(tree.frameCount));
-    for (let node = 1; node < tree.length; node++) {
-      const row = frame[node];
-      sums[0][row] += self[node];
-      if (outermost[node]) sums[1][row] += total[node];
-      if (!baseSelf) continue;
-      sums[2][row] += baseSelf[node];
-      if (outermost[node]) sums[3][row] += baseTotal[node];
-    }
-    return sums;
+    const { tree } = this, { outermost, frame } = tree, isAny = new Uint8Array(tree.length).fill(1);
+    return [[this.self, isAny], [this.total, outermost], [this.baseSelf, isAny], [this.baseTotal, outermost]].map(([values, counts]) => {
+      const sums = new Float64Array(tree.frameCount);
+      for (let node = 1; node < values?.length; node++) if (counts[node]) sums[frame[node]] += values[node];
+      return sums;
+    });
   }
 
   /** The value of all samples with a frame that is marked, each counted once. */

@@ -157,7 +157,9 @@ fn pictures_show_what_filters_leave() {
     let left = stdout(&run(&room, "top cpu.html -n 5", 0));
     assert_eq!(
         left.lines().last(),
-        stdout(&run(&room, "top cpu.pb.gz -n 5 --tagfocus endpoint=sort", 0)).lines().last()
+        stdout(&run(&room, "top cpu.pb.gz -n 5 --relative --tagfocus endpoint=sort", 0))
+            .lines()
+            .last()
     );
     let said = stderr(&run(&room, "view cpu.pb.gz -o none.svg --focus nothing --require-match", 2));
     assert!(said.contains("no sample matches --focus"), "{said}");
