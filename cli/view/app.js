@@ -86,14 +86,13 @@ class App {
   /** How a box is painted. */
   look({ group: { frame, name, total, base }, rest }) {
     const { paint, weights, marked, state } = this, text = paint.text, isMatch = !rest && marked?.[frame];
-    if (paint.forced) return isMatch ? { fill: "Highlight", text: "HighlightText", outline: text } : { fill: "ButtonFace", text: "ButtonText", outline: "ButtonText" };
+    if (paint.forced) return { fill: isMatch ? "Highlight" : "ButtonFace", text: isMatch ? "HighlightText" : "ButtonText", outline: text };
     if (rest) return { fill: paint.grey, text };
     if (isMatch) return { fill: paint.match, text: paint.matchText, outline: text };
     if (marked) return { fill: paint.unmatched, text };
     if (weights.isComparison) return { fill: paint.change(weights.relative(total, base)), text };
     if (frame < 0 || state.colour === "none") return { fill: paint.unmatched, text };
-    const hue = () => hueOf(state.colour === "package" ? packageOf(name) : [...placesOf(this.model, frame).Binary][0] ?? "");
-    return { fill: paint.hue(this.hues[frame] ??= hue()), text };
+    return { fill: paint.hue(this.hues[frame] ??= hueOf(packageOf(name))), text };
   }
 
   sign({ total, base }) {
@@ -109,7 +108,7 @@ class App {
   sentence({ group, rest }) {
     const { weights, unit } = this, sum = key => (rest ?? [group]).reduce((sum, one) => sum + one[key], 0), [total, base] = [sum("total"), sum("base")];
     const change = weights.isComparison ? `, change ${this.changeText(total, base)}` : "";
-    const name = rest ? `${counted(rest.length, "function")} too narrow to draw, which Enter lists` : group.name;
+    const name = rest ? `${counted(rest.length, "function")} too narrow to draw (Enter lists them)` : group.name;
     const calls = rest ? "" : ", " + counted(group.children.length, group.isUp ? "caller" : "callee");
     return `${name}, ${quantity(total, unit)}, ${percent(total, weights.sum)} of all${change}${calls}`;
   }

@@ -49,14 +49,14 @@ function showDetails(app, { frame, name, self, total, base }, group) {
   const actions = { Sandwich: () => app.sandwich(name), Focus: narrow("focus"), Ignore: narrow("ignore"), Hide: () => app.set({ hide: [...state.hide, name], zoom: [] }),
     "Copy name": () => copy(app, name), ...group && { "Copy stack": () => copy(app, group.path.join(";")) } };
   const buttons = frame < 0 ? [] : Object.entries(actions).map(([title, onclick]) => element("button", { onclick }, title));
-  $("details").replaceChildren(element("h2", null, name), ...buttons, list(facts));
+  $("details").replaceChildren(element("h2", name), ...buttons, list(facts));
 }
 
 /** Facts as a list of terms. */
 function list(facts) {
-  return element("dl", null, ...facts.flatMap(([term, fact]) => [element("dt", null, term), element("dd", null, fact)]));
+  return element("dl", ...facts.flatMap(([term, fact]) => [element("dt", term), element("dd", fact)]));
 }
 
 async function copy(app, text) {
-  await navigator.clipboard.writeText(text).then(() => app.say("Copied"), () => app.say("The browser does not allow copying here"));
+  await navigator.clipboard.writeText(text).then(() => app.say("Copied"), error => app.say(error.message));
 }

@@ -6,8 +6,8 @@ const NOTHING = "\u00a0"; // Keeps the line.
 
 class Graph {
   constructor(section, app) {
-    const label = section.getAttribute("aria-label") + ": arrows move, Enter zooms, ? shows help";
-    const canvas = element("canvas", { tabIndex: 0, role: "application", "aria-label": label }), space = element("div");
+    const label = section.ariaLabel + ": arrows move, Enter zooms, ? shows help";
+    const canvas = element("canvas", { tabIndex: 0, role: "application", ariaLabel: label }), space = element("div");
     Object.assign(this, { app, section, canvas, space });
     section.append(canvas, space);
     const at = event => this.boxAt(event.offsetX, event.offsetY);
@@ -79,7 +79,7 @@ class Graph {
     const sign = rest ? "" : this.app.sign(group), forms = rest ? [counted(rest.length, "function")] : shorter(group.name), short = forms.at(-1);
     const found = forms.find(form => fits(sign + form));
     if (found) return sign + found;
-    for (let from = 1; short.length - from >= 5; from++) if (fits(sign + "…" + short.slice(from))) return sign + "…" + short.slice(from);
+    for (let from = 1; !rest && short.length - from >= 5; from++) if (fits(sign + "…" + short.slice(from))) return sign + "…" + short.slice(from);
     return "";
   }
 

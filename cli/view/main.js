@@ -1,8 +1,8 @@
 // Controls, keys, and the start.
 
-const HELP = [["1 2 3 4", "graph, table, sandwich, inverted"], ["↑ ↓ ← →", "caller, callee, neighbours"], ["Enter or click", "zoom, or list what is too narrow to draw"],
-  ["Shift and click", "select without zooming"], ["Escape", "zoom out, then clear the search"], ["/ n N", "search, next match, previous match"],
-  ["s", "sandwich: callers and callees of the selected function"], ["f", "root at the top or at the bottom"], ["c", "copy the name"], ["i", "inverted: callers of the hottest functions"], ["?", "this help"]];
+const HELP = [["1 2 3 4", "graph, table, sandwich, inverted"], ["↑ ↓ ← →", "caller, callee, neighbours"], ["Enter, click", "zoom, or list narrow functions"], ["Shift + click", "select"],
+  ["Escape", "zoom out, then clear the search"], ["/ n N", "search, next, previous match"], ["s", "callers and callees of the selected function"], ["f", "root at the top or the bottom"],
+  ["c", "copy the name"], ["i", "callers of the hottest functions"], ["?", "this help"]];
 const TEXTS = ["find", "focus", "ignore"], MENUS = ["by", "colour", "width", "compare"];
 
 function showControls(app) {
@@ -15,10 +15,10 @@ function showControls(app) {
   $("comparison").hidden = !weights.isComparison;
   $("theme").textContent = app.paint.isDark ? "Light" : "Dark";
   $("found").textContent = app.marked ? percent(app.matchedSum, weights.all) + " matched" : "";
-  const parts = [` in ${counted(weights.samples, "entry").replace("entrys", "entries")}`];
+  const parts = [` in ${grouped(weights.samples)} rows`];
   if (weights.isComparison) parts.push(`base ${quantity(weights.baseSum, unit)}`);
   if (weights.untimed) parts.push(`${counted(weights.untimed, "sample")} without a time left out`);
-  $("summary").replaceChildren(element("b", null, quantity(weights.sum, unit)), parts.join(" · "));
+  $("summary").replaceChildren(element("b", quantity(weights.sum, unit)), parts.join(" · "));
 }
 
 /** Goes to the next call that matches, largest first. */
@@ -77,15 +77,15 @@ function onKey(app, event) {
 }
 
 function openDialog(title, facts) {
-  $("dialog").replaceChildren(element("h2", null, title), list(facts), element("form", { method: "dialog" }, element("button", null, "Close")));
+  $("dialog").replaceChildren(element("h2", title), list(facts), element("form", { method: "dialog" }, element("button", "Close")));
   $("dialog").showModal();
 }
 
 function showAbout({ about, model, weights: { tree } }) {
-  const sentences = message => ["Evidence", "Findings", "Losses"].map(title => [title, message[title.toLowerCase()].join("; ")]).filter(([, text]) => text);
-  const inputs = about.messages.flatMap(message => [[message.base ? "Base" : "Profile", message.file], ["Read as", `${message.format}, ${message.certainty}`], ...sentences(message)]);
+  const inputs = about.messages.flatMap(message => [[message.base ? "Base" : "Profile", message.file], ["Read as", `${message.format}, ${message.certainty}`],
+    ...["Evidence", "Findings", "Losses"].map(title => [title, message[title.toLowerCase()].join("; ") || "0"])]);
   openDialog("About this profile", [...inputs, ["Contents", `${counted(model.profiles.length, "profile")}, ${counted(tree.frameCount, "function")}, ${counted(tree.length - 1, "call")} in the tree`],
-    ["Written by", `otlp-profiles ${about.version}`], ["Get it back", "otlp-profiles convert PAGE.html -o profile.otlp"]]);
+    ["Written by", `otlp-profiles ${about.version}, which reads this page as well: otlp-profiles convert PAGE.html -o OUT.otlp`]]);
 }
 
 async function main() {

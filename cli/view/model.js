@@ -49,6 +49,7 @@ class Model {
     });
     this.hasBase = sources.some(source => source.about.base);
     this.types = [...new Map(this.ordered().map(({ type, unit }) => [type + " " + unit, { type, unit }])).values()];
+    if (!this.types.length) throw new Error("The page holds no samples");
   }
 
   /** The profiles; those of the first scope in the order that it declares for sample types. */

@@ -8,19 +8,17 @@ function download(content, name, type) {
 
 /** All rows of a graph as SVG. */
 function picture(graph) {
-  const { app, width, boxes, rows } = graph, tall = rows.length * ROW, svg = document.implementation.createDocument("http://www.w3.org/2000/svg", "svg");
-  const put = (parent, tag, attributes, text = "") => {
-    const made = parent.appendChild(svg.createElementNS(svg.documentElement.namespaceURI, tag));
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    made.textContent = text;
+  const { app, width, boxes, rows } = graph, height = rows.length * ROW, kind = "http://www.w3.org/2000/svg";
+  const make = (tag, attributes, ...children) => {
+    const made = document.createElementNS(kind, tag);
+    for (const key in attributes) made.setAttribute(key, attributes[key]);
+    made.append(...children);
     return made;
   };
-  for (const [key, value] of Object.entries({ width, height: tall, viewBox: `0 0 ${width} ${tall}`, style: `background:${app.paint.back};font:${FONT}` })) svg.documentElement.setAttribute(key, value);
-  for (const box of boxes) {
-    const look = app.look(box), y = graph.isUp ? tall - (box.row + 1) * ROW : box.row * ROW, x = box.x.toFixed(1), made = put(svg.documentElement, "g", {});
-    put(made, "title", {}, app.sentence(box));
-    put(made, "rect", { x, y, width: Math.max(box.width - 0.6, 0.5).toFixed(1), height: ROW - 1, fill: look.fill });
-    if (box.width >= 36) put(made, "text", { x: (box.x + 5).toFixed(1), y: y + 13, fill: look.text }, box.label ??= graph.label(box));
-  }
-  return new XMLSerializer().serializeToString(svg);
+  const groups = boxes.map(box => {
+    const { fill, text } = app.look(box), y = graph.isUp ? height - (box.row + 1) * ROW : box.row * ROW, { x } = box;
+    return make("g", {}, make("title", {}, app.sentence(box)), make("rect", { x, y, width: Math.max(box.width - 0.6, 0.5), height: ROW - 1, fill }),
+      make("text", { x: x + 5, y: y + 13, fill: text }, box.width < 36 ? "" : box.label ??= graph.label(box)));
+  });
+  return new XMLSerializer().serializeToString(make("svg", { width, height, viewBox: `0 0 ${width} ${height}`, style: `background:${app.paint.back};font:${FONT}` }, ...groups));
 }

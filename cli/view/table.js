@@ -28,20 +28,21 @@ class Table {
 
   show() {
     const { app } = this, { state, weights: { names } } = app, rows = this.rows(), columns = this.columns(), more = rows.length - this.shown;
-    const head = ([key, title]) => element("th", { scope: "col", "aria-sort": key !== state.sort ? "none" : key === "name" ? "ascending" : "descending" },
+    const head = ([key, title]) => element("th", { scope: "col", ariaSort: key !== state.sort ? "none" : key === "name" ? "ascending" : "descending" },
       element("button", { ariaLabel: `${title}: sort by ${key}`, onclick: () => app.set({ sort: key }) }, title + (key === state.sort && title !== "%" ? " ▾" : "")));
     const line = (row, at) => {
       const name = names[row.frame], select = () => {
         app.subject = row.frame;
         showDetails(app, { ...row, name }, null);
       };
-      return element("tr", { ariaRowIndex: at + 2 }, ...columns.map(([, , text]) => element("td", null, text(row))),
+      return element("tr", { ariaRowIndex: at + 2 }, ...columns.map(([, , text]) => element("td", text(row))),
         element("td", { title: name }, element("button", { onclick: select, onfocus: select, ondblclick: () => app.sandwich(name) }, name)));
     };
-    const body = element("tbody", null, ...rows.slice(0, this.shown).map(line)), heads = [...columns, ["name", "Function"]].map(head);
+    const body = element("tbody", ...rows.slice(0, this.shown).map(line)), heads = [...columns, ["name", "Function"]].map(head);
+    const button = (text, onclick, isShown) => isShown ? element("button", { onclick }, text) : "";
     this.section.replaceChildren(
-      ...state.within ? [element("p", null, `Called by ${state.within.at(-1) ?? "all"} `, element("button", { onclick: () => app.set({ within: null }) }, "Show all functions"))] : [],
-      element("table", { "aria-rowcount": rows.length + 1 }, element("thead", null, element("tr", { ariaRowIndex: 1 }, ...heads)), body),
-      ...more > 0 ? [element("button", { onclick: () => { this.shown += 10 * STEP; this.show(); } }, `Show more of ${grouped(more)}`)] : []);
+      button(`Called by ${state.within?.at(-1) ?? "all"}: show all functions`, () => app.set({ within: null }), state.within),
+      element("table", { ariaRowCount: rows.length + 1 }, element("thead", element("tr", { ariaRowIndex: 1 }, ...heads)), body),
+      button(`Show more of ${grouped(more)}`, () => this.show(this.shown += 10 * STEP), more > 0));
   }
 }

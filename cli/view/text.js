@@ -55,13 +55,10 @@ function hueOf(text) {
   return ((hash >>> 0) * 137.508) % 360;
 }
 
-/** Makes an element. Texts become text nodes, never markup. */
-function element(tag, properties, ...children) {
+/** Makes an element, with properties if an object follows. Texts become text nodes, never markup. */
+function element(tag, ...children) {
   const made = document.createElement(tag);
-  for (const [key, value] of Object.entries(properties ?? {})) {
-    if (key in made) made[key] = value;
-    else made.setAttribute(key, value);
-  }
+  if (children[0]?.constructor === Object) Object.assign(made, children.shift());
   made.append(...children);
   return made;
 }

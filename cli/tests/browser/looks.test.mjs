@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createRequire } from "node:module";
 import { after, test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { close, file, hashOf, open, run, SCREENSHOTS, testdata, view } from "./browser.mjs";
 
 after(close);
@@ -121,6 +122,19 @@ test("names of an attacker are shown as text", async () => {
   await page.fill("#find", "");
   assert.equal(await page.locator("tbody tr").count(), 5);
   await page.done();
+});
+
+test("a damaged profile gives a sentence", async () => {
+  const text = readFileSync(CPU, "utf8");
+  for (const [name, change, sentence] of [
+    ["cut", text.replace(/(data-sha256="[^"]*"[^>]*>.{4000})[^<]*/, "$1"), /\S/],
+    ["empty", text.replace(/(data-sha256="[^"]*"[^>]*>)[^<]*/, `$1${gzipSync(Buffer.from([10, 200, 1])).toString("base64")}`), /ends too early/],
+    ["nothing", text.replace(/(data-sha256="[^"]*"[^>]*>)[^<]*/, `$1${gzipSync(Buffer.from([18, 0])).toString("base64")}`), /no samples/],
+  ]) {
+    const page = await open(file(`${name}.html`, change));
+    assert.match(await page.textContent("[role=alert]"), sentence, name);
+    await page.done();
+  }
 });
 
 test("axe finds nothing in any view, theme and size", async () => {

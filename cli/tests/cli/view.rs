@@ -164,3 +164,24 @@ fn pictures_show_what_filters_leave() {
     let said = stderr(&run(&room, "view cpu.pb.gz -o none.svg --focus nothing --require-match", 2));
     assert!(said.contains("no sample matches --focus"), "{said}");
 }
+
+#[test]
+fn the_shell_is_small() {
+    let mut all_lines = 0;
+    for entry in fs::read_dir(Path::new(ROOT).join("cli/view")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|own| own == "js") {
+            let lines = fs::read_to_string(&path).unwrap().lines().count();
+            assert!(lines <= 150, "{} has {lines} lines", path.display());
+            all_lines += lines;
+        }
+    }
+    assert!((1_000..=1_500).contains(&all_lines), "{all_lines} lines");
+    let room = room("view-small");
+    fs::write(room.join("a.folded"), "main;a 1\n").unwrap();
+    run(&room, "view a.folded -o a.html", 0);
+    let page = fs::read_to_string(room.join("a.html")).unwrap();
+    assert!(page.len() < 64_000, "{} bytes", page.len());
+    // Comments and indentation stay in the sources.
+    assert!(!page.contains("\n  ") && !page.contains("\n//") && !page.contains("\n/**"));
+}
