@@ -95,7 +95,13 @@ impl CheckContext<'_> {
             return Err(Broken);
         }
         if start - body > varint_len(length) {
-            self.report_folded(&OP1003, 0, spot, format_args!("{} bytes", start - body), "");
+            self.findings.report_folded(
+                &OP1003,
+                0,
+                spot,
+                format_args!("{} bytes", start - body),
+                "",
+            );
         }
         Ok(start..start + length as usize)
     }
@@ -116,14 +122,14 @@ impl CheckContext<'_> {
         }
         if bytes > varint_len(value) {
             let kind = slot.kind();
-            self.report_folded(&OP1003, kind, spot, format_args!("{bytes} bytes"), "");
+            self.findings.report_folded(&OP1003, kind, spot, format_args!("{bytes} bytes"), "");
         }
         if value <= slot.most {
             return value;
         }
         match slot.field.kind {
             Kind::Bool => {
-                self.report_folded(&OP1026, slot.kind(), spot, value, "");
+                self.findings.report_folded(&OP1026, slot.kind(), spot, value, "");
                 1
             }
             Kind::Uint32 => {
@@ -203,7 +209,7 @@ impl CheckContext<'_> {
     #[inline(never)]
     pub(super) fn written_default(&mut self, slot: &'static Slot, at: usize) {
         let spot = Position::at(at).field(slot.field.name);
-        self.report_folded(&OP1027, slot.kind(), spot, "", "");
+        self.findings.report_folded(&OP1027, slot.kind(), spot, "", "");
     }
 
     /// Numbers of a list that are written one by one. Decoders take both forms; the rule is a hint about size.
@@ -212,7 +218,7 @@ impl CheckContext<'_> {
         if self.findings.asks(rule) {
             let spot = Position::at(at).field(slot.field.name);
             let kind = slot.kind();
-            self.report_folded(rule, kind, spot, "", "");
+            self.findings.report_folded(rule, kind, spot, "", "");
         }
     }
 
@@ -264,7 +270,7 @@ impl CheckContext<'_> {
         let (spot, kind) = (Position::at(at), kind(noun, number));
         if wire == START_GROUP {
             let after = self.group(number, at, body, end)?;
-            self.report_folded(&OP1016, kind, spot, format_args!("field {number}"), "");
+            self.findings.report_folded(&OP1016, kind, spot, format_args!("field {number}"), "");
             return Ok(after);
         }
         let after = self.pass(wire, number, at, body, end)?;
@@ -276,7 +282,7 @@ impl CheckContext<'_> {
             _ => &OP1019,
         };
         let name = if *rule == OP5017 { "" } else { "field " };
-        self.report_folded(rule, kind, spot, format_args!("{name}{number}"), "");
+        self.findings.report_folded(rule, kind, spot, format_args!("{name}{number}"), "");
         Ok(after)
     }
 

@@ -162,10 +162,8 @@ fn several(
     depth: u64,
     in_place: bool,
 ) {
-    let fields = Fields::new(cx.bytes, start, end);
-    let bodies = fields.filter(|(number, _)| *number == slot.field.number);
     let mut set = Vec::new();
-    for body in bodies.filter_map(|(_, body)| body) {
+    for body in Fields::new(cx.bytes, start, end).bodies(slot.field.number) {
         let begin = out.len();
         field_message(out, slot.field.number, |out| match slot.take {
             Take::Message => make(cx, cx.shapes.get(slot.child), body, out, depth + 1, in_place),

@@ -75,16 +75,11 @@ impl Checking<'_> {
         }
         let is_otlp = self.options.format.is_some_and(|format| format.schema().is_some());
         if bytes.is_empty() && !is_otlp {
-            return self.findings.report(&OP0001, Position::nowhere(), "no bytes", "a payload");
+            return self.findings.report_whole(&OP0001, "no bytes", "a payload");
         }
         let Some(unpacked) = self.unpack(bytes, &self.options.limits) else { return };
         if unpacked.bytes.is_empty() && !is_otlp {
-            return self.findings.report(
-                &OP0001,
-                Position::nowhere(),
-                "no bytes inside",
-                "a payload",
-            );
+            return self.findings.report_whole(&OP0001, "no bytes inside", "a payload");
         }
         let gzip = unpacked.members > 0;
         self.findings.in_file = matches!(unpacked.bytes, Cow::Borrowed(_));
@@ -135,7 +130,7 @@ impl Checking<'_> {
         let most = self.options.limits.max_input_bytes.min(u64::from(u32::MAX));
         if bytes.len() as u64 > most {
             let found = format_args!("{} bytes", bytes.len());
-            return self.findings.report(&OP0002, Position::nowhere(), found, most);
+            return self.findings.report_whole(&OP0002, found, most);
         }
         self.format = Some(Format::OTLP_1_10);
         profcheck::check(bytes, asked, &mut self.findings);
@@ -148,7 +143,7 @@ impl Checking<'_> {
             Ok(unpacked) => {
                 if unpacked.members > 1 && !are_messages(&unpacked) {
                     let found = Counted(unpacked.members as usize, "member");
-                    self.findings.report(&OP0027, Position::nowhere(), found, "one");
+                    self.findings.report_whole(&OP0027, found, "one");
                 }
                 if unpacked.padding > 0 {
                     let spot = Position::at(bytes.len() - unpacked.padding);
@@ -192,9 +187,8 @@ impl Checking<'_> {
     fn payload(&mut self, payload: &[u8], gzip: bool) {
         if payload.len() > u32::MAX as usize {
             let found = format_args!("{} bytes", payload.len()).to_string();
-            return self.findings.report(
+            return self.findings.report_whole(
                 &OP0003,
-                Position::nowhere(),
                 found,
                 format_args!("at most {} bytes", u32::MAX),
             );
@@ -206,7 +200,7 @@ impl Checking<'_> {
         }
         self.findings.set_version(Some(version_of(format)));
         if !gzip {
-            self.findings.report(&OP0032, Position::nowhere(), "", "");
+            self.findings.report_whole(&OP0032, "", "");
         }
         self.message(payload, format);
         if let Some(asked) = self.options.format {
@@ -227,7 +221,7 @@ impl Checking<'_> {
         self.findings.set_version(Some(version_of(format)));
         if format.schema().is_some() {
             // Asked only for receivers, who say which generation they read.
-            self.findings.report(&OP9201, Position::nowhere(), format, "otlp-1.10");
+            self.findings.report_whole(&OP9201, format, "otlp-1.10");
         }
         message::check(payload, version_of(format), self.options.limits, &self.findings)
     }
@@ -243,12 +237,7 @@ impl Checking<'_> {
         let saved = payload.len().saturating_sub(newest) * 100 / payload.len();
         if saved > 0 {
             let found = format_args!("{} bytes ({saved} % more)", payload.len()).to_string();
-            self.findings.report(
-                &OP9104,
-                Position::nowhere(),
-                found,
-                format_args!("{newest} bytes"),
-            );
+            self.findings.report_whole(&OP9104, found, format_args!("{newest} bytes"));
         }
     }
 
@@ -262,7 +251,7 @@ impl Checking<'_> {
             Some(format) if format.is_whole() => return Some(format),
             Some(format) => {
                 let found = format_args!("no rules exist for the requested format {format}");
-                self.findings.report(&OP0004, Position::nowhere(), found, CHECKED);
+                self.findings.report_whole(&OP0004, found, CHECKED);
                 return None;
             }
             None => {}
@@ -287,7 +276,7 @@ impl Checking<'_> {
             }
             Ok(detected) => {
                 let found = detected.evidence.join("; ") + "; this format has no rules";
-                self.findings.report(&OP0004, Position::nowhere(), found, CHECKED);
+                self.findings.report_whole(&OP0004, found, CHECKED);
                 None
             }
             Err(error) => self.undetected(payload, &error),

@@ -17,10 +17,9 @@ use super::memo::Memo;
 use super::numbers::Numbers;
 use super::record::{Lent, Pool, Record};
 use super::rule::Rule;
-use super::state::{Attribute, Line, PayloadState, ProfileState};
+use super::state::{Attribute, LineRow, PayloadState, ProfileState};
 use super::tables::Tables;
 use super::varint::Packed;
-use crate::error::Severity;
 use crate::format::Receiver;
 use crate::limits::Limits;
 use crate::schema::{Noun, Role, Table, Version};
@@ -73,7 +72,7 @@ pub(crate) struct CheckContext<'a> {
     pub(crate) set: Vec<u64>,
     pub(crate) scratch: Vec<u8>,
     /// The lines of the location that is walked.
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<LineRow>,
     /// The unit that was met last, and whether it is one of UCUM.
     pub(crate) unit: (u64, bool),
     /// The references of the list that is walked, each plus 1, for their memory.
@@ -141,47 +140,12 @@ impl<'a> CheckContext<'a> {
     }
 
     /// The numbers of a repeated field, however they are written.
-    ///
-    /// Three forms on the wire, one iterator:
-    ///
-    /// ```text
-    /// packed   22 03 01 02 03             one chunk, borrowed
-    /// fixed    2a 08 …                    eight bytes each, borrowed
-    /// others   20 01  20 02  22 01 03     one by one or in chunks, copied
-    /// ```
-    pub(crate) fn numbers(&self, record: &Record, cell: usize) -> Numbers<'a> {
-        let Some(found) = record.get(cell) else {
-            return Numbers::Packed(Packed::new(self.bytes, 0..0));
-        };
-        let body = found.start as usize..found.end as usize;
-        let fixed = record.shape.of_cell(cell).is_some_and(|slot| slot.take == Take::Fixed);
-        match (found.times == 1 && found.end > 0, fixed) {
-            (true, false) => Numbers::Packed(Packed::new(self.bytes, body)),
-            (true, true) => Numbers::Fixed(self.bytes.get(body).unwrap_or_default()),
-            // Rare: gathered once.
-            (false, _) => Numbers::Gathered(self.gather(record, cell).into_iter()),
-        }
-    }
-
-    /// The numbers of a field that comes in several chunks, or one by one: legal, and no writer's way.
-    #[cold]
-    fn gather(&self, record: &Record, cell: usize) -> Vec<u64> {
-        let mut out = Vec::new();
-        let Some(slot) = record.shape.of_cell(cell) else { return out };
-        let mut fields = Fields::new(self.bytes, record.start, record.end);
-        while let Some((number, chunk)) = fields.next() {
-            let chunk = chunk.map(|(start, end)| start..end);
-            match chunk {
-                _ if number != slot.field.number => {}
-                Some(chunk) if slot.take == Take::Fixed => {
-                    let words = self.bytes.get(chunk).unwrap_or_default().as_chunks::<8>().0;
-                    out.extend(words.iter().map(|word| u64::from_le_bytes(*word)));
-                }
-                Some(chunk) => out.extend(Packed::new(self.bytes, chunk)),
-                None => out.push(fields.number()),
-            }
-        }
-        out
+    pub(crate) fn numbers(
+        &self,
+        record: &Record,
+        cell: usize,
+    ) -> impl Iterator<Item = u64> + use<'a> {
+        Numbers::new(self.bytes, record, cell).map(|(_, number)| number)
     }
 
     /// Reports a violation ([`Findings::report`]).
@@ -196,32 +160,6 @@ impl<'a> CheckContext<'a> {
         self.findings.report(rule, spot, value, bound);
     }
 
-    /// Reports a violation with a severity of its own ([`Findings::report_as`]).
-    #[inline(always)]
-    pub(crate) fn report_as(
-        &mut self,
-        rule: &'static Rule,
-        severity: Option<Severity>,
-        spot: Position,
-        value: impl Display,
-        bound: impl Display,
-    ) {
-        self.findings.report_as(rule, severity, spot, value, bound);
-    }
-
-    /// Reports a violation that counts with equal ones ([`Findings::report_folded`]).
-    #[inline(always)]
-    pub(crate) fn report_folded(
-        &mut self,
-        rule: &'static Rule,
-        kind: u64,
-        spot: Position,
-        value: impl Display,
-        bound: impl Display,
-    ) {
-        self.findings.report_folded(rule, kind, spot, value, bound);
-    }
-
     /// A number of a list: its own byte, which is looked for only where a finding of the rule will be among the first that
     /// are listed; else that of the list.
     #[cold]
@@ -233,40 +171,11 @@ impl<'a> CheckContext<'a> {
         row: usize,
     ) -> Position {
         let list = record.field(cell).row(row);
-        let slot = record.shape.of_cell(cell).filter(|_| self.findings.lists(rule));
-        let byte = slot.and_then(|slot| self.byte_of(slot, record, row));
-        byte.map_or(list, |byte| Position { byte: Some(byte as u64), ..list })
-    }
-
-    /// Where an element of a list of numbers begins, however the list is written.
-    ///
-    /// Walks the message again up to the element. [`Findings::lists`] bounds how often.
-    fn byte_of(&self, slot: &Slot, record: &Record, row: usize) -> Option<usize> {
-        let mut left = row;
-        let mut fields = Fields::new(self.bytes, record.start, record.end);
-        loop {
-            let at = fields.at();
-            let (number, body) = fields.next()?;
-            match body {
-                _ if number != slot.field.number => {}
-                None if left == 0 => return Some(at),
-                None => left -= 1,
-                Some((start, end)) if slot.take == Take::Fixed => match (end - start) / 8 {
-                    count if left < count => return Some(start + 8 * left),
-                    count => left -= count,
-                },
-                Some((start, end)) => {
-                    let mut packed = Packed::new(self.bytes, start..end);
-                    while !packed.is_empty() {
-                        if left == 0 {
-                            return Some(packed.at());
-                        }
-                        packed.next()?;
-                        left -= 1;
-                    }
-                }
-            }
-        }
+        let byte = match self.findings.lists(rule) {
+            true => Numbers::new(self.bytes, record, cell).nth(row).map(|(at, _)| at as u64),
+            false => None,
+        };
+        Position { byte: byte.or(list.byte), ..list }
     }
 
     /// Takes a message apart again, without a word.

@@ -49,6 +49,11 @@ impl<'a> Fields<'a> {
         self.rest.record_tag().map_or(NO_TAG, |tag| tag as u16)
     }
 
+    /// The bodies of the fields with a number.
+    pub(crate) fn bodies(self, number: u32) -> impl Iterator<Item = Body> + use<'a> {
+        self.filter(move |(found, _)| *found == number).filter_map(|(_, body)| body)
+    }
+
     /// The number in the last field, if it was one of a varint or of eight bytes.
     #[inline(always)]
     pub(crate) fn number(&self) -> u64 {

@@ -187,6 +187,16 @@ impl Findings {
         self.report_as(rule, None, spot, value, bound);
     }
 
+    /// Reports a violation by the whole payload or file.
+    pub(crate) fn report_whole(
+        &mut self,
+        rule: &'static Rule,
+        value: impl Display,
+        bound: impl Display,
+    ) {
+        self.report(rule, Position::nowhere(), value, bound);
+    }
+
     /// Reports a finding that matters otherwise than its rule says, if it is asked at all.
     #[cold]
     #[inline(never)]
@@ -304,7 +314,7 @@ impl Findings {
         });
         for (rule, left) in unlisted {
             let value = format_args!("{left} more of {}", rule.id).to_string();
-            self.report(&OP9008, Position::nowhere(), value, "");
+            self.report_whole(&OP9008, value, "");
         }
         // That others are not listed is no finding of its own, unless the caller takes it for one.
         let counts = |count: &&Count| *count.rule != OP9008 || count.worst > Severity::Info;

@@ -16,6 +16,7 @@
 use std::sync::OnceLock;
 
 use super::catalogue;
+use super::fields::{Body, Fields};
 use super::rule::Rule;
 use crate::schema::{self, Field, Kind, Label, MessageType, NUMBERS, Noun, Role, Table, Version};
 use crate::wire::short::NO_TAG;
@@ -184,6 +185,19 @@ impl Layouts {
     #[inline(always)]
     pub(crate) fn get(&'static self, row: usize) -> &'static MessageLayout {
         &self.shapes[row]
+    }
+
+    /// The messages in a message, each with its field. Fields that the version does not know are left out.
+    pub(crate) fn messages<'a>(
+        &'static self,
+        bytes: &'a [u8],
+        shape: &'static MessageLayout,
+        (start, end): Body,
+    ) -> impl Iterator<Item = (&'static Slot, &'static MessageLayout, Body)> + use<'a> {
+        Fields::new(bytes, start, end).filter_map(move |(number, body)| {
+            let slot = shape.slot(number).filter(|slot| slot.take == Take::Message)?;
+            Some((slot, self.get(slot.child), body?))
+        })
     }
 
     /// A message by its noun; `None` where the version has none.

@@ -104,26 +104,35 @@ pub(crate) fn number_field(bytes: &[u8], wanted: u32, start: usize, end: usize) 
     found
 }
 
-/// The attributes a list refers to: each key once.
-///
-/// The first pass asks whether there is anything to say, by up to eight keys on the stack; [`all`]
-/// then says what. Rows that are not there have no key, and were told when the reference was taken.
+/// Says what there is to say of a list of references to attributes.
 #[inline]
 pub(crate) fn unique(cx: &mut CheckContext<'_>, record: &Record, cell: usize) {
     let count = record.count(cell);
-    if count == 0 {
-        return;
-    }
-    let mut few = [Attribute::NO_KEY; FEW];
-    let mut odd = count > FEW || count as u64 > cx.limits.max_attributes_per_item;
-    for (row, index) in cx.numbers(record, cell).take(FEW).enumerate() {
-        let attribute = usize::try_from(index).ok().and_then(|index| cx.attributes.get(index));
-        let key = attribute.map_or(Attribute::NO_KEY, |attribute| attribute.key);
-        odd |= index == 0 || (key != Attribute::NO_KEY && few[..row].contains(&key));
-        few[row] = key;
-    }
-    if odd {
+    let most = cx.limits.max_attributes_per_item;
+    let (mut distinct, mut rows) = (Distinct::default(), cx.numbers(record, cell));
+    if count > FEW || count as u64 > most || rows.any(|row| distinct.add(cx, row).is_none()) {
         all(cx, record, cell, count);
+    }
+}
+
+/// References to attributes of different keys, by a bit for each key.
+#[derive(Default)]
+pub(crate) struct Distinct {
+    keys: u64,
+    pub(crate) len: usize,
+}
+
+impl Distinct {
+    /// Adds a reference.
+    ///
+    /// `None` for the null attribute (since 1.8), a row that does not exist or has no key, and a key that occurred before
+    /// or shares its bit with one that did.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, cx: &CheckContext<'_>, row: u64) -> Option<()> {
+        let key = cx.attributes.get(usize::try_from(row).ok()?)?.bit;
+        let is_new = key & !self.keys != 0;
+        (self.keys, self.len) = (self.keys | key, self.len + 1);
+        is_new.then_some(())
     }
 }
 

@@ -43,11 +43,11 @@ mod position;
 mod profcheck;
 mod reader_errors;
 mod record;
-#[cfg(test)]
-mod references;
 mod report;
 mod rule;
 mod rules;
+mod run;
+mod sink;
 mod sources;
 mod state;
 mod tables;

@@ -219,24 +219,49 @@ pub(crate) struct KeyState {
     pub(crate) rows: u64,
 }
 
+impl KeyState {
+    /// Whether a row has the type and unit of its key, which the first row sets.
+    #[inline(always)]
+    pub(crate) fn agrees(&self, kind: u64, unit: u64) -> bool {
+        self.rows == 0 || (self.kind, self.unit) == (kind, unit)
+    }
+
+    /// Counts a row.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, kind: u64, unit: u64) {
+        if self.rows == 0 {
+            (self.kind, self.unit) = (kind, unit);
+        }
+        self.rows += 1;
+    }
+}
+
 /// A line of a location.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Line {
-    /// The row of its function.
+pub(crate) struct LineRow {
+    /// The reference to its function.
     pub(crate) function: u64,
-    pub(crate) line: u64,
-    pub(crate) column: u64,
-    /// Where its line begins in its location.
+    pub(crate) line: i64,
+    pub(crate) column: i64,
+    /// The row of its function, where the line counts as a use of it.
+    pub(crate) row: Option<u64>,
+    /// Where it begins in the payload, if it was decoded into a record.
+    pub(crate) start: u32,
+    /// Where its number begins in its location, and how many bytes it has, if it is canonical.
     pub(crate) at: u32,
-    /// How many bytes it has.
     pub(crate) length: u32,
 }
 
-/// Lines are the same wherever they stand.
-impl PartialEq for Line {
+impl LineRow {
+    /// What equal lines have in common.
+    pub(crate) fn key(&self) -> (u64, i64, i64) {
+        (self.function, self.line, self.column)
+    }
+}
+
+impl PartialEq for LineRow {
     fn eq(&self, other: &Self) -> bool {
-        let of = |line: &Self| (line.function, line.line, line.column);
-        of(self) == of(other)
+        self.key() == other.key()
     }
 }
 

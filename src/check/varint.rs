@@ -67,11 +67,6 @@ impl<'a> Packed<'a> {
         Self { bytes, at: body.start, end: body.end }
     }
 
-    /// Where the next one begins.
-    pub(crate) fn at(&self) -> usize {
-        self.at
-    }
-
     /// Whether there are none left.
     pub(crate) fn is_empty(&self) -> bool {
         self.at >= self.end

@@ -17,7 +17,7 @@
 //! headers are surveyed first. The stack of calls is as deep as messages nest, up to
 //! `limits.max_nesting`, and frames are kept small for that.
 
-use super::canonical::{self, Message, Run};
+use super::canonical::Message;
 use super::catalogue::{OP4019, OP5018, PP1038};
 use super::context::{Broken, CheckContext};
 use super::fields::Fields;
@@ -26,10 +26,11 @@ use super::layout::{CELLS, MessageLayout, ROOT, Take};
 use super::lists;
 use super::record::Record;
 use super::rules::{
-    attributes, cardinality, conventions, duplicate_ids, duplicates, entries, frames, identity,
-    labels, limits, orphans, pprof, pprof_rows, pprof_samples, receivers, resources, samples,
-    structure, units, zero,
+    attributes, cardinality, conventions, duplicate_ids, duplicates, entries, function, identity,
+    labels, limits, location, mapping, orphans, pprof, pprof_rows, pprof_samples, receivers,
+    resources, samples, sliced, stacks, structure, units, values, zero,
 };
+use super::run::Run;
 use super::tables::Tables;
 use crate::schema::{Noun, PROFILES_DATA, Version};
 
@@ -68,11 +69,9 @@ fn survey_dictionaries(cx: &mut CheckContext<'_>, root: &'static MessageLayout) 
     let Some(slot) = root.of_cell(DICTIONARY) else { return };
     let dictionary = cx.shapes.get(slot.child);
     let mut found = false;
-    for (number, body) in Fields::new(cx.bytes, 0, cx.bytes.len()) {
-        if let (true, Some((start, end))) = (number == slot.field.number, body) {
-            found = true;
-            cx.tables.survey(cx.bytes, dictionary, start, end);
-        }
+    for (start, end) in Fields::new(cx.bytes, 0, cx.bytes.len()).bodies(slot.field.number) {
+        found = true;
+        cx.tables.survey(cx.bytes, dictionary, start, end);
     }
     cx.tables.missing = !found;
 }
@@ -86,8 +85,8 @@ fn ready(cx: &mut CheckContext<'_>) {
     cx.tables.unmarked = !orphans::asked(cx) && !cx.findings.asks(&PP1038);
     lists::attributes(cx);
     limits::tables(cx);
-    cx.payload.mappings = frames::mapping_facts(cx);
-    cx.payload.start_lines = canonical::start_lines(cx);
+    cx.payload.mappings = mapping::mapping_facts(cx);
+    cx.payload.start_lines = function::start_lines(cx);
     if cx.version == Version::Pprof {
         pprof_rows::ids(cx);
     }
@@ -198,7 +197,7 @@ fn children(
         }
         let row = &mut rows[slot.cell % CELLS];
         let mut run = Run::new(cx.shapes.get(slot.child), slot, (tag, *row), body, &mut fields);
-        while !canonical::pass(cx, &mut run) {
+        while !pass(cx, &mut run) {
             let Message { shape, step, start, end } = run.message;
             cx.findings.path.push(step);
             let _ = message(cx, shape, start, end, &mut inner);
@@ -216,24 +215,46 @@ fn children(
     cx.parent = parent;
 }
 
+/// Passes over the canonical messages of a run that break no rule, and tells whether none is left. Otherwise the run
+/// stands at the next one that has to be walked.
+fn pass(cx: &mut CheckContext<'_>, run: &mut Run<'_, '_>) -> bool {
+    let of_pprof = cx.version == Version::Pprof;
+    // A row holds messages that hold messages, and the walk counts how deep.
+    let deep = cx.depth + 2 > cx.limits.max_nesting;
+    match run.message.shape.noun {
+        _ if !cx.canonical || deep => false,
+        Noun::Sample if of_pprof => run.pass(cx, pprof_samples::canonical),
+        Noun::Sample if cx.version < Version::V1_8 => run.pass(cx, sliced::canonical),
+        Noun::Sample => run.pass(cx, samples::canonical),
+        Noun::Location if of_pprof => run.pass(cx, location::canonical::<true>),
+        Noun::Location => run.pass(cx, location::canonical::<false>),
+        Noun::Function if of_pprof => run.pass(cx, function::canonical::<true>),
+        Noun::Function => run.pass(cx, function::canonical::<false>),
+        Noun::Stack => stacks::stacks(cx, run),
+        Noun::KeyValueAndUnit => run.pass(cx, entries::canonical),
+        _ => false,
+    }
+}
+
 /// What is asked of a message before what is inside it.
 ///
 /// pprof shares kinds with OTLP, and has functions of its own where its rules differ.
 fn enter(cx: &mut CheckContext<'_>, record: &Record) {
+    let of_pprof = cx.version == Version::Pprof;
     match record.shape.noun {
-        Noun::Sample if cx.version == Version::Pprof => pprof_samples::sample(cx, record),
+        Noun::Sample if of_pprof => pprof_samples::sample(cx, record),
         Noun::Sample => samples::sample(cx, record),
-        Noun::Location if cx.version == Version::Pprof => pprof_rows::location(cx, record),
-        Noun::Location => frames::location(cx, record),
-        Noun::Line if cx.version == Version::Pprof => pprof_rows::line(cx, record),
-        Noun::Line => frames::line(cx, record),
-        Noun::Function if cx.version == Version::Pprof => pprof_rows::function(cx, record),
-        Noun::Function => frames::function(cx, record),
-        Noun::Stack => samples::stack(cx, record),
+        Noun::Location if of_pprof => location::location::<true>(cx, record),
+        Noun::Location => location::location::<false>(cx, record),
+        Noun::Line if of_pprof => location::line::<true>(cx, record),
+        Noun::Line => location::line::<false>(cx, record),
+        Noun::Function if of_pprof => function::function::<true>(cx, record),
+        Noun::Function => function::function::<false>(cx, record),
+        Noun::Stack => stacks::stack(cx, record),
         Noun::Link => identity::link(cx, record),
-        Noun::Mapping if cx.version == Version::Pprof => pprof_rows::mapping(cx, record),
+        Noun::Mapping if of_pprof => mapping::mapping::<true>(cx, record),
         Noun::Mapping => {
-            frames::mapping(cx, record);
+            mapping::mapping::<false>(cx, record);
             conventions::mapping(cx, record);
         }
         Noun::KeyValueAndUnit => entries::entry(cx, record),
@@ -244,10 +265,10 @@ fn enter(cx: &mut CheckContext<'_>, record: &Record) {
         Noun::AnyValue => attributes::value(cx, record),
         Noun::ArrayValue => attributes::array(cx, record),
         Noun::KeyValueList => attributes::pairs(cx, record),
-        Noun::Label if cx.version == Version::Pprof => pprof_samples::label(cx, record),
-        Noun::Label => labels::label(cx, record),
+        Noun::Label if of_pprof => labels::label::<true>(cx, record),
+        Noun::Label => labels::label::<false>(cx, record),
         Noun::ValueType => units::value_type(cx, record),
-        Noun::Profile if cx.version == Version::Pprof => pprof::profile(cx, record),
+        Noun::Profile if of_pprof => pprof::profile(cx, record),
         Noun::Profile => profile(cx, record),
         Noun::Container => {
             structure::container(cx, record);
@@ -287,7 +308,7 @@ fn leave(cx: &mut CheckContext<'_>, record: &Record) {
     match record.shape.noun {
         Noun::ArrayValue | Noun::KeyValueList => cx.payload.value_depth -= 1,
         Noun::Profile => {
-            samples::after(cx, record);
+            values::after(cx, record);
             if cx.version <= Version::V1_5 {
                 after_tables(cx, record);
             }
@@ -320,7 +341,7 @@ fn after_tables(cx: &mut CheckContext<'_>, record: &Record) {
         _ => {
             cardinality::tables(cx, record.shape, (record.start, record.end));
             duplicate_ids::ids(cx);
-            frames::tables(cx);
+            mapping::tables(cx);
             orphans::tables(cx);
         }
     }

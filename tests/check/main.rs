@@ -6,6 +6,7 @@ mod baseline;
 mod bases;
 mod bend;
 mod bytes;
+mod canonical;
 mod cases;
 #[path = "../support/doc.rs"]
 mod doc;

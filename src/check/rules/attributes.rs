@@ -78,8 +78,7 @@ pub(super) fn bodies<'a>(
 ) -> impl Iterator<Item = (usize, usize)> + use<'a> {
     let wanted = record.shape.of_cell(cell).map_or(0, |slot| slot.field.number);
     let end = if record.has(cell) { record.end } else { record.start };
-    let fields = Fields::new(cx.bytes, record.start, end);
-    fields.filter(move |(number, _)| *number == wanted).filter_map(|(_, body)| body)
+    Fields::new(cx.bytes, record.start, end).bodies(wanted)
 }
 
 /// The key of a `KeyValue`; `None` where it leads nowhere.
@@ -160,7 +159,7 @@ pub(crate) fn key_value(cx: &mut CheckContext<'_>, record: &Record) {
     if !record.has(PAIR_VALUE) {
         let severity = receivers::of_value(cx);
         let spot = Position::at(record.start).field("value");
-        cx.report_as(&OP5005, severity, spot, "", "");
+        cx.findings.report_as(&OP5005, severity, spot, "", "");
     }
     if let Some(key) = key {
         key_style(cx, place, key);
@@ -198,7 +197,7 @@ pub(crate) fn value(cx: &mut CheckContext<'_>, record: &Record) {
         match cx.parent {
             Noun::ArrayValue => cx.report(&OP5009, here, "", ""),
             Noun::KeyValue => {
-                cx.report_as(&OP5005, receivers::of_value(cx), here, "", "");
+                cx.findings.report_as(&OP5005, receivers::of_value(cx), here, "", "");
             }
             _ => {}
         }

@@ -123,11 +123,8 @@ fn samples(
         Noun::Profile,
     ];
     if on_the_way.contains(&shape.noun) {
-        for (number, body) in Fields::new(cx.bytes, start, end) {
-            let slot = shape.slot(number).filter(|slot| slot.take == Take::Message);
-            if let (Some(slot), Some(body)) = (slot, body) {
-                samples(cx, cx.shapes.get(slot.child), body, each);
-            }
+        for (_, inner, body) in cx.shapes.messages(cx.bytes, shape, (start, end)) {
+            samples(cx, inner, body, each);
         }
     }
 }

@@ -126,7 +126,7 @@ fn known(cx: &mut CheckContext<'_>, key: &[u8], body: Range<usize>) {
         {
             // pprof has one field for build ids of any kind, which converters keep under this key.
             let severity = text.map(|_| Severity::Info);
-            cx.report_as(&OP8003, severity, spot, shown(), "an even number of hex digits");
+            cx.findings.report_as(&OP8003, severity, spot, shown(), "an even number of hex digits");
         }
         b"process.executable.build_id.go" if text.is_none() => {
             cx.report(&OP8003, spot, shown(), "a string");
@@ -187,7 +187,9 @@ fn frame_type(cx: &mut CheckContext<'_>, spot: Position, text: Option<&[u8]>) {
     match same.or(alias) {
         Some(known) if known.as_bytes() == text => {}
         Some(known) => cx.report(&OP8004, spot, shown, known),
-        None => cx.report_as(&OP8004, Some(Severity::Info), spot, shown, "a well-known value"),
+        None => {
+            cx.findings.report_as(&OP8004, Some(Severity::Info), spot, shown, "a well-known value")
+        }
     }
 }
 

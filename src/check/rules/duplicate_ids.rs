@@ -7,7 +7,7 @@
 use super::*;
 
 /// The rows that have an id, each with its cell.
-const IDS: [(Table, usize); 3] = [
+pub(super) const IDS: [(Table, usize); 3] = [
     (Table::Mapping, MAPPING.cell("id")),
     (Table::Location, LOCATION.cell("id")),
     (Table::Function, FUNCTION.cell("id")),
@@ -81,7 +81,7 @@ pub(crate) fn units(cx: &mut CheckContext<'_>) {
                 let same = cx.memo.same(other, unit).then_some(Severity::Info);
                 let found = format!("{} for {}", Shown(unit), Shown(key));
                 let bound = format!("{} in entry {first}", Shown(other));
-                cx.report_as(&OP3501, same, spot, found, bound);
+                cx.findings.report_as(&OP3501, same, spot, found, bound);
             }
         }
     }

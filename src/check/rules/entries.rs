@@ -7,10 +7,13 @@
 use super::attributes::{key_style, value_type};
 use super::ucum::is_ucum;
 use super::*;
+use crate::check::canonical::{Message, Window};
+use crate::check::text;
 
-/// Cells of what a row holds: the member of its value that is a measurement, and its key, value and
-/// unit in both forms.
+/// Cells of what a row holds: members of its value, and its key, value and unit in both forms.
 const DOUBLE: usize = ANY_VALUE.cell("double_value");
+const TEXT: usize = ANY_VALUE.cell("string_value");
+const INT: usize = ANY_VALUE.cell("int_value");
 const PAIR_VALUE: usize = KEY_VALUE.cell("value");
 const ENTRY_KEY: usize = KEY_VALUE_AND_UNIT.cell("key_strindex");
 const ENTRY_VALUE: usize = KEY_VALUE_AND_UNIT.cell("value");
@@ -42,9 +45,7 @@ pub(crate) fn entry(cx: &mut CheckContext<'_>, record: &Record) {
         cx.report(&OP5005, Position::at(at).field("value"), "", "");
     }
     let unit = record.number(ENTRY_UNIT);
-    if let Some(text) = cx.string(unit).filter(|text| unit != 0 && !cx.memo.is(text, is_ucum)) {
-        cx.report(&OP5013, record.field(ENTRY_UNIT), Shown(text), "");
-    }
+    note_unit(cx, unit, &[], record.field(ENTRY_UNIT));
     let Some(key) = key else { return };
     key_style(cx, place, key);
     let attribute = cx.attributes.get(cx.row());
@@ -52,6 +53,68 @@ pub(crate) fn entry(cx: &mut CheckContext<'_>, record: &Record) {
         conflict(cx, record, *attribute, kind, unit);
     }
     conventions::entry(cx, record, key, body);
+}
+
+/// Decodes and checks a canonical row: a key that no convention names, and one text or integer of the type and unit that
+/// its key has.
+///
+/// ```text
+/// 08 05  12 04 0a 02 6f 6b  18 07      { key_strindex: 5, value: { string_value: "ok" }, unit_strindex: 7 }
+/// ```
+#[inline(always)]
+pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
+    let mut fields = message.fields(cx)?;
+    let tags = &message.shape.tags;
+    let key = fields.exact(tags[ENTRY_KEY]);
+    let value = fields.part(tags[ENTRY_VALUE])?;
+    let unit_at = fields.at();
+    let unit = fields.exact(tags[ENTRY_UNIT]);
+    let bytes = value.left();
+    let kind = kind_of(cx.value_shape?, value).filter(|_| bytes <= cx.long)?;
+    let attribute = *cx.attributes.get(message.row())?;
+    let known = attribute.class != Class::Other || attribute.key == Attribute::NO_KEY;
+    if !fields.is_done() || message.row() == 0 || key == 0 || known || cx.check_key_style {
+        return None;
+    }
+    cx.has(Table::String, key)?;
+    cx.has(Table::String, unit)?;
+    let seen = cx.payload.keys.get_mut(attribute.key as usize)?;
+    seen.agrees(kind, unit).then(|| seen.add(kind, unit))?;
+    if unit > 0 {
+        let spot = Position::at(message.start + unit_at).field("unit_strindex");
+        note_unit(cx, unit, &[message.step], spot);
+        cx.tables.mark(Table::String, unit);
+    }
+    cx.tables.mark(Table::String, key);
+    cx.tables.note_plain(Table::Attribute, message.row());
+    cx.owns(Noun::AnyValue, bytes);
+    Some(())
+}
+
+/// The member of a canonical value, as a bit of its cell: a printable text, or an integer other than 0.
+#[inline(always)]
+fn kind_of(shape: &'static MessageLayout, mut value: Window<'_>) -> Option<u64> {
+    if let Some(text) = value.part(shape.tags[TEXT]) {
+        return (value.is_done() && !text::needs_check(text.rest()?)).then_some(1 << TEXT);
+    }
+    (value.exact(shape.tags[INT]) != 0 && value.is_done()).then_some(1 << INT)
+}
+
+/// Tells of a unit that is not of UCUM: a profiler that writes one writes it in every row, so it is no anomaly.
+///
+/// Most attributes have the unit of the one before, so that is remembered.
+#[inline(always)]
+fn note_unit(cx: &mut CheckContext<'_>, unit: u64, steps: &[Step], spot: Position) {
+    if unit == 0 || cx.unit == (unit, true) {
+        return;
+    }
+    let Some(text) = cx.string(unit) else { return };
+    if cx.unit.0 != unit {
+        cx.unit = (unit, cx.memo.is(text, is_ucum));
+    }
+    if !cx.unit.1 {
+        cx.tell(&OP5013, steps, spot, Shown(text), "");
+    }
 }
 
 /// A row of the attribute table before 1.8, if it is one: its unit is that of its key.
@@ -81,11 +144,8 @@ fn conflict(
     unit: u64,
 ) {
     let Some(seen) = cx.payload.keys.get_mut(attribute.key as usize) else { return };
-    if seen.rows == 0 {
-        *seen = KeyState { kind, unit, rows: 0, ..*seen };
-    }
-    seen.rows += 1;
-    let conflicts = (seen.kind, seen.unit) != (kind, unit) && kind != 0;
+    let conflicts = !seen.agrees(kind, unit) && kind != 0;
+    seen.add(kind, unit);
     let double = kind == 1 << DOUBLE;
     if !conflicts && !double {
         return;
@@ -93,9 +153,9 @@ fn conflict(
     let (id, spot) = (u64::from(attribute.key), Position::at(record.start));
     let key = Shown(lists::key_of(cx, cx.row() as u64)).to_string();
     if conflicts {
-        cx.report_folded(&OP5031, id, spot, &key, "one type and one unit");
+        cx.findings.report_folded(&OP5031, id, spot, &key, "one type and one unit");
     }
     if double {
-        cx.report_folded(&OP5016, id, spot, &key, "");
+        cx.findings.report_folded(&OP5016, id, spot, &key, "");
     }
 }

@@ -25,13 +25,10 @@ const DURATION: usize = PROFILE.cell("duration_nano");
 ///
 /// Comes before the samples of the profile, which need its range.
 pub(crate) fn profile(cx: &mut CheckContext<'_>, record: &Record) {
-    match cx.version {
-        Version::V1_3 => inner_time(cx, record),
-        _ => {
-            id(cx, record, PROFILE_ID);
-            time(cx, record);
-        }
+    if cx.version != Version::V1_3 {
+        id(cx, record, PROFILE_ID);
     }
+    time(cx, record);
 }
 
 /// The id of a profile: 16 bytes, not all zero, and no other profile's.
@@ -65,42 +62,51 @@ fn id(cx: &mut CheckContext<'_>, record: &Record, cell: usize) {
         Some(other) => {
             let same = (other == print).then_some(Severity::Warning);
             let found = id.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-            cx.report_as(&OP2028, same, spot, found, "");
+            cx.findings.report_as(&OP2028, same, spot, found, "");
         }
     }
 }
 
-/// The time and duration of a profile, which the timestamps of its samples fall into.
+/// The time and duration of a profile. Timestamps of its samples fall into them; in 1.3, into those of its container: the
+/// inner profile is a pprof whose times may be of another clock or unset.
 ///
-/// Names of fields come from the shape, as they changed with the unit. A sum that leaves the type
-/// of its fields is an error and sets no range: every comparison with it would be wrong. Neither
-/// set is no range either.
+/// A sum that leaves the type of its fields is an error and sets no range, because every comparison with it would be
+/// wrong. Nor does a profile without both.
 fn time(cx: &mut CheckContext<'_>, record: &Record) {
-    let signed = cx.version < Version::V1_8;
+    let (inner, signed) = (cx.version == Version::V1_3, cx.version < Version::V1_8);
     let number = |cell| match signed {
         true => i128::from(record.signed(cell)),
         false => i128::from(record.number(cell)),
     };
     let (time, duration) = (number(TIME), number(DURATION));
-    let spot = record.field(TIME);
-    cx.profile.time = time;
+    let (spot, container) = (record.field(TIME), cx.payload.container);
     match time {
+        0 if inner => {}
         0 => cx.report(&OP6010, spot, 0, ""),
         ..0 => cx.report(&OP6012, spot, time, ""),
-        _ if times::is_coarse(time) => {
-            cx.report(&OP6014, spot, time, "");
-        }
+        _ if times::is_coarse(time) => cx.report(&OP6014, spot, time, ""),
         _ => {}
     }
     if duration < 0 {
         cx.report(&OP6012, record.field(DURATION), duration, "");
     }
     let most = if signed { i128::from(i64::MAX) } else { i128::from(u64::MAX) };
-    if time + duration > most {
-        let found = format_args!("{time} ns + {duration} ns").to_string();
+    let fits = time + duration <= most && (!inner || time + duration >= i64::MIN.into());
+    if !fits {
+        let found = format!("{time} ns + {duration} ns");
         cx.report(&OP6013, record.field(DURATION), found, format_args!("{most} ns"));
-    } else if (time, duration) != (0, 0) {
-        cx.profile.range = Some((time, time + duration));
+    }
+    if !inner {
+        cx.profile.time = time;
+        cx.profile.range = (fits && (time, duration) != (0, 0)).then_some((time, time + duration));
+        return;
+    }
+    cx.profile.time = container.map_or(0, |(start, _)| start);
+    cx.profile.range = container;
+    if let Some((start, end)) = container.filter(|_| fits && time > 0)
+        && (time > end || time + duration < start)
+    {
+        cx.report(&OP6015, spot, time, format_args!("[{start}, {end}]"));
     }
 }
 
@@ -129,37 +135,6 @@ pub(crate) fn container(cx: &mut CheckContext<'_>, record: &Record) {
     }
     let known = start != 0 && end >= start;
     cx.payload.container = known.then_some((start.into(), end.into()));
-}
-
-/// The times of a profile in a container.
-///
-/// The inner profile is a pprof whose own times may be of another clock or unset. They are checked
-/// for themselves and held against the container's, but samples are held against the container's
-/// alone.
-fn inner_time(cx: &mut CheckContext<'_>, record: &Record) {
-    let (time, duration) = (record.signed(TIME), record.signed(DURATION));
-    let spot = record.field(TIME);
-    cx.profile.range = cx.payload.container;
-    cx.profile.time = cx.payload.container.map_or(0, |(start, _)| start);
-    if time < 0 {
-        cx.report(&OP6012, spot, time, "");
-    } else if times::is_coarse(time.into()) {
-        cx.report(&OP6014, spot, time, "");
-    }
-    if duration < 0 {
-        cx.report(&OP6012, record.field(DURATION), duration, "");
-    }
-    if time.checked_add(duration).is_none() {
-        let found = format_args!("{time} ns + {duration} ns").to_string();
-        cx.report(&OP6013, record.field(DURATION), found, format_args!("{} ns", i64::MAX));
-        return;
-    }
-    if let Some((start, end)) = cx.payload.container {
-        let (from, to) = (i128::from(time), i128::from(time) + i128::from(duration));
-        if time > 0 && (from > end || to < start) {
-            cx.report(&OP6015, spot, time, format_args!("[{start}, {end}]"));
-        }
-    }
 }
 
 /// Cells of `Link`.

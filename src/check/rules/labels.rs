@@ -1,38 +1,128 @@
-//! The labels of samples, in OTEP 0239.
+//! The labels of samples, in pprof and OTEP 0239.
 //!
-//! They are pprof's labels word for word, deprecated from the start ("superseded by attributes"),
-//! and gone in 1.4. pprof's own are in [`pprof_samples`](super::pprof_samples); what both ask of a
-//! list of labels is [`labels`].
+//! The labels of OTEP 0239 are pprof's word for word, deprecated from the start ("superseded by attributes"), and gone in
+//! 1.4.
 
 use super::*;
+use crate::check::canonical::Window;
+use crate::check::sink::{First, Sink};
 
-/// Cell of the list in a sample, then those of `Label`: key, text, number and its unit, of which
-/// all but the number are strings of the table.
+/// Cell of the list in a sample.
 const LABELS: usize = SAMPLE.cell("label");
 
-const LABEL_KEY: usize = LABEL.cell("key_strindex");
-const LABEL_STR: usize = LABEL.cell("str_strindex");
-const LABEL_NUM: usize = LABEL.cell("num");
-const LABEL_UNIT: usize = LABEL.cell("num_unit_strindex");
+/// How keys begin that only pprof itself uses.
+const RESERVED: &[u8] = b"pprof::";
 
-/// A label, in OTEP 0239.
+/// Cells of `Label`.
+const KEY: usize = LABEL.cell("key_strindex");
+const STR: usize = LABEL.cell("str_strindex");
+const NUM: usize = LABEL.cell("num");
+const UNIT: usize = LABEL.cell("num_unit_strindex");
+
+/// A label. 0 is "not there" for each of its fields.
+#[derive(Clone, Copy, Default)]
+pub(super) struct LabelRow {
+    pub(super) key: u64,
+    pub(super) text: u64,
+    number: u64,
+    pub(super) unit: u64,
+    /// The first unit of its key, if it has a unit and no text.
+    first: u64,
+}
+
+impl LabelRow {
+    /// Whether its unit is one of those that are compared: units of texts are another finding.
+    #[inline(always)]
+    fn has_unit(&self) -> bool {
+        self.unit != 0 && self.text == 0
+    }
+}
+
+/// Checks a label in a record. The units of keys are kept for the whole file.
+pub(crate) fn label<const PPROF: bool>(cx: &mut CheckContext<'_>, record: &Record) {
+    let [key, text, number, unit] = [KEY, STR, NUM, UNIT].map(|cell| record.number(cell));
+    let mut label = LabelRow { key, text, number, unit, first: 0 };
+    if PPROF && label.has_unit() {
+        label.first = *cx.payload.units.entry(key).or_insert(unit);
+    }
+    rules::<PPROF>(cx, &label, record);
+}
+
+/// Decodes and checks canonical labels with different keys. The first label of a key with a unit is walked.
+#[inline(always)]
+pub(super) fn canonical(
+    cx: &mut CheckContext<'_>,
+    bodies: &[(usize, usize)],
+    labels: &mut [LabelRow],
+) -> Option<()> {
+    let shape = cx.label_shape?;
+    for (row, (start, end)) in bodies.iter().enumerate() {
+        let mut fields = Window::within(cx.bytes, *start, *end)?;
+        let (key, text) = (fields.exact(shape.tags[KEY]), fields.exact(shape.tags[STR]));
+        let (number, unit) = (fields.exact(shape.tags[NUM]), fields.exact(shape.tags[UNIT]));
+        let mut label = LabelRow { key, text, number, unit, first: 0 };
+        if label.has_unit() {
+            label.first = *cx.payload.units.get(&key)?;
+        }
+        fields.is_done().then_some(())?;
+        rules::<true>(cx, &label, &First)?;
+        cx.has(Table::String, text)?;
+        cx.has(Table::String, unit)?;
+        let name = cx.string(key)?;
+        let mut before = labels.get(..row)?.iter();
+        let again = before.any(|other| {
+            let other_name = cx.string(other.key);
+            other.key == key || other_name.is_some_and(|other| cx.memo.same(other, name))
+        });
+        if again {
+            return None;
+        }
+        *labels.get_mut(row)? = label;
+    }
+    Some(())
+}
+
+/// It has a key, and a text or a number, which may have a unit: that of its key.
 ///
-/// 0 is "not there" for all four fields, so a number 0 without a unit cannot be told from no number
-/// at all.
-pub(crate) fn label(cx: &mut CheckContext<'_>, record: &Record) {
-    let key = record.number(LABEL_KEY);
-    let here = Position::at(record.start);
-    if key == 0 || cx.string(key).is_some_and(<[u8]>::is_empty) {
-        cx.report(&OP4021, record.field(LABEL_KEY), "", "");
+/// Units are compared as rows first, as texts where the rows differ. A conflict is folded by key.
+#[inline(always)]
+fn rules<const PPROF: bool>(
+    cx: &mut CheckContext<'_>,
+    label: &LabelRow,
+    out: &impl Sink,
+) -> Option<()> {
+    let LabelRow { key, text, number, unit, first } = *label;
+    let (name, shown) = (cx.string(key), |text: Option<_>| Shown(text.unwrap_or_default()));
+    if key == 0 || name == Some(b"") {
+        let rule = if PPROF { &PP1017 } else { &OP4021 };
+        out.found(cx, |cx, at| cx.report(rule, at.field(KEY), "", ""))?;
+    } else if let Some(name) = name.filter(|name| PPROF && name.starts_with(RESERVED)) {
+        out.found(cx, |cx, at| cx.report(&PP1019, at.field(KEY), Shown(name), ""))?;
     }
-    let (text, number) = (record.number(LABEL_STR), record.number(LABEL_NUM));
     if text != 0 && number != 0 {
-        cx.report(&OP4022, here, "str and num", "one of them");
+        let rule = if PPROF { &PP1015 } else { &OP4022 };
+        out.found(cx, |cx, at| {
+            cx.report(rule, Position::at(at.start), "str and num", "one of them");
+        })?;
     }
-    if text != 0 && number == 0 && record.number(LABEL_UNIT) != 0 {
-        let unit = cx.string(record.number(LABEL_UNIT)).unwrap_or_default();
-        cx.report(&OP4023, record.field(LABEL_UNIT), Shown(unit), "number");
+    if text != 0 && unit != 0 && (PPROF || number == 0) {
+        let (rule, bound) = if PPROF { (&PP1016, "") } else { (&OP4023, "number") };
+        out.found(cx, |cx, at| cx.report(rule, at.field(UNIT), shown(cx.string(unit)), bound))?;
     }
+    if PPROF && (text, number, unit) == (0, 0, 0) {
+        out.found(cx, |cx, at| cx.report(&PP1037, Position::at(at.start), "", ""))?;
+    }
+    if PPROF && label.has_unit() && first != unit {
+        let (first, unit) = (cx.string(first), cx.string(unit));
+        let same = first.zip(unit).is_some_and(|(first, unit)| cx.memo.same(first, unit));
+        if !same {
+            out.found(cx, |cx, at| {
+                let spot = at.field(UNIT);
+                cx.findings.report_folded(&PP1040, key, spot, shown(unit), shown(first));
+            })?;
+        }
+    }
+    Some(())
 }
 
 /// The labels of a sample: no more than the limit, and no key twice, which is `repeated`: OTLP and pprof name it each
@@ -44,7 +134,7 @@ pub(super) fn labels(cx: &mut CheckContext<'_>, record: &Record, repeated: &'sta
         cx.report(&OP9010, record.field(LABELS), Counted(count, "label"), most);
     }
     attributes::repeated(cx, record, LABELS, Noun::Label, repeated, |cx, label| {
-        let key = label.number(LABEL_KEY);
+        let key = label.number(KEY);
         cx.string(key).filter(|_| key > 0)
     });
 }

@@ -82,7 +82,7 @@ pub(crate) fn samples(cx: &mut CheckContext<'_>, name: &'static str) {
     let most = cx.limits.max_samples;
     if cx.payload.samples > most {
         let found = Counted(cx.payload.samples as usize, "sample");
-        cx.report_folded(&OP9002, 0, Position::nowhere().field(name), found, most);
+        cx.findings.report_folded(&OP9002, 0, Position::nowhere().field(name), found, most);
     }
 }
 
@@ -93,15 +93,14 @@ pub(crate) fn samples(cx: &mut CheckContext<'_>, name: &'static str) {
 pub(crate) fn hints(cx: &mut CheckContext<'_>) {
     let (owned, most) = (cx.payload.owned, cx.limits.max_owned_bytes);
     if owned > most {
-        cx.report(&OP9006, Position::nowhere(), format_args!("{owned} bytes"), most);
+        cx.findings.report_whole(&OP9006, format_args!("{owned} bytes"), most);
     }
     // Each text once in the table, with a tag and a length, where now it is as often as it comes.
     let saved = |(length, times): &(u64, u64)| (length * (times - 1)).saturating_sub(2);
     let saved: u64 = cx.payload.texts.values().map(saved).sum();
     if saved > 0 {
-        cx.report(
+        cx.findings.report_whole(
             &OP9101,
-            Position::nowhere(),
             format_args!("{} more", Counted(saved as usize, "byte")).to_string(),
             "references",
         );

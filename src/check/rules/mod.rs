@@ -1,4 +1,4 @@
-//! What rules ask, a family a file: each function is given a message that was taken apart.
+//! What rules ask, a message or a family a file: each function is given a message that was decoded.
 //!
 //! [`walk`](super::walk) calls them in two orders: what a message says of itself when it is
 //! entered, and what only all that is inside it shows when it is left. They share one shape:
@@ -15,17 +15,20 @@
 //! [`Findings`](super::findings::Findings) looks that up. And the cost is linear in the message,
 //! with state that does not grow by more than a constant for each of its bytes.
 //!
+//! Functions, locations, stacks, attributes and samples have a second decoder, [`canonical`](super::canonical). Their
+//! rules are functions of a row that both decoders fill, and tell a [`Sink`](super::sink::Sink).
+//!
 //! `ucum` and `regexp` have no rules: they decide what a unit or an expression is, and several ask them.
 
 use crate::check::catalogue::*;
 use crate::check::context::CheckContext;
 use crate::check::fields::Fields;
 use crate::check::findings::{Counted, Position, Shown, Step};
-use crate::check::layout::{MessageLayout, Take};
+use crate::check::layout::MessageLayout;
 use crate::check::lists;
 use crate::check::record::{Lent, Record};
 use crate::check::rule::Rule;
-use crate::check::state::{Attribute, Class, Ids, KeyState, Map, MappingFact, ProfileState, Set};
+use crate::check::state::{Attribute, Class, Ids, Map, MappingFact, ProfileState, Set};
 use crate::error::Severity;
 use crate::format::Receiver;
 use crate::schema::{
@@ -41,10 +44,12 @@ pub(crate) mod conventions;
 pub(crate) mod duplicate_ids;
 pub(crate) mod duplicates;
 pub(crate) mod entries;
-pub(crate) mod frames;
+pub(crate) mod function;
 pub(crate) mod identity;
 pub(crate) mod labels;
 pub(crate) mod limits;
+pub(crate) mod location;
+pub(crate) mod mapping;
 pub(crate) mod original_payload;
 pub(crate) mod orphans;
 pub(crate) mod pprof;
@@ -54,9 +59,12 @@ pub(crate) mod receivers;
 pub(crate) mod regexp;
 pub(crate) mod resources;
 pub(crate) mod samples;
+pub(crate) mod sliced;
+pub(crate) mod stacks;
 pub(crate) mod structure;
 pub(crate) mod times;
 pub(crate) mod ucum;
 pub(crate) mod units;
 pub(crate) mod value_types;
+pub(crate) mod values;
 pub(crate) mod zero;

@@ -107,29 +107,16 @@ fn release(
 ) {
     let found = cx.peek(shape, start, end);
     for slot in shape.slots.iter().filter(|slot| found.has(slot.cell)) {
-        match (slot.table, slot.take) {
-            (Some((table, _)), _) if slot.repeated => {
-                for row in cx.numbers(&found, slot.cell) {
-                    if cx.tables.release(table, row) {
-                        left[table as usize].insert(row);
-                    }
-                }
+        let Some((table, _)) = slot.table else { continue };
+        for row in cx.numbers(&found, slot.cell) {
+            if cx.tables.release(table, row) {
+                left[table as usize].insert(row);
             }
-            (Some((table, _)), _) => {
-                let row = found.number(slot.cell);
-                if cx.tables.release(table, row) {
-                    left[table as usize].insert(row);
-                }
-            }
-            (None, Take::Message) if depth < cx.limits.max_nesting => {
-                let inner = cx.shapes.get(slot.child);
-                for (number, body) in Fields::new(cx.bytes, start, end) {
-                    if let (true, Some(body)) = (number == slot.field.number, body) {
-                        release(cx, inner, body, depth + 1, left);
-                    }
-                }
-            }
-            _ => {}
+        }
+    }
+    if depth < cx.limits.max_nesting && found.seen & shape.children != 0 {
+        for (_, inner, body) in cx.shapes.messages(cx.bytes, shape, (start, end)) {
+            release(cx, inner, body, depth + 1, left);
         }
     }
 }

@@ -1,38 +1,31 @@
 //! Samples and their labels, in pprof.
 //!
-//! Equal samples are found by fingerprints of their locations and of each label, in whatever order labels are.
+//! What samples are held against is known by then: the number of sample types from the profile, the ids of locations from
+//! their table. Samples of the same locations and labels are found by a fingerprint of both.
 //!
-//! A sample is a stack of location ids, leaf first, a value for each sample type, and labels. What
-//! OTLP 1.3 to 1.7 asks of samples is in [`samples`](super::samples); the sums of columns are
-//! shared with it.
+//! ```text
+//! sample { location_id: [3, 1, 2], value: [1, 10], label: {key: 4, str: 7} }
+//!          each an id that is there   one for each type     one of str and num
+//! ```
 
+use super::values::{Columns, add_up};
 use super::*;
+use crate::check::canonical::Message;
+use crate::check::sink::{First, Sink};
 use crate::wire::write::varint;
 
-/// Cells of `Sample`. pprof calls the first `location_id` and the second `value`.
+/// Cells of `Sample`.
 const LOCATIONS: usize = SAMPLE.cell("location_index");
 const VALUES: usize = SAMPLE.cell("values");
 const LABELS: usize = SAMPLE.cell("label");
 
-/// A sample.
+/// Samples of more labels are walked.
+const MOST_LABELS: usize = 16;
+
+/// Checks a sample in a record.
 ///
-/// Ids are resolved one by one here and counted as used; [`canonical`](crate::check::canonical) proves most
-/// samples before this is called. Where `sample_type` is missing altogether, each sample would have
-/// the wrong number of values: `PP1002` says it once.
+/// Ids are resolved one by one and counted as used.
 pub(crate) fn sample(cx: &mut CheckContext<'_>, record: &Record) {
-    let here = Position::at(record.start);
-    let (values, types) = (record.count(VALUES), cx.profile.types);
-    if values != types && types > 0 {
-        cx.report(&PP1003, record.field(VALUES), Counted(values, "value"), types);
-    }
-    let depth = record.count(LOCATIONS);
-    if depth == 0 {
-        cx.report(&PP1033, here, "", "");
-    }
-    if depth as u64 > cx.limits.max_stack_depth {
-        let most = cx.limits.max_stack_depth;
-        cx.report(&OP9005, record.field(LOCATIONS), Counted(depth, "location"), most);
-    }
     for (row, id) in cx.numbers(record, LOCATIONS).enumerate() {
         match cx.payload.locations.row(id) {
             Some(found) => cx.tables.mark(Table::Location, found),
@@ -43,41 +36,81 @@ pub(crate) fn sample(cx: &mut CheckContext<'_>, record: &Record) {
         }
     }
     if record.has(LABELS) {
-        super::labels::labels(cx, record, &PP1018);
+        labels::labels(cx, record, &PP1018);
     }
-    sums(cx, record);
-    repeated(cx, record);
-}
-
-/// Adds each value to the sum of its column, which [`after`](super::samples::after) looks at. Values past the number of
-/// types are `PP1003`'s and are in no column.
-fn sums(cx: &mut CheckContext<'_>, record: &Record) {
-    for (column, value) in cx.numbers(record, VALUES).take(cx.profile.types).enumerate() {
-        let value = i128::from(value as i64);
-        match cx.profile.sums.get_mut(column) {
-            None => cx.profile.sums.push(value),
-            Some(sum) => *sum += value,
-        }
+    let types = cx.profile.types;
+    add_up(cx, cx.numbers(record, VALUES).take(types).map(|value| value as i64));
+    rules(cx, record.count(VALUES), record.count(LOCATIONS), record);
+    if cx.profile.compares {
+        let stack = stack_of(cx, record);
+        let key = identity_of(cx, stack, attributes::bodies(cx, record, LABELS));
+        is_new(cx, key, cx.row(), record);
     }
 }
 
-/// Samples of the same locations and labels.
+/// Decodes and checks a canonical sample: a list of locations, one of values, and labels.
+#[inline(always)]
+pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
+    let mut fields = Fields::new(cx.bytes, message.start, message.end);
+    let mut next = |cell: usize| fields.again(message.shape.tags[cell]);
+    let (locations, values) = (next(LOCATIONS)?, next(VALUES)?);
+    let (mut bodies, mut count) = ([(0, 0); MOST_LABELS], 0);
+    while let Some(body) = next(LABELS) {
+        *bodies.get_mut(count)? = body;
+        count += 1;
+    }
+    if fields.at() != message.end || count as u64 > cx.limits.max_attributes_per_item {
+        return None;
+    }
+    let columns = Columns::canonical(cx, values)?;
+    let bodies = bodies.get(..count)?;
+    let mut labels = [labels::LabelRow::default(); MOST_LABELS];
+    let labels = labels.get_mut(..count)?;
+    labels::canonical(cx, bodies, labels)?;
+    let ids = cx.payload.locations.end()?;
+    let depth = cx.plain(Table::Location, &(locations.0..locations.1), 1, 1..ids)?;
+    rules(cx, columns.iter().len(), depth, &First)?;
+    if cx.profile.compares {
+        let packed = cx.bytes.get(locations.0..locations.1).unwrap_or_default();
+        let stack = cx.payload.fingerprint(packed);
+        let key = identity_of(cx, stack, bodies.iter().copied());
+        is_new(cx, key, message.row(), &First)?;
+    }
+    add_up(cx, columns.iter());
+    for labels::LabelRow { key, text, unit, .. } in labels {
+        [*key, *text, *unit].into_iter().for_each(|text| cx.tables.mark(Table::String, text));
+    }
+    bodies.iter().for_each(|(start, end)| cx.owns(Noun::Label, end - start));
+    Some(())
+}
+
+/// It has a value for each sample type, and some locations, within the limit.
+#[inline(always)]
+fn rules(cx: &mut CheckContext<'_>, values: usize, depth: usize, out: &impl Sink) -> Option<()> {
+    let (types, most) = (cx.profile.types, cx.limits.max_stack_depth);
+    if values != types && types > 0 {
+        let found = Counted(values, "value");
+        out.found(cx, |cx, at| cx.report(&PP1003, at.field(VALUES), found, types))?;
+    }
+    if depth == 0 {
+        out.found(cx, |cx, at| cx.report(&PP1033, Position::at(at.start), "", ""))?;
+    }
+    if depth as u64 > most {
+        let found = Counted(depth, "location");
+        out.found(cx, |cx, at| cx.report(&OP9005, at.field(LOCATIONS), found, most))?;
+    }
+    Some(())
+}
+
+/// No other sample has its locations and labels.
 ///
 /// Only if `PP1032` is asked: it takes a fingerprint of each sample and 16 bytes to remember it.
-fn repeated(cx: &mut CheckContext<'_>, record: &Record) {
-    if !cx.profile.compares {
-        return;
+#[inline(always)]
+fn is_new(cx: &mut CheckContext<'_>, key: u128, row: usize, out: &impl Sink) -> Option<()> {
+    if let Some(first) = cx.profile.identities.before(key, row as u32) {
+        out.found(cx, |cx, at| cx.report(&PP1032, Position::at(at.start), "", first))?;
     }
-    let number = SAMPLE.number(Version::Pprof, "label");
-    let fields = Fields::new(cx.bytes, record.start, record.end);
-    let labels = fields.filter(|(found, _)| *found == number).filter_map(|(_, body)| body);
-    let stack = stack_of(cx, record);
-    let print = identity_of(cx, stack, labels);
-    let row = cx.row() as u32;
-    if let Some(first) = cx.profile.identities.before(print, row) {
-        let bound = first.to_string();
-        cx.report(&PP1032, Position::at(record.start), "", bound);
-    }
+    Some(())
 }
 
 /// The fingerprint of the locations of a sample, as one packed list has them: google/pprof writes lists of one or two
@@ -97,11 +130,10 @@ fn stack_of(cx: &mut CheckContext<'_>, record: &Record) -> u128 {
 
 /// The key of a sample: the fingerprint of its locations, and its labels.
 ///
-/// Shared with [`canonical`](crate::check::canonical), or the two would not recognize each other's samples.
 /// Fingerprints of labels are added up: their order does not count, as google/pprof sorts them, and two equal ones do
 /// not cancel out. That of the locations is turned, so that it cannot be taken for one of a label.
 #[inline(always)]
-pub(crate) fn identity_of(
+fn identity_of(
     cx: &mut CheckContext<'_>,
     stack: u128,
     labels: impl Iterator<Item = (usize, usize)>,
@@ -113,54 +145,4 @@ pub(crate) fn identity_of(
         print = print.wrapping_add(cx.payload.fingerprint(label));
     }
     print
-}
-
-/// How keys begin that only pprof itself uses.
-pub(crate) const RESERVED: &[u8] = b"pprof::";
-
-/// Cells of `Label`.
-const KEY: usize = LABEL.cell("key_strindex");
-const STR: usize = LABEL.cell("str_strindex");
-const NUM: usize = LABEL.cell("num");
-const UNIT: usize = LABEL.cell("num_unit_strindex");
-
-/// A label.
-///
-/// 0 is "not there" for each of the four. Units are kept by key for the whole file, and compared as
-/// rows first, as texts where the rows differ. A conflict is folded by key.
-pub(crate) fn label(cx: &mut CheckContext<'_>, record: &Record) {
-    let (key, text) = (record.number(KEY), record.number(STR));
-    let (number, unit) = (record.number(NUM), record.number(UNIT));
-    let here = Position::at(record.start);
-    let in_key = record.field(KEY);
-    match cx.string(key) {
-        _ if key == 0 => cx.report(&PP1017, in_key, "", ""),
-        Some(b"") => cx.report(&PP1017, in_key, "", ""),
-        Some(name) if name.starts_with(RESERVED) => {
-            cx.report(&PP1019, in_key, Shown(name), "");
-        }
-        _ => {}
-    }
-    if text != 0 && number != 0 {
-        cx.report(&PP1015, here, "str and num", "one of them");
-    }
-    if text != 0 && unit != 0 {
-        let shown = Shown(cx.string(unit).unwrap_or_default());
-        cx.report(&PP1016, record.field(UNIT), shown, "");
-    }
-    if text == 0 && number == 0 && unit == 0 {
-        cx.report(&PP1037, here, "", "");
-    }
-    if text == 0 && unit != 0 {
-        let known = *cx.payload.units.entry(key).or_insert(unit);
-        let same = match (cx.string(known), cx.string(unit)) {
-            (Some(known), Some(unit)) => cx.memo.same(known, unit),
-            (known, unit) => known == unit,
-        };
-        if known != unit && !same {
-            let found = Shown(cx.string(unit).unwrap_or_default()).to_string();
-            let bound = Shown(cx.string(known).unwrap_or_default()).to_string();
-            cx.report_folded(&PP1040, key, record.field(UNIT), found, bound);
-        }
-    }
 }

@@ -28,14 +28,14 @@ pub(crate) fn message(cx: &mut CheckContext<'_>, record: &Record, of: Receiver) 
         Noun::Sample => sample(cx, record, of),
         Noun::Stack => stack(cx, record),
         Noun::Location if record.count(LOCATION_ATTRIBUTES) > 0 => {
-            cx.report_folded(&OP9205, 0, record.field(LOCATION_ATTRIBUTES), "", "");
+            cx.findings.report_folded(&OP9205, 0, record.field(LOCATION_ATTRIBUTES), "", "");
         }
         Noun::Line if record.number(COLUMN) > 0 => {
-            cx.report_folded(&OP9207, 0, record.field(COLUMN), record.number(COLUMN), "");
+            cx.findings.report_folded(&OP9207, 0, record.field(COLUMN), record.number(COLUMN), "");
         }
         Noun::KeyValue => key(cx, record),
         Noun::AnyValue if record.has(TEXT_STRINDEX) => {
-            cx.report_folded(
+            cx.findings.report_folded(
                 &OP9202,
                 1,
                 record.field(TEXT_STRINDEX),
@@ -112,7 +112,7 @@ fn sample(cx: &mut CheckContext<'_>, record: &Record, of: Receiver) {
         cx.report(&OP9208, record.field(VALUES), Counted(values, "value"), "1 value");
     }
     if record.count(TIMES) > 0 {
-        cx.report_folded(&OP9206, 0, record.field(TIMES), "", "");
+        cx.findings.report_folded(&OP9206, 0, record.field(TIMES), "", "");
     }
     for (position, row) in cx.numbers(record, ATTRIBUTES).enumerate() {
         let Some(attribute) = usize::try_from(row).ok().and_then(|row| cx.attributes.get(row))
@@ -131,7 +131,7 @@ fn sample(cx: &mut CheckContext<'_>, record: &Record, of: Receiver) {
                 false => cx.element(&OP9204, record, ATTRIBUTES, position),
             };
             let name = Shown(lists::key_of(cx, row)).to_string();
-            cx.report_folded(&OP9204, key, spot, name, "a string");
+            cx.findings.report_folded(&OP9204, key, spot, name, "a string");
         }
     }
 }
@@ -186,7 +186,13 @@ fn stack(cx: &mut CheckContext<'_>, record: &Record) {
     let frames = record.count(LOCATIONS);
     if frames > FRAMES {
         let found = format_args!("{frames} frames").to_string();
-        cx.report_as(&OP9210, Some(Severity::Warning), record.field(LOCATIONS), found, FRAMES);
+        cx.findings.report_as(
+            &OP9210,
+            Some(Severity::Warning),
+            record.field(LOCATIONS),
+            found,
+            FRAMES,
+        );
     }
 }
 
@@ -200,7 +206,7 @@ const KEY_STRINDEX: usize = KEY_VALUE.cell("key_strindex");
 /// The two rules contradict each other on purpose; only the one that the receiver demands is asked.
 fn key(cx: &mut CheckContext<'_>, record: &Record) {
     if record.number(KEY_STRINDEX) != 0 {
-        cx.report_folded(
+        cx.findings.report_folded(
             &OP9202,
             0,
             record.field(KEY_STRINDEX),
@@ -210,6 +216,6 @@ fn key(cx: &mut CheckContext<'_>, record: &Record) {
     }
     let text = cx.body(record, KEY);
     if !text.is_empty() && cx.tables.len(Table::String) > 0 {
-        cx.report_folded(&OP9203, 0, record.field(KEY), Shown(text), "a reference");
+        cx.findings.report_folded(&OP9203, 0, record.field(KEY), Shown(text), "a reference");
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn is_coarse(time: i128) -> bool {
 /// Half-open, as ranges are since 1.4. Used by [`canonical`](crate::check::canonical), for which a false
 /// alarm costs only time.
 #[inline(always)]
-pub(crate) fn usual_times(cx: &CheckContext<'_>) -> Range<u64> {
+fn usual_times(cx: &CheckContext<'_>) -> Range<u64> {
     let (from, to) = cx.profile.range.unwrap_or((i128::MIN, i128::MAX));
     let least = if is_comparable(cx) { COARSE.end } else { 1 };
     let within = |time: i128| u64::try_from(time).unwrap_or(u64::MAX);
@@ -45,28 +45,40 @@ fn is_comparable(cx: &CheckContext<'_>) -> bool {
     cx.profile.time == 0 || cx.profile.time >= COARSE.end
 }
 
-/// The timestamps of a sample.
-///
-/// One comparison chain per time. Whether they ascend is told once for a sample.
-#[inline(always)]
-pub(super) fn timestamps(cx: &mut CheckContext<'_>, record: &Record) {
-    let signed = |time: u64| i128::from(time);
-    let (from, to) = cx.profile.range.unwrap_or((i128::MIN, i128::MAX));
-    let inclusive = cx.version == Version::V1_3;
-    let comparable = is_comparable(cx);
-    let mut last = i128::MIN;
-    let mut sorted = true;
-    for (row, time) in cx.numbers(record, TIMES).enumerate() {
-        let time = signed(time);
-        sorted &= time >= last;
-        last = time;
-        let inside = time >= from && (time < to || (inclusive && time == to));
-        if inside && time != 0 && !(comparable && is_coarse(time)) {
-            continue;
-        }
-        unusual_time(cx, record, row, time, (comparable, inside));
+/// Timestamps, looked through.
+pub(super) struct Times {
+    usual: Range<u64>,
+    last: u64,
+    pub(super) count: usize,
+    pub(super) are_usual: bool,
+    pub(super) are_sorted: bool,
+}
+
+impl Times {
+    /// No timestamps of the profile that is walked.
+    #[inline(always)]
+    pub(super) fn new(cx: &CheckContext<'_>) -> Self {
+        Self { usual: usual_times(cx), last: 0, count: 0, are_usual: true, are_sorted: true }
     }
-    if !sorted {
+
+    #[inline(always)]
+    pub(super) fn add(&mut self, time: u64) {
+        self.are_sorted &= time >= self.last;
+        self.are_usual &= self.usual.contains(&time);
+        (self.last, self.count) = (time, self.count + 1);
+    }
+}
+
+/// The timestamps of a sample. Whether they ascend is told once for a sample.
+pub(super) fn timestamps(cx: &mut CheckContext<'_>, record: &Record) {
+    let mut times = Times::new(cx);
+    cx.numbers(record, TIMES).for_each(|time| times.add(time));
+    if !times.are_usual {
+        for (row, time) in cx.numbers(record, TIMES).enumerate() {
+            unusual_time(cx, record, row, time.into());
+        }
+    }
+    if !times.are_sorted {
         cx.report(&OP4013, record.field(TIMES), "", "");
     }
 }
@@ -77,13 +89,11 @@ pub(super) fn timestamps(cx: &mut CheckContext<'_>, record: &Record) {
 /// seconds too, which is said besides for Parca alone, since that is what it refuses. It takes a time at the end. A
 /// profile that lasts 0 ns contains no time at all, which the finding says instead of an empty range.
 #[cold]
-fn unusual_time(
-    cx: &mut CheckContext<'_>,
-    record: &Record,
-    row: usize,
-    time: i128,
-    (comparable, inside): (bool, bool),
-) {
+fn unusual_time(cx: &mut CheckContext<'_>, record: &Record, row: usize, time: i128) {
+    let (from, to) = cx.profile.range.unwrap_or((i128::MIN, i128::MAX));
+    let inclusive = cx.version == Version::V1_3;
+    let inside = time >= from && (time < to || (inclusive && time == to));
+    let comparable = is_comparable(cx);
     let odd = match () {
         () if time == 0 => Some((&OP4015, String::new())),
         () if comparable && is_coarse(time) => Some((&OP4014, time.to_string())),
@@ -105,5 +115,5 @@ fn unusual_time(
     };
     let severity = OP4012.level(Some(cx.version)).filter(|_| of_parca && time == to);
     let spot = cx.element(&OP4012, record, TIMES, row);
-    cx.report_as(&OP4012, severity, spot, time, bound);
+    cx.findings.report_as(&OP4012, severity, spot, time, bound);
 }

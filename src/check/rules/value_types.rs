@@ -31,11 +31,7 @@ pub(crate) fn sample_types(cx: &CheckContext<'_>, record: &Record) -> Vec<(usize
         let body = record.body(TYPES);
         return record.get(TYPES).map(|_| (body.start, body.end)).into_iter().collect();
     }
-    if !record.has(TYPES) {
-        return Vec::new();
-    }
-    let fields = Fields::new(cx.bytes, record.start, record.end);
-    fields.filter(|(number, _)| *number == slot.field.number).filter_map(|(_, body)| body).collect()
+    attributes::bodies(cx, record, TYPES).collect()
 }
 
 /// Type and unit of a value type; empty where they are not named, `None` where they lead nowhere.
@@ -154,7 +150,7 @@ fn temporality(cx: &mut CheckContext<'_>, lasted: bool, row: Option<usize>, body
         0 => {
             // Of what was measured over no known time nobody can tell whether it is a change.
             let unknown = (!lasted).then_some(Severity::Info);
-            cx.report_as(&OP2012, unknown, spot, 0, "1 (delta) or 2 (cumulative)");
+            cx.findings.report_as(&OP2012, unknown, spot, 0, "1 (delta) or 2 (cumulative)");
         }
         2 => cx.report(&OP2013, spot, "", ""),
         _ => {}

@@ -1,29 +1,47 @@
-//! Stacks: lists of locations and nothing else, of which many are proved at once.
+//! Stacks: lists of locations and nothing else. Canonical stacks are decoded in blocks.
 //!
-//! What a proof of a list costs, reading it, the largest of its numbers and a look for bytes of zeros, is paid once
-//! for a block of stacks, whose bytes are one stretch of the payload, all of it varints.
+//! A block is one stretch of the payload, and all of it is varints. So one decoding, one maximum and one search for bytes
+//! of zeros show that every reference of up to 64 stacks leads to a row other than the null location.
 //!
 //! ```text
 //! one stack     3a 05 │ 0a 03 07 08 09         tag and length of the row, tag and length of the list, three rows
 //! a block       up to 64 of them: one decoding, one maximum, one search for zeros over all of their bytes
 //! ```
 
-use super::message::Message;
-use super::run::Run;
-use crate::check::context::CheckContext;
-use crate::check::fields::{Body, Fields};
-use crate::check::rules::limits;
-use crate::schema::{Noun, STACK, Table};
+use super::*;
+use crate::check::canonical::Message;
+use crate::check::fields::Body;
+use crate::check::run::Run;
 use crate::wire::read::Reader;
 
 /// Cell of the only field of a stack.
 const LOCATION_INDICES: usize = STACK.cell("location_indices");
 
-/// A stack, wherever it is.
-///
-/// Asked one by one from the first block on that cannot be proved as a whole.
+/// Checks a stack in a record. Row 0 is the empty stack. A stack with several null locations is one finding.
+pub(crate) fn stack(cx: &mut CheckContext<'_>, record: &Record) {
+    let first = cx.row() == 0;
+    let depth = record.count(LOCATION_INDICES);
+    if first {
+        return;
+    }
+    if depth == 0 {
+        zero::extra(cx, record);
+        cx.report(&OP4008, Position::at(record.start), "", "");
+        return;
+    }
+    if depth as u64 > cx.limits.max_stack_depth {
+        let most = cx.limits.max_stack_depth;
+        cx.report(&OP9005, record.field(LOCATION_INDICES), Counted(depth, "location"), most);
+    }
+    if let Some(row) = cx.numbers(record, LOCATION_INDICES).position(|index| index == 0) {
+        let spot = cx.element(&OP4009, record, LOCATION_INDICES, row);
+        cx.report(&OP4009, spot, 0, "");
+    }
+}
+
+/// Decodes a canonical stack: its references lead to rows, and none to the null location.
 #[inline(always)]
-fn stack(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
+fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
     let (start, end) = indices(cx, message)?;
     cx.plain(Table::Location, &(start..end), 0, 1..cx.tables.len(Table::Location))?;
     cx.tables.note_plain(Table::Stack, message.row());
@@ -32,8 +50,7 @@ fn stack(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
 
 /// The body of a stack's list, if it has nothing else.
 ///
-/// More bytes than frames are allowed may still be fewer frames; such a stack is walked, which
-/// counts.
+/// A list of more bytes than the limit allows frames may still have fewer frames: the walk counts them.
 #[inline(always)]
 fn indices(cx: &CheckContext<'_>, message: &Message) -> Option<Body> {
     let mut fields = Fields::new(cx.bytes, message.start, message.end);
@@ -42,10 +59,10 @@ fn indices(cx: &CheckContext<'_>, message: &Message) -> Option<Body> {
     (fits && start < end && message.row() > 0).then_some((start, end))
 }
 
-/// Passes over a run of stacks. Up to [`BLOCK`] of them are proved at once; where that fails all that are left are asked
-/// one by one, so that none is asked more than twice.
+/// Passes over a run of stacks, in blocks of up to [`BLOCK`]. After the first block that fails, the rest are decoded one
+/// by one, so no stack is decoded more than twice here.
 #[inline(never)]
-pub(super) fn stacks(cx: &mut CheckContext<'_>, run: &mut Run<'_, '_>) -> bool {
+pub(crate) fn stacks(cx: &mut CheckContext<'_>, run: &mut Run<'_, '_>) -> bool {
     while run.message.row() % BLOCK == 1 {
         match run.together(|run| block(cx, run)) {
             Some(true) => {}
@@ -53,18 +70,16 @@ pub(super) fn stacks(cx: &mut CheckContext<'_>, run: &mut Run<'_, '_>) -> bool {
             None => break,
         }
     }
-    run.pass(cx, stack)
+    run.pass(cx, canonical)
 }
 
-/// How many stacks are proved at once.
-///
-/// In stacks: enough to share the fixed costs, few enough to be asked again.
+/// The stacks of a block: enough to share the fixed costs, few enough to decode again.
 const BLOCK: usize = 64;
 
-/// Proves stacks up to the end of a block or of the run: whether there are more.
+/// Passes over stacks up to the end of a block or of the run, and tells whether the run has more.
 ///
-/// Tags and lengths are varints as well, so all bytes of a block are read as one list, and what those four numbers of each
-/// stack were counted for is taken back. Where one of them is no row of the table, the block is not proved.
+/// Tags and lengths are varints as well, so all bytes of a block are read as one list; the uses that those four numbers of
+/// each stack counted are released. A block fails where one of them is not a row of the table.
 fn block(cx: &mut CheckContext<'_>, run: &mut Run<'_, '_>) -> Option<bool> {
     let first = run.message;
     let (mut more, mut end, mut owned) = (true, 0, cx.payload.owned);
@@ -99,7 +114,7 @@ fn block(cx: &mut CheckContext<'_>, run: &mut Run<'_, '_>) -> Option<bool> {
     Some(more)
 }
 
-/// How many bytes the tag and the length of a message or list take that has so many.
+/// The bytes of the tag and the length of a message or list.
 fn header(length: usize) -> usize {
     if length < 0x80 { 2 } else { 3 }
 }

@@ -7,12 +7,12 @@
 //! run          shape of the rows, their tag (12), the row at hand; ends at the first other tag
 //! ```
 
-use super::message::Message;
-use crate::check::context::CheckContext;
-use crate::check::fields::{Body, Fields};
-use crate::check::findings::Step;
-use crate::check::layout::{MessageLayout, Slot};
-use crate::check::rules::limits;
+use super::canonical::Message;
+use super::context::CheckContext;
+use super::fields::{Body, Fields};
+use super::findings::Step;
+use super::layout::{MessageLayout, Slot};
+use super::rules::limits;
 
 /// The messages of a field and the one of them that is next.
 pub(crate) struct Run<'f, 'a> {
@@ -46,7 +46,7 @@ impl<'f, 'a> Run<'f, 'a> {
     }
 
     /// The byte that each message begins with.
-    pub(super) fn tag(&self) -> u16 {
+    pub(crate) fn tag(&self) -> u16 {
         self.tag
     }
 
@@ -62,7 +62,7 @@ impl<'f, 'a> Run<'f, 'a> {
     /// What the messages take when they are decoded is added up here, since they are not walked.
     // In a frame of its own: what is walked deep has small ones.
     #[inline(never)]
-    pub(super) fn pass(
+    pub(crate) fn pass(
         &mut self,
         cx: &mut CheckContext<'_>,
         fine: impl Fn(&mut CheckContext<'_>, &Message) -> Option<()>,
@@ -83,7 +83,7 @@ impl<'f, 'a> Run<'f, 'a> {
     /// Goes on as far as `prove` does, or stays where it is if that fails.
     ///
     /// For proofs of several messages at once, which fail as a whole.
-    pub(super) fn together<R>(&mut self, prove: impl FnOnce(&mut Self) -> Option<R>) -> Option<R> {
+    pub(crate) fn together<R>(&mut self, prove: impl FnOnce(&mut Self) -> Option<R>) -> Option<R> {
         let before = (self.message, *self.fields);
         let proved = prove(self);
         if proved.is_none() {

@@ -1,25 +1,44 @@
-//! What proving a message fine takes: where it is, what is known of tables, and short lists of attributes.
+//! Decodes messages that are written canonically, as nearly all are: fields by number, each once and in its shortest form.
 //!
-//! Two kinds of things: [`Message`], the place of a message with the path to it, and small
-//! questions to the state ([`CheckContext`]) that end a proof with `None`. `Option<()>` instead of `bool`, so
-//! that a proof is a sequence of `?`.
+//! A decoder here asks for the fields of a message in order, by the byte that each begins with in this version. A number
+//! that is 0 or not in its shortest form, an empty list, an unknown or repeated field, and another order leave bytes
+//! behind or pass the end ([`Short`]), so one comparison at the end ([`is_done`](Short::is_done)) rejects them all.
+//! A rejected message is walked.
+//!
+//! ```text
+//! run of rows   12 09 │ 10 81 02 1a 04 … │ 12 07 │ …      one loop for each kind of message
+//! row           asked for field 1, 2, 3 … by the byte that each begins with in this version
+//! ```
+//!
+//! Each decoder is next to the rules of its message. It fills the row that [the rules](super::sink) take:
+//!
+//! | message | also walked |
+//! |---|---|
+//! | sample | the first of a profile, one with negative values, one with timestamps before 1.8 |
+//! | location, function | row 0 of OTLP |
+//! | stack | row 0, an empty one, one longer than 16 kB |
+//! | attribute | a key that the conventions know, a value that is no text or integer, all before 1.8 |
+//!
+//! Messages of more than 256 bytes are walked, but for stacks and pprof's samples. A decoder changes no state before the
+//! message has passed: then it counts what the message refers to, which the walk counts field by field. A row that equals
+//! its [form](super::canonical_form) is noted as plain.
 
 use std::fmt::Display;
-use std::ops::Range;
 
-use crate::check::context::{CheckContext, FEW};
-use crate::check::fields::Fields;
-use crate::check::findings::{Position, Step};
-use crate::check::layout::MessageLayout;
-use crate::check::rule::Rule;
-use crate::check::rules::limits;
+use super::context::{CheckContext, FEW};
+use super::fields::{Body, Fields};
+use super::findings::{Position, Step};
+use super::layout::MessageLayout;
+use super::lists::Distinct;
+use super::rule::Rule;
+use super::rules::limits;
 use crate::schema::{Noun, Table};
 use crate::wire::short::Short;
 
 /// The fields of a message of up to 256 bytes: more lines, timestamps and texts than those of 64 have.
-pub(super) type Window<'a> = Short<'a, 264>;
+pub(crate) type Window<'a> = Short<'a, 264>;
 
-/// A message that may be fine.
+/// A message that may be canonical.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Message {
     /// Its version's layout: the tags of its fields by cell.
@@ -36,7 +55,7 @@ impl Message {
     ///
     /// `None` also near the end of a payload, where the window does not fit.
     #[inline(always)]
-    pub(super) fn short<'a>(&self, cx: &CheckContext<'a>) -> Option<Window<'a>> {
+    pub(crate) fn fields<'a>(&self, cx: &CheckContext<'a>) -> Option<Window<'a>> {
         Window::within(cx.bytes, self.start, self.end)
     }
 
@@ -45,7 +64,7 @@ impl Message {
     /// A copy of the step is enough for a finding; the path itself is not touched while messages
     /// are proved.
     #[inline(always)]
-    pub(super) fn next(&mut self, tag: u16, fields: &mut Fields<'_>) -> bool {
+    pub(crate) fn next(&mut self, tag: u16, fields: &mut Fields<'_>) -> bool {
         let Some(row) = self.step.row else { return false };
         self.step.row = Some(row + 1);
         let Some((start, end)) = fields.again(tag) else { return false };
@@ -57,18 +76,18 @@ impl Message {
     ///
     /// A window counts from the message, a payload from its own beginning.
     #[inline(always)]
-    pub(super) fn within(&self, part: &Window<'_>) -> Range<usize> {
+    pub(crate) fn within(&self, part: &Window<'_>) -> Body {
         let start = self.start + part.at();
-        start..start + part.left()
+        (start, start + part.left())
     }
 
-    /// Which row of its table it is; 0 where it is none.
-    pub(super) fn row(&self) -> usize {
+    /// Its row in its table, or 0 without a table.
+    pub(crate) fn row(&self) -> usize {
         self.step.row.unwrap_or(0) as usize
     }
 
     /// How many bytes it has.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.end - self.start
     }
 }
@@ -78,15 +97,15 @@ impl CheckContext<'_> {
     ///
     /// For use with `?`.
     #[inline(always)]
-    pub(super) fn has(&self, table: Table, row: u64) -> Option<()> {
+    pub(crate) fn has(&self, table: Table, row: u64) -> Option<()> {
         (row < self.tables.len(table)).then_some(())
     }
 
-    /// Raises a finding that is no reason to look at a message again: nearly all of them may have it.
+    /// Reports a finding that may be common to nearly all messages of a kind: no reason to walk them.
     ///
     /// `steps` lead from the path of the walk to the message, and are taken off again.
     #[cold]
-    pub(super) fn tell(
+    pub(crate) fn tell(
         &mut self,
         rule: &'static Rule,
         steps: &[Step],
@@ -104,69 +123,48 @@ impl CheckContext<'_> {
     }
 
     /// The row of a reference from one row of a table to another; pprof's are ids.
-    ///
-    /// `None` where it leads nowhere, which ends the proof; the walk says so.
     #[inline(always)]
-    pub(super) fn row_of<const PPROF: bool>(&self, table: Table, reference: u64) -> Option<u64> {
+    pub(crate) fn row_of<const PPROF: bool>(&self, table: Table, reference: u64) -> Option<u64> {
         match PPROF {
             true => self.payload.ids_of(table)?.row(reference),
             false => self.has(table, reference).map(|()| reference),
         }
     }
 
-    /// Whether there is nothing to say of the id of a row.
-    ///
-    /// Of pprof: the number of the row plus 1, and no earlier row has it. OTLP has no ids to be
-    /// unusual.
-    #[inline(always)]
-    pub(super) fn is_usual_id<const PPROF: bool>(&self, table: Table, row: usize, id: u64) -> bool {
-        let row = row as u64;
-        !PPROF || (id == row + 1 && self.row_of::<PPROF>(table, id) == Some(row))
-    }
-
     /// Adds what the message would take when it is decoded, as [`limits::owned`] does of those that are walked.
-    pub(super) fn owns(&mut self, kind: Noun, length: usize) {
+    pub(crate) fn owns(&mut self, kind: Noun, length: usize) {
         self.payload.owned += limits::size(kind) + length as u64;
     }
 }
 
-/// A list of references to attributes, each of another key; an empty one where there is none.
+/// A list of references to attributes of different keys. Empty for a message without a list.
 ///
 /// Borrowed from the payload: the list is read once for the proof and once more by those who need
 /// its rows.
 #[derive(Clone, Copy, Default)]
-pub(super) struct ShortList<'a> {
+pub(crate) struct ShortList<'a> {
     /// At its first number.
     body: Option<Window<'a>>,
-    /// At most [`FEW`].
+    /// At most eight.
     len: usize,
 }
 
 impl<'a> ShortList<'a> {
-    /// The list in the body of a field, if there is nothing to say of it.
-    ///
-    /// `None` for the null attribute (since 1.8), a row that is not there or has no key, a key that
-    /// came before or shares its bit with one, and more than eight.
+    /// The list in the body of a field, of up to eight [distinct](Distinct) attributes.
     #[inline(always)]
-    pub(super) fn of(cx: &CheckContext<'_>, body: Option<Window<'a>>) -> Option<Self> {
+    pub(crate) fn of(cx: &CheckContext<'_>, body: Option<Window<'a>>) -> Option<Self> {
         let Some(mut rest) = body else { return Some(Self::default()) };
-        let (mut keys, mut len) = (0, 0);
+        let mut distinct = Distinct::default();
         while !rest.is_over() {
-            let row = rest.packed_shortest();
-            let key = cx.attributes.get(usize::try_from(row).ok()?)?.bit;
-            if key & !keys == 0 {
-                return None;
-            }
-            (keys, len) = (keys | key, len + 1);
+            distinct.add(cx, rest.packed_shortest())?;
         }
-        // Where fewer are allowed, nothing is proved here.
-        (rest.is_done() && len <= FEW).then_some(Self { body, len })
+        (rest.is_done() && distinct.len <= FEW).then_some(Self { body, len: distinct.len })
     }
 
     /// The rows it refers to, as they are written; read again, which costs less than keeping them, as most lists are asked
     /// for their keys alone.
     #[inline(always)]
-    pub(super) fn rows(self) -> impl ExactSizeIterator<Item = u64> {
+    pub(crate) fn rows(self) -> impl ExactSizeIterator<Item = u64> {
         let mut body = self.body;
         (0..self.len).map(move |_| body.as_mut().map_or(0, Window::packed_shortest))
     }
@@ -175,7 +173,7 @@ impl<'a> ShortList<'a> {
     ///
     /// Last of a proof, as all noting is.
     #[inline(always)]
-    pub(super) fn mark(self, cx: &mut CheckContext<'_>) {
+    pub(crate) fn mark(self, cx: &mut CheckContext<'_>) {
         if !cx.tables.unmarked {
             self.rows().for_each(|row| cx.tables.mark(Table::Attribute, row));
         }

@@ -1,0 +1,105 @@
+//! Functions, of OTLP and of pprof.
+
+use super::*;
+use crate::check::canonical::Message;
+use crate::check::sink::{First, Sink};
+use crate::check::text;
+
+/// Cells of `Function`.
+const ID: usize = FUNCTION.cell("id");
+const NAME: usize = FUNCTION.cell("name_strindex");
+const SYSTEM_NAME: usize = FUNCTION.cell("system_name_strindex");
+const FILENAME: usize = FUNCTION.cell("filename_strindex");
+const START_LINE: usize = FUNCTION.cell("start_line");
+
+/// A row of the function table.
+struct FunctionRow {
+    id: u64,
+    names: [u64; 3],
+    start_line: i64,
+}
+
+/// Checks a function in a record.
+pub(crate) fn function<const PPROF: bool>(cx: &mut CheckContext<'_>, record: &Record) {
+    if !PPROF && zero::is_zero_row(cx, record) {
+        return;
+    }
+    let (id, start_line) = (record.number(ID), record.signed(START_LINE));
+    let names = [NAME, SYSTEM_NAME, FILENAME].map(|cell| record.number(cell));
+    let function = FunctionRow { id, names, start_line };
+    rules::<PPROF>(cx, &function, cx.row(), record);
+}
+
+/// Decodes and checks a canonical function.
+#[inline(always)]
+pub(crate) fn canonical<const PPROF: bool>(
+    cx: &mut CheckContext<'_>,
+    message: &Message,
+) -> Option<()> {
+    let (mut fields, tags, row) = (message.fields(cx)?, &message.shape.tags, message.row());
+    let id = fields.exact(tags[ID]);
+    let (name, system_name) = (fields.exact(tags[NAME]), fields.exact(tags[SYSTEM_NAME]));
+    let names = [name, system_name, fields.exact(tags[FILENAME])];
+    let start_line = fields.exact(tags[START_LINE]) as i64;
+    if !fields.is_done() || (row == 0 && !PPROF) {
+        return None;
+    }
+    rules::<PPROF>(cx, &FunctionRow { id, names, start_line }, row, &First)?;
+    for name in names {
+        cx.has(Table::String, name)?;
+    }
+    for name in names {
+        cx.tables.mark(Table::String, name);
+    }
+    if id == 0 {
+        cx.tables.note_plain(Table::Function, row);
+    }
+    Some(())
+}
+
+/// Its lines count from 1, and it has a name; of pprof an id.
+///
+/// A name that is out of range is another finding.
+#[inline(always)]
+fn rules<const PPROF: bool>(
+    cx: &mut CheckContext<'_>,
+    function: &FunctionRow,
+    row: usize,
+    out: &impl Sink,
+) -> Option<()> {
+    if function.start_line < 0 {
+        let rule = if PPROF { &PP1036 } else { &OP7006 };
+        out.found(cx, |cx, at| cx.report(rule, at.field(START_LINE), at.signed(START_LINE), ""))?;
+    }
+    if PPROF {
+        return pprof_rows::id(cx, (ID, function.id), (Table::Function, row), &PP1006, out);
+    }
+    let is_empty = |name| name == 0 || cx.string(name).is_some_and(<[u8]>::is_empty);
+    let [name, system_name, filename] = function.names;
+    if is_empty(name) && is_empty(system_name) && is_empty(filename) {
+        out.found(cx, |cx, at| cx.report(&OP7008, Position::at(at.start), "", ""))?;
+    }
+    Some(())
+}
+
+/// The start lines of all functions, for [`lines`](super::location) before them. Empty if no rule asks for them.
+///
+/// Nearly all functions lack one, and a search for the byte of its tag shows that: only a function with that byte is
+/// decoded.
+pub(crate) fn start_lines(cx: &mut CheckContext<'_>) -> Vec<i64> {
+    let Some(shape) = cx.shapes.find(Noun::Function).filter(|_| cx.findings.asks(&OP7014)) else {
+        return Vec::new();
+    };
+    let mut record = cx.pool.lend();
+    let tag = shape.tags[START_LINE] as u8;
+    let rows = cx.tables.rows[Table::Function as usize].iter();
+    rows.map(|(start, end)| {
+        let (start, end) = (*start as usize, *end as usize);
+        if !text::has(cx.bytes.get(start..end).unwrap_or_default(), tag) {
+            return 0;
+        }
+        cx.peek_into(shape, start, end, &mut record);
+        record.signed(START_LINE)
+    })
+    .collect()
+}

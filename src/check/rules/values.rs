@@ -1,0 +1,135 @@
+//! The values of samples, their sums, and the rules about both.
+
+use super::*;
+use crate::check::sink::Sink;
+use crate::wire::read::Reader;
+use crate::wire::write::varint_len;
+
+/// Cell of the values of a sample.
+const VALUES: usize = SAMPLE.cell("values");
+/// Cell of the samples of a profile.
+const SAMPLES: usize = PROFILE.cell("samples");
+
+/// The values of a sample, summed up.
+///
+/// By two sets of bits the loop over values has no branch: all values are 0, or all are 1, where a set is empty.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Values {
+    pub(super) count: usize,
+    pub(super) sum: i128,
+    /// The bits that any of them has.
+    bits: u64,
+    /// The bits in which any of them differs from 1.
+    not_one: u64,
+}
+
+impl Values {
+    #[inline(always)]
+    pub(super) fn of(values: impl Iterator<Item = u64>) -> Self {
+        values.fold(Self::default(), Self::and)
+    }
+
+    /// These values and one more.
+    #[inline(always)]
+    pub(super) fn and(self, value: u64) -> Self {
+        Self {
+            count: self.count + 1,
+            sum: self.sum + i128::from(value as i64),
+            bits: self.bits | value,
+            not_one: self.not_one | (value ^ 1),
+        }
+    }
+
+    /// Whether all are 1; also of no values.
+    pub(super) fn are_one(self) -> bool {
+        self.not_one == 0
+    }
+
+    /// No value is negative.
+    #[inline(always)]
+    pub(super) fn rules(self, cx: &mut CheckContext<'_>, out: &impl Sink) -> Option<()> {
+        if (self.bits as i64) < 0 {
+            out.found(cx, |cx, at| {
+                let mut values = cx.numbers(at, VALUES).map(|value| value as i64).enumerate();
+                if let Some((row, value)) = values.find(|(_, value)| *value < 0) {
+                    let spot = cx.element(&OP4016, at, VALUES, row);
+                    cx.report(&OP4016, spot, value, "");
+                }
+            })?;
+        }
+        Some(())
+    }
+
+    /// Tells of values that are all 0, as profilers write in bulk: it is no anomaly.
+    #[inline(always)]
+    pub(super) fn note(self, cx: &mut CheckContext<'_>, steps: &[Step], spot: Position) {
+        if self.bits == 0 && self.count > 0 && cx.check_zero_values {
+            cx.tell(&OP4019, steps, spot, "", "");
+        }
+    }
+}
+
+/// Adds values to the sums of their columns.
+#[inline(always)]
+pub(super) fn add_up(cx: &mut CheckContext<'_>, values: impl Iterator<Item = i64>) {
+    for (column, value) in values.enumerate() {
+        match cx.profile.sums.get_mut(column) {
+            Some(sum) => *sum += i128::from(value),
+            None if column < cx.profile.types.max(1) => cx.profile.sums.push(value.into()),
+            None => {}
+        }
+    }
+}
+
+/// The values of a canonical sample before 1.8 or of pprof, a column each.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Columns {
+    values: [i64; Self::MOST],
+    count: usize,
+}
+
+impl Columns {
+    /// Samples of more columns are walked. Go's heap profiles have four.
+    const MOST: usize = 8;
+
+    /// Decodes a packed field whose values are in their shortest form, a value for each sample type.
+    ///
+    /// The first sample of a profile is walked: it makes the sums.
+    #[inline(always)]
+    pub(super) fn canonical(cx: &CheckContext<'_>, (start, end): (usize, usize)) -> Option<Self> {
+        let mut found = Self::default();
+        let mut rest = Reader::within(cx.bytes, start, end);
+        while rest.left() > 0 {
+            let before = rest.left();
+            let value = rest.varint().ok()?;
+            let length = before - rest.left();
+            (length == 1 || length == varint_len(value)).then_some(())?;
+            *found.values.get_mut(found.count)? = value as i64;
+            found.count += 1;
+        }
+        (found.count > 0 && found.count == cx.profile.sums.len()).then_some(found)
+    }
+
+    #[inline(always)]
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = i64> {
+        self.values.iter().take(self.count).copied()
+    }
+}
+
+/// Says which sums of a profile do not fit into 64 bits, when its samples were walked.
+///
+/// Only whole sums count: a sum with wrap-around may come back, in whichever order the samples are. And a hint, if each
+/// value is 1 and each sample has timestamps: the values could have been left out.
+pub(crate) fn after(cx: &mut CheckContext<'_>, record: &Record) {
+    let rule = if cx.version == Version::Pprof { &PP1039 } else { &OP4017 };
+    for column in 0..cx.profile.sums.len() {
+        let sum = cx.profile.sums.get(column).copied().unwrap_or_default();
+        if i64::try_from(sum).is_err() {
+            let found = format_args!("column {column} adds up to {sum}").to_string();
+            cx.report(rule, record.field(SAMPLES), found, "");
+        }
+    }
+    if cx.profile.ones && cx.profile.shape == Some((true, true)) {
+        cx.report(&OP9103, Position::at(record.start), "", "");
+    }
+}
