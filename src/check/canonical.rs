@@ -86,9 +86,30 @@ impl Message {
         self.step.row.unwrap_or(0) as usize
     }
 
+    /// The place of a field that begins at `at`, for a finding. By value: a reference to the loop's variable would force
+    /// that to memory.
+    #[inline(always)]
+    pub(crate) fn place(self, at: usize, cell: usize) -> impl Place {
+        move || ([self.step], Position::at(self.start + at).field(self.shape.name_of(cell)))
+    }
+
     /// How many bytes it has.
     pub(crate) fn len(&self) -> usize {
         self.end - self.start
+    }
+}
+
+/// Finds the place of a finding, when there is one: the steps from the walk to the message, and the position in it.
+pub(crate) trait Place {
+    /// Appends the steps to the path.
+    fn enter(self, path: &mut Vec<Step>) -> Position;
+}
+
+impl<const STEPS: usize, F: FnOnce() -> ([Step; STEPS], Position)> Place for F {
+    fn enter(self, path: &mut Vec<Step>) -> Position {
+        let (steps, spot) = self();
+        path.extend(steps);
+        spot
     }
 }
 
@@ -102,14 +123,11 @@ impl CheckContext<'_> {
     }
 
     /// Reports a finding that may be common to nearly all messages of a kind: no reason to walk them.
-    ///
-    /// `steps` lead from the path of the walk to the message, and are taken off again.
     #[cold]
     pub(crate) fn tell(
         &mut self,
         rule: &'static Rule,
-        steps: &[Step],
-        spot: Position,
+        place: impl Place,
         found: impl Display,
         bound: impl Display,
     ) {
@@ -117,7 +135,7 @@ impl CheckContext<'_> {
             return;
         }
         let before = self.findings.path.len();
-        self.findings.path.extend_from_slice(steps);
+        let spot = place.enter(&mut self.findings.path);
         self.report(rule, spot, found, bound);
         self.findings.path.truncate(before);
     }

@@ -7,7 +7,7 @@
 use super::attributes::{key_style, value_type};
 use super::ucum::is_ucum;
 use super::*;
-use crate::check::canonical::{Message, Window};
+use crate::check::canonical::{Message, Place, Window};
 use crate::check::text;
 
 /// Cells of what a row holds: members of its value, and its key, value and unit in both forms.
@@ -45,7 +45,7 @@ pub(crate) fn entry(cx: &mut CheckContext<'_>, record: &Record) {
         cx.report(&OP5005, Position::at(at).field("value"), "", "");
     }
     let unit = record.number(ENTRY_UNIT);
-    note_unit(cx, unit, &[], record.field(ENTRY_UNIT));
+    note_unit(cx, unit, || ([], record.field(ENTRY_UNIT)));
     let Some(key) = key else { return };
     key_style(cx, place, key);
     let attribute = cx.attributes.get(cx.row());
@@ -81,8 +81,7 @@ pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<
     let seen = cx.payload.keys.get_mut(attribute.key as usize)?;
     seen.agrees(kind, unit).then(|| seen.add(kind, unit))?;
     if unit > 0 {
-        let spot = Position::at(message.start + unit_at).field("unit_strindex");
-        note_unit(cx, unit, &[message.step], spot);
+        note_unit(cx, unit, message.place(unit_at, ENTRY_UNIT));
         cx.tables.mark(Table::String, unit);
     }
     cx.tables.mark(Table::String, key);
@@ -104,7 +103,7 @@ fn kind_of(shape: &'static MessageLayout, mut value: Window<'_>) -> Option<u64> 
 ///
 /// Most attributes have the unit of the one before, so that is remembered.
 #[inline(always)]
-fn note_unit(cx: &mut CheckContext<'_>, unit: u64, steps: &[Step], spot: Position) {
+fn note_unit(cx: &mut CheckContext<'_>, unit: u64, place: impl Place) {
     if unit == 0 || cx.unit == (unit, true) {
         return;
     }
@@ -113,7 +112,7 @@ fn note_unit(cx: &mut CheckContext<'_>, unit: u64, steps: &[Step], spot: Positio
         cx.unit = (unit, cx.memo.is(text, is_ucum));
     }
     if !cx.unit.1 {
-        cx.tell(&OP5013, steps, spot, Shown(text), "");
+        cx.tell(&OP5013, place, Shown(text), "");
     }
 }
 

@@ -20,15 +20,18 @@ const NUM: usize = LABEL.cell("num");
 const UNIT: usize = LABEL.cell("num_unit_strindex");
 
 /// A label. 0 is "not there" for each of its fields.
-#[derive(Clone, Copy, Default)]
-pub(super) struct LabelRow {
-    pub(super) key: u64,
-    pub(super) text: u64,
+#[derive(Clone, Copy)]
+struct LabelRow {
+    key: u64,
+    text: u64,
     number: u64,
-    pub(super) unit: u64,
+    unit: u64,
     /// The first unit of its key, if it has a unit and no text.
     first: u64,
 }
+
+/// The key, the text and the unit of a label that has passed.
+pub(super) type Texts = (u64, u64, u64);
 
 impl LabelRow {
     /// Whether its unit is one of those that are compared: units of texts are another finding.
@@ -53,7 +56,7 @@ pub(crate) fn label<const PPROF: bool>(cx: &mut CheckContext<'_>, record: &Recor
 pub(super) fn canonical(
     cx: &mut CheckContext<'_>,
     bodies: &[(usize, usize)],
-    labels: &mut [LabelRow],
+    labels: &mut [Texts],
 ) -> Option<()> {
     let shape = cx.label_shape?;
     for (row, (start, end)) in bodies.iter().enumerate() {
@@ -70,14 +73,13 @@ pub(super) fn canonical(
         cx.has(Table::String, unit)?;
         let name = cx.string(key)?;
         let mut before = labels.get(..row)?.iter();
-        let again = before.any(|other| {
-            let other_name = cx.string(other.key);
-            other.key == key || other_name.is_some_and(|other| cx.memo.same(other, name))
+        let again = before.any(|(other, ..)| {
+            *other == key || cx.string(*other).is_some_and(|other| cx.memo.same(other, name))
         });
         if again {
             return None;
         }
-        *labels.get_mut(row)? = label;
+        *labels.get_mut(row)? = (key, text, unit);
     }
     Some(())
 }

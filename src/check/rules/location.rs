@@ -6,7 +6,7 @@
 //! ```
 
 use super::*;
-use crate::check::canonical::{Message, ShortList, Window};
+use crate::check::canonical::{Message, Place, ShortList, Window};
 use crate::check::context::FEW;
 use crate::check::sink::{First, Sink};
 use crate::check::state::LineRow;
@@ -85,7 +85,7 @@ pub(crate) fn location<const PPROF: bool>(cx: &mut CheckContext<'_>, record: &Re
     if PPROF && let Some(row) = mapped {
         cx.tables.mark(Table::Mapping, row);
     }
-    note::<PPROF>(cx, &location, mapped, &[], record.field(ADDRESS));
+    note::<PPROF>(cx, &location, mapped, || ([], record.field(ADDRESS)));
 }
 
 /// The lines of a location, where there are several.
@@ -181,13 +181,14 @@ fn pass<const PPROF: bool>(
             cx.tables.mark(Table::Function, function);
         }
         cx.owns(Noun::Line, line.length as usize);
-        let name = message.shape.name_of(LINES);
-        let steps = [message.step, Step { name, row: Some(row as u32) }];
-        let spot = Position::at(message.start + line.at as usize).field("line");
-        note_line(cx, line, &steps, spot);
+        let (message, at) = (*message, line.at as usize);
+        note_line(cx, line, move || {
+            let step = Step { name: message.shape.name_of(LINES), row: Some(row as u32) };
+            let spot = Position::at(message.start + at).field("line");
+            ([message.step, step], spot)
+        });
     }
-    let spot = Position::at(message.start + address_at).field("address");
-    note::<PPROF>(cx, &location, mapped, &[message.step], spot);
+    note::<PPROF>(cx, &location, mapped, message.place(address_at, ADDRESS));
     if location.id == 0 && attributes.rows().is_sorted() {
         cx.tables.note_plain(Table::Location, row);
     }
@@ -264,8 +265,7 @@ fn note<const PPROF: bool>(
     cx: &mut CheckContext<'_>,
     location: &LocationRow,
     mapped: Option<u64>,
-    steps: &[Step],
-    spot: Position,
+    place: impl Place,
 ) {
     match mapped {
         Some(row) => {
@@ -275,7 +275,7 @@ fn note<const PPROF: bool>(
             }
         }
         None if location.address != 0 && !PPROF => {
-            cx.tell(&OP7011, steps, spot, format_args!("{:#x}", location.address), "");
+            cx.tell(&OP7011, place, format_args!("{:#x}", location.address), "");
         }
         None => {}
     }
@@ -313,7 +313,7 @@ pub(crate) fn line<const PPROF: bool>(cx: &mut CheckContext<'_>, record: &Record
             _ => cx.tables.mark(Table::Function, 0),
         }
     }
-    note_line(cx, &line, &[], record.field(LINE_NUMBER));
+    note_line(cx, &line, || ([], record.field(LINE_NUMBER)));
 }
 
 /// Decodes and checks a canonical line.
@@ -371,9 +371,9 @@ fn line_rules<const PPROF: bool>(
 
 /// Tells of a line before the start of its function: the start may be wrong for all lines, so it is no anomaly.
 #[inline(always)]
-fn note_line(cx: &mut CheckContext<'_>, line: &LineRow, steps: &[Step], spot: Position) {
+fn note_line(cx: &mut CheckContext<'_>, line: &LineRow, place: impl Place) {
     let start = cx.payload.start_lines.get(line.function as usize).copied().unwrap_or(0);
     if 0 < line.line && line.line < start {
-        cx.tell(&OP7014, steps, spot, line.line, format_args!("{start} or more"));
+        cx.tell(&OP7014, place, line.line, format_args!("{start} or more"));
     }
 }

@@ -64,7 +64,7 @@ pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<
     }
     let columns = Columns::canonical(cx, values)?;
     let bodies = bodies.get(..count)?;
-    let mut labels = [labels::LabelRow::default(); MOST_LABELS];
+    let mut labels = [labels::Texts::default(); MOST_LABELS];
     let labels = labels.get_mut(..count)?;
     labels::canonical(cx, bodies, labels)?;
     let ids = cx.payload.locations.end()?;
@@ -77,7 +77,7 @@ pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<
         is_new(cx, key, message.row(), &First)?;
     }
     add_up(cx, columns.iter());
-    for labels::LabelRow { key, text, unit, .. } in labels {
+    for (key, text, unit) in labels {
         [*key, *text, *unit].into_iter().for_each(|text| cx.tables.mark(Table::String, text));
     }
     bodies.iter().for_each(|(start, end)| cx.owns(Noun::Label, end - start));

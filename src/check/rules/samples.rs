@@ -5,7 +5,7 @@
 
 use super::values::Values;
 use super::*;
-use crate::check::canonical::{Message, ShortList, Window};
+use crate::check::canonical::{Message, Place, ShortList, Window};
 use crate::check::sink::{First, Sink};
 
 /// Cells of `Sample`.
@@ -45,7 +45,7 @@ pub(crate) fn sample(cx: &mut CheckContext<'_>, record: &Record) {
         let sample = SampleRow { stack, link, values, times: record.count(TIMES) };
         let attributes = (record.count(ATTRIBUTES), cx.numbers(record, ATTRIBUTES));
         rules(cx, &sample, cx.row(), attributes, record);
-        note(cx, &sample, &[], record.field(VALUES));
+        note(cx, &sample, || ([], record.field(VALUES)));
     }
     if record.has(TIMES) {
         times::timestamps(cx, record);
@@ -140,8 +140,7 @@ fn pass(
     }
     let rows = attributes.rows();
     rules(cx, &sample, message.row(), (rows.len(), rows), &First)?;
-    let spot = Position::at(message.start + values_at).field(message.shape.name_of(VALUES));
-    note(cx, &sample, &[message.step], spot);
+    note(cx, &sample, message.place(values_at, VALUES));
     cx.tables.mark(Table::Stack, stack);
     if link > 0 {
         cx.tables.mark(Table::Link, link);
@@ -193,7 +192,7 @@ fn rules(
 
 /// Notes what a sample adds to its profile: the first shape, and the sum of all values.
 #[inline(always)]
-fn note(cx: &mut CheckContext<'_>, sample: &SampleRow, steps: &[Step], spot: Position) {
+fn note(cx: &mut CheckContext<'_>, sample: &SampleRow, place: impl Place) {
     let (values, shape) = (sample.values, sample.shape());
     if shape != (false, false) {
         cx.profile.shape.get_or_insert(shape);
@@ -205,7 +204,7 @@ fn note(cx: &mut CheckContext<'_>, sample: &SampleRow, steps: &[Step], spot: Pos
         }
         cx.profile.ones &= values.are_one() && sample.times > 0;
     }
-    values.note(cx, steps, spot);
+    values.note(cx, place);
 }
 
 /// What samples with values, and with timestamps, are called.

@@ -40,7 +40,7 @@ pub(super) fn sample(cx: &mut CheckContext<'_>, record: &Record) {
     };
     rules(cx, &sample, record);
     add_up(cx, cx.numbers(record, VALUES).map(|value| value as i64));
-    sample.values.note(cx, &[], record.field(VALUES));
+    sample.values.note(cx, || ([], record.field(VALUES)));
     if record.has(LABELS) {
         cx.findings.report_folded(&OP4020, 0, record.field(LABELS), "", "");
         labels::labels(cx, record, &OP4024);
@@ -82,8 +82,7 @@ pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<
         cx.tables.mark(Table::Link, link);
     }
     add_up(cx, columns.iter());
-    let spot = Position::at(message.start + values_at).field(message.shape.name_of(VALUES));
-    values.note(cx, &[message.step], spot);
+    values.note(cx, message.place(values_at, VALUES));
     attributes.mark(cx);
     Some(())
 }

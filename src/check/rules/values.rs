@@ -1,6 +1,7 @@
 //! The values of samples, their sums, and the rules about both.
 
 use super::*;
+use crate::check::canonical::Place;
 use crate::check::sink::Sink;
 use crate::wire::read::Reader;
 use crate::wire::write::varint_len;
@@ -62,9 +63,9 @@ impl Values {
 
     /// Tells of values that are all 0, as profilers write in bulk: it is no anomaly.
     #[inline(always)]
-    pub(super) fn note(self, cx: &mut CheckContext<'_>, steps: &[Step], spot: Position) {
+    pub(super) fn note(self, cx: &mut CheckContext<'_>, place: impl Place) {
         if self.bits == 0 && self.count > 0 && cx.check_zero_values {
-            cx.tell(&OP4019, steps, spot, "", "");
+            cx.tell(&OP4019, place, "", "");
         }
     }
 }
