@@ -124,7 +124,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     session.finish()
 }
 
-/// Reads all inputs and adds them up. `None` if there is no message that can be read.
+/// Reads all inputs and adds them up. Returns `None` if no message is readable.
 pub(crate) fn sum(
     inputs: &Inputs,
     options: &ReadOptions,
@@ -193,7 +193,7 @@ fn read(input: &Input, options: &ReadOptions, sum: &mut Sum, console: &Console) 
 }
 
 impl Args {
-    /// The arguments of a report with the defaults of all other options.
+    /// Creates the arguments of a report, with defaults for all other options.
     pub(crate) fn of(
         inputs: &[PathBuf],
         rows: usize,

@@ -1,4 +1,4 @@
-//! `otlp-profiles view`: a page that shows profiles in a browser.
+//! `otlp-profiles view`: writes a page that shows profiles in a browser.
 //!
 //! ```text
 //! base files ─┐
@@ -6,7 +6,8 @@
 //!             └─► top::sum ─► look::traces ─► Icicle ─► SVG, text
 //! ```
 //!
-//! Every message becomes an element of the page, so reading the page back gives the messages of the inputs.
+//! Every message becomes an element of the page, so reading the page gives the messages of the
+//! inputs.
 
 mod icicle;
 mod page;
@@ -33,7 +34,7 @@ use crate::top;
 use crate::view::icicle::Icicle;
 use crate::view::page::{Embedded, Page};
 
-/// The arguments of `view`.
+/// Arguments of `view`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, next_help_heading = "Output")]
 pub(crate) struct Args {
@@ -72,10 +73,10 @@ Examples:
   otlp-profiles view cpu.pb.gz -o cpu.svg --focus 'sort[.]'
   otlp-profiles convert cpu.html -o cpu.otlp";
 
-/// The work, in messages.
+/// The name of this work in messages.
 const WHAT: &str = "View";
 
-/// The rows of the report without a page.
+/// The number of rows of the report that is printed if no page is requested.
 const ROWS: usize = 20;
 
 /// Writes a page of all inputs, or prints the hottest functions.
@@ -146,7 +147,7 @@ fn draw(args: &Args, inputs: &Inputs, path: Option<&Path>, console: &Console) ->
     session.finish()
 }
 
-/// Warns about filters that match nothing, or fails if the arguments ask for that.
+/// Warns about filters without a match, or fails under `--require-match`.
 fn warn_unmatched(args: &Args, names: &[&str], notices: &mut Notices) -> Result<(), Failure> {
     match args.filters.unmatched(names) {
         Some((message, true)) => Err(Failure::new(Exit::Usage, message)),
@@ -159,7 +160,8 @@ fn warn_unmatched(args: &Args, names: &[&str], notices: &mut Notices) -> Result<
 }
 
 impl Args {
-    /// The page to write, if any. A temporary page replaces the one before.
+    /// The output to write, if any. With `--open` alone it is a temporary page, which replaces the
+    /// previous one.
     fn path(&self) -> Option<PathBuf> {
         let temporary = || {
             let input = self.inputs.first()?.file_stem().unwrap_or_default().to_string_lossy();
@@ -179,7 +181,7 @@ fn put(document: &[u8], path: &Path, args: &Args) -> Result<(), Failure> {
     if args.open { open(path) } else { Ok(()) }
 }
 
-/// Opens a file with the program that the system has for it.
+/// Opens a file in the default program of the system.
 fn open(path: &Path) -> Result<(), Failure> {
     let mut command = match () {
         () if cfg!(windows) => Command::new("explorer"),
@@ -197,7 +199,7 @@ fn open(path: &Path) -> Result<(), Failure> {
     })
 }
 
-/// How an input was read.
+/// The messages, notices and failures of one input.
 #[derive(Default)]
 struct Read {
     messages: Vec<Embedded>,
@@ -205,7 +207,7 @@ struct Read {
     failures: Vec<Failure>,
 }
 
-/// Adds the messages of all inputs to the page; `false` if one of them failed.
+/// Adds the messages of all inputs to the page. Returns `false` if an input failed.
 fn embed(
     inputs: &Inputs,
     is_base: bool,
@@ -259,7 +261,7 @@ fn read(input: &Input, is_base: bool, args: &Args, console: &Console) -> Read {
     read
 }
 
-/// Encodes a message as the page holds it.
+/// Encodes a message for the page.
 fn encode(
     message: Message<'_>,
     name: &str,
@@ -268,7 +270,7 @@ fn encode(
     notices: &mut Notices,
 ) -> Result<Embedded, Failure> {
     let Reading { mut profiles, detected, findings, .. } = message.reading;
-    // Without filters, the page holds the whole profile.
+    // Without filters, the page contains the whole profile.
     if args.filters.are_given() {
         let unmatched = args.filters.filter(&profiles)?.apply(&mut profiles);
         warn_unmatched(

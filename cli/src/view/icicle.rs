@@ -1,4 +1,4 @@
-//! A tree of calls as a picture: SVG for documents, rows of text for a terminal.
+//! Draws a tree of calls: as SVG for documents, or as rows of text for a terminal.
 //!
 //! ```text
 //! look::Traces ─► Icicle (calls by name) ─► slots, row by row ─► svg or text
@@ -12,10 +12,10 @@ use crate::numbers::{counted, value};
 use crate::text::shown;
 use crate::view::page::escaped;
 
-/// The calls of a function from one path.
+/// The calls of a function from the same callers.
 struct Call<'a> {
     name: &'a str,
-    /// The sum of absolute values.
+    /// The sum of the absolute values of its samples.
     value: i128,
     children: Vec<usize>,
 }
@@ -31,7 +31,8 @@ struct Slot {
     x: f64,
     width: f64,
     call: usize,
-    /// The number of functions that it joins, as they are too narrow to draw. 0 for a call of its own.
+    /// The number of calls that the box joins because they are too narrow to draw; 0 for a single
+    /// call.
     joined: usize,
 }
 
@@ -59,7 +60,8 @@ impl<'a> Icicle<'a> {
         Self { traces, calls }
     }
 
-    /// The boxes of a picture of this width, row by row from the root. Narrower ones are joined.
+    /// The boxes of a picture of this width, row by row from the root. Joins boxes narrower than
+    /// `least`.
     fn rows(&self, width: f64, least: f64) -> Vec<Vec<Slot>> {
         let mut rows = Vec::new();
         let mut row = vec![Slot { x: 0.0, width, call: 0, joined: 0 }];
@@ -87,7 +89,7 @@ impl<'a> Icicle<'a> {
         rows
     }
 
-    /// `cpu: 1,630,000,000 nanoseconds (1.6 s)`, and the filters.
+    /// Formats the total and the filters: `cpu: 1,630,000,000 nanoseconds (1.6 s)`.
     fn title(&self) -> String {
         let header = &self.traces.header;
         let filters = header.filters.iter().map(|filter| format!(", {filter}"));
@@ -102,7 +104,7 @@ impl<'a> Icicle<'a> {
         }
     }
 
-    /// The largest rows as text, at most so many, in the width of a terminal.
+    /// Formats the first rows as text, at most `most`, in the width of a terminal.
     pub(super) fn text(&self, width: usize, most: usize) -> String {
         let mut text = shown(&self.title()) + "\n";
         let rows = self.rows(width as f64, 2.0);
@@ -127,7 +129,7 @@ impl<'a> Icicle<'a> {
         text
     }
 
-    /// A picture without scripts, of a fixed width.
+    /// Formats a picture of fixed width, without scripts.
     pub(super) fn svg(&self) -> String {
         const WIDTH: f64 = 1200.0;
         const ROW: usize = 18;
@@ -173,7 +175,8 @@ impl<'a> Icicle<'a> {
     }
 }
 
-/// A name in so many characters: without its path, else its end. Fewer than five characters show nothing.
+/// Shortens a name to `room` characters: removes its path, else its beginning. Returns an empty
+/// text if `room` is below six and the name does not fit.
 fn fitted(name: &str, room: usize) -> String {
     let short = name.rsplit('/').next().unwrap_or(name);
     let length = |text: &str| text.chars().count();
@@ -188,7 +191,7 @@ fn fitted(name: &str, room: usize) -> String {
     }
 }
 
-/// A colour for the package of a function, dark text on it is legible.
+/// A colour for the package of a function. Dark text is legible on it.
 fn colour(name: &str) -> &'static str {
     const COLOURS: [&str; 10] = [
         "#f2c9b8", "#bfe3ea", "#c3c1f0", "#f0bfe6", "#d5e8b0", "#f5e0a8", "#b9dcf5", "#e0cdb8",

@@ -1,4 +1,4 @@
-//! The document: the shell of the page, facts about the inputs, and the profiles.
+//! The document: style and script of the page, facts about the inputs, and the profiles.
 
 use std::path::Path;
 
@@ -6,9 +6,9 @@ use otlp_profiles::stream::{PAGE_START, base64, page_script};
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
-/// A message as the page holds it.
+/// A message in the page.
 pub(super) struct Embedded {
-    /// The input: file, format, certainty, findings, losses.
+    /// Facts about the input: file, format, certainty, findings, losses.
     pub(super) about: Json,
     pub(super) gzip: Vec<u8>,
 }
@@ -17,14 +17,14 @@ pub(super) struct Embedded {
 pub(super) struct Page {
     /// The sample type to show first.
     sample_type: Option<String>,
-    /// Those of the base come first.
+    /// The messages, those of the base first.
     pub(super) messages: Vec<Embedded>,
 }
 
 const STYLE: &str = include_str!("../../view/style.css");
 const BODY: &str = include_str!("../../view/body.html");
 
-/// The parts of the script, in the order in which they use each other.
+/// The parts of the script, in the order of their dependencies.
 const SCRIPTS: &[&str] = &[
     include_str!("../../view/bytes.js"),
     include_str!("../../view/values.js"),
@@ -54,7 +54,7 @@ impl Page {
         self.messages.is_empty()
     }
 
-    /// The whole document. The policy allows nothing but its own script and style.
+    /// Formats the document. Its policy allows only its script and style.
     pub(super) fn document(&self) -> String {
         let script: String = SCRIPTS.iter().map(|part| bare(part)).collect();
         let script = format!("\"use strict\";\n(() => {{\n{script}}})();\n");
@@ -68,7 +68,7 @@ impl Page {
             "type": self.sample_type,
             "messages": messages.collect::<Vec<_>>(),
         });
-        // A script element ends at "</script", so "<" stands as its escape in JSON.
+        // A script element ends at "</script", so escape "<" in JSON.
         let about = about.to_string().replace('<', "\\u003c");
         let title = escaped(&self.title());
         let mut document = format!(
@@ -89,7 +89,7 @@ impl Page {
         document + "<script>" + &script + "</script>\n</body>\n</html>\n"
     }
 
-    /// The names of the first files of the new and the base.
+    /// The title: the names of the first new file and the first base file.
     fn title(&self) -> String {
         let name = |is_base: bool| {
             let of_side = |message: &&Embedded| message.about["base"] == is_base;
@@ -104,7 +104,7 @@ impl Page {
     }
 }
 
-/// A part of the script without comments and indentation: every page holds it.
+/// Removes comments and indentation from a part of the script, because every page contains it.
 fn bare(script: &str) -> String {
     let is_comment =
         |line: &str| ["//", "/**", "* ", "*/"].iter().any(|start| line.starts_with(start));
@@ -115,12 +115,12 @@ fn bare(script: &str) -> String {
         .collect()
 }
 
-/// A source of a content security policy.
+/// The hash of a text as a source of a content security policy.
 fn hash(text: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(text)))
 }
 
-/// A text in HTML.
+/// Escapes a text for HTML.
 pub(super) fn escaped(text: &str) -> String {
     let escape = |c: char| match c {
         '&' => "&amp;".to_owned(),

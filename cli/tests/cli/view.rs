@@ -32,7 +32,7 @@ fn canonical(room: &Path, file: &Path) -> Vec<u8> {
 fn a_page_gives_the_profiles_back() {
     let room = room("view-back");
     for file in readable(&room) {
-        // The model of OTLP 1.10 is what a page holds.
+        // A page contains the model in OTLP 1.10.
         let mut convert = command("convert --to otlp -o check.otlp --force --type all");
         assert!(convert.arg(&file).current_dir(&room).output().unwrap().status.success());
         let mut command = command("view -o page.html --force");
@@ -42,7 +42,7 @@ fn a_page_gives_the_profiles_back() {
             canonical(&room, &room.join("check.otlp")) == canonical(&room, &room.join("page.html"));
         assert!(same, "{}", file.display());
     }
-    // pprof has no stack table, whose order is all that a page changes.
+    // A page changes only the order of the stack table, which pprof lacks.
     copy(PPROFS[1], &room.join("heap.pb.gz"));
     run(&room, "view heap.pb.gz -o heap.html", 0);
     run(&room, "convert heap.html -o back.pb", 0);
@@ -73,7 +73,7 @@ fn every_subcommand_reads_pages() {
     assert!(cut.contains("the page with profiles"), "{cut}");
 }
 
-/// The part of a text between two others.
+/// The text between two markers.
 fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
     text.split_once(start).and_then(|(_, rest)| rest.split_once(end)).unwrap().0
 }
