@@ -25,7 +25,7 @@ function showFilters(app) {
   key.onchange = () => {
     const values = [...labels.get(key.value) ?? []].sort();
     value.hidden = !values.length;
-    value.replaceChildren(...options(`${counted(values.length, "value")} …`, values.slice(0, MOST_VALUES)));
+    value.replaceChildren(...options(counted(values.length, "value") + (values.length > MOST_VALUES ? `, ${MOST_VALUES} listed` : " …"), values.slice(0, MOST_VALUES)));
   };
   const others = name => state.labels.filter(([other]) => other !== name);
   value.onchange = () => {

@@ -21,9 +21,9 @@ class Graph {
   /** Shows the calls below `top`; `isUp` puts the root at the bottom. */
   show(top, isUp) {
     Object.assign(this, { top, isUp, hovered: null });
-    $("hover").textContent = NOTHING;
     const { clientWidth: width, clientHeight: height } = this.section, ratio = devicePixelRatio;
     Object.assign(this, layout(top, width), { width, height });
+    $("hover").textContent = this.boxes.length < MOST_BOXES ? NOTHING : "Deeper calls are too many to draw: zoom in";
     Object.assign(this.canvas, { width: width * ratio, height: height * ratio });
     Object.assign(this.canvas.style, { width: width + "px", height: height + "px" });
     this.space.style.height = Math.max(0, this.rows.length * ROW - height) + "px";

@@ -15,7 +15,7 @@ function showControls(app) {
   $("comparison").hidden = !weights.isComparison;
   $("theme").textContent = app.paint.isDark ? "Light" : "Dark";
   $("found").textContent = app.marked ? percent(app.matchedSum, weights.all) + " matched" : "";
-  const parts = [` in ${grouped(weights.samples)} rows`];
+  const parts = [` in ${counted(weights.samples, "record")}`];
   if (weights.isComparison) parts.push(`base ${quantity(weights.baseSum, unit)}`);
   if (weights.untimed) parts.push(`${counted(weights.untimed, "sample")} without a time left out`);
   $("summary").replaceChildren(element("b", quantity(weights.sum, unit)), parts.join(" · "));
@@ -26,8 +26,9 @@ function goToMatch(app, step) {
   const { weights: { tree, total, baseTotal, names }, marked } = app;
   if (!marked) return;
   if (app.matchesOf !== app.state.find + app.values) {
-    const isMatch = node => marked[tree.frame[node]] && tree.outermost[node] && (total[node] || baseTotal?.[node]);
-    const matches = [...tree.parent.keys()].filter(node => node && isMatch(node)).sort((a, b) => total[b] - total[a]);
+    const matches = [], { outermost } = tree;
+    for (let node = 1; node < tree.length; node++) if (marked[tree.frame[node]] && outermost[node] && (total[node] || baseTotal?.[node])) matches.push(node);
+    matches.sort((a, b) => total[b] - total[a]);
     Object.assign(app, { matchesOf: app.state.find + app.values, matches, match: step > 0 ? -1 : 0 });
   }
   const { matches } = app, path = [];

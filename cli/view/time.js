@@ -54,7 +54,9 @@ class TimeStrip {
       }
     }
     const sum = lane => lane.reduce((sum, value) => sum + value, 0);
-    this.lanes = [...lanes].sort((a, b) => sum(b[1]) - sum(a[1])).slice(0, MOST_LANES);
+    this.lanes = [...lanes].sort((a, b) => sum(b[1]) - sum(a[1]));
+    const others = this.lanes.splice(MOST_LANES).map(([, lane]) => lane);
+    if (others.length) this.lanes.push([`${grouped(others.length)} others`, others.reduce((all, lane) => all.map((value, at) => value + lane[at]))]);
   }
 
   draw(range) {

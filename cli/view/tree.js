@@ -26,13 +26,13 @@ class Tree {
    */
   addStacks(source, framesOf, isSorted) {
     const nodes = new Int32Array(source.stacks.ends.length), pathNodes = [0], pathFrames = [];
-    const locations = source.stacks.data.items, frames = framesOf.data.items;
+    const locations = source.stacks.data.items, frames = framesOf.data.items, ends = framesOf.ends.items;
     for (let stack = 0; stack < nodes.length; stack++) {
       const start = source.stacks.start(stack);
       let depth = 0, shares = true;
       for (let at = source.stacks.end(stack) - 1; at >= start; at--) {
-        const end = framesOf.end(locations[at]);
-        for (let row = framesOf.start(locations[at]); row < end; row++) {
+        const location = locations[at], end = ends[location];
+        for (let row = location ? ends[location - 1] : 0; row < end; row++) {
           const frame = frames[row];
           if (frame < 0) continue;
           if (!shares || pathFrames[depth] !== frame) {

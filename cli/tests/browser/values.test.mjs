@@ -22,6 +22,16 @@ test("self and total of every function and every type equal those of top", async
   }
 });
 
+test("several files add up as they do in top", async () => {
+  run("convert", testdata("go-heap.pb.gz"), "-o", file("heap.otlp"), "--force");
+  for (const inputs of [["go-heap.pb.gz", "go-allocs.pb.gz"], ["go-heap.pb.gz", "go-heap.pb.gz"], ["go-cpu-labels.pb.gz", "go-heap.pb.gz"]].map(names => names.map(testdata)).concat([[testdata("go-heap.pb.gz"), file("heap.otlp")], [file("heap.otlp"), file("heap.otlp")]])) {
+    const page = await open(view(...inputs));
+    const type = await page.evaluate(() => globalThis.view.unit.type);
+    assert.deepEqual(await sums(page), report(inputs[0], "--type", type, ...inputs.slice(1)), inputs.join());
+    await page.done();
+  }
+});
+
 test("the first type is that of top", async () => {
   for (const name of FILES) {
     const page = await open(view(testdata(name)));
