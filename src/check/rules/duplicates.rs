@@ -1,6 +1,7 @@
-//! Table entries that are equal.
+//! Equal table entries.
 //!
-//! One pass over each table, with a hash a row: in an order in which references lead only to tables that were compared.
+//! Makes one pass over each table with one hash per row. Tables are ordered so that references lead only to tables
+//! already compared.
 //!
 //! ```text
 //! row ─► form: bytes that equal rows have in common ─► hash ─► met before?
@@ -9,10 +10,9 @@
 //!                                               finding, equal[row] = first  added
 //! ```
 //!
-//! What it leaves behind matters more than its findings: `Tables::equal` leads from each row to the
-//! first that it equals, by which samples, forms of later tables and cardinality take equal rows
-//! for one. So it runs also where none of its own rules is asked. No row is kept of a table without
-//! duplicates.
+//! Other checks depend on the result: `Tables::equal` maps each row to the first row that it equals. Samples, the
+//! forms of later tables and cardinality treat equal rows as one. So the pass also runs when only those checks are
+//! enabled. A table without duplicates stores nothing.
 
 use super::*;
 use std::hash::BuildHasher;
@@ -20,11 +20,10 @@ use std::hash::BuildHasher;
 use crate::check::canonical_form::Forms;
 use crate::model::row_index::RowIndex;
 
-/// The tables in an order in which each refers only to those before it, and what duplicates of each are.
+/// The tables, each after all tables it refers to, with the rule for duplicates of each.
 ///
-/// The order is an invariant: a form contains the first equal row of everything that the row refers
-/// to, so what it refers to has to be compared before. Strings refer to nothing, stacks to
-/// locations.
+/// The order is an invariant: a form contains the first equal row in place of each reference, so the referenced
+/// table has to be compared first. Strings refer to no table, stacks to locations.
 const TABLES: [(Table, &Rule); 7] = [
     (Table::String, &OP3201),
     (Table::Attribute, &OP3206),
@@ -35,14 +34,13 @@ const TABLES: [(Table, &Rule); 7] = [
     (Table::Stack, &OP3207),
 ];
 
-/// Finds rows that are equal by value: rows that refer to equal rows are equal, lists of attributes are sets.
+/// Finds rows that are equal by value: rows that refer to equal rows are equal, and lists of attributes are sets.
 ///
-/// Of each table, the first row that each row equals is kept, where some are.
-///
-/// Costs one form and one hash for each row, and a comparison for each row that has an equal.
+/// For each table with duplicates, keeps the first equal row of each row. Costs one form and one hash per row, and
+/// one comparison per row that has an equal.
 pub(crate) fn tables(cx: &mut CheckContext<'_>) {
     let asked = TABLES.map(|(_, rule)| cx.findings.asks(rule));
-    // Equal samples are found by what their rows equal.
+    // The rules about equal samples need the equal rows of all tables.
     let more = [&OP3208, &OP4006].map(|rule| cx.findings.asks(rule));
     if !asked.contains(&true) && !more.contains(&true) {
         return;
@@ -54,13 +52,13 @@ pub(crate) fn tables(cx: &mut CheckContext<'_>) {
     }
 }
 
-/// The first row that each row of a table equals, if any equals another.
+/// The first row that each row of a table equals, if the table has duplicates.
 ///
-/// Compares rows by [their forms](Forms), of which each is made once and none is kept: nearly all are the bytes of the row
-/// itself, and of the others there are fingerprints of 128 bits.
+/// Compares rows by [their forms](Forms). Each form is made once and then dropped: nearly all are the bytes of the
+/// row itself, and the others are compared by fingerprints of 128 bits.
 ///
-/// An empty string behind row 0 is told as an extra zero entry as well (`OP3208`), here, because
-/// texts are never walked as messages.
+/// An empty string after row 0 is also reported as an extra zero entry (`OP3208`), here, because strings are never
+/// walked as messages.
 fn equal(
     cx: &mut CheckContext<'_>,
     table: Table,
@@ -73,7 +71,7 @@ fn equal(
         body.and_then(|body| bytes.get(body)).unwrap_or_default()
     };
     let (mut equal, mut out) = (Vec::new(), Vec::new());
-    // For any number of equal rows of two bytes there is no more room than the bytes allow.
+    // Bound the initial capacity by the payload's bytes: many equal rows of two bytes must not reserve more.
     let room = rows.len().min(bytes.len() / 32);
     let (mut seen, mut prints) = (RowIndex::with_room(room), Vec::new());
     for (row, &(start, end)) in (0..).zip(rows) {
@@ -106,9 +104,9 @@ fn equal(
     equal
 }
 
-/// Notes that a row equals an earlier one.
+/// Records that a row equals an earlier one.
 ///
-/// The list begins at the first duplicate: all rows before it are their own first.
+/// The list starts empty; at the first duplicate it is filled with the rows before it, each its own first.
 #[cold]
 fn note(equal: &mut Vec<u32>, row: u32, first: u32) {
     if equal.is_empty() {
@@ -117,9 +115,9 @@ fn note(equal: &mut Vec<u32>, row: u32, first: u32) {
     equal.push(first);
 }
 
-/// Notes that a row equals none; nothing is kept of a table without duplicates.
+/// Records that a row equals no earlier one. A table without duplicates stores nothing.
 ///
-/// The counterpart of [`note`], on the path of every row that is unlike all before it.
+/// The counterpart of [`note`], on the path of every distinct row.
 #[inline(always)]
 fn keep(equal: &mut Vec<u32>, row: u32) {
     if !equal.is_empty() {

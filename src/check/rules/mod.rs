@@ -1,24 +1,26 @@
-//! What rules ask, a message or a family a file: each function is given a message that was decoded.
+//! The rules, one file for each message or group of messages. Each function checks one decoded message.
 //!
-//! [`walk`](super::walk) calls them in two orders: what a message says of itself when it is
-//! entered, and what only all that is inside it shows when it is left. They share one shape:
+//! [`walk`](super::walk) calls them at two points: when it enters a message, for rules that need only the message,
+//! and when it leaves the message, for rules that need everything inside it. All share one signature:
 //!
 //! ```text
 //! fn rule(cx: &mut CheckContext, record: &Record)
 //!         state of the walk   message of this version   its fields by cell
 //! ```
 //!
-//! A rule raises findings and otherwise changes nothing but the state in [`CheckContext`](super::context::CheckContext) that
-//! other rules read. Three invariants hold for all of them. A field is asked for by its cell, never
-//! by its number, so one function serves all generations that have the field. Whether a rule is
-//! asked in this generation, and how much it matters, is not its concern:
-//! [`Findings`](super::findings::Findings) looks that up. And the cost is linear in the message,
-//! with state that does not grow by more than a constant for each of its bytes.
+//! A rule reports findings. Its only other effect is on the state in [`CheckContext`](super::context::CheckContext)
+//! that other rules read. Three invariants hold for all rules:
 //!
-//! Functions, locations, stacks, attributes and samples have a second decoder, [`canonical`](super::canonical). Their
-//! rules are functions of a row that both decoders fill, and tell a [`Sink`](super::sink::Sink).
+//! * A rule addresses fields by cell, never by number, so one function serves every generation that has the field.
+//! * A rule does not decide whether it is enabled in this generation, nor its severity:
+//!   [`Findings`](super::findings::Findings) looks both up.
+//! * The cost is linear in the size of the message, and the state grows by at most a constant for each of its
+//!   bytes.
 //!
-//! `ucum` and `regexp` have no rules: they decide what a unit or an expression is, and several ask them.
+//! Functions, locations, stacks, attributes and samples have a second decoder, [`canonical`](super::canonical).
+//! Their rules take a row that both decoders fill, and report to a [`Sink`](super::sink::Sink).
+//!
+//! `ucum` and `regexp` contain no rules: they validate units and regular expressions for several rules.
 
 use crate::check::catalogue::*;
 use crate::check::context::CheckContext;

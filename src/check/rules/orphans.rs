@@ -1,22 +1,22 @@
-//! Table entries that nothing refers to.
+//! Unreferenced table entries.
 //!
-//! Uses are counted while the payload is walked; this looks at the counts, once for each row.
+//! The walk counts references; this module then inspects the count of each row.
 //!
 //! ```text
 //! sample ─► stack 1 ─► location 1 ─► function 1 ─► string 4        used
 //!           stack 2 ─► location 2 ─► function 1                    stack 2: OP3307, location 2: OP3308
 //! ```
 //!
-//! A count for each row, not a bit, so that references can be taken back: a location that three
-//! stacks refer to is an orphan only if all three are. Every row is released at most once, and what
-//! it takes to release one is a walk over its bytes: the whole pass is linear.
+//! Each row has a count, not a bit, so that references can be subtracted again: a location that three stacks refer
+//! to is an orphan only if all three are. Every row is released at most once, and releasing it takes one pass over
+//! its bytes, so the whole pass is linear.
 
 use super::*;
 
-/// The rule of each table, in the order in which references lead from one to the next.
+/// The rule of each table, in the order in which references lead from one table to the next.
 ///
-/// An invariant of the schema: references lead from a table to later ones of this list alone, so
-/// that all that could release a row was released when its own table is asked.
+/// An invariant of the schema: references lead only from a table to later ones in this list. So when a table is
+/// inspected, every row that could release one of its rows has been inspected before.
 const TABLES: [(Table, &Rule); 7] = [
     (Table::Stack, &OP3307),
     (Table::Link, &OP3305),
@@ -27,14 +27,13 @@ const TABLES: [(Table, &Rule); 7] = [
     (Table::String, &OP3301),
 ];
 
-/// Rows that nothing refers to, and rows that only such rows refer to.
+/// Reports rows without references, and rows to which only such rows refer.
 ///
-/// What an orphan refers to is taken back: a row that has no other use is one that only orphans refer to. No row refers
-/// to one of a table that comes before its own.
+/// The references of an orphan are subtracted from the counts. A row whose count drops to zero that way is an
+/// indirect orphan. References never lead back to an earlier table of [`TABLES`].
 ///
-/// Up to 1.7 rows are not taken back (`counted`): there `OP3308` does not exist, and the references
-/// of an orphan count. What was released stays in `left`, a set for each table, so that the row is
-/// told by the rule of indirect orphans.
+/// In 1.7 and earlier, nothing is subtracted (`counted` is false): `OP3308` does not exist there, and references
+/// from orphans count. `left` holds the released rows of each table; those are reported as indirect orphans.
 pub(crate) fn tables(cx: &mut CheckContext<'_>) {
     if !asked(cx) {
         return;
@@ -65,27 +64,28 @@ pub(crate) fn tables(cx: &mut CheckContext<'_>) {
     }
 }
 
-/// Whether any rule asks which rows something refers to.
+/// Whether any rule needs to know which rows are referenced.
 ///
-/// Where none is, references need not be counted at all
-/// ([`Tables::unmarked`](crate::check::tables::Tables)), which saves a write to memory for each of
-/// them. `OP7010` asks whether a location is used.
+/// If no such rule is enabled, references are not counted at all
+/// ([`Tables::unmarked`](crate::check::tables::Tables)), which saves a write to memory for each of them. `OP7010`
+/// needs to know whether a location is used.
 pub(crate) fn asked(cx: &mut CheckContext<'_>) -> bool {
     let transitive = [&OP3308, &OP7010];
     TABLES.iter().map(|(_, rule)| *rule).chain(transitive).any(|rule| cx.findings.asks(rule))
 }
 
-/// Whether [`fix`](crate::check::fix) keeps rows of a table that no row refers to: profilers list what was mapped and
-/// what they know of the code, so their rows use what they refer to.
+/// Whether [`fix`](crate::check::fix) keeps unreferenced rows of a table. Profilers list all mappings and all code
+/// they know, so whatever these rows refer to is used.
 fn is_kept(table: Table) -> bool {
     matches!(table, Table::Mapping | Table::Location | Table::Function)
 }
 
-/// The first row that has to be referred to.
+/// The first row that needs a reference.
 ///
-/// Rows that stand for none need no reference. Strings always begin with the empty one.
+/// Rows that represent "absent" need no reference, and neither does the empty string in row 0.
 fn first(cx: &CheckContext<'_>, table: Table) -> usize {
-    // In older generations a field left out refers to row 0 of these; the first mapping is that of the program.
+    // In older generations an omitted field refers to row 0 of these tables; the first mapping is that of the
+    // program.
     usize::from(match table {
         Table::String | Table::Mapping => true,
         Table::Link => cx.version >= Version::V1_8 || cx.version == Version::V1_3,
@@ -93,11 +93,10 @@ fn first(cx: &CheckContext<'_>, table: Table) -> usize {
     })
 }
 
-/// Takes back what a message refers to.
+/// Subtracts the references of a message.
 ///
-/// By the schema alone: each field with a table is released as it was marked, whatever message it
-/// is in, and messages inside (lines, values) are entered. A new reference in the schema is
-/// released without a change here.
+/// Driven by the schema alone: releases each field with a table as it was marked, whichever message holds it, and
+/// enters nested messages (lines, values). A new reference in the schema is released without a change here.
 fn release(
     cx: &mut CheckContext<'_>,
     shape: &'static MessageLayout,

@@ -1,7 +1,8 @@
 //! Samples and their labels, in pprof.
 //!
-//! What samples are held against is known by then: the number of sample types from the profile, the ids of locations from
-//! their table. Samples of the same locations and labels are found by a fingerprint of both.
+//! By now the facts that samples are checked against are known: the number of sample types from the profile, and
+//! the ids of locations from their table. Samples with the same locations and labels are found by a fingerprint of
+//! both.
 //!
 //! ```text
 //! sample { location_id: [3, 1, 2], value: [1, 10], label: {key: 4, str: 7} }
@@ -19,12 +20,12 @@ const LOCATIONS: usize = SAMPLE.cell("location_index");
 const VALUES: usize = SAMPLE.cell("values");
 const LABELS: usize = SAMPLE.cell("label");
 
-/// Samples of more labels are walked.
+/// Samples with more labels are walked.
 const MOST_LABELS: usize = 16;
 
-/// Checks a sample in a record.
+/// Checks a sample that the walk decoded.
 ///
-/// Ids are resolved one by one and counted as used.
+/// Resolves ids one by one and counts them as used.
 pub(crate) fn sample(cx: &mut CheckContext<'_>, record: &Record) {
     for (row, id) in cx.numbers(record, LOCATIONS).enumerate() {
         match cx.payload.locations.row(id) {
@@ -84,7 +85,7 @@ pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<
     Some(())
 }
 
-/// It has a value for each sample type, and some locations, within the limit.
+/// Checks that a sample has one value per sample type, and some locations but no more than the limit.
 #[inline(always)]
 fn rules(cx: &mut CheckContext<'_>, values: usize, depth: usize, out: &impl Sink) -> Option<()> {
     let (types, most) = (cx.profile.types, cx.limits.max_stack_depth);
@@ -102,9 +103,9 @@ fn rules(cx: &mut CheckContext<'_>, values: usize, depth: usize, out: &impl Sink
     Some(())
 }
 
-/// No other sample has its locations and labels.
+/// Checks that no earlier sample has the same locations and labels.
 ///
-/// Only if `PP1032` is asked: it takes a fingerprint of each sample and 16 bytes to remember it.
+/// Called only if `PP1032` is enabled: it fingerprints each sample and stores 16 bytes for it.
 #[inline(always)]
 fn is_new(cx: &mut CheckContext<'_>, key: u128, row: usize, out: &impl Sink) -> Option<()> {
     if let Some(first) = cx.profile.identities.before(key, row as u32) {
@@ -113,8 +114,7 @@ fn is_new(cx: &mut CheckContext<'_>, key: u128, row: usize, out: &impl Sink) -> 
     Some(())
 }
 
-/// The fingerprint of the locations of a sample, as one packed list has them: google/pprof writes lists of one or two
-/// one by one.
+/// Fingerprints the locations of a sample as one packed list: google/pprof writes lists of one or two unpacked.
 fn stack_of(cx: &mut CheckContext<'_>, record: &Record) -> u128 {
     if record.get(LOCATIONS).is_none_or(|cell| cell.times == 1 && cell.end > 0) {
         let packed = cx.body(record, LOCATIONS);
@@ -128,10 +128,11 @@ fn stack_of(cx: &mut CheckContext<'_>, record: &Record) -> u128 {
     print
 }
 
-/// The key of a sample: the fingerprint of its locations, and its labels.
+/// The key of a sample: the fingerprint of its locations and its labels.
 ///
-/// Fingerprints of labels are added up: their order does not count, as google/pprof sorts them, and two equal ones do
-/// not cancel out. That of the locations is turned, so that it cannot be taken for one of a label.
+/// The fingerprints of labels are added: their order does not matter, since google/pprof sorts them, and two equal
+/// labels do not cancel out. The locations' fingerprint is rotated, so that it cannot be confused with that of a
+/// label.
 #[inline(always)]
 fn identity_of(
     cx: &mut CheckContext<'_>,

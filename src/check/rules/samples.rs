@@ -1,7 +1,8 @@
-//! Samples since 1.8: values and timestamps pair up, all samples of a profile have one shape, and none repeats another.
+//! Samples since 1.8: values and timestamps pair up, all samples of a profile have the same shape, and no two share
+//! their identity.
 //!
-//! Rules of a sample need three facts of its profile: the time range, the shape of the first sample and the sum so far.
-//! Samples of the same stack, attributes and link are found by a key of 128 bits.
+//! The rules of a sample need three facts about its profile: the time range, the shape of the first sample and the
+//! sum so far. Samples with the same stack, attributes and link are found by a key of 128 bits.
 
 use super::values::Values;
 use super::*;
@@ -15,10 +16,10 @@ const VALUES: usize = SAMPLE.cell("values");
 const TIMES: usize = SAMPLE.cell("timestamps_unix_nano");
 const ATTRIBUTES: usize = SAMPLE.cell("attribute_indices");
 
-/// A sample, in the parts that it is written in.
+/// A decoded sample.
 #[derive(Clone, Copy)]
 struct SampleRow {
-    /// 0 stands for no stack and no link.
+    /// 0 if the sample has no stack; the same for `link`.
     stack: u64,
     link: u64,
     values: Values,
@@ -26,15 +27,15 @@ struct SampleRow {
 }
 
 impl SampleRow {
-    /// Whether it has values, and timestamps.
+    /// Whether the sample has values, and whether it has timestamps.
     #[inline(always)]
     fn shape(&self) -> (bool, bool) {
         (self.values.count > 0, self.times > 0)
     }
 }
 
-/// Checks a sample of any generation of OTLP. The two families differ in what a value belongs to: before 1.8 to a sample
-/// type, since then to a timestamp.
+/// Checks a sample of any generation of OTLP. Before 1.8 a value belongs to a sample type, since then to a
+/// timestamp.
 pub(crate) fn sample(cx: &mut CheckContext<'_>, record: &Record) {
     lists::unique(cx, record, ATTRIBUTES);
     if cx.version < Version::V1_8 {
@@ -52,8 +53,8 @@ pub(crate) fn sample(cx: &mut CheckContext<'_>, record: &Record) {
     }
 }
 
-/// Decodes and checks a canonical sample. Most have a stack, perhaps attributes, and one value: such a
-/// sample pays for no other part.
+/// Decodes and checks a canonical sample. Most have a stack, perhaps attributes, and one value: this path decodes
+/// no other field.
 #[inline(always)]
 pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
     let mut fields = message.fields(cx)?;
@@ -76,9 +77,9 @@ pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<
     }
 }
 
-/// Decodes and checks a canonical sample of any parts.
+/// Decodes and checks a canonical sample with any fields.
 ///
-/// 1.8 and 1.9 have other numbers for these fields, thus another order.
+/// 1.8 and 1.9 number these fields differently and so write them in another order.
 #[inline(never)]
 fn any(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
     let (mut fields, tags) = (message.fields(cx)?, &message.shape.tags);
@@ -87,7 +88,7 @@ fn any(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
     let at = fields.at();
     let (values, mut times) = (fields.part(tags[VALUES]), None);
     if !fields.is_over() {
-        // In 1.8 they follow the values.
+        // In 1.8 attributes and link follow the values.
         if attributes.is_none() && link == 0 {
             (attributes, link) = (fields.part(tags[ATTRIBUTES]), fields.exact(tags[LINK]));
         }
@@ -99,7 +100,7 @@ fn any(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
     pass(cx, message, SampleRow { stack, link, values, times }, attributes, at)
 }
 
-/// Values in their shortest form, of fewer than nine bytes: none is negative.
+/// Decodes values in their shortest form, each under nine bytes: so no value is negative.
 #[inline(always)]
 fn canonical_values(mut body: Window<'_>) -> Option<Values> {
     let mut values = Values::default();
@@ -109,7 +110,7 @@ fn canonical_values(mut body: Window<'_>) -> Option<Values> {
     body.is_done().then_some(values)
 }
 
-/// Counts timestamps that are usual and in order.
+/// Counts the timestamps, provided that all are within the usual range and ascending.
 #[inline(always)]
 fn canonical_times(cx: &CheckContext<'_>, mut body: Window<'_>) -> Option<usize> {
     let mut times = times::Times::new(cx);
@@ -119,7 +120,7 @@ fn canonical_times(cx: &CheckContext<'_>, mut body: Window<'_>) -> Option<usize>
     (body.is_done() && times.are_usual && times.are_sorted).then_some(times.count)
 }
 
-/// Checks a decoded sample, and notes what it refers to.
+/// Checks a decoded sample and marks the rows that it refers to.
 #[inline(always)]
 fn pass(
     cx: &mut CheckContext<'_>,
@@ -134,7 +135,7 @@ fn pass(
     if link > 0 {
         cx.has(Table::Link, link)?;
     }
-    // The first sample of a profile is walked.
+    // The first sample of a profile is left to the walk, which records the shape and the sum.
     if cx.profile.shape.is_none() || (sample.values.count > 0 && cx.profile.sums.is_empty()) {
         return None;
     }
@@ -149,7 +150,8 @@ fn pass(
     Some(())
 }
 
-/// It has a stack, and values or timestamps in the shape of the first sample of its profile; no other has its identity.
+/// Checks that a sample has a stack, has values or timestamps in the shape of the profile's first sample, and
+/// differs in identity from all others.
 #[inline(always)]
 fn rules(
     cx: &mut CheckContext<'_>,
@@ -190,7 +192,7 @@ fn rules(
     Some(())
 }
 
-/// Notes what a sample adds to its profile: the first shape, and the sum of all values.
+/// Adds a sample to the facts about its profile: the first shape, and the sum of all values.
 #[inline(always)]
 fn note(cx: &mut CheckContext<'_>, sample: &SampleRow, place: impl Place) {
     let (values, shape) = (sample.values, sample.shape());
@@ -207,7 +209,7 @@ fn note(cx: &mut CheckContext<'_>, sample: &SampleRow, place: impl Place) {
     values.note(cx, place);
 }
 
-/// What samples with values, and with timestamps, are called.
+/// Names a sample's shape in findings: whether it has values, and timestamps.
 fn shape_name((values, times): (bool, bool)) -> &'static str {
     match (values, times) {
         (true, true) => "values and timestamps",
@@ -217,9 +219,10 @@ fn shape_name((values, times): (bool, bool)) -> &'static str {
     }
 }
 
-/// The sample of the same stack, link and attributes that was met before, if there is one; this one is met now.
+/// Returns the earlier sample with the same stack, link and attributes, if any, and records this one.
 ///
-/// Most stacks have one sample in a profile, so the first of each is found by its stack, and the others by their keys.
+/// Most stacks have one sample in a profile. So the first sample of a stack is found by its stack, and the others
+/// by their keys.
 #[inline(always)]
 fn same_before(
     cx: &mut CheckContext<'_>,
@@ -242,12 +245,11 @@ fn same_before(
     }
 }
 
-/// The key of a stack, a link and some attributes, in whatever order: the same for equal rows.
+/// The key of a stack, a link and a set of attributes: the same for equal rows.
 ///
-/// Three forms that cannot be equal by accident: without attributes 64 bits of rows; with one
-/// attribute its row above them and bit 120; with several a fingerprint of the sorted rows and bit
-/// 127. Attributes are a set, hence the sort. The buffers belong to the state, since this runs for
-/// every sample.
+/// Three encodings that cannot collide by accident: without attributes, 64 bits of rows; with one attribute, its
+/// row above them and bit 120; with several, a fingerprint of the sorted rows and bit 127. Attributes are a set,
+/// hence the sort. The buffers are reused, because this runs for every sample.
 #[inline(always)]
 fn identity_of(
     cx: &mut CheckContext<'_>,

@@ -1,7 +1,7 @@
-//! Stacks: lists of locations and nothing else. Canonical stacks are decoded in blocks.
+//! Stacks: messages with only a list of locations. Canonical stacks are decoded in blocks.
 //!
-//! A block is one stretch of the payload, and all of it is varints. So one decoding, one maximum and one search for bytes
-//! of zeros show that every reference of up to 64 stacks leads to a row other than the null location.
+//! A block is one range of the payload and consists of varints only. So one decoding, one maximum and one search
+//! for zero bytes show that every reference in up to 64 stacks leads to a row other than the null location.
 //!
 //! ```text
 //! one stack     3a 05 │ 0a 03 07 08 09         tag and length of the row, tag and length of the list, three rows
@@ -17,7 +17,8 @@ use crate::wire::read::Reader;
 /// Cell of the only field of a stack.
 const LOCATION_INDICES: usize = STACK.cell("location_indices");
 
-/// Checks a stack in a record. Row 0 is the empty stack. A stack with several null locations is one finding.
+/// Checks a stack that the walk decoded. Row 0 is the empty stack. Several null locations in a stack are one
+/// finding.
 pub(crate) fn stack(cx: &mut CheckContext<'_>, record: &Record) {
     let first = cx.row() == 0;
     let depth = record.count(LOCATION_INDICES);
@@ -39,7 +40,7 @@ pub(crate) fn stack(cx: &mut CheckContext<'_>, record: &Record) {
     }
 }
 
-/// Decodes a canonical stack: its references lead to rows, and none to the null location.
+/// Decodes a canonical stack: its references lead to rows other than the null location.
 #[inline(always)]
 fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
     let (start, end) = indices(cx, message)?;
@@ -48,9 +49,10 @@ fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
     Some(())
 }
 
-/// The body of a stack's list, if it has nothing else.
+/// The body of a stack's list, if the stack has no other field.
 ///
-/// A list of more bytes than the limit allows frames may still have fewer frames: the walk counts them.
+/// Fails for a list with more bytes than the limit allows frames. It may still have fewer frames, which the walk
+/// counts.
 #[inline(always)]
 fn indices(cx: &CheckContext<'_>, message: &Message) -> Option<Body> {
     let mut fields = Fields::new(cx.bytes, message.start, message.end);
@@ -59,8 +61,8 @@ fn indices(cx: &CheckContext<'_>, message: &Message) -> Option<Body> {
     (fits && start < end && message.row() > 0).then_some((start, end))
 }
 
-/// Passes over a run of stacks, in blocks of up to [`BLOCK`]. After the first block that fails, the rest are decoded one
-/// by one, so no stack is decoded more than twice here.
+/// Passes over a run of stacks in blocks of up to [`BLOCK`]. After the first block that fails, decodes the rest one
+/// by one, so this module decodes no stack more than twice.
 #[inline(never)]
 pub(crate) fn stacks(cx: &mut CheckContext<'_>, run: &mut Run<'_, '_>) -> bool {
     while run.message.row() % BLOCK == 1 {
@@ -73,13 +75,14 @@ pub(crate) fn stacks(cx: &mut CheckContext<'_>, run: &mut Run<'_, '_>) -> bool {
     run.pass(cx, canonical)
 }
 
-/// The stacks of a block: enough to share the fixed costs, few enough to decode again.
+/// Stacks per block: enough to share the fixed costs, few enough to decode again.
 const BLOCK: usize = 64;
 
-/// Passes over stacks up to the end of a block or of the run, and tells whether the run has more.
+/// Passes over stacks up to the end of a block or of the run, and returns whether the run has more.
 ///
-/// Tags and lengths are varints as well, so all bytes of a block are read as one list; the uses that those four numbers of
-/// each stack counted are released. A block fails where one of them is not a row of the table.
+/// Tags and lengths are varints as well, so all bytes of a block are decoded as one list. Afterwards the uses
+/// counted for those four numbers of each stack are released. A block fails if one of its numbers is not a row of
+/// the table.
 fn block(cx: &mut CheckContext<'_>, run: &mut Run<'_, '_>) -> Option<bool> {
     let first = run.message;
     let (mut more, mut end, mut owned) = (true, 0, cx.payload.owned);
@@ -91,7 +94,8 @@ fn block(cx: &mut CheckContext<'_>, run: &mut Run<'_, '_>) -> Option<bool> {
     let bytes = first.start - header(first.len())..end;
     cx.indices.clear();
     cx.indices.append(Reader::within(cx.bytes, bytes.start, bytes.end)).ok()?;
-    // No number is 0, and then a byte of zeros is the end of one that is not in its shortest form, be it a tag or a length.
+    // No number is 0, so a zero byte ends a varint that is not in its shortest form, be it an index, a tag or a
+    // length.
     let zeros = |bytes: &[u8]| bytes.iter().fold(false, |any, byte| any | (*byte == 0));
     let most = u64::from(cx.indices.most_less_one()?);
     if zeros(cx.bytes.get(bytes)?) || most >= cx.tables.len(Table::Location) {
@@ -114,7 +118,7 @@ fn block(cx: &mut CheckContext<'_>, run: &mut Run<'_, '_>) -> Option<bool> {
     Some(more)
 }
 
-/// The bytes of the tag and the length of a message or list.
+/// The number of bytes that the tag and the length of a message or list take.
 fn header(length: usize) -> usize {
     if length < 0x80 { 2 } else { 3 }
 }

@@ -1,4 +1,4 @@
-//! What messages must be there, and what profiles say of themselves.
+//! Required messages and the fields of profiles themselves.
 //!
 //! ```text
 //! ProfilesData ─┬─ ResourceProfiles ─► ScopeProfiles ─► Profile           since 1.4
@@ -6,20 +6,20 @@
 //!               └─ dictionary (since 1.7), tables (1.6); before, each Profile has its own
 //! ```
 //!
-//! Lists may be empty on the wire; what is asked is whether somebody meant them to be. `root` and
-//! `after_root` frame the walk: whether a missing dictionary matters is known only at the end.
+//! Lists may be empty on the wire; these rules report lists that are probably empty by mistake. `root` runs first
+//! and `after_root` last: only the end of the walk shows whether a missing dictionary matters.
 
 use super::*;
 use crate::check::canonical_form;
 
-/// Cells of `ProfilesData`, which is also what a request of the service is called.
+/// Cells of `ProfilesData`, the same as those of the service's export request.
 const RESOURCES: usize = PROFILES_DATA.cell("resource_profiles");
 const DICTIONARY: usize = PROFILES_DATA.cell("dictionary");
 
-/// The payload itself: what all generations have in it, and how many dictionaries.
+/// Checks the payload's top level: the list of resources and the number of dictionaries.
 ///
-/// In 1.6 a message without any table is taken for a request, of which its references cannot be
-/// held against anything: `tables.missing` silences them, and [`after_root`] says why once.
+/// In 1.6, a message without any table is treated as an export request, whose references cannot be checked.
+/// `tables.missing` silences them, and [`after_root`] reports the reason once.
 pub(crate) fn root(cx: &mut CheckContext<'_>, record: &Record) {
     if !record.has(RESOURCES) {
         cx.report(&OP2001, Position::at(0).field("resource_profiles"), "", "");
@@ -30,15 +30,15 @@ pub(crate) fn root(cx: &mut CheckContext<'_>, record: &Record) {
         cx.report(&OP2006, spot, format_args!("{dictionaries} times"), "");
     }
     if cx.version == Version::V1_6 {
-        // What the request of that release has: resources, and nothing that they could refer to.
+        // The export request of that release has resources but no tables.
         cx.tables.missing = cx.tables.lens.iter().all(|len| *len == 0);
     }
 }
 
-/// The payload, when all of it was walked: a dictionary is missing only where something would have needed it.
+/// Reports a missing dictionary after the walk, if something in the payload needs it.
 ///
-/// Profiles make a dictionary necessary from 1.7 on, as even an empty reference is row 0 of a
-/// table. For 1.6 samples do.
+/// From 1.7 on, any profile needs a dictionary, because even an empty reference is row 0 of a table. In 1.6,
+/// samples need the tables.
 pub(crate) fn after_root(cx: &mut CheckContext<'_>) {
     if !cx.tables.missing {
         return;
@@ -56,10 +56,10 @@ const SCOPES: usize = RESOURCE_PROFILES.cell("scope_profiles");
 const RESOURCE: usize = RESOURCE_PROFILES.cell("resource");
 const RESOURCE_URL: usize = RESOURCE_PROFILES.cell("schema_url");
 
-/// The profiles of a resource, and whether the same resource came before: two of them could have been one.
+/// Checks a resource's profiles, and whether an equal resource came before: the two could have been one.
 ///
-/// Resources are compared by a fingerprint of 128 bits of [their form](crate::check::canonical_form) and their schema URL; those
-/// that are absent are not compared. The scopes of the one before are forgotten.
+/// Compares resources by a fingerprint of 128 bits of [their form](crate::check::canonical_form) and their schema
+/// URL. Absent resources are not compared. Clears the scopes of the previous resource.
 pub(crate) fn resource(cx: &mut CheckContext<'_>, record: &Record) {
     let here = Position::at(record.start);
     if !record.has(SCOPES) {
@@ -83,7 +83,7 @@ const PROFILES: usize = SCOPE_PROFILES.cell("profiles");
 const SCOPE: usize = SCOPE_PROFILES.cell("scope");
 const SCOPE_URL: usize = SCOPE_PROFILES.cell("schema_url");
 
-/// The profiles of a scope; scopes are compared within their resource alone.
+/// Checks a scope's profiles. Scopes are compared only within their resource.
 pub(crate) fn scope(cx: &mut CheckContext<'_>, record: &Record) {
     let here = Position::at(record.start);
     if !record.has(PROFILES) {
@@ -99,9 +99,9 @@ pub(crate) fn scope(cx: &mut CheckContext<'_>, record: &Record) {
     }
 }
 
-/// The fingerprint of a message and a text: a resource and its schema are one thing to receivers.
+/// The fingerprint of a message and its schema URL: receivers identify a resource by both.
 ///
-/// The second is rotated, or two equal fields would cancel out.
+/// The second part is rotated; otherwise two equal fields would cancel out.
 fn both(cx: &mut CheckContext<'_>, record: &Record, (message, text): (usize, usize)) -> u128 {
     let body = record.body(message);
     let one = record.shape.of_cell(message).map_or(0, |slot| {
@@ -111,7 +111,7 @@ fn both(cx: &mut CheckContext<'_>, record: &Record, (message, text): (usize, usi
     one ^ cx.payload.fingerprint(other).rotate_left(1)
 }
 
-/// A schema URL ends with a version, by which receivers find how attributes were renamed.
+/// Checks a schema URL: it ends with a version, by which receivers look up renamed attributes.
 pub(super) fn schema_url(cx: &mut CheckContext<'_>, record: &Record, cell: usize) {
     let url = cx.body(record, cell);
     if !url.is_empty() && !is_schema_url(url) {
@@ -124,17 +124,17 @@ pub(super) fn schema_url(cx: &mut CheckContext<'_>, record: &Record, cell: usize
     }
 }
 
-/// Whether a text has the form that [schemas](https://opentelemetry.io/docs/specs/otel/schemas/#schema-url) ask for. What
-/// is behind the address is nobody's business here: a validator in CI asks no network.
+/// Whether a text has the form that [schemas](https://opentelemetry.io/docs/specs/otel/schemas/#schema-url)
+/// require. The URL is not fetched: a validator in CI has no network.
 ///
-/// A version begins with a digit and has a dot, as in `https://opentelemetry.io/schemas/1.36.0`; a
-/// port is a number of 16 bits.
+/// A version begins with a digit and has a dot, as in `https://opentelemetry.io/schemas/1.36.0`. A port is a number
+/// of 16 bits.
 fn is_schema_url(url: &[u8]) -> bool {
     let text = String::from_utf8_lossy(url);
     let rest = text.strip_prefix("https://").or(text.strip_prefix("http://"));
     let Some((server, path)) = rest.and_then(|rest| rest.split_once('/')) else { return false };
     let version = path.rsplit('/').next().unwrap_or_default();
-    // The colons of an address are in brackets.
+    // IPv6 addresses contain colons inside their brackets.
     let (host, port) = match server.rsplit_once(':') {
         Some((host, port)) if !port.ends_with(']') => (host, port.parse::<u16>().is_ok()),
         _ => (server, true),
@@ -145,15 +145,15 @@ fn is_schema_url(url: &[u8]) -> bool {
         && version.contains('.')
 }
 
-/// Cell of the profile in a container, and of the samples in that.
+/// Cells of the profile in a container, and of the samples in that profile.
 const INNER: usize = PROFILE_CONTAINER.cell("profile");
 const SAMPLES: usize = PROFILE.cell("samples");
 
-/// A profile's container, in OTEP 0239: it has the times and attributes, and the profile inside it all else.
+/// Checks a profile's container, in OTEP 0239. The container has the times and attributes, the inner profile has
+/// the rest.
 ///
-/// The samples of the profile inside are counted by headers, ahead of the walk: an original payload
-/// that stands instead of them is told here, where both are seen. Without a profile that is
-/// `OP2007` and not said twice.
+/// Counts the samples of the inner profile by their headers, ahead of the walk: only here are both these samples
+/// and an original payload in their place visible. A missing profile is reported once, as `OP2007`.
 pub(crate) fn container(cx: &mut CheckContext<'_>, record: &Record) {
     let body = record.body(INNER);
     let mut samples = 0;
@@ -174,15 +174,15 @@ pub(crate) fn container(cx: &mut CheckContext<'_>, record: &Record) {
     }
 }
 
-/// Cells that only 1.3 has, and the list that samples have slices of up to 1.7.
+/// Cells that exist only in 1.3, and the list of locations that samples up to 1.7 slice.
 const DROP_FRAMES: usize = PROFILE.cell("drop_frames");
 const KEEP_FRAMES: usize = PROFILE.cell("keep_frames");
 const SLICE: usize = PROFILE.cell("location_indices");
 
-/// What a profile says of itself; its samples come after it, and find in [`ProfileState`] what they are held against.
+/// Checks a profile itself, and fills the [`ProfileState`] against which its samples are checked later.
 ///
-/// The state of the profile before is replaced as a whole, so nothing leaks from one profile into
-/// the next. Whether samples are compared is decided once here instead of at each of them.
+/// The previous profile's state is replaced as a whole, so no fact leaks from one profile into the next. Whether
+/// samples are compared is decided once here instead of for each sample.
 pub(crate) fn profile(cx: &mut CheckContext<'_>, record: &Record) {
     let samples = record.count(SAMPLES);
     let types = value_types::sample_types(cx, record);

@@ -13,14 +13,15 @@ const SAMPLES: usize = PROFILE.cell("samples");
 
 /// The values of a sample, summed up.
 ///
-/// By two sets of bits the loop over values has no branch: all values are 0, or all are 1, where a set is empty.
+/// Two bit sets keep the loop over values free of branches: `bits` is empty if all values are 0, `not_one` if all
+/// are 1.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Values {
     pub(super) count: usize,
     pub(super) sum: i128,
-    /// The bits that any of them has.
+    /// Bits set in any value.
     bits: u64,
-    /// The bits in which any of them differs from 1.
+    /// Bits in which any value differs from 1.
     not_one: u64,
 }
 
@@ -41,12 +42,12 @@ impl Values {
         }
     }
 
-    /// Whether all are 1; also of no values.
+    /// Whether all values are 1. True without values.
     pub(super) fn are_one(self) -> bool {
         self.not_one == 0
     }
 
-    /// No value is negative.
+    /// Reports the first negative value.
     #[inline(always)]
     pub(super) fn rules(self, cx: &mut CheckContext<'_>, out: &impl Sink) -> Option<()> {
         if (self.bits as i64) < 0 {
@@ -61,7 +62,7 @@ impl Values {
         Some(())
     }
 
-    /// Tells of values that are all 0, as profilers write in bulk: it is no anomaly.
+    /// Reports values that are all 0. Profilers write many such samples, so this does not end canonical decoding.
     #[inline(always)]
     pub(super) fn note(self, cx: &mut CheckContext<'_>, place: impl Place) {
         if self.bits == 0 && self.count > 0 && cx.check_zero_values {
@@ -82,7 +83,7 @@ pub(super) fn add_up(cx: &mut CheckContext<'_>, values: impl Iterator<Item = i64
     }
 }
 
-/// The values of a canonical sample before 1.8 or of pprof, a column each.
+/// The values of a canonical sample before 1.8 or of pprof, one per column.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Columns {
     values: [i64; Self::MOST],
@@ -90,12 +91,12 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Samples of more columns are walked. Go's heap profiles have four.
+    /// Samples with more columns are walked. Go's heap profiles have four.
     const MOST: usize = 8;
 
-    /// Decodes a packed field whose values are in their shortest form, a value for each sample type.
+    /// Decodes a packed field of shortest-form varints, one for each sample type.
     ///
-    /// The first sample of a profile is walked: it makes the sums.
+    /// Fails for the first sample of a profile, which the walk decodes: that adds the sums.
     #[inline(always)]
     pub(super) fn canonical(cx: &CheckContext<'_>, (start, end): (usize, usize)) -> Option<Self> {
         let mut found = Self::default();
@@ -117,10 +118,10 @@ impl Columns {
     }
 }
 
-/// Says which sums of a profile do not fit into 64 bits, when its samples were walked.
+/// Reports sums of a profile that do not fit into 64 bits, after its samples were walked.
 ///
-/// Only whole sums count: a sum with wrap-around may come back, in whichever order the samples are. And a hint, if each
-/// value is 1 and each sample has timestamps: the values could have been left out.
+/// Only the final sum counts: an intermediate overflow may cancel out, depending on the order of the samples. Also
+/// reports a hint if each value is 1 and each sample has timestamps: the values could have been omitted.
 pub(crate) fn after(cx: &mut CheckContext<'_>, record: &Record) {
     let rule = if cx.version == Version::Pprof { &PP1039 } else { &OP4017 };
     for column in 0..cx.profile.sums.len() {
