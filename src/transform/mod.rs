@@ -5,6 +5,7 @@
 //! | add up any number of payloads | [`Merger`] |
 //! | compare two payloads, or fail a build if something costs more | [`diff()`], [`diff_profile`], [`judge`] |
 //! | get the changes between two snapshots, other units, or values a second | [`delta()`], [`convert_units`], [`per_second`] |
+//! | send profiles through a chain of such steps, one after the other | [`Pipeline`], [`Stage`] |
 //! | compute a sample type from others | [`derive()`], [`Expression`] |
 //! | keep a time range, or remove addresses, lines or binaries | [`retain_time`], [`strip()`] |
 //! | replace names and values by pseudonyms | [`Redactor`] |
@@ -21,6 +22,7 @@ mod diff;
 mod filter;
 mod kind;
 mod merge;
+mod pipeline;
 mod redact;
 mod scale;
 mod split;
@@ -36,6 +38,7 @@ pub use filter::{Strip, retain_time, strip};
 pub use merge::{
     Columns, Combine, DeltaOptions, MergeOptions, Merged, Merger, ResourceKeys, Snapshots, delta,
 };
+pub use pipeline::{AggregatorOptions, Keep, Pipeline, Published, RateOptions, Stage, Target};
 pub use redact::Redactor;
 pub use scale::{convert_units, per_second};
 pub use split::{MaxBytes, Part, SplitBy, split, split_max};

@@ -117,7 +117,7 @@ fn scale(
 }
 
 /// Gives each timestamp that counts 1 the value 1.
-fn count_explicitly(profile: &mut Profile) {
+pub(super) fn count_explicitly(profile: &mut Profile) {
     let samples = &mut profile.samples;
     if samples.values.items.is_empty() && !samples.timestamps.items.is_empty() {
         samples.values.ends = samples.timestamps.ends.clone();
@@ -126,7 +126,7 @@ fn count_explicitly(profile: &mut Profile) {
 }
 
 /// `value` × `numerator` / `divisor`, rounded half away from zero.
-fn fit(value: i64, numerator: i128, divisor: i128, rounded: &mut u64) -> Result<i64> {
+pub(super) fn fit(value: i64, numerator: i128, divisor: i128, rounded: &mut u64) -> Result<i64> {
     let product = i128::from(value).checked_mul(numerator);
     let result = product.and_then(|product| {
         *rounded += u64::from(product % divisor != 0);

@@ -1080,6 +1080,8 @@ fn every_code_has_a_case() {
         "columns.dropped",
         "value.zero_dropped",
         "default.dropped",
+        // In tests/it/pipelines.rs.
+        "profile.out_of_order",
         // In tests/it/osprofiler.rs.
         "point.unmatched",
         "point.skewed",

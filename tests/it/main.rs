@@ -36,6 +36,7 @@ mod orphans;
 mod osprofiler;
 mod otep_table;
 mod peers;
+mod pipelines;
 mod profile_ids;
 mod proto_facts;
 mod reports;

@@ -156,7 +156,7 @@ codes! {
         STACK_HANDLER = "stack.handler": "the address of the profiler's signal handler was dropped from all stacks";
         MAPPING_REBASED = "mapping.rebased": "a binary was loaded at several addresses: its locations were moved to one of them";
         UNIT_CONVERTED = "unit.converted": "values were converted to a finer unit of the same family";
-        DELTA_RESET = "delta.reset": "a total fell between two snapshots: it was reset, and the later value is the change";
+        DELTA_RESET = "delta.reset": "a total fell between two snapshots, or is gone: it was reset, and the later value is the change";
         PROFILE_REPEATED = "profile.repeated": "a profile with the same id and contents occurred before: it was not added again";
         ORPHAN_DROPPED = "orphan.dropped": "table rows without references were dropped";
     }
@@ -226,7 +226,8 @@ codes! {
         SAMPLE_TYPE_LEFT_OUT = "sample_type.left_out": "a sample type was dropped with its values: others were requested";
         COLUMNS_DROPPED = "columns.dropped": "a sample type that not all profiles have was dropped with its values";
         DELTA_FIRST = "delta.first": "a profile without an earlier snapshot was dropped";
-        DERIVE_UNDEFINED = "derive.undefined": "a computed value is undefined, by a division by zero or a missing attribute: the sample was left out";
+        OUT_OF_ORDER = "profile.out_of_order": "a profile older than its predecessor was dropped";
+        DERIVE_UNDEFINED = "derive.undefined": "a computed value is undefined, by a division by zero, a missing attribute or a missing sample type: the sample was left out";
         RATE_NO_DURATION = "rate.no_duration": "a profile without a duration has no rate: its values were kept";
         VALUE_ZERO_DROPPED = "value.zero_dropped": "samples without a value other than 0 were dropped";
         DEFAULT_DROPPED = "default.dropped": "merged profiles have different default sample types: none was kept";

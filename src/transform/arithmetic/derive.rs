@@ -6,9 +6,9 @@ use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::order::{sample_type_order, set_sample_type_order};
 use crate::model::profile::{Profile, ValueType};
-use crate::model::samples::SampleRef;
-use crate::model::{Profiles, ScopeProfiles};
-use crate::transform::arithmetic::expression::Expression;
+use crate::model::value::KeyValue;
+use crate::model::{Attributes, Profiles, ScopeProfiles};
+use crate::transform::arithmetic::expression::{Expression, Operands};
 use crate::transform::columns::{column_blocks, forget_unique};
 
 /// Adds a sample type to every profile that has all sample types of an expression, such as the mean size of an
@@ -39,12 +39,33 @@ pub fn derive(
     unit: &str,
     expression: &Expression,
 ) -> Result<Losses> {
+    derive_types(profiles, [name, unit], expression, Sources::Keep)
+}
+
+/// The profiles that a sample type is computed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::transform) enum Sources {
+    Keep,
+    Drop,
+}
+
+/// Computes a sample type, and keeps or drops all others.
+pub(in crate::transform) fn derive_types(
+    profiles: &mut Profiles,
+    type_and_unit: [&str; 2],
+    expression: &Expression,
+    sources: Sources,
+) -> Result<Losses> {
     let (mut losses, mut count) = (Losses::default(), 0);
     let mut dictionary = profiles.dictionary.clone();
-    let [name, unit] = [name, unit].map(|text| dictionary.strings.find_or_push(text));
+    let target = type_and_unit.map(|text| dictionary.strings.find_or_push(text));
     let mut resources = profiles.resources.clone();
-    for scope in resources.iter_mut().flat_map(|resource| &mut resource.scopes) {
-        count += derive_in(scope, [name, unit], expression, &dictionary, &mut losses)?;
+    for resource in &mut resources {
+        let around = resource.resource.attributes.clone();
+        let derive = Derive { target, expression, dictionary: &dictionary, around: &around };
+        for scope in &mut resource.scopes {
+            count += derive.scope(scope, sources, &mut losses)?;
+        }
     }
     if count == 0 {
         let message =
@@ -55,30 +76,83 @@ pub fn derive(
     Ok(losses)
 }
 
-/// Adds a sample type to the profiles of a scope. Returns how many profiles it added.
-fn derive_in(
-    scope: &mut ScopeProfiles,
-    [name, unit]: [StringId; 2],
-    expression: &Expression,
-    dictionary: &Dictionary,
-    losses: &mut Losses,
-) -> Result<u64> {
-    let order = sample_type_order(scope, dictionary).and_then(Result::ok);
-    let mut added = Vec::new();
-    for block in column_blocks(scope, dictionary) {
-        let columns = &scope.profiles[block];
-        let has = |wanted: &str| column_of(columns, wanted, dictionary).is_some();
-        if expression.types().into_iter().all(has) {
-            added.push(column(columns, [name, unit], expression, dictionary, losses)?);
+/// The computation in one resource.
+struct Derive<'a> {
+    /// The name and unit of the computed sample type.
+    target: [StringId; 2],
+    expression: &'a Expression,
+    dictionary: &'a Dictionary,
+    /// The attributes of the resource.
+    around: &'a [KeyValue],
+}
+
+impl Derive<'_> {
+    /// Adds a sample type to the profiles of a scope. Returns how many profiles it added.
+    fn scope(
+        &self,
+        scope: &mut ScopeProfiles,
+        sources: Sources,
+        losses: &mut Losses,
+    ) -> Result<u64> {
+        let dictionary = self.dictionary;
+        let order = sample_type_order(scope, dictionary).and_then(Result::ok);
+        let mut added = Vec::new();
+        for block in column_blocks(scope, dictionary) {
+            let columns = &scope.profiles[block];
+            let has = |wanted: &str| column_of(columns, wanted, dictionary).is_some();
+            if self.expression.types().into_iter().all(has) {
+                added.push(self.column(columns, losses)?);
+            }
         }
+        let count = added.len() as u64;
+        if sources == Sources::Drop {
+            let rows: Vec<usize> = (0..added.len()).collect();
+            scope.profiles = added;
+            set_sample_type_order(scope, &rows, dictionary);
+            return Ok(count);
+        }
+        scope.profiles.extend(added);
+        if let (Some(mut order), true) = (order, count > 0) {
+            order.extend(order.len()..scope.profiles.len());
+            set_sample_type_order(scope, &order, dictionary);
+        }
+        Ok(count)
     }
-    let count = added.len() as u64;
-    scope.profiles.extend(added);
-    if let (Some(mut order), true) = (order, count > 0) {
-        order.extend(order.len()..scope.profiles.len());
-        set_sample_type_order(scope, &order, dictionary);
+
+    /// The computed profile of some columns.
+    fn column(&self, columns: &[Profile], losses: &mut Losses) -> Result<Profile> {
+        let Self { target: [name, unit], expression, dictionary, around } = *self;
+        let mut derived = columns[0].clone();
+        forget_unique(&mut derived);
+        derived.sample_types = vec![ValueType { name, unit, temporality: None }];
+        derived.default_sample_type = StringId::NONE;
+        let samples = &mut derived.samples;
+        samples.values.clear();
+        samples.timestamps = Default::default();
+        let (mut kept, mut rounded) = (Vec::with_capacity(samples.len()), 0);
+        for row in 0..samples.len() {
+            let of_type = |name: &str| {
+                let (profile, column) = column_of(columns, name, dictionary)?;
+                let sample = columns[profile].samples().get(row)?;
+                Some(columns[profile].total(sample, column) as f64)
+            };
+            let own = columns[0].samples().at(row).attributes;
+            let of_attribute = |key: &str| {
+                let around = || number(dictionary.resolve(around), key);
+                number(dictionary.resolve(own), key).or_else(around)
+            };
+            let (of_type, of_attribute) = (&of_type, &of_attribute);
+            let value = expression.result(&Operands { of_type, of_attribute, value: None });
+            kept.push(value.is_finite());
+            samples.values.items.push(whole(value, &mut rounded)?);
+            samples.values.end_row();
+        }
+        samples.retain(&kept);
+        let undefined = kept.iter().filter(|kept| !**kept).count() as u64;
+        losses.add_many(losses::DERIVE_UNDEFINED, undefined, || dictionary.text(name).to_owned());
+        losses.add_many(losses::VALUE_ROUNDED, rounded, || dictionary.text(name).to_owned());
+        Ok(derived)
     }
-    Ok(count)
 }
 
 /// The profile of a sample type and its column there.
@@ -89,55 +163,20 @@ fn column_of(columns: &[Profile], name: &str, dictionary: &Dictionary) -> Option
     })
 }
 
-/// The computed profile of some columns.
-fn column(
-    columns: &[Profile],
-    [name, unit]: [StringId; 2],
-    expression: &Expression,
-    dictionary: &Dictionary,
-    losses: &mut Losses,
-) -> Result<Profile> {
-    let mut derived = columns[0].clone();
-    forget_unique(&mut derived);
-    derived.sample_types = vec![ValueType { name, unit, temporality: None }];
-    derived.default_sample_type = StringId::NONE;
-    let samples = &mut derived.samples;
-    samples.values.clear();
-    samples.timestamps = Default::default();
-    let (mut kept, mut rounded) = (Vec::with_capacity(samples.len()), 0);
-    for row in 0..samples.len() {
-        let of_type = |name: &str| {
-            let (profile, column) = column_of(columns, name, dictionary)?;
-            let sample = columns[profile].samples().get(row)?;
-            Some(columns[profile].total(sample, column) as f64)
-        };
-        let sample = columns[0].samples().at(row);
-        let of_attribute = |key: &str| number(sample, key, dictionary);
-        let value = expression.value(&of_type, &of_attribute);
-        kept.push(value.is_finite());
-        rounded += u64::from(value.is_finite() && value.fract() != 0.0);
-        samples.values.items.push(whole(value)?);
-        samples.values.end_row();
-    }
-    samples.retain(&kept);
-    let undefined = kept.iter().filter(|kept| !**kept).count() as u64;
-    losses.add_many(losses::DERIVE_UNDEFINED, undefined, || dictionary.text(name).to_owned());
-    losses.add_many(losses::VALUE_ROUNDED, rounded, || dictionary.text(name).to_owned());
-    Ok(derived)
-}
-
-/// A numeric attribute of a sample.
-fn number(sample: SampleRef<'_>, key: &str, dictionary: &Dictionary) -> Option<f64> {
-    let value = dictionary.resolve(sample.attributes).get(key)?;
+/// A numeric attribute.
+pub(in crate::transform) fn number(attributes: Attributes<'_>, key: &str) -> Option<f64> {
+    let value = attributes.get(key)?;
     value.as_f64().or_else(|| value.as_i64().map(|value| value as f64))
 }
 
-/// A value in 64 bits; 0 if it is undefined.
-fn whole(value: f64) -> Result<i64> {
-    let rounded = value.round();
-    if rounded.is_finite() && rounded.abs() >= i64::MAX as f64 {
+/// A value in 64 bits, rounded half away from zero; 0 if it is undefined. Counts in `rounded` unless only the last
+/// digits of the computation changed.
+pub(in crate::transform) fn whole(value: f64, rounded: &mut u64) -> Result<i64> {
+    let nearest = value.round();
+    *rounded += u64::from((value - nearest).abs() > value.abs() * 4.0 * f64::EPSILON);
+    if nearest.is_finite() && nearest.abs() >= i64::MAX as f64 {
         let message = format!("value.overflow: the result {value} exceeds 64 bits");
         return Err(Error::new(ErrorKind::Unrepresentable, message));
     }
-    Ok(rounded as i64)
+    Ok(nearest as i64)
 }

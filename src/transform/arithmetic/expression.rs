@@ -5,22 +5,26 @@ use crate::error::{Error, ErrorKind, Result};
 /// The deepest nesting of an expression.
 const MAX_DEPTH: usize = 64;
 
-/// An expression over sample types, for [`derive`](super::derive).
+/// An expression over the values of a sample, for [`derive`](super::derive) and the stages of a
+/// [`Pipeline`](crate::transform::Pipeline).
 ///
 /// | form | value |
 /// |---|---|
 /// | `1.5`, `2e9` | a number |
 /// | `$(alloc_space)` | the sample's value of a sample type |
-/// | `$(alloc_space).attributes.size` | a numeric attribute of the sample |
+/// | `$(alloc_space).attributes.size`, `attributes.size` | a numeric attribute of the sample or its resource |
+/// | `value` | the value that a stage converts |
 /// | `a + b`, `a - b`, `a * b`, `a / b`, `a ** b`, `-a`, `(a)` | arithmetic in 64-bit floating point |
 /// | `a or b` | `a`, or `b` if `a` is 0 or missing |
+///
+/// Ceilometer's words are accepted: `volume` for `value`, `resource_metadata` for `attributes`.
 ///
 /// ```
 /// use otlp_profiles::transform::Expression;
 ///
 /// assert!(Expression::parse("$(delay) / ($(contentions) or 1)").is_ok());
 /// let error = Expression::parse("$(delay) /").unwrap_err();
-/// assert_eq!(error.message(), "expr: byte 10: a number, `$(…)` or `(` is missing");
+/// assert_eq!(error.message(), "expr: byte 10: a number, `value`, `$(…)` or `(` is missing");
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression(Node);
@@ -28,6 +32,7 @@ pub struct Expression(Node);
 #[derive(Clone, Debug, PartialEq)]
 enum Node {
     Number(f64),
+    Value,
     Type(String),
     Attribute(String),
     Negate(Box<Self>),
@@ -61,52 +66,72 @@ impl Expression {
     }
 
     /// The names of the sample types in the expression.
-    pub(super) fn types(&self) -> Vec<&str> {
+    pub(in crate::transform) fn types(&self) -> Vec<&str> {
         let mut types = Vec::new();
-        self.0.types(&mut types);
+        self.0.visit(&mut |node| {
+            if let Node::Type(name) = node {
+                types.push(&**name);
+            }
+        });
         types
     }
 
-    /// The value, given those of sample types and attributes; not finite if it is undefined.
-    pub(super) fn value(
-        &self,
-        of_type: &dyn Fn(&str) -> Option<f64>,
-        of_attribute: &dyn Fn(&str) -> Option<f64>,
-    ) -> f64 {
-        self.0.value(of_type, of_attribute).unwrap_or(f64::NAN)
+    /// Whether the expression refers to the value that is converted.
+    pub(in crate::transform) fn names_value(&self) -> bool {
+        let mut found = false;
+        self.0.visit(&mut |node| found |= *node == Node::Value);
+        found
+    }
+
+    /// The number, if the expression is one.
+    pub(in crate::transform) fn number(&self) -> Option<f64> {
+        if let Node::Number(number) = self.0 { Some(number) } else { None }
+    }
+
+    /// The result; not finite if it is undefined.
+    pub(in crate::transform) fn result(&self, operands: &Operands<'_>) -> f64 {
+        self.0.result(operands).unwrap_or(f64::NAN)
     }
 }
 
+/// The values that an expression refers to.
+pub(in crate::transform) struct Operands<'a> {
+    /// By the name of the sample type.
+    pub(in crate::transform) of_type: &'a dyn Fn(&str) -> Option<f64>,
+    /// By the key of the attribute.
+    pub(in crate::transform) of_attribute: &'a dyn Fn(&str) -> Option<f64>,
+    /// The value that is converted.
+    pub(in crate::transform) value: Option<f64>,
+}
+
 impl Node {
-    fn types<'a>(&'a self, types: &mut Vec<&'a str>) {
+    /// Calls `f` with each node.
+    fn visit<'a>(&'a self, f: &mut impl FnMut(&'a Self)) {
+        f(self);
         match self {
-            Self::Type(name) => types.push(name),
-            Self::Negate(of) => of.types(types),
+            Self::Negate(of) => of.visit(f),
             Self::Binary(_, a, b) => {
-                a.types(types);
-                b.types(types);
+                a.visit(f);
+                b.visit(f);
             }
-            Self::Number(_) | Self::Attribute(_) => {}
+            Self::Number(_) | Self::Value | Self::Type(_) | Self::Attribute(_) => {}
         }
     }
 
-    fn value(
-        &self,
-        of_type: &dyn Fn(&str) -> Option<f64>,
-        of_attribute: &dyn Fn(&str) -> Option<f64>,
-    ) -> Option<f64> {
-        let value = |node: &Self| node.value(of_type, of_attribute);
+    fn result(&self, operands: &Operands<'_>) -> Option<f64> {
+        let result = |node: &Self| node.result(operands);
         Some(match self {
             Self::Number(number) => *number,
-            Self::Type(name) => of_type(name)?,
-            Self::Attribute(key) => of_attribute(key)?,
-            Self::Negate(of) => -value(of)?,
-            Self::Binary(Operator::Or, a, b) => match value(a) {
+            Self::Value => operands.value?,
+            Self::Type(name) => (operands.of_type)(name)?,
+            Self::Attribute(key) => (operands.of_attribute)(key)?,
+            Self::Negate(of) => -result(of)?,
+            Self::Binary(Operator::Or, a, b) => match result(a) {
                 Some(a) if a != 0.0 => a,
-                _ => value(b)?,
+                _ => result(b)?,
             },
             Self::Binary(operator, a, b) => {
-                let (a, b) = (value(a)?, value(b)?);
+                let (a, b) = (result(a)?, result(b)?);
                 match operator {
                     Operator::Add => a + b,
                     Operator::Subtract => a - b,
@@ -198,13 +223,19 @@ impl Parser<'_> {
             };
             let name = self.rest()[..length].to_owned();
             self.at += length + 1;
-            let Some(rest) = self.rest().strip_prefix(".attributes.") else {
-                return Ok(Node::Type(name));
+            return match self.rest().starts_with('.') {
+                true => {
+                    self.at += 1;
+                    self.attribute()?.ok_or_else(|| self.error("`attributes.KEY` is missing"))
+                }
+                false => Ok(Node::Type(name)),
             };
-            let end = |c: char| !(c.is_alphanumeric() || "._-".contains(c));
-            let key = rest[..rest.find(end).unwrap_or(rest.len())].to_owned();
-            self.at += ".attributes.".len() + key.len();
-            return Ok(Node::Attribute(key));
+        }
+        if let Some(attribute) = self.attribute()? {
+            return Ok(attribute);
+        }
+        if self.skip("value") || self.skip("volume") {
+            return Ok(Node::Value);
         }
         if self.skip("(") {
             let node = self.alternatives()?;
@@ -214,6 +245,21 @@ impl Parser<'_> {
             };
         }
         self.number()
+    }
+
+    /// An attribute, if one is next.
+    fn attribute(&mut self) -> Result<Option<Node>> {
+        if !self.skip("attributes.") && !self.skip("resource_metadata.") {
+            return Ok(None);
+        }
+        let rest = self.rest();
+        let end = |c: char| !(c.is_alphanumeric() || "._-".contains(c));
+        let key = rest[..rest.find(end).unwrap_or(rest.len())].to_owned();
+        if key.is_empty() {
+            return Err(self.error("the key of an attribute is missing"));
+        }
+        self.at += key.len();
+        Ok(Some(Node::Attribute(key)))
     }
 
     fn number(&mut self) -> Result<Node> {
@@ -234,7 +280,7 @@ impl Parser<'_> {
                 self.at += length;
                 Ok(Node::Number(number))
             }
-            Err(_) => Err(self.error("a number, `$(…)` or `(` is missing")),
+            Err(_) => Err(self.error("a number, `value`, `$(…)` or `(` is missing")),
         }
     }
 }
@@ -247,6 +293,8 @@ mod tests {
     fn expressions_have_the_usual_precedence() {
         let of_type = |name: &str| (name == "ten").then_some(10.0);
         let of_attribute = |key: &str| (key == "size").then_some(4.0);
+        let (of_type, of_attribute) = (&of_type, &of_attribute);
+        let operands = Operands { of_type, of_attribute, value: Some(3.0) };
         for (text, expected) in [
             ("1 + 2 * 3", 7.0),
             ("(1 + 2) * 3", 9.0),
@@ -257,7 +305,10 @@ mod tests {
             ("$(ten) / $(ten).attributes.size", 2.5),
             ("$(none) or 0 or 3", 3.0),
             ("($(ten).attributes.none or 1) * 2", 2.0),
-            ("volume", f64::NAN),
+            ("$(ten) / resource_metadata.size", 2.5),
+            ("volume * 2 + value", 9.0),
+            ("$(ten).size", f64::NAN),
+            ("attributes.", f64::NAN),
             ("1 +", f64::NAN),
             ("(1", f64::NAN),
             ("$(ten", f64::NAN),
@@ -265,14 +316,12 @@ mod tests {
             ("", f64::NAN),
         ] {
             match Expression::parse(text) {
-                Ok(expression) => {
-                    assert_eq!(expression.value(&of_type, &of_attribute), expected, "{text}");
-                }
+                Ok(expression) => assert_eq!(expression.result(&operands), expected, "{text}"),
                 Err(error) => assert!(expected.is_nan(), "{text}: {error}"),
             }
         }
         let missing = Expression::parse("$(none) + 1").expect("it is an expression");
-        assert!(missing.value(&of_type, &of_attribute).is_nan());
+        assert!(missing.result(&operands).is_nan());
         assert_eq!(missing.types(), ["none"]);
         assert!(Expression::parse(&"(".repeat(10_000)).is_err());
         assert!(Expression::parse(&"-".repeat(10_000)).is_err());

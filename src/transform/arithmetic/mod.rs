@@ -4,4 +4,6 @@ mod derive;
 mod expression;
 
 pub use derive::derive;
+pub(super) use derive::{Sources, derive_types, number, whole};
 pub use expression::Expression;
+pub(super) use expression::Operands;

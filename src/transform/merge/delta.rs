@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::format::losses;
 use crate::limits::{Limits, setters};
 use crate::model::Profiles;
-use crate::model::profile::ValueType;
+use crate::model::profile::{AggregationTemporality, ValueType};
 use crate::transform::kind::{Kind, kind_of};
 use crate::transform::merge::header::Header;
 use crate::transform::merge::merger::{Group, Key, Merger};
@@ -34,7 +34,7 @@ setters! { DeltaOptions {
 ///
 /// Only totals since a start, such as `alloc_space`, are subtracted. Changes such as CPU time, and states such as
 /// `inuse_space`, keep the later value. A total that fell, or that is of another process, was reset: its change is the
-/// later value, counted as `delta.reset`. Profiles without an earlier counterpart are dropped, counted as
+/// later value, counted as `delta.reset`. So is a total whose sample is gone. Profiles without an earlier counterpart are dropped, counted as
 /// `delta.first`. Each result begins at the start of the earlier profile and lasts to the end of the later one.
 ///
 /// The time is linear in the size of both.
@@ -55,8 +55,28 @@ setters! { DeltaOptions {
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 pub fn delta(earlier: &Profiles, later: &Profiles, options: &DeltaOptions) -> Result<Merged> {
+    changes(earlier, later, options, Subtract::Totals)
+}
+
+/// The sample types that are subtracted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::transform) enum Subtract {
+    /// Totals since a start.
+    Totals,
+    /// All of them. Timestamped samples become totals.
+    All,
+}
+
+/// Returns the changes since an earlier snapshot: see [`delta`].
+pub(in crate::transform) fn changes(
+    earlier: &Profiles,
+    later: &Profiles,
+    options: &DeltaOptions,
+    what: Subtract,
+) -> Result<Merged> {
     let limits = options.limits.unwrap_or_else(Limits::file);
-    let mut merger = Merger::new(MergeOptions::default().limits(limits).add_repeats(true));
+    let merge = MergeOptions::default().limits(limits).add_repeats(true);
+    let mut merger = Merger::new(merge.drop_timestamps(what == Subtract::All));
     merger.add(earlier)?;
     let before = merger.take_groups();
     let before: HashMap<&Key, &Group, RandomState> =
@@ -69,7 +89,7 @@ pub fn delta(earlier: &Profiles, later: &Profiles, options: &DeltaOptions) -> Re
             first += 1;
             return false;
         };
-        resets += subtract(group, earlier, &merger);
+        resets += subtract(group, earlier, what, &merger);
         join_time(&mut group.header, &earlier.header);
         true
     });
@@ -82,34 +102,51 @@ pub fn delta(earlier: &Profiles, later: &Profiles, options: &DeltaOptions) -> Re
     merger.finish()
 }
 
-/// Subtracts the totals of an earlier group. Returns the number of values that were reset.
-fn subtract(group: &mut Group, earlier: &Group, merger: &Merger) -> u64 {
+/// Subtracts the values of an earlier group. Returns the number of totals that were reset.
+fn subtract(group: &mut Group, earlier: &Group, what: Subtract, merger: &Merger) -> u64 {
     let columns = group.key.types.len().max(1);
     let dictionary = &merger.interner.dictionary;
     let duration = group.header.durations;
     let is_total = |of: &ValueType| kind_of(*of, duration, dictionary) == Kind::Cumulative;
     let totals: Vec<bool> = group.key.types.iter().map(is_total).collect();
-    if !totals.contains(&true) || !group.key.shape.has_sums() {
+    if what == Subtract::Totals && !totals.contains(&true) || !group.key.shape.has_sums() {
         return 0;
     }
-    let mut resets = 0;
+    let restarted = has_restarted(&group.header, &earlier.header);
+    let (mut resets, mut found) = (0, vec![false; earlier.rows.len()]);
     let Rows { samples, sums, .. } = &mut group.rows;
     for row in 0..samples.len() {
         let id = samples.stacktrace_ids.get(row).copied().unwrap_or_default();
         let identity = Identity::of(samples, row);
         let hash = hash(&merger.interner.seed, identity, id);
         let Some(before) = earlier.rows.find(hash, identity, id) else { continue };
+        found[before] = true;
         for (column, is_total) in totals.iter().enumerate() {
             let old = earlier.rows.sums[before * columns + column];
             let sum = &mut sums[row * columns + column];
-            if *is_total && *sum >= old {
-                *sum -= old;
-            } else if *is_total {
+            if *is_total && (restarted || *sum < old) {
                 resets += 1;
+            } else if *is_total || what == Subtract::All {
+                *sum -= old;
             }
         }
     }
+    for (before, _) in found.iter().enumerate().filter(|(_, found)| !**found) {
+        let sums = &earlier.rows.sums[before * columns..(before + 1) * columns];
+        let gone = sums.iter().zip(&totals).filter(|(sum, is_total)| **is_total && **sum != 0);
+        resets += gone.count() as u64;
+    }
+    for (of, _) in group.key.types.iter_mut().zip(totals).filter(|(_, is_total)| *is_total) {
+        of.temporality = of.temporality.and(Some(AggregationTemporality::DELTA));
+    }
     resets
+}
+
+/// Whether totals that cover a time since a start have another start.
+fn has_restarted(later: &Header, earlier: &Header) -> bool {
+    let start = |header: &Header| header.span.filter(|(start, end)| start < end);
+    let (earlier, later) = (start(earlier), start(later));
+    earlier.zip(later).is_some_and(|(earlier, later)| earlier.0 < later.0)
 }
 
 /// Lets a later header begin where the earlier one does.

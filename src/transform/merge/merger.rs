@@ -239,10 +239,13 @@ impl Merger {
         let duration = profile.duration_nanos;
         let snapshot = |of: &ValueType| {
             let temporality = temporality::written(*of, duration, dictionary);
+            let is_cumulative = temporality == AggregationTemporality::CUMULATIVE;
             match kind_of(*of, duration, dictionary) {
-                _ if temporality != AggregationTemporality::CUMULATIVE => Snapshot::No,
-                Kind::Gauge => Snapshot::State,
-                _ => Snapshot::Total,
+                Kind::Cumulative => Snapshot::Total,
+                Kind::Gauge if is_cumulative || self.options.combine == Combine::ByKind => {
+                    Snapshot::State
+                }
+                _ => Snapshot::No,
             }
         };
         let snapshots: Vec<Snapshot> = profile.sample_types.iter().map(snapshot).collect();

@@ -18,5 +18,6 @@ mod places;
 mod rows;
 
 pub use delta::{DeltaOptions, delta};
+pub(super) use delta::{Subtract, changes};
 pub use merger::Merger;
 pub use options::{Columns, Combine, MergeOptions, Merged, ResourceKeys, Snapshots};

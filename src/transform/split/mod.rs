@@ -12,4 +12,5 @@ mod piece;
 mod size;
 
 pub use by::{Part, SplitBy, split};
+pub(super) use piece::blocks;
 pub use size::{MaxBytes, split_max};

@@ -1,0 +1,133 @@
+//! Changes since the profile before: as they are, or per second.
+
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::losses;
+use crate::limits::setters;
+use crate::model::profile::AggregationTemporality;
+use crate::transform::arithmetic::Expression;
+use crate::transform::kind::{Kind, kind_of};
+use crate::transform::merge::{DeltaOptions, Subtract, changes};
+use crate::transform::pipeline::item::Item;
+use crate::transform::pipeline::stage::{Context, Stage, Transformer};
+use crate::transform::pipeline::target::{Formula, Target};
+use crate::transform::pipeline::unit_conversion::without_types;
+
+/// Options of [`Stage::rate_of_change`].
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct RateOptions {
+    /// A factor, such as `100.0 / (10**9 * (attributes.cpu_number or 1))`.
+    pub scale: Option<Expression>,
+    /// The largest rate.
+    pub max: Option<f64>,
+}
+
+setters! { RateOptions {
+    scale: Option<Expression>,
+    max: Option<f64>,
+} }
+
+struct Change {
+    /// The latest profile of each identity.
+    earlier: HashMap<String, Item, RandomState>,
+    growth_only: bool,
+    rate: Option<RateOptions>,
+    target: Target,
+}
+
+impl Stage {
+    /// Replaces totals since a start, such as `alloc_space`, by their change since the profile before.
+    ///
+    /// See [`delta`](crate::transform::delta()) for resets. Profiles without totals pass through. The first profile of an
+    /// identity is dropped (`delta.first`), as is one that ends before its predecessor (`profile.out_of_order`). With
+    /// `growth_only`, samples whose values all fell or stayed are dropped; a reset is growth.
+    pub fn delta(growth_only: bool, target: Target) -> Self {
+        Self::change(growth_only, None, target)
+    }
+
+    /// Replaces all values by their change per second since the profile before.
+    ///
+    /// The rules of [`delta`](Self::delta) for first, late and reset profiles apply; changes of states may be negative. A
+    /// sample that is gone has no rate. Rates are rounded half away from zero, counted as `value.rounded`: let the scale
+    /// and the unit leave enough digits. If no time passed the rate is 0. Unless the target says otherwise, `/s` is added
+    /// to units, and the temporality is `UNSPECIFIED`.
+    ///
+    /// # Errors
+    ///
+    /// The scale names the `value` or a sample type: it is a factor of rates.
+    ///
+    /// ```
+    /// use otlp_profiles::transform::{Expression, RateOptions, Stage, Target};
+    ///
+    /// let scale = Expression::parse("100.0 / (10**9 * (attributes.cpu_number or 1))")?;
+    /// let target = Target::default().rename(|_name, _unit| ("cpu_util".into(), "%".into()));
+    /// let stage = Stage::rate_of_change(RateOptions::default().scale(Some(scale)), target)?;
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
+    pub fn rate_of_change(options: RateOptions, mut target: Target) -> Result<Self> {
+        options.scale.iter().try_for_each(without_types)?;
+        if options.scale.as_ref().is_some_and(Expression::names_value) {
+            let message = "scale: a rate is multiplied by its scale: leave out `value`";
+            return Err(Error::new(ErrorKind::InvalidOption, message));
+        }
+        target.temporality.get_or_insert(AggregationTemporality::UNSPECIFIED);
+        if target.rename.is_none() {
+            target = target.rename(|name, unit| (name.to_owned(), format!("{unit}/s")));
+        }
+        Ok(Self::change(false, Some(options), target))
+    }
+
+    fn change(growth_only: bool, rate: Option<RateOptions>, target: Target) -> Self {
+        let earlier = HashMap::default();
+        Self(Box::new(Change { earlier, growth_only, rate, target }))
+    }
+}
+
+impl Transformer for Change {
+    fn handle(&mut self, item: Item, context: &mut Context) -> Result<Option<Item>> {
+        let Context { limits, losses } = context;
+        if self.rate.is_none() && !has_totals(&item) {
+            let Item(mut profiles) = item;
+            self.target.apply(&mut profiles, None);
+            return Ok(Some(Item(profiles)));
+        }
+        let identity = item.identity();
+        let Some(earlier) = self.earlier.get(&identity) else {
+            losses.add(losses::DELTA_FIRST, String::new);
+            self.earlier.insert(identity, item);
+            return Ok(None);
+        };
+        let elapsed = item.end() - earlier.end();
+        if elapsed < 0 {
+            losses.add(losses::OUT_OF_ORDER, String::new);
+            return Ok(None);
+        }
+        let what = if self.rate.is_some() { Subtract::All } else { Subtract::Totals };
+        let options = DeltaOptions::default().growth_only(self.growth_only).limits(Some(*limits));
+        let changed = changes(&earlier.0, &item.0, &options, what);
+        self.earlier.insert(identity, item);
+        let changed = changed?;
+        losses.merge(&changed.losses);
+        let mut profiles = changed.profiles;
+        if let Some(RateOptions { scale, max }) = &self.rate {
+            let per_second = if elapsed > 0 { (1_000_000_000, elapsed) } else { (0, 1) };
+            let formula = Formula { scale: scale.as_ref(), fraction: per_second, max: *max };
+            formula.apply(&mut profiles, None, losses)?;
+        }
+        self.target.apply(&mut profiles, None);
+        Ok(Some(Item(profiles)))
+    }
+}
+
+/// Whether some sample type is a total since a start.
+pub(super) fn has_totals(item: &Item) -> bool {
+    let dictionary = &item.0.dictionary;
+    let mut types = item
+        .0
+        .iter()
+        .flat_map(|profile| profile.sample_types.iter().map(|of| (*of, profile.duration_nanos)));
+    types.any(|(of, duration)| kind_of(of, duration, dictionary) == Kind::Cumulative)
+}

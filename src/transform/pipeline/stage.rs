@@ -1,0 +1,73 @@
+//! The interface of stages.
+
+use std::fmt;
+
+use crate::error::Result;
+use crate::format::losses::Losses;
+use crate::limits::Limits;
+use crate::transform::pipeline::item::Item;
+
+/// One step of a [`Pipeline`](super::Pipeline), with what it holds.
+///
+/// | stage | emits |
+/// |---|---|
+/// | [`accumulator`](Self::accumulator) | several profiles together |
+/// | [`aggregator`](Self::aggregator) | one profile of several |
+/// | [`delta`](Self::delta) | the change of totals since the profile before |
+/// | [`rate_of_change`](Self::rate_of_change) | the change of all values per second |
+/// | [`unit_conversion`](Self::unit_conversion) | values in another unit, other names |
+/// | [`arithmetic`](Self::arithmetic) | a sample type that is computed from others |
+pub struct Stage(pub(super) Box<dyn Transformer>);
+
+impl fmt::Debug for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stage").finish_non_exhaustive()
+    }
+}
+
+/// What stages need and report.
+#[derive(Debug)]
+pub(super) struct Context {
+    pub(super) limits: Limits,
+    pub(super) losses: Losses,
+}
+
+pub(super) trait Transformer: Send {
+    /// Takes a profile; returns it, another one, or `None` if it is held or dropped.
+    fn handle(&mut self, item: Item, context: &mut Context) -> Result<Option<Item>>;
+
+    /// Returns the held profiles that are due at a time in nanoseconds since 1970; at the end, which has no time, all of
+    /// them.
+    fn flush(&mut self, _now: Option<i128>, _context: &mut Context) -> Result<Vec<Item>> {
+        Ok(Vec::new())
+    }
+}
+
+/// Holds profiles until there are enough.
+struct Accumulator {
+    size: u64,
+    held: Vec<Item>,
+}
+
+impl Stage {
+    /// Holds profiles until a flush finds at least `size` of them. All leave together, also if there are more. With a
+    /// size of 0 profiles pass through.
+    pub fn accumulator(size: u64) -> Self {
+        Self(Box::new(Accumulator { size, held: Vec::new() }))
+    }
+}
+
+impl Transformer for Accumulator {
+    fn handle(&mut self, item: Item, _context: &mut Context) -> Result<Option<Item>> {
+        if self.size == 0 {
+            return Ok(Some(item));
+        }
+        self.held.push(item);
+        Ok(None)
+    }
+
+    fn flush(&mut self, now: Option<i128>, _context: &mut Context) -> Result<Vec<Item>> {
+        let is_due = now.is_none() || self.held.len() as u64 >= self.size;
+        Ok(if is_due { std::mem::take(&mut self.held) } else { Vec::new() })
+    }
+}
