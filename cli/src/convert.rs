@@ -24,7 +24,7 @@ mod origin;
 pub(crate) mod plan;
 mod report;
 pub(crate) mod run;
-mod tally;
+pub(crate) mod tally;
 mod types;
 
 use std::path::PathBuf;

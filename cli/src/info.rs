@@ -10,7 +10,7 @@
 
 mod facts;
 mod json;
-mod seen;
+pub(crate) mod seen;
 mod sizes;
 mod text;
 

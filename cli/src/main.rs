@@ -31,6 +31,7 @@ mod merge;
 mod notices;
 mod numbers;
 mod output;
+mod pipeline;
 mod reading;
 mod redact;
 mod session;
@@ -91,6 +92,8 @@ enum Command {
     Redact(Later<redact::Args>),
     /// Divide profiles by size, resource, sample type, attribute or time
     Split(Later<split::Args>),
+    /// Send profiles through the stages of a configuration file
+    Pipeline(Later<pipeline::Args>),
     /// Show where time or memory is spent, as pprof does
     Top(Later<top::Args>),
     /// Write a page that shows profiles in a browser, and is a profile file itself
@@ -169,6 +172,7 @@ fn run(cli: &Cli) -> Exit {
         Command::Filter(Later(args)) => filter::run(args, &console),
         Command::Redact(Later(args)) => redact::run(args, &console),
         Command::Split(Later(args)) => split::run(args, &console),
+        Command::Pipeline(Later(args)) => pipeline::run(args, &console),
         Command::Top(Later(args)) => top::run(args, &console),
         Command::View(Later(args)) => view::run(args, &console),
         Command::Completions(Later(args)) => completions::run(args, &console),

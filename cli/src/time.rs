@@ -10,10 +10,14 @@ const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 /// `2026-11-20T10:15:36.5Z`. Returns `None` outside the years 0 to 9999, which RFC 3339 cannot
 /// represent.
 pub(crate) fn rfc3339(unix_nano: i128) -> Option<String> {
+    civil(unix_nano).map(|time| format!("{time}Z"))
+}
+
+/// Date and time in UTC. `None` outside the years 0 to 9999.
+pub(crate) fn civil(unix_nano: i128) -> Option<DateTime> {
     let seconds = i64::try_from(unix_nano.div_euclid(NANOS)).ok()?;
     let since = SignedDuration::new(seconds, unix_nano.rem_euclid(NANOS) as i32);
-    let time = EPOCH.checked_add(since).ok().filter(|time| time.year() >= 0)?;
-    Some(format!("{time}Z"))
+    EPOCH.checked_add(since).ok().filter(|time| time.year() >= 0)
 }
 
 /// The current time for log lines: `2026-11-20 10:15:36.597`, with `between` in place of the space.

@@ -147,6 +147,20 @@ impl Converted {
         }
     }
 
+    /// The bytes of the encoded payloads, neither framed nor compressed.
+    pub(crate) fn payload_bytes(&self) -> u64 {
+        self.payloads.iter().map(|payload| payload.bytes.len() as u64).sum()
+    }
+
+    /// Adds the encoded payloads of another input.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.payloads.append(&mut other.payloads);
+        self.parts += other.parts;
+        self.profiles += other.profiles;
+        self.samples += other.samples;
+        self.add(other);
+    }
+
     /// Skips an unreadable message and counts it as a loss.
     ///
     /// # Errors

@@ -307,6 +307,7 @@ fn manual_pages_are_printed_and_written() {
         "-info",
         "-man",
         "-merge",
+        "-pipeline",
         "-redact",
         "-split",
         "-top",

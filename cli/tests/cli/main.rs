@@ -13,6 +13,7 @@ mod many;
 mod origin;
 #[cfg(unix)]
 mod pieces;
+mod pipeline;
 mod release;
 mod sizes;
 mod tasks;

@@ -40,8 +40,15 @@ fn commands_print_what_the_page_shows() {
     ] {
         fs::write(room.join(name), text).unwrap();
     }
+    fs::create_dir(room.join("heaps")).unwrap();
+    for (row, (space, objects)) in [(4800, 100), (7200, 150), (1000, 20)].into_iter().enumerate() {
+        let heap = pipeline::heap(60 * row as u64, space, objects);
+        pipeline::save(&heap, &room.join(format!("heaps/{row}.otlp")));
+    }
     let path = Path::new(ROOT).join("docs/TASKS.md");
     let page = fs::read_to_string(&path).unwrap();
+    let config = page.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next());
+    fs::write(room.join("growth.yaml"), config.unwrap()).unwrap();
     let ran = ran(&page, &room);
     if std::env::var_os("BLESS").is_some() {
         fs::write(&path, &ran).unwrap();
