@@ -1,12 +1,11 @@
 //! Attributes, resources and scopes.
 //!
-//! A value may hold arrays and lists of pairs, and those more of them: how deep is counted, and warned of past 64 levels,
-//! where the specification lets SDKs stop.
+//! Values nest in arrays and lists of pairs. The depth is counted, and more than 64 levels raise a warning, since
+//! the specification lets SDKs stop there.
 //!
-//! Of the three forms of attributes this file has those in place: pairs of resources, scopes,
-//! containers and lists of pairs. Rows of the attribute table are in [`entries`](super::entries),
-//! lists of references in [`lists`](crate::check::lists). Values (`AnyValue`) are here for all of
-//! them.
+//! Attributes have three forms. This file checks those in place: pairs of resources, scopes, containers and lists
+//! of pairs. Rows of the attribute table are in [`entries`](super::entries), lists of references in
+//! [`lists`](crate::check::lists). Values (`AnyValue`) of all three are checked here.
 //!
 //! ```text
 //! resource ─► of_message: how many, no key twice
@@ -17,16 +16,14 @@
 
 use super::*;
 
-/// The attributes of a profile, by reference.
+/// Cell of a profile's references to attributes.
 ///
-/// Public to the walk, as a profile of 1.5 and later has references where one of 1.4 has pairs in
-/// place.
+/// Public to the walk, because a profile of 1.5 and later has references where one of 1.4 has pairs in place.
 pub(crate) const PROFILE_ATTRIBUTES: usize = PROFILE.cell("attribute_indices");
 
-/// The lists of attributes that messages hold in place: the attributes, and the count of those dropped.
+/// Cells of the attributes that a message holds in place, and of the count of dropped ones.
 ///
-/// The one place that knows which messages have such a list, so that the count of dropped
-/// attributes is never asked of a message without one.
+/// The only place that lists the messages with such attributes, so the count is never looked up in another message.
 fn in_place(kind: Noun) -> Option<(usize, usize)> {
     const fn cells(message: &MessageType) -> (usize, usize) {
         (message.cell("attributes"), message.cell("dropped_attributes_count"))
@@ -40,11 +37,12 @@ fn in_place(kind: Noun) -> Option<(usize, usize)> {
     })
 }
 
-/// The attributes that a message holds in place, and how many were dropped.
+/// Checks the number of attributes that a message holds in place, the count of dropped ones, and the uniqueness of
+/// keys.
 ///
-/// The count of those dropped is held against both forms, as a profile may have references instead
-/// of pairs. The hint at 128 (`OP5014`) leaves resources out, for which the specification has no
-/// limit; the limit of the reader (`OP9010`) does not.
+/// A count of dropped attributes needs attributes in either form, since a profile may have references instead of
+/// pairs. The hint at 128 (`OP5014`) excludes resources, for which the specification has no limit; the limit of the
+/// reader (`OP9010`) includes them.
 pub(crate) fn of_message(cx: &mut CheckContext<'_>, record: &Record) {
     let Some((list, dropped)) = in_place(record.shape.noun) else { return };
     let count = record.count(list);
@@ -66,11 +64,10 @@ pub(crate) fn of_message(cx: &mut CheckContext<'_>, record: &Record) {
     unique(cx, record, list);
 }
 
-/// The bodies of the messages in a repeated field.
+/// The bodies of the messages in a repeated field, in the order of the bytes, over all occurrences.
 ///
-/// In the order of the bytes, of all occurrences. Costs a walk over the headers of the message;
-/// none if the field does not occur. What is not written with a length is left out, as `decode` said
-/// so already.
+/// Costs a scan over the headers of the message, or no time if the field does not occur. Occurrences without a
+/// length are skipped: `decode` has already reported them.
 pub(super) fn bodies<'a>(
     cx: &CheckContext<'a>,
     record: &Record,
@@ -81,11 +78,10 @@ pub(super) fn bodies<'a>(
     Fields::new(cx.bytes, record.start, end).bodies(wanted)
 }
 
-/// The key of a `KeyValue`; `None` where it leads nowhere.
+/// The key of a `KeyValue`; `None` if its reference is out of range, which is the finding of another rule.
 ///
-/// By reference first: in 1.10 a pair has one of both (`OP5004`), and `key_strindex` 0 is an absent
-/// reference. `None` only where the reference leads past the string table, which is another rule's
-/// finding; whoever asks goes on without a key.
+/// The reference takes precedence: in 1.10 a pair has either form, but not both (`OP5004`), and `key_strindex` 0
+/// means that the reference is absent.
 pub(super) fn key_of<'a>(cx: &CheckContext<'a>, record: &Record) -> Option<&'a [u8]> {
     match record.number(STRINDEX) {
         0 => Some(cx.body(record, KEY)),
@@ -93,18 +89,18 @@ pub(super) fn key_of<'a>(cx: &CheckContext<'a>, record: &Record) -> Option<&'a [
     }
 }
 
-/// Pairs in place: no key twice. Empty keys are left to `OP5003`.
+/// Reports keys that occur twice among pairs in place. Empty keys are left to `OP5003`.
 fn unique(cx: &mut CheckContext<'_>, record: &Record, cell: usize) {
     repeated(cx, record, cell, Noun::KeyValue, &OP5001, |cx, pair| {
         key_of(cx, pair).filter(|key| !key.is_empty())
     });
 }
 
-/// The items of a list whose key came before: each is told, and names the first. `key` is that of an item that
-/// counts.
+/// Reports each item of a list whose key occurred before, with the row of its first occurrence. `key` returns the
+/// key of an item, or `None` to ignore the item.
 ///
-/// By a table of hashes, as the list is from a stranger and may be long: comparing each item with
-/// each other would be quadratic. Keys are compared as texts: two strings of the table may be equal.
+/// Uses a hash table, because the list is untrusted and may be long: comparing all pairs would be quadratic. Keys
+/// are compared as strings, since two entries of the string table may be equal.
 pub(super) fn repeated<'a>(
     cx: &mut CheckContext<'a>,
     record: &Record,
@@ -125,16 +121,14 @@ pub(super) fn repeated<'a>(
     }
 }
 
-/// Cells of `KeyValue`. A cell is the place of a field in every version, see
-/// [`shape`](crate::check::layout).
+/// Cells of `KeyValue`. A cell identifies a field in every version, see [`shape`](crate::check::layout).
 const KEY: usize = KEY_VALUE.cell("key");
 const STRINDEX: usize = KEY_VALUE.cell("key_strindex");
 const PAIR_VALUE: usize = KEY_VALUE.cell("value");
 
-/// A key and a value, in place.
+/// Checks a key and a value in place.
 ///
-/// The value itself is walked later, as a message of its own; whether there is one is asked here,
-/// at the pair that lacks it.
+/// The walk checks the value later, as a separate message. A missing value is reported here, at its pair.
 pub(crate) fn key_value(cx: &mut CheckContext<'_>, record: &Record) {
     let text = cx.body(record, KEY);
     let row = record.number(STRINDEX);
@@ -167,16 +161,16 @@ pub(crate) fn key_value(cx: &mut CheckContext<'_>, record: &Record) {
     }
 }
 
-/// Keys are written in lower case, without spaces: OpenTelemetry's naming guidelines.
+/// Reports keys with upper case or spaces, against OpenTelemetry's naming guidelines.
 ///
-/// Off unless it is named, hence the question first: this runs for every attribute of a payload.
+/// The rule is off by default, so the first test returns early for nearly all payloads.
 pub(super) fn key_style(cx: &mut CheckContext<'_>, place: Position, key: &[u8]) {
     if cx.findings.asks(&OP5018) && cx.memo.is(key, is_styled) {
         cx.report(&OP5018, place, Shown(key), "");
     }
 }
 
-/// Whether a key has what keys have not.
+/// Whether a key has upper-case letters or spaces.
 fn is_styled(key: &[u8]) -> bool {
     key.iter().any(|c| c.is_ascii_uppercase() || *c == b' ')
 }
@@ -186,11 +180,11 @@ const DOUBLE: usize = ANY_VALUE.cell("double_value");
 const BYTES: usize = ANY_VALUE.cell("bytes_value");
 const KVLIST: usize = ANY_VALUE.cell("kvlist_value");
 
-/// A value.
+/// Checks a value.
 ///
-/// What it is asked depends on where it stands (`cx.parent`): a value without a member is a null in
-/// an array, a defect in a pair, and zero in row 0 of the attribute table. Bytes and lists of pairs
-/// are told wherever they are; the catalogue limits these rules to 1.8.
+/// The checks depend on the parent (`cx.parent`): a value without a member is a null in an array, a defect in a
+/// pair, and zero in row 0 of the attribute table. Bytes and lists of pairs are reported everywhere; the catalogue
+/// limits these rules to 1.8.
 pub(crate) fn value(cx: &mut CheckContext<'_>, record: &Record) {
     let here = Position::at(record.start);
     if said(record) == 0 {
@@ -224,15 +218,14 @@ pub(crate) fn value(cx: &mut CheckContext<'_>, record: &Record) {
 
 const ELEMENTS: usize = ARRAY_VALUE.cell("values");
 const PAIRS: usize = KEY_VALUE_LIST.cell("values");
-/// The nesting of values that the specification's common part has as a default.
+/// The default limit for the nesting of values in the specification's common part.
 ///
-/// In values, not in messages: each level of values takes two or three messages on the wire.
+/// Counted in values, not in messages: each level of values takes two or three messages on the wire.
 const DEEPEST: u64 = 64;
 
-/// Counts how deep values lie in each other; [`leave`](crate::check::walk) counts back.
+/// Counts the nesting depth of values up; [`leave`](crate::check::walk) counts it down again.
 ///
-/// The finding is raised once for each chain, at the level that is one too many, and not again
-/// further inside.
+/// Each chain raises one finding, at the first level past the limit, and no further ones below it.
 fn deeper(cx: &mut CheckContext<'_>, record: &Record) {
     cx.payload.value_depth += 1;
     if cx.payload.value_depth == DEEPEST + 1 {
@@ -240,11 +233,11 @@ fn deeper(cx: &mut CheckContext<'_>, record: &Record) {
     }
 }
 
-/// An array: elements of one type.
+/// Checks that the elements of an array have the same type.
 ///
-/// Told once, at the first element that differs, since an array of two types in turn would be a
-/// finding for every second element. Elements without a member have no type and are passed over.
-/// 1.8 wants scalars besides.
+/// Reports only the first element that differs: an array that alternates between two types would raise a finding
+/// for every second element. Elements without a member have no type and are skipped. In 1.8 elements must be
+/// scalars as well.
 pub(crate) fn array(cx: &mut CheckContext<'_>, record: &Record) {
     deeper(cx, record);
     let Some(value) = cx.shapes.find(Noun::AnyValue) else { return };
@@ -267,16 +260,15 @@ pub(crate) fn array(cx: &mut CheckContext<'_>, record: &Record) {
     }
 }
 
-/// The members that [`value_type`] has to tell apart from scalars.
+/// Cells of the members that [`value_type`] distinguishes from scalars.
 const ARRAY: usize = ANY_VALUE.cell("array_value");
 const TEXT: usize = ANY_VALUE.cell("string_value");
 const TEXT_STRINDEX: usize = ANY_VALUE.cell("string_value_strindex");
 
-/// The member that is set: both ways to write a text are one.
+/// The type of a value: the member that is set, as a bit of its cell, so that types compare as numbers. 0 if no
+/// member is set.
 ///
-/// As a bit for each cell, so that types compare as numbers; 0 is no member.
-/// `string_value_strindex` is folded into `string_value`: how a text is written says nothing of its
-/// type.
+/// `string_value_strindex` counts as `string_value`: both are strings.
 pub(super) fn value_type(value: &Record) -> u64 {
     let seen = said(value);
     match seen & (1 << TEXT_STRINDEX) {
@@ -285,7 +277,7 @@ pub(super) fn value_type(value: &Record) -> u64 {
     }
 }
 
-/// The members that a value has: a bit for each cell. A reference to text 0 is none, whatever else there is.
+/// The members that a value has, a bit for each cell. A reference to string 0 does not count as a member.
 fn said(value: &Record) -> u64 {
     match value.number(TEXT_STRINDEX) {
         0 => value.seen & !(1 << TEXT_STRINDEX),
@@ -293,10 +285,8 @@ fn said(value: &Record) -> u64 {
     }
 }
 
-/// A list of pairs.
-///
-/// A map in the place of a value. Its keys are unique as those of an attribute list are, at any
-/// depth.
+/// Checks a list of pairs, which is a map used as a value. Its keys are unique like those of an attribute list, at
+/// any depth.
 pub(crate) fn pairs(cx: &mut CheckContext<'_>, record: &Record) {
     deeper(cx, record);
     unique(cx, record, PAIRS);

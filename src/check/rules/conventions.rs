@@ -1,31 +1,30 @@
 //! The semantic conventions of profiles.
 //!
-//! By key: an attribute that no convention names is not looked at. Which class a key is of is found once for each row of
-//! the attribute table, not for each reference to it.
+//! Checks only attributes whose key a convention defines. The class of a key is determined once for each row of the
+//! attribute table, not for each reference to it.
 //!
-//! They are asked of 1.8 and later alone: before, build ids and pprof's flags were fields. Three
-//! doors lead here:
+//! The rules apply to 1.8 and later only: before, build ids and pprof's flags were fields. They have three entry
+//! points:
 //!
-//! | from | with | asked |
+//! | function | input | checks |
 //! |---|---|---|
-//! | [`mapping`] | the references of a mapping | whether a build id is there, and the portable one |
+//! | [`mapping`] | the references of a mapping | the presence of a build id, and of the portable one |
 //! | [`entry`] | a row of the attribute table | the type and form of the value, by key |
-//! | [`in_place`] | a pair of a resource, a scope or a list | the same, and what belongs to a scope |
+//! | [`in_place`] | a pair of a resource, a scope or a list | the same, and attributes of scopes |
 
 use super::*;
 use std::ops::Range;
 
 use super::regexp::is_regexp;
 
-/// Cell of the references of a mapping.
+/// Cell of a mapping's references to attributes.
 const ATTRIBUTES: usize = MAPPING.cell("attribute_indices");
 
-/// The build ids of a mapping.
+/// Checks that a mapping has build ids.
 ///
-/// Row 0 and rows that are zero stand for no mapping and have no build id. The class of each
-/// attribute was found when the tables were surveyed
-/// ([`lists::attributes`](crate::check::lists::attributes)), so a reference costs an index and no
-/// comparison of text.
+/// Row 0 and zero rows represent "no mapping" and have no build id.
+/// [`lists::attributes`](crate::check::lists::attributes) has determined the class of each attribute, so a
+/// reference costs an index and no comparison of strings.
 pub(crate) fn mapping(cx: &mut CheckContext<'_>, record: &Record) {
     if cx.version < Version::V1_8 || cx.row() == 0 || record.is_zero() {
         return;
@@ -47,10 +46,10 @@ pub(crate) fn mapping(cx: &mut CheckContext<'_>, record: &Record) {
     }
 }
 
-/// An attribute of the tables, by its key and the body of its value.
+/// Checks an attribute of the table, by its key and the body of its value.
 ///
-/// `pprof.scope.*` in the table is always misplaced: what refers to rows of the table are profiles,
-/// samples, mappings and locations, never scopes.
+/// `pprof.scope.*` in the table is always misplaced: profiles, samples, mappings and locations refer to the table,
+/// scopes never do.
 pub(crate) fn entry(cx: &mut CheckContext<'_>, record: &Record, key: &[u8], body: Range<usize>) {
     if cx.version < Version::V1_8 {
         return;
@@ -61,10 +60,9 @@ pub(crate) fn entry(cx: &mut CheckContext<'_>, record: &Record, key: &[u8], body
     known(cx, key, body);
 }
 
-/// An attribute in place, of a resource, a scope or a list of pairs.
+/// Checks an attribute in place, of a resource, a scope or a list of pairs.
 ///
-/// `cx.parent` is the message that holds the pair; it is a scope only for the scope's own
-/// attributes.
+/// `cx.parent` is the message that holds the pair; it is a scope only for the attributes of the scope itself.
 pub(crate) fn in_place(cx: &mut CheckContext<'_>, record: &Record, key: &[u8], body: Range<usize>) {
     if cx.version < Version::V1_8 {
         return;
@@ -79,17 +77,16 @@ pub(crate) fn in_place(cx: &mut CheckContext<'_>, record: &Record, key: &[u8], b
     known(cx, key, body);
 }
 
-/// Cells of the members of `AnyValue` that conventions ask for.
+/// Cells of the members of `AnyValue` that conventions require.
 const TEXT: usize = ANY_VALUE.cell("string_value");
 const TEXT_STRINDEX: usize = ANY_VALUE.cell("string_value_strindex");
 const BOOL: usize = ANY_VALUE.cell("bool_value");
 const INT: usize = ANY_VALUE.cell("int_value");
 const ARRAY: usize = ANY_VALUE.cell("array_value");
 
-/// The text that a value is.
+/// The string in a value, by reference or in place; the reference takes precedence.
 ///
-/// Both forms of a text, the reference first. `None` for every other member, and for a reference
-/// that leads nowhere.
+/// `None` for every other member, and for a reference out of range.
 fn text<'a>(cx: &CheckContext<'a>, value: &Record) -> Option<&'a [u8]> {
     match () {
         () if value.has(TEXT_STRINDEX) => cx.string(value.number(TEXT_STRINDEX)),
@@ -98,10 +95,10 @@ fn text<'a>(cx: &CheckContext<'a>, value: &Record) -> Option<&'a [u8]> {
     }
 }
 
-/// What the conventions say of the value of a key that they know.
+/// Checks the value of a key that a convention defines.
 ///
-/// Returns at once for the keys of everyone else, which are nearly all. A value without a member
-/// says nothing that could be of the wrong form, and is told by `OP5005`.
+/// Returns at once for other keys, which are nearly all. A value without a member has no form to check, and
+/// `OP5005` reports it.
 fn known(cx: &mut CheckContext<'_>, key: &[u8], body: Range<usize>) {
     let is_build_id = key.starts_with(b"process.executable.build_id.");
     if !is_build_id && !key.starts_with(b"pprof.") && key != b"profile.frame.type" {
@@ -124,7 +121,7 @@ fn known(cx: &mut CheckContext<'_>, key: &[u8], body: Range<usize>) {
         b"process.executable.build_id.gnu"
             if !text.is_some_and(|text| cx.memo.is(text, is_hex)) =>
         {
-            // pprof has one field for build ids of any kind, which converters keep under this key.
+            // pprof has one field for build ids of any kind; converters write it under this key.
             let severity = text.map(|_| Severity::Info);
             cx.findings.report_as(&OP8003, severity, spot, shown(), "an even number of hex digits");
         }
@@ -137,26 +134,23 @@ fn known(cx: &mut CheckContext<'_>, key: &[u8], body: Range<usize>) {
     }
 }
 
-/// Whether a text is hex digits, an even number of them and not none.
+/// Whether a text consists of hex digits: an even number, and at least two.
 ///
-/// Either case of letters: the convention writes lower case, and an id in upper case still names
-/// the same bytes.
+/// Accepts either case: the convention writes lower case, but an id in upper case identifies the same bytes.
 fn is_hex(text: &[u8]) -> bool {
     let fits = text.len().is_multiple_of(2) && !text.is_empty();
     fits && text.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// The well-known frame types.
-///
-/// The values of the attribute `profile.frame.type` in the semantic conventions, in order.
+/// The well-known values of the attribute `profile.frame.type` in the semantic conventions, in order.
 const FRAME_TYPES: [&str; 14] = [
     "beam", "cpython", "dotnet", "go", "jvm", "kernel", "luajit", "native", "perl", "php", "ruby",
     "rust", "v8js", "wasm",
 ];
-/// What stands for one of them elsewhere.
+/// Other names that profilers use for these runtimes, each with the well-known value.
 ///
-/// Names that profilers use for the same runtimes. They are told as warnings that name the known
-/// value, because a custom value is allowed only where none of the known ones fits.
+/// They raise a warning that names the well-known value, because a custom value is allowed only if no well-known
+/// one fits.
 const ALIASES: [(&str, &str); 10] = [
     ("python", "cpython"),
     ("java", "jvm"),
@@ -170,10 +164,11 @@ const ALIASES: [(&str, &str); 10] = [
     ("c++", "native"),
 ];
 
-/// The type of a frame: one of the well-known values, as they are spelt there; any other is legal, and worth a hint.
+/// Checks the type of a frame. A well-known value is expected, in its exact spelling; any other is allowed, with a
+/// hint.
 ///
-/// Compared without regard to case. Three outcomes: equal to the byte is silent, a variant is a
-/// warning, anything else an info.
+/// The comparison ignores case. Three outcomes: an exact match raises no finding, a variant raises a warning,
+/// anything else an info.
 fn frame_type(cx: &mut CheckContext<'_>, spot: Position, text: Option<&[u8]>) {
     let is_utf8 = |text: &[u8]| std::str::from_utf8(text).is_ok();
     let Some(text) = text.filter(|text| cx.memo.is(text, is_utf8)) else {
@@ -193,10 +188,10 @@ fn frame_type(cx: &mut CheckContext<'_>, spot: Position, text: Option<&[u8]>) {
     }
 }
 
-/// The attributes that hold what pprof has fields for.
+/// Checks the attributes that replace fields of pprof.
 ///
-/// The type first; the form of a text only if it is one, and not empty, which stands for "not set".
-/// Keys below `pprof.` that no convention has are nobody's business.
+/// Checks the type first, then the form of a string, unless it is empty, which means "not set". Other keys with the
+/// prefix `pprof.` are ignored.
 fn pprof_attribute(
     cx: &mut CheckContext<'_>,
     key: &[u8],
@@ -238,7 +233,7 @@ fn pprof_attribute(
     }
 }
 
-/// Whether a value is an array whose elements all are of some members, which are bits of their cells.
+/// Whether a value is an array whose elements all have one of some members, given as bits of their cells.
 fn is_array_of(cx: &CheckContext<'_>, value: &Record, members: u64) -> bool {
     value.has(ARRAY)
         && elements(cx, value).all(|element| element.seen & !members == 0 && element.seen != 0)
@@ -257,8 +252,7 @@ fn elements<'c, 'a>(
 
 /// Whether a text is an absolute URL.
 ///
-/// By form alone, `scheme:rest` without blanks: whether the page exists is not for a check without
-/// a network.
+/// Checks only the form, `scheme:rest` without blanks: the check does not use the network.
 pub(crate) fn is_url(text: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(text) else { return false };
     let Some((scheme, rest)) = text.split_once(':') else { return false };
@@ -269,14 +263,14 @@ pub(crate) fn is_url(text: &[u8]) -> bool {
 
 /// Whether a value is an array of the numbers from 0 to n-1 in some order, with n profiles in the scope.
 ///
-/// Of another length it says nothing of some profile, and the pprof cannot be restored. Sorted and compared with
-/// 0, 1, 2 …: n log n in the elements, where comparing each with each would be quadratic. What is no int counts as a
-/// number that fits nowhere. A value that is no array is `OP8006`'s.
+/// With any other length the pprof cannot be restored. The numbers are sorted and compared with 0, 1, 2 …: n log n,
+/// where comparing all pairs would be quadratic. An element that is not an int counts as an out-of-range number.
+/// `OP8006` reports a value that is not an array.
 fn is_permutation(cx: &CheckContext<'_>, body: &Range<usize>) -> bool {
     let Some(any) = cx.shapes.find(Noun::AnyValue) else { return true };
     let value = cx.peek(any, body.start, body.end);
     if !value.has(ARRAY) {
-        return true; // another rule's
+        return true; // `OP8006` reports it
     }
     let number = |element: Lent| if element.has(INT) { element.number(INT) } else { u64::MAX };
     let mut numbers: Vec<u64> = elements(cx, &value).map(number).collect();

@@ -1,22 +1,22 @@
-//! Ids and units given twice.
+//! Duplicate ids and duplicate units.
 //!
-//! OTEP 0239 kept pprof's ids in its rows though references had become indices, and up to 1.7 the
-//! units of attributes are rows of `attribute_units`, found by their key. Nothing refers to either
-//! by number, so both are looked through when the tables are complete, without a walk of their own.
+//! OTEP 0239 kept pprof's ids in its rows even though references are indices. Up to 1.7 the units of attributes are
+//! rows of `attribute_units`, looked up by key. Neither is the target of an index, so both are checked once the
+//! tables are complete, without a walk.
 
 use super::*;
 
-/// The rows that have an id, each with its cell.
+/// The tables whose rows have an id, each with its cell.
 pub(super) const IDS: [(Table, usize); 3] = [
     (Table::Mapping, MAPPING.cell("id")),
     (Table::Location, LOCATION.cell("id")),
     (Table::Function, FUNCTION.cell("id")),
 ];
 
-/// The ids that rows had in OTEP 0239.
+/// Reports rows with the id of an earlier row, in OTEP 0239.
 ///
-/// Only 1.3 has them. 0 is "no id", which any number of rows may have. Where a finding is raised
-/// the row is taken apart once more for its place.
+/// Only 1.3 has these ids. Any number of rows may have id 0, which means "no id". For a finding, the row is decoded
+/// once more to locate the field.
 pub(crate) fn ids(cx: &mut CheckContext<'_>) {
     if cx.version != Version::V1_3 {
         return;
@@ -48,10 +48,10 @@ pub(crate) fn ids(cx: &mut CheckContext<'_>) {
 const KEY: usize = ATTRIBUTE_UNIT.cell("attribute_key_strindex");
 const UNIT: usize = ATTRIBUTE_UNIT.cell("unit_strindex");
 
-/// The units of attributes, by key.
+/// Checks the units of attributes, by key.
 ///
-/// Keys are compared by text, against those of all attributes. The first unit of a key counts; an
-/// equal second one is an info, another one a warning.
+/// Compares keys by text with those of all attributes. The first unit of a key counts: a second, equal one is an
+/// info, a different one a warning.
 pub(crate) fn units(cx: &mut CheckContext<'_>) {
     let rows = cx.tables.rows[Table::AttributeUnit as usize].clone();
     let Some(shape) = cx.shapes.find(Noun::AttributeUnit).filter(|_| !rows.is_empty()) else {

@@ -1,8 +1,8 @@
 //! The rows of the attribute table.
 //!
-//! Since 1.8 a row is a `KeyValueAndUnit`, whose key and unit are references ([`entry`]); before,
-//! it is a `KeyValue` with its texts in place, and units are a table of their own ([`in_place`]).
-//! Both end in [`conflict`], which holds each row against the first one of its key.
+//! Since 1.8 a row is a `KeyValueAndUnit`, whose key and unit are references ([`entry`]). Before, it is a
+//! `KeyValue` with its texts in place, and units have a separate table ([`in_place`]). Both call [`conflict`],
+//! which compares each row with the earlier rows of its key.
 
 use super::attributes::{key_style, value_type};
 use super::ucum::is_ucum;
@@ -10,7 +10,7 @@ use super::*;
 use crate::check::canonical::{Message, Place, Window};
 use crate::check::text;
 
-/// Cells of what a row holds: members of its value, and its key, value and unit in both forms.
+/// Cells of a row's fields: members of its value, and its key, value and unit in both forms.
 const DOUBLE: usize = ANY_VALUE.cell("double_value");
 const TEXT: usize = ANY_VALUE.cell("string_value");
 const INT: usize = ANY_VALUE.cell("int_value");
@@ -19,11 +19,10 @@ const ENTRY_KEY: usize = KEY_VALUE_AND_UNIT.cell("key_strindex");
 const ENTRY_VALUE: usize = KEY_VALUE_AND_UNIT.cell("value");
 const ENTRY_UNIT: usize = KEY_VALUE_AND_UNIT.cell("unit_strindex");
 
-/// A row of the attribute table.
+/// Checks a row of the attribute table.
 ///
-/// Row 0 is judged by [`zero`], which also has rows behind it that say nothing. The rest is asked
-/// in the order key, value, unit; a key that leads nowhere ends it, as all that is left is asked by
-/// key.
+/// Row 0 is checked by [`zero`], which also reports empty rows after it. The other checks run in the order key,
+/// value, unit. A key that does not resolve ends them, because all remaining rules depend on the key.
 pub(crate) fn entry(cx: &mut CheckContext<'_>, record: &Record) {
     if cx.row() == 0 {
         return;
@@ -55,8 +54,8 @@ pub(crate) fn entry(cx: &mut CheckContext<'_>, record: &Record) {
     conventions::entry(cx, record, key, body);
 }
 
-/// Decodes and checks a canonical row: a key that no convention names, and one text or integer of the type and unit that
-/// its key has.
+/// Decodes and checks a canonical row: a key that no convention defines, and one string or integer with the type
+/// and unit that its key has.
 ///
 /// ```text
 /// 08 05  12 04 0a 02 6f 6b  18 07      { key_strindex: 5, value: { string_value: "ok" }, unit_strindex: 7 }
@@ -90,7 +89,7 @@ pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<
     Some(())
 }
 
-/// The member of a canonical value, as a bit of its cell: a printable text, or an integer other than 0.
+/// The member of a canonical value, as a bit of its cell: a printable string, or an integer other than 0.
 #[inline(always)]
 fn kind_of(shape: &'static MessageLayout, mut value: Window<'_>) -> Option<u64> {
     if let Some(text) = value.part(shape.tags[TEXT]) {
@@ -99,9 +98,10 @@ fn kind_of(shape: &'static MessageLayout, mut value: Window<'_>) -> Option<u64> 
     (value.exact(shape.tags[INT]) != 0 && value.is_done()).then_some(1 << INT)
 }
 
-/// Tells of a unit that is not of UCUM: a profiler that writes one writes it in every row, so it is no anomaly.
+/// Reports a unit that is not a UCUM unit. A profiler that writes one writes it in every row, so this does not end
+/// canonical decoding.
 ///
-/// Most attributes have the unit of the one before, so that is remembered.
+/// Most attributes have the unit of the row before, so the last result is cached.
 #[inline(always)]
 fn note_unit(cx: &mut CheckContext<'_>, unit: u64, place: impl Place) {
     if unit == 0 || cx.unit == (unit, true) {
@@ -116,10 +116,10 @@ fn note_unit(cx: &mut CheckContext<'_>, unit: u64, place: impl Place) {
     }
 }
 
-/// A row of the attribute table before 1.8, if it is one: its unit is that of its key.
+/// Checks a row of the attribute table before 1.8, whose unit is that of its key. Ignores other pairs.
 ///
-/// A `KeyValue` stands in many places; that it is a row shows in the last step of the path. What is
-/// asked of every pair is asked by [`attributes`](super::attributes) already.
+/// A `KeyValue` occurs in many places; the last step of the path shows whether it is a row. Rules for every pair
+/// have already run in [`attributes`](super::attributes).
 pub(crate) fn in_place(cx: &mut CheckContext<'_>, record: &Record) {
     let is_row = cx.findings.path.last().is_some_and(|step| step.name == "attribute_table");
     let Some(value) = cx.shapes.find(Noun::AnyValue).filter(|_| is_row) else { return };
@@ -130,11 +130,11 @@ pub(crate) fn in_place(cx: &mut CheckContext<'_>, record: &Record) {
     conflict(cx, record, *attribute, kind, 0);
 }
 
-/// One key: one type, and one unit.
+/// Reports rows whose key has another type or unit in an earlier row, and rows with a double.
 ///
-/// Types are compared as bits of the member that is set, units as rows of the string table. A value
-/// without a member (0) conflicts with nothing. Findings are folded by key: one key of two types is
-/// one mistake, however many rows have it.
+/// Types are compared as bits of the member that is set, units as rows of the string table. A value without a
+/// member (0) conflicts with no other. Findings are folded by key: one key with two types is one mistake, however
+/// many rows have it.
 fn conflict(
     cx: &mut CheckContext<'_>,
     record: &Record,

@@ -19,7 +19,7 @@ struct FunctionRow {
     start_line: i64,
 }
 
-/// Checks a function in a record.
+/// Checks a function that the walk decoded.
 pub(crate) fn function<const PPROF: bool>(cx: &mut CheckContext<'_>, record: &Record) {
     if !PPROF && zero::is_zero_row(cx, record) {
         return;
@@ -57,9 +57,9 @@ pub(crate) fn canonical<const PPROF: bool>(
     Some(())
 }
 
-/// Its lines count from 1, and it has a name; of pprof an id.
+/// Checks that the start line is not negative and that the function has a name; in pprof, that it has an id.
 ///
-/// A name that is out of range is another finding.
+/// A name out of range has another finding.
 #[inline(always)]
 fn rules<const PPROF: bool>(
     cx: &mut CheckContext<'_>,
@@ -82,10 +82,11 @@ fn rules<const PPROF: bool>(
     Some(())
 }
 
-/// The start lines of all functions, for [`lines`](super::location) before them. Empty if no rule asks for them.
+/// The start lines of all functions, which the rules of [`lines`](super::location) need. Empty if no such rule is
+/// enabled.
 ///
-/// Nearly all functions lack one, and a search for the byte of its tag shows that: only a function with that byte is
-/// decoded.
+/// Nearly all functions lack a start line. A search for the byte of its tag shows that, so only functions with that
+/// byte are decoded.
 pub(crate) fn start_lines(cx: &mut CheckContext<'_>) -> Vec<i64> {
     let Some(shape) = cx.shapes.find(Noun::Function).filter(|_| cx.findings.asks(&OP7014)) else {
         return Vec::new();

@@ -1,9 +1,9 @@
 //! Ids, links and times.
 //!
-//! Times are compared as `i128`: a start and a duration of 64 bits each have a sum that no 64 bits hold, and older
-//! generations have signed ones.
+//! Times are compared as `i128`: the sum of a start and a duration of 64 bits each may overflow 64 bits, and older
+//! generations have signed fields.
 //!
-//! Three versions of when a profile was taken:
+//! Three definitions of a profile's time range:
 //!
 //! | generation | start | end | a timestamp is inside |
 //! |---|---|---|---|
@@ -11,19 +11,18 @@
 //! | 1.4 to 1.7 | `time_nanos`, signed | plus `duration_nanos`, signed | start ≤ t < end |
 //! | since 1.8 | `time_unix_nano` | plus `duration_nano` | start ≤ t < end |
 //!
-//! Whichever it is ends up in `ProfileState::range`, where [`times`] finds it; `None` asks nothing
-//! of timestamps.
+//! The range is stored in `ProfileState::range`, where [`times`] reads it; `None` disables the check of timestamps.
 
 use super::*;
 
-/// Cells of `Profile`; in 1.3 the id is the container's.
+/// Cells of `Profile`; in 1.3 the container has the id.
 const PROFILE_ID: usize = PROFILE.cell("profile_id");
 const TIME: usize = PROFILE.cell("time_unix_nano");
 const DURATION: usize = PROFILE.cell("duration_nano");
 
-/// The id and the time of a profile.
+/// Checks the id and the time of a profile.
 ///
-/// Comes before the samples of the profile, which need its range.
+/// Runs before the samples of the profile, which need its time range.
 pub(crate) fn profile(cx: &mut CheckContext<'_>, record: &Record) {
     if cx.version != Version::V1_3 {
         id(cx, record, PROFILE_ID);
@@ -31,13 +30,13 @@ pub(crate) fn profile(cx: &mut CheckContext<'_>, record: &Record) {
     time(cx, record);
 }
 
-/// The id of a profile: 16 bytes, not all zero, and no other profile's.
+/// Checks the id of a profile: 16 bytes, not all zero, and unique.
 ///
-/// Two profiles of one id that are the same byte for byte are one that was sent twice: a warning, not an error.
+/// Two profiles with the same id and the same bytes are one that was sent twice: a warning, not an error.
 ///
-/// Empty is missing (required up to 1.7), any other length wrong. Ids are kept with a fingerprint
-/// of the whole profile, 128 bits each: 32 bytes for a profile, and nothing is kept where `OP2028`
-/// is not asked. Dashes and hex are not an id: the field is bytes.
+/// An empty id is missing (required up to 1.7); any other length is wrong. Each id is stored with a fingerprint of
+/// the whole profile, 32 bytes together, unless `OP2028` is disabled. The field is bytes: the text of a UUID or hex
+/// digits have the wrong length.
 fn id(cx: &mut CheckContext<'_>, record: &Record, cell: usize) {
     let bytes = cx.body(record, cell);
     let spot = record.field(cell);
@@ -67,11 +66,11 @@ fn id(cx: &mut CheckContext<'_>, record: &Record, cell: usize) {
     }
 }
 
-/// The time and duration of a profile. Timestamps of its samples fall into them; in 1.3, into those of its container: the
-/// inner profile is a pprof whose times may be of another clock or unset.
+/// Checks the time and duration of a profile, and sets the range of its samples' timestamps. In 1.3 the container
+/// has the range: the inner profile is a pprof whose times may be of another clock or unset.
 ///
-/// A sum that leaves the type of its fields is an error and sets no range, because every comparison with it would be
-/// wrong. Nor does a profile without both.
+/// A sum that overflows the type of its fields is an error and sets no range, because every comparison with it
+/// would be wrong. A profile with neither time nor duration sets no range either.
 fn time(cx: &mut CheckContext<'_>, record: &Record) {
     let (inner, signed) = (cx.version == Version::V1_3, cx.version < Version::V1_8);
     let number = |cell| match signed {
@@ -115,10 +114,9 @@ const START: usize = PROFILE_CONTAINER.cell("start_time_unix_nano");
 const END: usize = PROFILE_CONTAINER.cell("end_time_unix_nano");
 const CONTAINER_ID: usize = PROFILE_CONTAINER.cell("profile_id");
 
-/// The id and the times of a container.
+/// Checks the id and the times of a container.
 ///
-/// The range counts only if it has a start and does not end before it; an open one would make all
-/// samples late.
+/// The range applies only if it has a start and does not end before it. Without an end, every sample would be late.
 pub(crate) fn container(cx: &mut CheckContext<'_>, record: &Record) {
     id(cx, record, CONTAINER_ID);
     let (start, end) = (record.number(START), record.number(END));
@@ -141,10 +139,10 @@ pub(crate) fn container(cx: &mut CheckContext<'_>, record: &Record) {
 const TRACE: usize = LINK.cell("trace_id");
 const SPAN: usize = LINK.cell("span_id");
 
-/// A row of the link table.
+/// Checks a row of the link table.
 ///
-/// Lengths first: an id of another length is no id, and asking it for zeros would only repeat that.
-/// Row 0 of 1.8 and later stands for no link and is judged by [`zero`](super::zero).
+/// Lengths first: the check for zeros would only repeat a finding about a wrong length. In 1.8 and later row 0
+/// represents "no link" and is checked by [`zero`](super::zero).
 pub(crate) fn link(cx: &mut CheckContext<'_>, record: &Record) {
     if cx.version >= Version::V1_8 && cx.row() == 0 {
         return;
@@ -159,7 +157,7 @@ pub(crate) fn link(cx: &mut CheckContext<'_>, record: &Record) {
     }
     let is_zero = |cell| cx.body(record, cell).iter().all(|byte| *byte == 0);
     let (trace, span) = (is_zero(TRACE), is_zero(SPAN));
-    // In OTEP 0239 an index is always there: what has no link refers to a first one of zeros, if others have one.
+    // OTEP 0239 has no unset index: samples without a link refer to a first link of zeros, if others have one.
     let several = cx.tables.len(Table::Link) > 1;
     let none = cx.version == Version::V1_3 && cx.row() == 0 && several;
     if valid && !none && (trace || span) {

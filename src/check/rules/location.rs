@@ -23,7 +23,7 @@ const FOLDED: usize = LOCATION.cell("is_folded");
 #[derive(Clone, Copy)]
 struct LocationRow {
     id: u64,
-    /// The reference to its mapping; `None` without a reference.
+    /// The reference to the mapping; `None` if unset.
     mapping: Option<u64>,
     address: u64,
     lines: usize,
@@ -31,7 +31,7 @@ struct LocationRow {
 }
 
 impl LocationRow {
-    /// The row of its mapping. In 1.3 a location without a reference is in mapping 0.
+    /// The row of the mapping. In 1.3 a location without a reference belongs to mapping 0.
     #[inline(always)]
     fn mapped<const PPROF: bool>(&self, cx: &CheckContext<'_>) -> Option<u64> {
         if PPROF {
@@ -41,23 +41,23 @@ impl LocationRow {
         self.mapping.or(first.then_some(0))
     }
 
-    /// Whether it has neither an address nor lines.
+    /// Whether the location has neither an address nor lines.
     #[inline(always)]
     fn is_empty(&self) -> bool {
         self.address == 0 && self.lines == 0
     }
 }
 
-/// Whether a generation tells a reference to mapping 0 from none: the field is optional there.
+/// Whether a generation distinguishes a reference to mapping 0 from an absent one: its field is optional.
 #[inline(always)]
 fn is_optional(version: Version) -> bool {
     (Version::V1_4..=Version::V1_7).contains(&version)
 }
 
-/// Checks a location in a record.
+/// Checks a location that the walk decoded.
 ///
-/// Empty locations are kept for [`tables`](super::mapping::tables), which knows whether anything refers to them. Since 1.8
-/// row 0 and other zero rows are left after that note.
+/// Records empty locations for [`tables`](super::mapping::tables), which knows whether they are referenced. Since
+/// 1.8 row 0 and other zero rows need no further checks.
 pub(crate) fn location<const PPROF: bool>(cx: &mut CheckContext<'_>, record: &Record) {
     let row = cx.row();
     let mapping = record.get(MAPPING_INDEX).map(|cell| cell.value);
@@ -88,7 +88,7 @@ pub(crate) fn location<const PPROF: bool>(cx: &mut CheckContext<'_>, record: &Re
     note::<PPROF>(cx, &location, mapped, || ([], record.field(ADDRESS)));
 }
 
-/// The lines of a location, where there are several.
+/// The lines of a location, if it has several.
 fn lines_of(cx: &mut CheckContext<'_>, record: &Record) -> Vec<LineRow> {
     let mut lines = std::mem::take(&mut cx.lines);
     lines.clear();
@@ -102,7 +102,7 @@ fn lines_of(cx: &mut CheckContext<'_>, record: &Record) -> Vec<LineRow> {
     lines
 }
 
-/// Decodes and checks a canonical location. Most have one line and no attributes: these never leave the registers.
+/// Decodes and checks a canonical location. Most have one line and no attributes; these stay in registers.
 #[inline(always)]
 pub(crate) fn canonical<const PPROF: bool>(
     cx: &mut CheckContext<'_>,
@@ -154,7 +154,7 @@ fn any<const PPROF: bool>(
     Some(())
 }
 
-/// Checks a decoded location, and notes what it refers to.
+/// Checks a decoded location and marks the rows that it refers to.
 #[inline(always)]
 fn pass<const PPROF: bool>(
     cx: &mut CheckContext<'_>,
@@ -196,7 +196,8 @@ fn pass<const PPROF: bool>(
     Some(())
 }
 
-/// Its mapping holds its address, and no line occurs twice; of pprof it has an id, and an address or lines.
+/// Checks that the mapping contains the address and that no line repeats. In pprof also checks the id, and that
+/// there is an address or a line.
 #[inline(always)]
 fn rules<const PPROF: bool>(
     cx: &mut CheckContext<'_>,
@@ -245,7 +246,7 @@ fn rules<const PPROF: bool>(
     Some(())
 }
 
-/// The first line that occurred before, by function, line and column.
+/// The first line that equals an earlier one in function, line and column.
 #[inline(always)]
 fn repeated(lines: &[LineRow]) -> Option<usize> {
     match lines.len() {
@@ -258,8 +259,8 @@ fn repeated(lines: &[LineRow]) -> Option<usize> {
     }
 }
 
-/// Notes what a location shows of its mapping, and reports an address without a mapping: nearly all may have that, so it is
-/// no anomaly.
+/// Records what a location implies about its mapping, and reports an address without a mapping. Nearly all
+/// locations may lack one, so this does not end canonical decoding.
 #[inline(always)]
 fn note<const PPROF: bool>(
     cx: &mut CheckContext<'_>,
@@ -286,14 +287,14 @@ const FUNCTION_INDEX: usize = LINE.cell("function_index");
 const LINE_NUMBER: usize = LINE.cell("line");
 const COLUMN: usize = LINE.cell("column");
 
-/// The row of a line in a record.
+/// Extracts a line from a record.
 fn line_in(record: &Record) -> LineRow {
     let (line, column) = (record.signed(LINE_NUMBER), record.signed(COLUMN));
     let function = record.number(FUNCTION_INDEX);
     LineRow { function, line, column, row: None, start: record.start as u32, at: 0, length: 0 }
 }
 
-/// Checks a line in a record. Up to 1.7 a line that names no function is of function 0.
+/// Checks a line that the walk decoded. Up to 1.7 a line without a reference belongs to function 0.
 pub(crate) fn line<const PPROF: bool>(cx: &mut CheckContext<'_>, record: &Record) {
     let mut line = line_in(record);
     if PPROF {
@@ -337,7 +338,8 @@ fn canonical_line<const PPROF: bool>(
     Some(line)
 }
 
-/// Its numbers count from 1, a column has a line, and the function is not the null function.
+/// Checks that line and column are not negative, that a column has a line, and that the function is not the null
+/// function.
 #[inline(always)]
 fn line_rules<const PPROF: bool>(
     cx: &mut CheckContext<'_>,
@@ -369,7 +371,8 @@ fn line_rules<const PPROF: bool>(
     Some(())
 }
 
-/// Tells of a line before the start of its function: the start may be wrong for all lines, so it is no anomaly.
+/// Reports a line before the start of its function. The start may be wrong for all lines, so this does not end
+/// canonical decoding.
 #[inline(always)]
 fn note_line(cx: &mut CheckContext<'_>, line: &LineRow, place: impl Place) {
     let start = cx.payload.start_lines.get(line.function as usize).copied().unwrap_or(0);

@@ -1,23 +1,23 @@
 //! Mappings, locations, lines and functions, in pprof.
 //!
-//! pprof refers by ids, which its rows say themselves. Nearly all files count them from 1, which needs no table
+//! pprof refers to rows by ids stored in the rows. Nearly all files number them from 1, which needs no lookup table
 //! ([`Ids`]).
 //!
 //! ```text
 //! mapping { id: 7 }      location { id: 1, mapping_id: 7 }      refers to the row whose id is 7, wherever it stands
 //! ```
 //!
-//! OTLP took rows for ids, so that what is an index there (`mapping_index`) is one cell with what
-//! is an id here (`mapping_id`). Ids are `uint64` and may be any; they are resolved once, by
-//! [`ids`], before anything refers to them.
+//! OTLP replaced ids by row indices, so an index there (`mapping_index`) shares its cell with an id here
+//! (`mapping_id`). Ids are `uint64` and may have any value; [`ids`] indexes them once, before any reference is
+//! resolved.
 
 use super::*;
 use crate::check::sink::Sink;
 
-/// The id of a row: not 0, of no row before, and the number of the row plus 1.
+/// Checks the id of a row: not 0, unique, and ideally the number of the row plus 1.
 ///
-/// One lookup answers whether an id is unique: the map has the first row of each. Ids that are not in order are a habit of
-/// a profiler and fold by table.
+/// One lookup shows whether an id is unique: the map holds the first row of each. Ids out of order are a habit of a
+/// profiler and fold by table.
 #[inline(always)]
 pub(super) fn id(
     cx: &mut CheckContext<'_>,
@@ -40,11 +40,11 @@ pub(super) fn id(
     Some(())
 }
 
-/// The ids of all rows, before anything refers to them.
+/// Indexes the ids of all rows before references are resolved.
 ///
-/// They are read by their field alone: of a broken row the id still counts, so that what refers to it is not told as well.
+/// Reads only the id field of each row. So a malformed row keeps its id, and references to it raise no findings.
 ///
-/// Costs a walk over the headers of each row, and no memory while ids count from 1 ([`Ids::new`]).
+/// Costs a scan over the headers of each row, and no memory while ids count from 1 ([`Ids::new`]).
 pub(crate) fn ids(cx: &mut CheckContext<'_>) {
     let [mappings, locations, functions] = duplicate_ids::IDS.map(|(table, cell)| {
         let slot = cx.table_shape(table).and_then(|shape| shape.of_cell(cell));
@@ -58,10 +58,10 @@ pub(crate) fn ids(cx: &mut CheckContext<'_>) {
     cx.payload.functions = functions;
 }
 
-/// What only all references together show: strings that are there twice, and rows that nothing refers to.
+/// Reports duplicate strings and unreferenced rows, once all references are known.
 ///
-/// Equal strings are found by their bytes with a table of hashes. Row 0 of strings is exempt from
-/// being used, no other row is: ids have no null row.
+/// Equal strings are found by a hash table of their bytes. Only string 0 needs no reference: other tables have no
+/// null row.
 pub(crate) fn tables(cx: &mut CheckContext<'_>) {
     let mut seen: Map<&[u8], usize> = Map::default();
     for row in 0..cx.tables.rows[Table::String as usize].len() {

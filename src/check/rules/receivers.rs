@@ -1,22 +1,20 @@
-//! What a known receiver refuses, drops or cuts though the specification allows it.
+//! Payloads that the specification allows and a known receiver rejects, drops or truncates.
 //!
-//! Each of these is something that a payload may say, that every rule of the specification allows, and that this receiver
-//! was seen to refuse, drop or cut in its own code; the row of the catalogue names the file.
+//! Each rule is based on the receiver's source code; its row in the catalogue names the file.
 //!
-//! Asked only if [`Options::receiver`](crate::check::Options::receiver) names one and the payload
-//! is of 1.10, which is the generation that all of them read (`OP9201` tells of others). Then
-//! nothing is proved by [`canonical`](crate::check::canonical), as each message has to be seen.
+//! These rules run only if [`Options::receiver`](crate::check::Options::receiver) names a receiver and the payload
+//! is of 1.10, the generation that all of them read (`OP9201` reports others).
+//! [`canonical`](crate::check::canonical) is then disabled, because the rules need every message decoded.
 //!
-//! Demands that the specification has too are not repeated here:
-//! The [`catalogue`](crate::check::catalogue) makes errors of the rules that a receiver enforces.
+//! Requirements of the specification are not repeated here: for those that a receiver enforces, the
+//! [`catalogue`](crate::check::catalogue) raises the severity to error.
 
 use super::*;
 
-/// What a message holds that the receiver does not take.
+/// Checks a message against the limits and gaps of the receiver.
 ///
-/// Called for each message after its own rules. What a writer does in all messages of a kind or in
-/// none is folded into one finding; what may be right in one and wrong in the next is raised each
-/// time.
+/// Called for each message after its other rules. Habits that a writer has in all messages of a kind are folded
+/// into one finding; the rest is reported for each message.
 pub(crate) fn message(cx: &mut CheckContext<'_>, record: &Record, of: Receiver) {
     match record.shape.noun {
         Noun::ProfilesData => {
@@ -47,16 +45,14 @@ pub(crate) fn message(cx: &mut CheckContext<'_>, record: &Record, of: Receiver) 
     }
 }
 
-/// What Pyroscope takes by default; a tenant may be given more.
-///
-/// In bytes of the inflated message.
+/// Pyroscope's default limit in bytes of the decompressed message. Operators can raise it per tenant.
 const PAYLOAD: usize = 4 << 20;
-/// In one profile.
+/// Pyroscope's default limit of samples per profile.
 const SAMPLES: usize = 16_000;
-/// In one stack.
+/// Pyroscope's default limit of frames per stack.
 const FRAMES: usize = 1_000;
 
-/// Tells of more of something than the receiver takes.
+/// Reports a count over the receiver's limit.
 ///
 /// `of` is the unit in the finding: bytes, samples.
 fn most(cx: &mut CheckContext<'_>, spot: Position, found: usize, most: usize, of: &str) {
@@ -65,11 +61,11 @@ fn most(cx: &mut CheckContext<'_>, spot: Position, found: usize, most: usize, of
     }
 }
 
-/// Cells of the messages that Parca takes for granted.
+/// Cells of the messages that Parca dereferences without a check.
 const RESOURCE: usize = RESOURCE_PROFILES.cell("resource");
 const SCOPE: usize = SCOPE_PROFILES.cell("scope");
 
-/// Tells of a message that is left out, though it may be: Parca reads it without asking whether it is there.
+/// Reports a missing optional message that Parca reads without a check.
 fn left_out(cx: &mut CheckContext<'_>, record: &Record, cell: usize) {
     if !record.has(cell) {
         let spot = Position::at(record.start).field(record.shape.name_of(cell));
@@ -83,11 +79,11 @@ const SAMPLE_TYPE: usize = PROFILE.cell("sample_type");
 const PERIOD: usize = PROFILE.cell("period");
 const PERIOD_TYPE: usize = PROFILE.cell("period_type");
 
-/// A profile, and whether its samples may have one value alone.
+/// Checks a profile, and determines whether its samples may have only one value.
 ///
-/// Pyroscope refuses several in a profile with a period, but for the one type whose values it adds up.
+/// Pyroscope rejects several values in a profile with a period, except for the one type whose values it adds up.
 ///
-/// What it finds out about values is kept in the state of the profile, for [`sample`].
+/// Stores the result in the state of the profile, for [`sample`].
 fn profile(cx: &mut CheckContext<'_>, record: &Record) {
     left_out(cx, record, SAMPLE_TYPE);
     left_out(cx, record, PERIOD_TYPE);
@@ -103,9 +99,10 @@ const VALUES: usize = SAMPLE.cell("values");
 const TIMES: usize = SAMPLE.cell("timestamps_unix_nano");
 const ATTRIBUTES: usize = SAMPLE.cell("attribute_indices");
 
-/// A sample: values and times past what is read, and attributes that do not become labels.
+/// Checks a sample: more values than the receiver reads, timestamps, and attributes that do not become labels.
 ///
-/// Times and attributes are counted, the latter by key, as a profile has them in every sample or in none.
+/// Timestamps and attributes are folded, attributes by key, because a profile has them in every sample or in no
+/// sample.
 fn sample(cx: &mut CheckContext<'_>, record: &Record, of: Receiver) {
     let values = record.count(VALUES);
     if values > 1 && cx.profile.one_value {
@@ -125,7 +122,7 @@ fn sample(cx: &mut CheckContext<'_>, record: &Record, of: Receiver) {
             attribute.kept = Some(kept);
         }
         if !kept {
-            // Of one that is counted with another nobody asks where it is.
+            // A folded finding needs no position: skip the search for the element.
             let spot = match cx.findings.folds(&OP9204, key) {
                 true => Position::nowhere(),
                 false => cx.element(&OP9204, record, ATTRIBUTES, position),
@@ -144,10 +141,9 @@ const INT: usize = ANY_VALUE.cell("int_value");
 const ARRAY: usize = ANY_VALUE.cell("array_value");
 const ELEMENTS: usize = ARRAY_VALUE.cell("values");
 
-/// Whether the receiver keeps an attribute of the table, by what its value is.
+/// Whether the receiver keeps an attribute of the table, by the type of its value.
 ///
-/// Unknown rows and broken ones pass for kept: other rules tell of them. Asked once for
-/// each row.
+/// Unknown and malformed rows count as kept: other rules report them. Runs once for each row.
 fn is_kept(cx: &CheckContext<'_>, row: u64, of: Receiver) -> bool {
     let shapes = (cx.table_shape(Table::Attribute), cx.shapes.find(Noun::AnyValue));
     let (Some(entry), Some(any)) = shapes else { return true };
@@ -165,9 +161,10 @@ fn is_kept(cx: &CheckContext<'_>, row: u64, of: Receiver) -> bool {
     of == Receiver::Pyroscope && (value.has(INT) || (value.has(ARRAY) && one()))
 }
 
-/// How much it matters that the pair that is walked, or whose value is, has no value, if not as much as elsewhere.
+/// The severity of a missing value in the current pair, or in the pair whose value is walked, if it differs from
+/// the default.
 ///
-/// Parca asks attributes of resources alone, not those of scopes nor pairs inside a value.
+/// Parca requires values only in attributes of resources, not in those of scopes nor in nested pairs.
 pub(super) fn of_value(cx: &CheckContext<'_>) -> Option<Severity> {
     let mut path =
         cx.findings.path.iter().rev().map(|step| step.name).skip_while(|name| *name == "value");
@@ -181,7 +178,7 @@ const LOCATION_ATTRIBUTES: usize = LOCATION.cell("attribute_indices");
 const COLUMN: usize = LINE.cell("column");
 const LOCATIONS: usize = STACK.cell("location_indices");
 
-/// Frames past the limit are cut, not refused: a warning.
+/// Reports stacks over the limit as a warning: the receiver truncates them and keeps the rest.
 fn stack(cx: &mut CheckContext<'_>, record: &Record) {
     let frames = record.count(LOCATIONS);
     if frames > FRAMES {
@@ -200,10 +197,10 @@ fn stack(cx: &mut CheckContext<'_>, record: &Record) {
 const KEY: usize = KEY_VALUE.cell("key");
 const KEY_STRINDEX: usize = KEY_VALUE.cell("key_strindex");
 
-/// The key of an attribute of a resource or a scope: some receivers take none by reference, and an older one none that is
-/// written out where there is a string table.
+/// Checks the key of an attribute of a resource or a scope. Some receivers reject references; an older one rejects
+/// keys in place if the payload has a string table.
 ///
-/// The two rules contradict each other on purpose; only the one that the receiver demands is asked.
+/// The two rules contradict each other; only the one for the chosen receiver is enabled.
 fn key(cx: &mut CheckContext<'_>, record: &Record) {
     if record.number(KEY_STRINDEX) != 0 {
         cx.findings.report_folded(

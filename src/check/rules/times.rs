@@ -1,15 +1,15 @@
 //! The timestamps of samples.
 //!
-//! Which times are usual is one range for all samples of a profile, so that a timestamp costs two comparisons; only those
-//! outside it are asked one by one.
+//! One range of usual times serves all samples of a profile, so a timestamp costs two comparisons. Only timestamps
+//! outside of it are checked one by one.
 //!
 //! ```text
 //!              10^8              10^17                         2^64
 //!    0 │ durations, clocks │ s, ms, us since 1970 │ ns since 1970 │
 //! ```
 //!
-//! A value in the middle is a date after March 1973 in some coarser unit, and in nanoseconds a time
-//! before; hence the rules about units (`OP4014`, `OP6014`).
+//! A value in the middle range is a date after March 1973 in a coarser unit; read as nanoseconds it is earlier than
+//! that. Hence the rules about units (`OP4014`, `OP6014`).
 
 use super::*;
 use std::ops::Range;
@@ -17,18 +17,18 @@ use std::ops::Range;
 /// Cell of the timestamps of a sample.
 const TIMES: usize = SAMPLE.cell("timestamps_unix_nano");
 
-/// Times that were not counted in nanoseconds, but in s, ms or us since 1970.
+/// Times that count s, ms or us since 1970 instead of nanoseconds.
 const COARSE: Range<i128> = 100_000_000..100_000_000_000_000_000;
 
-/// Whether a time is none in nanoseconds.
+/// Whether a time looks like s, ms or us since 1970.
 pub(crate) fn is_coarse(time: i128) -> bool {
     COARSE.contains(&time)
 }
 
-/// The times of which nothing is to be said, and maybe not all of them.
+/// A range of times without findings; times outside of it may be fine as well.
 ///
-/// Half-open, as ranges are since 1.4. Used by [`canonical`](crate::check::canonical), for which a false
-/// alarm costs only time.
+/// Half-open, as ranges are since 1.4. Used by [`canonical`](crate::check::canonical), which passes other times on
+/// to the walk: a false alarm costs only time.
 #[inline(always)]
 fn usual_times(cx: &CheckContext<'_>) -> Range<u64> {
     let (from, to) = cx.profile.range.unwrap_or((i128::MIN, i128::MAX));
@@ -37,15 +37,14 @@ fn usual_times(cx: &CheckContext<'_>) -> Range<u64> {
     within(from.max(least))..within(to.max(0))
 }
 
-/// Whether times of a profile can be told from coarse ones.
+/// Whether times of a profile can be told apart from coarse ones.
 ///
-/// A profile that is itself timed in seconds has its own finding; its samples are not told one by
-/// one.
+/// If the profile's time is itself in seconds, that is one finding, and its samples are not reported one by one.
 fn is_comparable(cx: &CheckContext<'_>) -> bool {
     cx.profile.time == 0 || cx.profile.time >= COARSE.end
 }
 
-/// Timestamps, looked through.
+/// Statistics of a list of timestamps.
 pub(super) struct Times {
     usual: Range<u64>,
     last: u64,
@@ -55,7 +54,7 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// No timestamps of the profile that is walked.
+    /// Starts without timestamps, for the current profile.
     #[inline(always)]
     pub(super) fn new(cx: &CheckContext<'_>) -> Self {
         Self { usual: usual_times(cx), last: 0, count: 0, are_usual: true, are_sorted: true }
@@ -69,7 +68,7 @@ impl Times {
     }
 }
 
-/// The timestamps of a sample. Whether they ascend is told once for a sample.
+/// Checks the timestamps of a sample. Timestamps out of order are one finding per sample.
 pub(super) fn timestamps(cx: &mut CheckContext<'_>, record: &Record) {
     let mut times = Times::new(cx);
     cx.numbers(record, TIMES).for_each(|time| times.add(time));
@@ -83,11 +82,11 @@ pub(super) fn timestamps(cx: &mut CheckContext<'_>, record: &Record) {
     }
 }
 
-/// Says what is wrong with one time: it is 0, not in nanoseconds or outside of its profile.
+/// Reports one time that is 0, not in nanoseconds or outside of its profile.
 ///
-/// The order is by how much each explains: a time of 0 is outside of the range as well, and one in
-/// seconds too, which is said besides for Parca alone, since that is what it refuses. It takes a time at the end. A
-/// profile that lasts 0 ns contains no time at all, which the finding says instead of an empty range.
+/// Only the most specific finding is reported: a time of 0 or in seconds is outside of the range as well. For Parca
+/// the range is reported too, because Parca rejects times outside of it. Parca accepts a time equal to the end. A
+/// profile that lasts 0 ns contains no time at all; the finding states that instead of an empty range.
 #[cold]
 fn unusual_time(cx: &mut CheckContext<'_>, record: &Record, row: usize, time: i128) {
     let (from, to) = cx.profile.range.unwrap_or((i128::MIN, i128::MAX));

@@ -1,17 +1,17 @@
 //! The units of value types.
 //!
-//! Attributes have units too, for which 1.11 wants UCUM (`OP5013`). The types of values came from
-//! pprof, where `nanoseconds` and `count` are written out, so both vocabularies are taken here.
+//! Attributes have units too, for which 1.11 wants UCUM (`OP5013`). Value types are inherited from pprof, which
+//! spells out `nanoseconds` and `count`, so both vocabularies are accepted here.
 
 use super::ucum::is_ucum;
 use super::*;
 
-/// Cell of the unit; a field `unit` in pprof and 1.3, `unit_strindex` later.
+/// Cell of the unit: the field `unit` in pprof and 1.3, `unit_strindex` later.
 const UNIT: usize = VALUE_TYPE.cell("unit_strindex");
 
-/// Units that are usual for values of profiles.
+/// Usual units for the values of profiles.
 ///
-/// The empty one is no unit, which `OP2010` asks. Matched as they are written, as viewers do.
+/// The empty unit is left to `OP2010`. Compared case-sensitively, as viewers do.
 const UNITS: &[&[u8]] = &[
     b"",
     b"count",
@@ -33,10 +33,8 @@ const UNITS: &[&[u8]] = &[
     b"events",
 ];
 
-/// The unit of a value type.
-///
-/// Asked of sample types and of the period alike. A reference that leads nowhere was told by its
-/// index.
+/// Checks the unit of a value type, whether of a sample type or of the period. A reference out of range has its own
+/// finding.
 pub(crate) fn value_type(cx: &mut CheckContext<'_>, record: &Record) {
     let Some(unit) = cx.string(record.number(UNIT)) else { return };
     if !UNITS.contains(&unit) && !cx.memo.is(unit, is_ucum) {

@@ -1,4 +1,4 @@
-//! What a profile's values are of: its sample types and its period.
+//! A profile's sample types and its period.
 //!
 //! | | sample types | default |
 //! |---|---|---|
@@ -6,7 +6,7 @@
 //! | 1.6, 1.7 | a list | an index of the list |
 //! | since 1.8 | one | none |
 //!
-//! One function serves all three: the slot of the shape says whether the field is a list.
+//! One function handles all three: the slot of the layout shows whether the field is a list.
 
 use super::*;
 
@@ -23,8 +23,7 @@ const TEMPORALITY: usize = VALUE_TYPE.cell("aggregation_temporality");
 
 /// The bodies of the sample types of a profile.
 ///
-/// A walk over the headers of the profile, whose samples are most of it and are passed over by
-/// their lengths.
+/// Scans the headers of the profile and skips the samples, which are most of it, by their lengths.
 pub(crate) fn sample_types(cx: &CheckContext<'_>, record: &Record) -> Vec<(usize, usize)> {
     let Some(slot) = record.shape.of_cell(TYPES) else { return Vec::new() };
     if !slot.repeated {
@@ -34,10 +33,9 @@ pub(crate) fn sample_types(cx: &CheckContext<'_>, record: &Record) -> Vec<(usize
     attributes::bodies(cx, record, TYPES).collect()
 }
 
-/// Type and unit of a value type; empty where they are not named, `None` where they lead nowhere.
+/// Type and unit of a value type: empty if unset, `None` if the reference is out of range.
 ///
-/// Strings borrow from the payload and not from the state, so they can be kept while findings are
-/// raised.
+/// The strings borrow from the payload and not from the state, so callers can hold them while they report findings.
 pub(crate) fn named<'a>(
     cx: &CheckContext<'a>,
     body: (usize, usize),
@@ -51,17 +49,16 @@ pub(crate) fn named<'a>(
     Some((text(TYPE)?, text(UNIT)?))
 }
 
-/// Sample types past so many are not compared with each other.
+/// The number of sample types that later ones are compared with.
 ///
-/// Each type is compared with the first hundred alone, so that the cost grows with the list and not
-/// with its square.
+/// Each type is compared only with the first hundred, so the cost grows with the list and not with its square.
 pub(super) const MANY: usize = 100;
 
-/// The sample types of a profile: named, each another one, and the default one of them.
+/// Checks the sample types of a profile: each has a name, no two are equal, and the default is one of them.
 ///
-/// A profile without samples may leave its type out, so that is told only where there are some. Types are compared by
-/// their texts, and no more than [`MANY`] of them with each other: otherwise a payload of types alone would take time
-/// that grows with their square.
+/// A profile without samples may omit its type, so a missing type is reported only if there are samples. Types are
+/// compared by their strings, and only with the first [`MANY`]: otherwise a payload that consists of types would
+/// take quadratic time.
 pub(super) fn value_types(
     cx: &mut CheckContext<'_>,
     record: &Record,
@@ -78,7 +75,7 @@ pub(super) fn value_types(
         let rule = if slot.repeated { &OP2009 } else { &OP2010 };
         cx.report(rule, field, "", "");
     }
-    // In OTEP 0239 the time is that of the container.
+    // In OTEP 0239 the container has the time.
     let lasted = match cx.payload.container {
         Some((start, end)) => end > start,
         None => record.number(DURATION) != 0,
@@ -117,7 +114,7 @@ pub(super) fn value_types(
     }
 }
 
-/// Whether a type is among those before it.
+/// Whether a type equals one of those before it.
 pub(super) fn are_known(
     cx: &CheckContext<'_>,
     known: &[(&[u8], &[u8])],
@@ -126,18 +123,15 @@ pub(super) fn are_known(
     known.iter().any(|known| cx.memo.same(known.0, names.0) && cx.memo.same(known.1, names.1))
 }
 
-/// How a finding shows a type.
-///
-/// As in `"cpu" in "nanoseconds"`.
+/// Formats a type for findings, as in `"cpu" in "nanoseconds"`.
 fn type_name((name, unit): (&[u8], &[u8])) -> String {
     format!("{} in {}", Shown(name), Shown(unit))
 }
 
-/// Whether values are changes or totals, where the version has a field for it. `lasted` says whether the profile covers
-/// any time.
+/// Checks the aggregation temporality, in versions that have the field. `lasted` is true if the profile covers any
+/// time.
 ///
-/// The path is extended by hand, since the value type is looked at from outside, before it is
-/// walked.
+/// Extends the path by hand: the value type is decoded here ahead of the walk.
 fn temporality(cx: &mut CheckContext<'_>, lasted: bool, row: Option<usize>, body: (usize, usize)) {
     let Some(shape) = cx.shapes.find(Noun::ValueType) else { return };
     if shape.of_cell(TEMPORALITY).is_none() {
@@ -148,7 +142,7 @@ fn temporality(cx: &mut CheckContext<'_>, lasted: bool, row: Option<usize>, body
     let spot = record.field(TEMPORALITY);
     match record.number(TEMPORALITY) {
         0 => {
-            // Of what was measured over no known time nobody can tell whether it is a change.
+            // Without a duration, readers cannot infer whether the values are changes.
             let unknown = (!lasted).then_some(Severity::Info);
             cx.findings.report_as(&OP2012, unknown, spot, 0, "1 (delta) or 2 (cumulative)");
         }
@@ -158,10 +152,9 @@ fn temporality(cx: &mut CheckContext<'_>, lasted: bool, row: Option<usize>, body
     cx.findings.path.pop();
 }
 
-/// A period has a type, and a type has a period.
+/// Checks that a period has a type and a type has a period, and that the period is not negative.
 ///
-/// A `period_type` that is there and empty says nothing and needs no period: some receivers want
-/// the message to be there (`OP9209`).
+/// An empty `period_type` needs no period: some receivers require the message to be present (`OP9209`).
 pub(super) fn period(cx: &mut CheckContext<'_>, record: &Record) {
     let period = record.signed(PERIOD);
     let body = record.body(PERIOD_TYPE);

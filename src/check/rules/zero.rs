@@ -1,22 +1,21 @@
-//! The zero element that begins every table.
+//! The zero value in row 0 of every table.
 //!
-//! It is what makes 0 a safe default: an `int32` that is left out is 0 in proto3, so row 0 has to
-//! mean nothing. The string table has had this since pprof; 1.8 gave it to all others ("MUST have a
-//! zero value encoded as the first element"). A field that refers to row 0 thus says "unset"
-//! without presence bits.
+//! It makes 0 a safe default: an omitted `int32` is 0 in proto3, so row 0 has to be empty. The string table has had
+//! this since pprof; 1.8 extended it to all others ("MUST have a zero value encoded as the first element"). A
+//! reference to row 0 is thus unset, without presence bits.
 
 use super::*;
 
 /// The tables whose first row is the zero value.
 ///
-/// Strings are asked by [`strings`], in all generations.
+/// [`strings`] checks the string table, in all generations.
 const TABLES: [Table; 6] =
     [Table::Mapping, Table::Location, Table::Function, Table::Link, Table::Attribute, Table::Stack];
 
-/// The string table of what the path leads to.
+/// Checks row 0 of the string table.
 ///
-/// `name` is the field's, as it changed its place but not its name: the path before it is the
-/// dictionary, the payload or the profile.
+/// `name` is the name of the field. The path before it is that of the dictionary, the payload or the profile,
+/// depending on the generation.
 pub(crate) fn strings(cx: &mut CheckContext<'_>, name: &'static str) {
     match cx.tables.row(Table::String, 0) {
         None => {
@@ -30,10 +29,10 @@ pub(crate) fn strings(cx: &mut CheckContext<'_>, name: &'static str) {
     }
 }
 
-/// The first rows of the other tables.
+/// Checks row 0 of the other tables, in the order of the dictionary's fields.
 ///
-/// In the order of the dictionary's fields. The row is taken apart once more, as the rule needs all
-/// of it at once, when the walk of the table is over.
+/// Runs after the walk of the tables and decodes the row once more, because the rule needs all of its fields
+/// together.
 pub(crate) fn tables(cx: &mut CheckContext<'_>) {
     if cx.version < Version::V1_8 {
         return;
@@ -67,9 +66,9 @@ pub(crate) fn tables(cx: &mut CheckContext<'_>) {
     }
 }
 
-/// The first field that is not what it is when it is left out.
+/// The first field that does not have its default value.
 ///
-/// For the finding, so that people see what makes the row a row.
+/// Findings name it, to show why the row is not zero.
 fn first_field(record: &Record) -> String {
     let odd = record.shape.slots.iter().find(|slot| {
         record.get(slot.cell).is_some_and(|cell| cell.value != 0 || cell.end > 0 || slot.repeated)
@@ -81,11 +80,11 @@ fn first_field(record: &Record) -> String {
 const TRACE: usize = LINK.cell("trace_id");
 const SPAN: usize = LINK.cell("span_id");
 
-/// Link 0 in its two forms: without fields, which is the schema's, or with ids of zeros, which some readers want.
+/// Checks link 0, which has two forms: without fields, as the schema has it, or with ids of zeros, as some readers
+/// want.
 ///
-/// Four outcomes: the short form is an info in 1.10 alone (`OP3006`), the long one an info
-/// everywhere (`OP3007`), since each is refused by somebody; every other length or byte is an
-/// error.
+/// Each form is rejected by some receiver: so the short form is an info in 1.10 only (`OP3006`), the long form is
+/// an info everywhere (`OP3007`). Every other length or byte is an error.
 fn first_link(cx: &mut CheckContext<'_>, record: &Record, spot: Position) {
     let (trace, span) = (cx.body(record, TRACE), cx.body(record, SPAN));
     let found = format!("ids of {} and {} bytes", trace.len(), span.len());
@@ -106,8 +105,8 @@ const ATTRIBUTE_UNIT: usize = KEY_VALUE_AND_UNIT.cell("unit_strindex");
 
 /// Whether an attribute has neither key nor unit, nor a value with a member.
 ///
-/// A value message without a member counts as absent: `{value: {}}` is what protobuf libraries
-/// write for a value that was created and never set.
+/// A value message without a member counts as absent: protobuf libraries write `{value: {}}` for a value that was
+/// created and never set.
 pub(crate) fn is_zero_attribute(cx: &CheckContext<'_>, record: &Record) -> bool {
     record.number(KEY) == 0 && record.number(ATTRIBUTE_UNIT) == 0 && {
         let value = record.shape.of_cell(VALUE).map(|slot| cx.shapes.get(slot.child));
@@ -116,9 +115,10 @@ pub(crate) fn is_zero_attribute(cx: &CheckContext<'_>, record: &Record) -> bool 
     }
 }
 
-/// Whether a row of a table says nothing, or is the zero value: then no rule of its kind is asked.
+/// Whether a row is row 0 or has only default values, and so needs no further checks. Reports the latter.
 ///
-/// For mappings, locations and functions, before their own rules. Before 1.8 every row is a row.
+/// Runs before the rules of mappings, locations and functions. Before 1.8 tables have no zero value, so every row
+/// is checked.
 #[inline]
 pub(crate) fn is_zero_row(cx: &mut CheckContext<'_>, record: &Record) -> bool {
     if cx.version < Version::V1_8 {
@@ -132,9 +132,9 @@ pub(crate) fn is_zero_row(cx: &mut CheckContext<'_>, record: &Record) -> bool {
     true
 }
 
-/// A zero value behind the first one.
+/// Reports a zero value after row 0.
 ///
-/// Cold, and apart, as stacks and attributes decide for themselves what is zero.
+/// A separate cold function, because stacks and attributes have other tests for zero.
 #[cold]
 pub(crate) fn extra(cx: &mut CheckContext<'_>, record: &Record) {
     cx.report(&OP3208, Position::at(record.start), "", "");
