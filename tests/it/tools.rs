@@ -951,7 +951,7 @@ fn simpleperf_is_read_in_both_its_forms() {
         format!(
             "sample:\n  event_type: cpu-clock:u\n  time: 123216683338189\n  event_count: 250000\n  \
             thread_id: 28287\n  thread_name: sh: x\n  vaddr_in_file: 1644a0\n  file: /system/lib64/libc.so\n  \
-            symbol: {symbol}\n  callchain:\n    vaddr_in_file: 10\n    file: unknown\n    symbol: unknown\n    \
+            symbol: {symbol}\n  execution_type: jit_jvm_method\n  callchain:\n    vaddr_in_file: 10\n    file: unknown\n    symbol: unknown\n    \
             vaddr_in_file: 20\n    file: /system/bin/sh\n    symbol: a::b(int, char*)\n"
         )
     };
@@ -965,7 +965,7 @@ fn simpleperf_is_read_in_both_its_forms() {
     assert_eq!(frames(&reading.profiles)[2], "a::b(int, char*)  0");
     assert_eq!(
         reading.findings.iter().map(|f| (f.code, f.count)).collect::<Vec<_>>(),
-        [("source.left_out", 2), ("time.no_anchor", 2)]
+        [("source.left_out", 4), ("time.no_anchor", 2)]
     );
     // Read line by line: records may end anywhere.
     let long = text.repeat(2_000);
@@ -974,7 +974,7 @@ fn simpleperf_is_read_in_both_its_forms() {
     assert_eq!(sums(&streamed.profiles)["cpu nanoseconds"].1, 1_000_000_000);
     for (from, to, wrong) in [
         ("time: 1", "time: -1", "line 5: expected `KEY: VALUE`, found \"time: -123216683338189\""),
-        ("vaddr_in_file: 10", "vaddr_in_file: xy", "line 13: expected `KEY: VALUE`"),
+        ("vaddr_in_file: 10", "vaddr_in_file: xy", "line 14: expected `KEY: VALUE`"),
         ("  thread_id: ", "  thread_no: ", "line 7: expected a field of a simpleperf sample"),
     ] {
         let text = text.replacen(from, to, 1);

@@ -19,6 +19,7 @@ use super::event::Event;
 use crate::error::{Error, Result};
 use crate::format::intake::Intake;
 use crate::format::lines::{Lines, first_line, hex, int, kept, lines, shown};
+use crate::format::losses::LEFT_OUT;
 
 /// The headings of records.
 const SAMPLE: &str = "sample:";
@@ -75,7 +76,7 @@ fn field<'a>(
     line: &'a [u8],
     event: &mut Event<'a>,
     frames: &mut Vec<Framed<'a>>,
-    intake: &Intake,
+    intake: &mut Intake,
 ) -> Result<()> {
     let line = line.trim_ascii();
     let wrong = || Error::malformed(format!("expected `KEY: VALUE`, found {}", shown(line)));
@@ -95,8 +96,12 @@ fn field<'a>(
         }
         (b"file", Some(frame)) => frame.binary = known,
         (b"symbol", Some(frame)) => frame.name(known),
-        // The kind of execution is not part of a frame here.
-        (b"callchain" | b"execution_type", _) => {}
+        (b"callchain", _) => {}
+        (b"execution_type", _) => {
+            intake.note(LEFT_OUT, String::new, || {
+                format!("dropped how a frame runs: {}", shown(value))
+            });
+        }
         _ => {
             return Err(Error::malformed(format!(
                 "expected a field of a simpleperf sample, found {}",
