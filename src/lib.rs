@@ -78,7 +78,7 @@
 //! | `build-id` | `builder::htlhash`: a build id for binaries that lack one |
 //! | `firefox` | writes Firefox Profiler files, with the crate [`fxprof-processed-profile`](https://docs.rs/fxprof-processed-profile) |
 //! | `osprofiler-headers` | `format::OsProfilerHeaders`: links from the headers that OSProfiler signs |
-//! | `serde` | [`Serialize`](https://docs.rs/serde) for [`Detected`], [`Losses`], `Summary`, `summary::Sizes`, `check::Report` and their parts, with the keys of the command's JSON |
+//! | `serde` | [`Serialize`](https://docs.rs/serde) for [`Detected`], [`Losses`], `Summary`, `summary::Sizes`, `check::Report`, the reports of `look`, `transform::{Diff, GateReport, Merged}` and their parts, with the keys of the command's JSON |
 //! | `zstd` | reads zstd wherever gzip is read; `compression::zstd` writes it; the only feature that needs a C compiler |
 
 #![forbid(unsafe_code)]
@@ -107,6 +107,8 @@ mod reader;
 pub mod response;
 mod schema;
 pub mod semconv;
+#[cfg(all(feature = "serde", feature = "transform"))]
+mod serialize;
 pub mod stream;
 #[cfg(feature = "summary")]
 pub mod summary;

@@ -1,7 +1,17 @@
 //! The contents of reports.
 
+#[cfg(feature = "serde")]
+use std::collections::BTreeMap;
+
+#[cfg(feature = "serde")]
+use serde::{Serialize, Serializer, ser::SerializeStruct};
+
+#[cfg(feature = "serde")]
+use crate::serialize::Number;
+
 /// The facts above the rows of a report.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Header {
     /// The main binary, if all profiles are of one resource: the first of the mapping table.
@@ -17,14 +27,18 @@ pub struct Header {
     /// The unit of printed values; `minimum` prints each value in the largest unit that fits.
     pub display_unit: String,
     /// The other sample types of the payload, with their units. The report leaves out their samples.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "types"))]
     pub other_types: Vec<(String, String)>,
     /// A page about the profile.
     pub doc_url: Option<String>,
     /// The earliest start, in nanoseconds since 1970; 0 if unknown.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::number"))]
     pub time_unix_nano: i128,
     /// The time from the earliest start to the latest end, in nanoseconds; 0 if unknown.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::number"))]
     pub duration_nanos: i128,
     /// The sum of absolute values: 100 %.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::number"))]
     pub total: i128,
     /// Whether values are means per first sample type.
     pub mean: bool,
@@ -36,6 +50,7 @@ pub struct Header {
 
 /// Whether calls of a function were inlined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum Inline {
     /// None was.
     #[default]
@@ -48,13 +63,16 @@ pub enum Inline {
 
 /// A row: a function, or whatever [`By`](crate::look::By) groups by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Row {
     /// The printed name.
     pub name: String,
     /// The value of the row itself.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::number"))]
     pub flat: i128,
     /// The value of the row and of everything it calls. Recursion counts once.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::number"))]
     pub cum: i128,
     /// Whether its calls were inlined.
     pub inline: Inline,
@@ -78,11 +96,14 @@ pub struct Trimmed {
 
 /// Values by row: see [`top`](crate::look::top()).
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Top {
     /// The facts above the rows.
+    #[cfg_attr(feature = "serde", serde(flatten))]
     pub header: Header,
     /// The omissions.
+    #[cfg_attr(feature = "serde", serde(flatten))]
     pub trimmed: Trimmed,
     /// The rows, sorted.
     pub rows: Vec<Row>,
@@ -90,11 +111,14 @@ pub struct Top {
 
 /// Values by row, with callers and callees: see [`tree`](crate::look::tree()) and [`peek`](crate::look::peek()).
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Tree {
     /// The facts above the rows.
+    #[cfg_attr(feature = "serde", serde(flatten))]
     pub header: Header,
     /// The omissions.
+    #[cfg_attr(feature = "serde", serde(flatten))]
     pub trimmed: Trimmed,
     /// The rows, sorted.
     pub rows: Vec<TreeRow>,
@@ -102,9 +126,11 @@ pub struct Tree {
 
 /// A row with its calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TreeRow {
     /// The values.
+    #[cfg_attr(feature = "serde", serde(flatten))]
     pub row: Row,
     /// The calls of the row, largest first.
     pub callers: Vec<Call>,
@@ -114,13 +140,19 @@ pub struct TreeRow {
 
 /// A call of one row by another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Call {
     /// The name of the other row.
     pub name: String,
     /// The value of the samples with the call, each counted once.
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "value", serialize_with = "crate::serialize::number")
+    )]
     pub weight: i128,
     /// Whether the call was inlined wherever it occurs.
+    #[cfg_attr(feature = "serde", serde(rename = "inline"))]
     pub is_inline: bool,
 }
 
@@ -164,5 +196,55 @@ impl Traces {
     pub fn frames(&self, trace: &Trace) -> impl ExactSizeIterator<Item = (&str, bool)> {
         let stack = self.stacks.get(trace.stack).map_or(&[][..], |stack| stack);
         stack.iter().map(|(name, is_inline)| (&*self.names[*name as usize], *is_inline))
+    }
+}
+
+/// Serialises sample types as `{"type", "unit"}`.
+#[cfg(feature = "serde")]
+fn types<S: Serializer>(types: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(
+        types.iter().map(|(name, unit)| BTreeMap::from([("type", name), ("unit", unit)])),
+    )
+}
+
+/// With the counts of the rows that are not in the report.
+#[cfg(feature = "serde")]
+impl Serialize for Trimmed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("Trimmed", 3)?;
+        object.serialize_field("shown", &Number(self.shown))?;
+        object.serialize_field("small_rows", &self.dropped)?;
+        object.serialize_field("further_rows", &(self.rows - self.kept))?;
+        object.end()
+    }
+}
+
+/// With the frames of each trace, leaf first.
+#[cfg(feature = "serde")]
+impl Serialize for Traces {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Document<'a> {
+            #[serde(flatten)]
+            header: &'a Header,
+            traces: Vec<Sample<'a>>,
+        }
+        #[derive(Serialize)]
+        struct Sample<'a> {
+            value: Number,
+            labels: BTreeMap<&'a str, &'a str>,
+            frames: Vec<Frame<'a>>,
+        }
+        #[derive(Serialize)]
+        struct Frame<'a> {
+            name: &'a str,
+            inline: bool,
+        }
+        let traces = self.traces.iter().map(|trace| Sample {
+            value: Number(trace.value),
+            labels: trace.labels.iter().map(|(key, text)| (&**key, &**text)).collect(),
+            frames: self.frames(trace).map(|(name, inline)| Frame { name, inline }).collect(),
+        });
+        Document { header: &self.header, traces: traces.collect() }.serialize(serializer)
     }
 }

@@ -10,6 +10,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("error", 0),
     ("limits", 0),
     ("semconv", 0),
+    ("serialize", 0),
     ("wire", 1),
     ("compression", 1),
     ("framing", 2),

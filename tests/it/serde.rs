@@ -176,3 +176,63 @@ fn sizes_have_the_members_of_their_parts() {
     let error = json!({ "place": error.place(), "message": error.message(), "byte": error.byte() });
     assert_eq!(json!(broken)["compact"], json!({ "error": error }));
 }
+
+/// Numbers beyond 64 bits are strings.
+#[cfg(feature = "transform")]
+#[test]
+fn reports_of_values_serialise_with_their_rows() {
+    use otlp_profiles::look::{self, Options as Look};
+    use otlp_profiles::transform::{
+        DiffOptions, Gate, GateKind, GateRule, MergeOptions, Merger, diff, judge,
+    };
+    let base = read(&file("go-cpu-labels.pb.gz"), &ReadOptions::default()).unwrap().profiles;
+
+    let top = look::top(&base, &Look::default().node_count(5)).unwrap();
+    let object = json!(top);
+    assert_eq!(object["total"], json!(top.header.total as i64));
+    assert_eq!(object["other_types"], json!([{ "type": "samples", "unit": "count" }]));
+    assert_eq!(object["further_rows"], json!(top.trimmed.rows - 5));
+    let row = &top.rows[0];
+    let (flat, cum) = (row.flat as i64, row.cum as i64);
+    assert_eq!(
+        object["rows"][0],
+        json!({ "name": row.name, "flat": flat, "cum": cum, "inline": "no" })
+    );
+    let tree = look::tree(&base, &Look::default()).unwrap();
+    assert_eq!(
+        keys(&json!(tree)["rows"][0]),
+        ["callees", "callers", "cum", "flat", "inline", "name"]
+    );
+    let traces = look::traces(&base, &Look::default()).unwrap();
+    let trace = &json!(traces)["traces"][0];
+    assert_eq!(keys(trace), ["frames", "labels", "value"]);
+    assert_eq!(
+        trace["frames"][0]["name"],
+        json!(traces.frames(&traces.traces[0]).next().unwrap().0)
+    );
+
+    let mut new = base.clone();
+    let mut row = 0;
+    new.retain_samples(|_, _| {
+        row += 1;
+        row % 2 == 0
+    });
+    let difference = diff(&base, &new, &DiffOptions::default()).unwrap();
+    let object = json!(difference);
+    assert_eq!(object["rows"].as_array().unwrap().len(), difference.rows.len());
+    assert_eq!(object["rows"][0]["difference"], json!(difference.rows[0].exact.unwrap() as i64));
+    assert_eq!(object["covered_nanos"].as_array().unwrap().len(), 2);
+    let gate = Gate::new([GateRule::over(GateKind::Function, 0.5)]);
+    let object = json!(judge(&[&base], &[&new], &gate).unwrap());
+    assert_eq!(object["rows"][0]["kind"], "function");
+    assert_eq!(object["rows"][0]["limit"], 0.5);
+    assert!(object["rows"][0]["z"].is_number());
+
+    let mut merger = Merger::new(MergeOptions::default());
+    merger.add(&base).unwrap();
+    let object = json!(merger.finish().unwrap());
+    assert_eq!(keys(&object), ["covered_nanos", "inputs", "losses", "snapshots"]);
+    let mut call = look::Call::default();
+    call.weight = i128::MAX;
+    assert_eq!(json!(call)["value"], i128::MAX.to_string());
+}

@@ -557,6 +557,40 @@ fn the_worked_difference() {
     assert_eq!(unknown.message(), "no sample type wall: the profile has samples, cpu");
 }
 
+/// Rates are of the time that profiles cover: gaps between them do not count, and overlaps count once.
+#[test]
+fn rates_are_of_the_covered_time() {
+    const SECOND: u64 = 1_000_000_000;
+    let window = |start: u64, seconds: u64, value: i64| {
+        profile(CPU, (start * SECOND, seconds * SECOND), &[("f", value)])
+    };
+    let base = merged(&[window(1, 10, 1_000)], &defaults());
+    let rates = |base: &Merged, new: &Merged| {
+        let options = DiffOptions::default().by(DiffBy::Total).mode(DiffMode::PerSecond);
+        let options = options.covered_nanos([&base.covered_nanos, &new.covered_nanos]);
+        diff(&base.profiles, &new.profiles, &options).unwrap()
+    };
+    for (windows, covered, difference) in [
+        (vec![window(1, 10, 1_000), window(61, 20, 2_000)], 30, 0.0),
+        (vec![window(1, 10, 1_000), window(6, 10, 1_000)], 15, 2_000.0 / 15.0 - 100.0),
+        (vec![window(1, 10, 500), window(11, 10, 500)], 20, -50.0),
+    ] {
+        let new = merged(&windows, &defaults());
+        let found = rates(&base, &new);
+        assert_eq!(found.covered_nanos, [10, covered].map(|time| time * i128::from(SECOND)));
+        let row = found.rows.first().map_or(0.0, |row| row.difference);
+        assert!((row - difference).abs() < 1e-9, "{covered} s: {row}");
+        let gate = Gate::new([GateRule::over(GateKind::Total, 1.0)]).sigma(0.0);
+        let gate = gate.covered_nanos([&base.covered_nanos, &new.covered_nanos]);
+        let report = judge(&[&base.profiles], &[&new.profiles], &gate).unwrap();
+        assert_eq!(report.passed, difference <= 1.0, "{report}");
+    }
+    // Without the covered time, that of a payload follows from its profiles.
+    let apart = merged(&[window(1, 10, 1), window(6, 10, 1)], &defaults().keep_apart(true));
+    let found = diff(&apart.profiles, &base.profiles, &DiffOptions::default()).unwrap();
+    assert_eq!(found.covered_nanos, [15, 10].map(|time| time * i128::from(SECOND)));
+}
+
 #[test]
 fn a_difference_as_a_profile() {
     let [a, b] = worked();
@@ -723,21 +757,41 @@ fn one_redactor_gives_equal_names_equal_pseudonyms() {
     assert_eq!(names(&b), ["cpu nanoseconds function_2", "cpu nanoseconds function_3"]);
 }
 
+/// The errors that validation finds, by code.
+#[cfg(feature = "check")]
+fn errors(profiles: &Profiles) -> BTreeMap<String, usize> {
+    use otlp_profiles::check::{Options, validate};
+    let report = validate(&otlp(profiles), &Options::default());
+    let mut errors = BTreeMap::new();
+    for finding in report.findings() {
+        if finding.severity == otlp_profiles::Severity::Error {
+            *errors.entry(finding.rule.id().to_owned()).or_default() += 1;
+        }
+    }
+    errors
+}
+
+#[cfg(feature = "check")]
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn redaction_keeps_verdicts_and_sums(original in random()) {
+        let mut redacted = original.clone();
+        let _losses = Redactor::new(&|_| false).redact(&mut redacted);
+        prop_assert_eq!(errors(&redacted), errors(&original));
+        let each = |profiles: &Profiles| profiles.iter().map(|of| of.sums()).collect::<Vec<_>>();
+        prop_assert_eq!(each(&redacted), each(&original));
+    }
+}
+
 #[cfg(feature = "check")]
 #[test]
 fn redaction_changes_no_verdict() {
-    use otlp_profiles::check::{Options, validate};
     for (name, bytes) in testdata(&[".pb.gz", ".pb", ".binpb"]) {
         let original = otlp_profiles::read(&bytes, &Default::default()).unwrap().profiles;
         let mut redacted = original.clone();
         let _losses = Redactor::new(&|_| false).redact(&mut redacted);
-        let errors = |profiles: &Profiles| {
-            let report = validate(&otlp(profiles), &Options::default());
-            report
-                .findings()
-                .filter(|finding| finding.severity == otlp_profiles::Severity::Error)
-                .count()
-        };
         assert_eq!(errors(&redacted), errors(&original), "{name}");
     }
 }

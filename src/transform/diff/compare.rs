@@ -33,6 +33,10 @@ pub struct DiffOptions<'a> {
     pub sample_type: Option<&'a str>,
     /// Renames functions before they are compared: see [`strip_hash`](crate::transform::strip_hash).
     pub rename: Option<Rename<'a>>,
+    /// The nanoseconds that each profile of the base and of the new ones covers, as
+    /// [`Merged::covered_nanos`](crate::transform::Merged::covered_nanos) has them. By default, their durations count,
+    /// and overlaps of one resource once; the duration of a merged profile includes the gaps between its inputs.
+    pub covered_nanos: [&'a [i128]; 2],
 }
 
 setters! { DiffOptions<'a> {
@@ -40,10 +44,12 @@ setters! { DiffOptions<'a> {
     mode: DiffMode,
     sample_type: Option<&'a str>,
     rename: Option<Rename<'a>>,
+    covered_nanos: [&'a [i128]; 2],
 } }
 
 /// The differences between two payloads.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Diff {
     /// The name of the sample type.
@@ -53,10 +59,13 @@ pub struct Diff {
     /// The keys that differ, the largest difference first.
     pub rows: Vec<DiffRow>,
     /// The sum of the base.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::number"))]
     pub base_total: i128,
     /// The sum of the new profiles.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::number"))]
     pub new_total: i128,
     /// The nanoseconds that the base and the new profiles cover; 0 if unknown.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::numbers"))]
     pub covered_nanos: [i128; 2],
 }
 
@@ -80,6 +89,26 @@ pub struct DiffRow {
     pub relative: Option<f64>,
 }
 
+/// With the exact difference if there is one.
+#[cfg(feature = "serde")]
+impl serde::Serialize for DiffRow {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use crate::serialize::Number;
+        use serde::ser::SerializeStruct;
+        let mut object = serializer.serialize_struct("DiffRow", 6)?;
+        object.serialize_field("name", &self.name)?;
+        object.serialize_field("file", &self.file)?;
+        object.serialize_field("base", &Number(self.base))?;
+        object.serialize_field("new", &Number(self.new))?;
+        match self.exact {
+            Some(exact) => object.serialize_field("difference", &Number(exact))?,
+            None => object.serialize_field("difference", &self.difference)?,
+        }
+        object.serialize_field("relative", &self.relative)?;
+        object.end()
+    }
+}
+
 /// Compares one sample type of two payloads. The time is linear in their size, but for sorting the rows.
 ///
 /// # Errors
@@ -100,7 +129,10 @@ pub struct DiffRow {
 /// ```
 pub fn diff(base: &Profiles, new: &Profiles, options: &DiffOptions<'_>) -> Result<Diff> {
     let kind = common_kind(&[base], &[new], options.sample_type)?;
-    let [a, b] = [base, new].map(|side| Table::of(side, &kind, &options.by, options.rename));
+    let [base_covered, new_covered] = options.covered_nanos;
+    let [a, b] = [(base, base_covered), (new, new_covered)].map(|(side, covered)| {
+        Table::of(side, &kind, &options.by, options.rename, &mut covered.iter())
+    });
     let compare = Compare::new(&a, &b, options)?;
     let keys = a.rows.keys().chain(b.rows.keys().filter(|key| !a.rows.contains_key(*key)));
     let mut rows: Vec<DiffRow> = keys
@@ -135,7 +167,13 @@ pub(super) fn common_kind(
     let empty = || Error::new(ErrorKind::Unrepresentable, "both sides of a diff need profiles");
     let mut kind = Kind::find(new.first().ok_or_else(empty)?, name)?;
     for profiles in base.iter().chain(new) {
-        let other = Kind::find(profiles, Some(&kind.name))?;
+        let other = Kind::find(profiles, Some(&kind.name)).map_err(|error| match name {
+            Some(_) => error,
+            None => {
+                let message = format!("choose a sample type of both sides: {}", error.message());
+                Error::new(ErrorKind::Unrepresentable, message)
+            }
+        })?;
         let (ours, theirs) = (kind.unit.clone(), other.unit.clone());
         let name = kind.name.clone();
         kind = kind.finer(&other).ok_or_else(|| {

@@ -12,6 +12,7 @@ use crate::transform::diff::table::{DiffBy, Key, Kind, Rename, Table};
 
 /// The values that a [`GateRule`] limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum GateKind {
     /// The share of each function.
     Function,
@@ -27,11 +28,13 @@ pub enum GateKind {
 ///
 /// Functions, files and stacks are measured in percentage points of the total, the total in percent of the base.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct GateRule {
     /// The values that are limited.
     pub kind: GateKind,
     /// The largest change that passes, in percent; more than it fails.
+    #[cfg_attr(feature = "serde", serde(rename = "limit"))]
     pub percent: f64,
     /// Limits decreases instead of increases: for benchmarks that may have stopped working.
     pub decrease: bool,
@@ -70,6 +73,10 @@ pub struct Gate<'a> {
     pub sample_type: Option<&'a str>,
     /// Renames functions before they are compared.
     pub rename: Option<Rename<'a>>,
+    /// The nanoseconds that each profile of the base and of the new payloads covers, in order, as
+    /// [`Merged::covered_nanos`](crate::transform::Merged::covered_nanos) has them. By default, their durations count,
+    /// and overlaps of one resource once; the duration of a merged profile includes the gaps between its inputs.
+    pub covered_nanos: [&'a [i128]; 2],
 }
 
 setters! { Gate<'a> {
@@ -80,6 +87,7 @@ setters! { Gate<'a> {
     separate: bool,
     sample_type: Option<&'a str>,
     rename: Option<Rename<'a>>,
+    covered_nanos: [&'a [i128]; 2],
 } }
 
 impl Gate<'_> {
@@ -94,12 +102,14 @@ impl Gate<'_> {
             separate: false,
             sample_type: None,
             rename: None,
+            covered_nanos: [&[], &[]],
         }
     }
 }
 
 /// Why a changed row fails or passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum Judgement {
     /// The change exceeds the limit.
     Fails,
@@ -115,6 +125,7 @@ pub enum Judgement {
 
 /// The sampling error of a change.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Noise {
     /// The standard error, in percentage points.
@@ -127,21 +138,26 @@ pub struct Noise {
 
 /// A row that changed.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct GateRow {
     /// The rule that judged it.
+    #[cfg_attr(feature = "serde", serde(flatten))]
     pub rule: GateRule,
     /// The function, file or stack.
     pub name: String,
     /// The file of a function.
     pub file: String,
     /// The value in the base.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::number"))]
     pub base: i128,
     /// The new value.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::number"))]
     pub new: i128,
     /// The change in percentage points, or in percent of the base.
     pub change: f64,
     /// The sampling error, if sample counts are known.
+    #[cfg_attr(feature = "serde", serde(flatten))]
     pub noise: Option<Noise>,
     /// The judgement.
     pub judgement: Judgement,
@@ -149,6 +165,7 @@ pub struct GateRow {
 
 /// The verdict of a gate. It displays as a report of the rows that exceed a limit and the ten largest others.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct GateReport {
     /// No row fails.
@@ -160,6 +177,7 @@ pub struct GateReport {
     /// Sample counts are known, so the noise test was made.
     pub noise_tested: bool,
     /// The totals of the base and of the new profiles.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::numbers"))]
     pub totals: [i128; 2],
     /// All rows that changed: failing rows first, then by the size of the change.
     pub rows: Vec<GateRow>,
@@ -198,7 +216,7 @@ pub fn judge(base: &[&Profiles], new: &[&Profiles], gate: &Gate<'_>) -> Result<G
     };
     let kinds: BTreeSet<GateKind> = gate.rules.iter().map(|rule| rule.kind).collect();
     for of in kinds {
-        let sides = Sides::new([base, new], &kind, of, gate.rename);
+        let sides = Sides::new([base, new], &kind, of, gate);
         let [a, b] = &sides.sums;
         if a.total == 0 || b.total == 0 {
             let side = if a.total == 0 { "base" } else { "new" };
@@ -246,22 +264,21 @@ struct Sides {
 }
 
 impl Sides {
-    fn new(
-        sides: [&[&Profiles]; 2],
-        kind: &Kind,
-        of: GateKind,
-        rename: Option<Rename<'_>>,
-    ) -> Self {
+    fn new(sides: [&[&Profiles]; 2], kind: &Kind, of: GateKind, gate: &Gate<'_>) -> Self {
         let by = match of {
             GateKind::Function => DiffBy::Function,
             GateKind::File => DiffBy::File,
             GateKind::Stack => DiffBy::Stack,
             GateKind::Total => DiffBy::Total,
         };
-        let tables = |side: &[&Profiles]| -> Vec<Table> {
-            side.iter().map(|profiles| Table::of(profiles, kind, &by, rename)).collect()
+        let tables = |side: &[&Profiles], covered: &[i128]| -> Vec<Table> {
+            let mut covered = covered.iter();
+            let table =
+                |profiles: &&Profiles| Table::of(profiles, kind, &by, gate.rename, &mut covered);
+            side.iter().map(table).collect()
         };
-        let each = sides.map(tables);
+        let [base, new] = gate.covered_nanos;
+        let each = [tables(sides[0], base), tables(sides[1], new)];
         let sum = |tables: &Vec<Table>| {
             let mut tables = tables.iter();
             let mut sum = tables.next().cloned().unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::slice::Iter;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::columns::{default_of, scope_default};
@@ -10,7 +11,8 @@ use crate::model::id::{LocationId, StackId};
 use crate::model::measures;
 use crate::model::profile::Profile;
 use crate::model::samples::SampleRef;
-use crate::model::{Entry, Profiles};
+use crate::model::{Entry, Profiles, ResourceProfiles};
+use crate::transform::merge::Track;
 use crate::transform::units::family;
 
 /// The meaning of a row of a diff.
@@ -121,20 +123,34 @@ impl Kind {
 
 impl Table {
     /// The values of a sample type. The time is linear in the samples and the frames of distinct stacks.
+    ///
+    /// `covered` has the time that each profile covers; after its end, the durations count, and overlaps of one
+    /// resource once.
     pub(super) fn of(
         profiles: &Profiles,
         kind: &Kind,
         by: &DiffBy,
         rename: Option<Rename<'_>>,
+        covered: &mut Iter<'_, i128>,
     ) -> Self {
+        let mut tracks: Vec<(&ResourceProfiles, Track)> = Vec::new();
         let mut table = Self::default();
         let mut keys = Keys::new(profiles.dictionary(), by, rename);
         for entry in profiles.entries() {
-            let profile = entry.profile();
+            let (profile, covered) = (entry.profile(), covered.next());
             let Some((column, factor)) = kind.column(profile, profiles.dictionary()) else {
                 continue;
             };
-            table.covered += profile.duration_nanos().max(0);
+            table.covered += covered.unwrap_or(&0);
+            if covered.is_none() {
+                let resource = entry.resource_profiles();
+                if tracks.last().is_none_or(|(last, _)| !std::ptr::eq(*last, resource)) {
+                    tracks.push((resource, Track::default()));
+                }
+                tracks.last_mut().into_iter().for_each(|(_, track)| {
+                    track.span(profile.time_unix_nano(), profile.duration_nanos());
+                });
+            }
             let mut total = 0;
             for sample in profile.samples() {
                 let value = value(profile, &sample, column) * i128::from(factor);
@@ -148,6 +164,7 @@ impl Table {
                 count(profile, column, total / i128::from(factor.max(1)), profiles.dictionary());
             table.count = table.count.map_or(count, |sum| Some(sum + count?));
         }
+        table.covered += tracks.iter().map(|(_, track)| track.covered()).sum::<i128>();
         table.rows = keys.rows.into_iter().filter(|(_, value)| *value != 0).collect();
         table
     }

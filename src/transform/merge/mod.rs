@@ -17,6 +17,8 @@ mod options;
 mod places;
 mod rows;
 
+pub(super) use header::Track;
+
 pub use delta::{DeltaOptions, delta};
 pub(super) use delta::{Subtract, changes};
 pub use merger::Merger;

@@ -145,14 +145,17 @@ pub enum Columns {
 
 /// The result of a merge.
 #[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Merged {
     /// The merged profiles.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub profiles: Profiles,
     /// Data that was dropped, chosen by a rule or converted.
     pub losses: Losses,
     /// For each of the profiles the time in nanoseconds that its inputs cover: the sum of their durations, where
     /// overlaps of one resource count once. Rates are relative to it.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::numbers"))]
     pub covered_nanos: Vec<i128>,
     /// The snapshots that were combined, by sample type.
     pub snapshots: Vec<Snapshots>,
@@ -162,6 +165,7 @@ pub struct Merged {
 
 /// Snapshots of one resource that were combined into one profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Snapshots {
     /// The name of the sample type, such as `inuse_space`.
@@ -171,7 +175,9 @@ pub struct Snapshots {
     /// The number of snapshots.
     pub count: u64,
     /// The sum of all values.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::number"))]
     pub sum: i128,
     /// The sum of the latest snapshot of each resource.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::number"))]
     pub last: i128,
 }
