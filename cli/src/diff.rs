@@ -17,7 +17,7 @@ use otlp_profiles::transform::{
 use otlp_profiles::{Error, Format, Profiles};
 use regex::Regex;
 
-use crate::console::Console;
+use crate::console::{Console, Level, Line};
 use crate::convert;
 use crate::convert::conversion::{Blobs, Conversion, Outcome, Verb};
 use crate::convert::encode::Converted;
@@ -206,7 +206,7 @@ impl Args {
 struct Side {
     sum: Sum,
     /// The profiles of each file, if `--repeats` tests them.
-    files: Vec<Profiles>,
+    files: Vec<Merged>,
 }
 
 /// Compares the two sides. An unreadable file fails the run.
@@ -230,8 +230,10 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     };
     let mut run = Run::new(&conversion, console);
     let job = plan.as_ref().and_then(|plan| plan.jobs.first());
+    let step = console.step("diff", "comparison", "both sides");
     let blobs = report(args, base, new, job.is_none(), &mut session)
         .and_then(|sides| difference(args, sides, &conversion, job, &mut outcome, console));
+    drop(step);
     match (blobs, job) {
         (Ok(Some(blobs)), Some(job)) => {
             run.job(&mut session, "the difference", job, (outcome, Ok(blobs)));
@@ -277,7 +279,6 @@ fn read(
             session.failed(DIFF.noun, Some(name), failure);
         };
         let sum = conversion.sum(session, &Inputs::of(paths), &options, outcome, see, failed);
-        let files = files.into_iter().map(|file| file.profiles).collect();
         sides.extend(sum.map(|sum| Side { sum, files }));
     }
     sides.try_into().ok().filter(|_| !has_failed)
@@ -292,7 +293,7 @@ fn report(
     session: &mut Session<'_>,
 ) -> Result<[Profiles; 2], Failure> {
     let files = [base.files, new.files];
-    let merged = [base.sum.finish()?.profiles, new.sum.finish()?.profiles];
+    let merged = [base.sum.finish()?, new.sum.finish()?];
     let rename = |name: &str| args.renamed(name);
     let sample_type = args.convert.sample_type();
     let failure = |error: Error| Failure::of(&error, Exit::Input);
@@ -307,10 +308,14 @@ fn report(
             .sample_type(sample_type)
             .rename(Some(&rename));
         let sides = match args.repeats {
-            Some(_) => files.each_ref().map(|files| files.iter().collect()),
-            None => merged.each_ref().map(|merged| vec![merged]),
+            Some(_) => files.each_ref().map(|files| &files[..]),
+            None => merged.each_ref().map(std::slice::from_ref),
         };
-        let [base, new]: [Vec<&Profiles>; 2] = sides;
+        let covered = sides.map(|side| side.iter().flat_map(|of| of.covered_nanos.clone()));
+        let [base_covered, new_covered]: [Vec<i128>; 2] = covered.map(Iterator::collect);
+        let gate = gate.covered_nanos([&base_covered, &new_covered]);
+        let [base, new]: [Vec<&Profiles>; 2] =
+            sides.map(|side| side.iter().map(|of| &of.profiles).collect());
         // A gate that cannot reach a verdict fails like one with an unreadable input.
         judge(&base, &new, &gate).map_err(|error| Failure::new(Exit::Input, error.message()))
     });
@@ -323,8 +328,9 @@ fn report(
             .by(args.by())
             .mode(args.mode())
             .sample_type(sample_type)
-            .rename(Some(&rename));
-        let diff = diff(&merged[0], &merged[1], &options).map_err(failure)?;
+            .rename(Some(&rename))
+            .covered_nanos(merged.each_ref().map(|of| &of.covered_nanos[..]));
+        let diff = diff(&merged[0].profiles, &merged[1].profiles, &options).map_err(failure)?;
         let page = Page {
             form: args.form,
             mode: args.mode(),
@@ -332,11 +338,15 @@ fn report(
             diff: &diff,
             verdict: verdict.as_ref(),
         };
-        output::text_to_stdout(&page.to_string())?;
+        output::text_to_stdout(&page.render()?)?;
+        let line = Line::new(Level::Info, "diff", "Profiles compared")
+            .with("type", &diff.sample_type)
+            .count("rows", diff.rows.len() as u64);
+        session.console.log(&line);
     } else if let Some(verdict) = verdict.filter(|_| !args.convert.is_stdout()) {
         output::text_to_stdout(&verdict.to_string())?;
     }
-    Ok(merged)
+    Ok(merged.map(|of| of.profiles))
 }
 
 /// Encodes the difference as a profile, if an output is requested.

@@ -10,6 +10,7 @@ use otlp_profiles::{Error, ErrorKind};
 use serde_json::{Value, json};
 
 use crate::limits;
+use crate::numbers::counted;
 
 /// The exit code of the command. With several inputs, the highest wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -99,6 +100,23 @@ impl Failure {
         let is_no_profile = error.is_no_profile();
         let is_broken = matches!(error.kind(), ErrorKind::Malformed | ErrorKind::Unrecognised);
         Self { place, byte, is_no_profile, is_broken, ..Self::new(exit, message) }
+    }
+
+    /// A report that cannot be represented in JSON.
+    pub(crate) fn unserialised(error: serde_json::Error) -> Self {
+        Self::new(Exit::Output, error.to_string())
+    }
+
+    /// Attributes the failure to the sum of the first `inputs`.
+    pub(crate) fn of_sum(mut self, inputs: usize) -> Self {
+        let hint = if self.exit == Exit::Limit {
+            "; or merge fewer inputs, or remove labels that differ in every sample with \"otlp-profiles filter --taghide\""
+        } else {
+            ""
+        };
+        let inputs = counted(inputs as u64, "input");
+        self.message = format!("the sum of {inputs} failed: {}{hint}", self.message);
+        self
     }
 
     /// Prefixes the place with the message `row` of a file with several.

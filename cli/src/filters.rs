@@ -65,6 +65,23 @@ pub(crate) fn compile(text: &str) -> Result<Pattern, String> {
     Ok(Pattern::new(text, move |name| regex.is_match(name)))
 }
 
+/// Sets the filter of the frames that profiles declare to be of no interest.
+fn declared(filter: &mut Filter, profiles: &Profiles, hint: &str) -> Result<(), Failure> {
+    filter.drop_declared(profiles, compile).map_err(|error| {
+        let message = format!(
+            "the profile declares frames to drop by a wrong regular expression: {error}{hint}"
+        );
+        Failure::new(Exit::Input, message)
+    })
+}
+
+/// Drops the frames that profiles declare to be of no interest.
+pub(crate) fn drop_declared(profiles: &mut Profiles) -> Result<(), Failure> {
+    let mut filter = Filter::default();
+    declared(&mut filter, profiles, "")?;
+    filter.apply(profiles).map(drop).map_err(|error| Failure::of(&error, Exit::Input))
+}
+
 /// Parses a filter of labels.
 fn tag_filter(text: &str) -> Result<TagFilter, String> {
     TagFilter::parse(text, compile)
@@ -89,10 +106,7 @@ impl FilterArgs {
     pub(crate) fn filter(&self, profiles: &Profiles) -> Result<Filter, Failure> {
         let mut filter = Filter::default();
         if !self.all_frames {
-            filter.drop_declared(profiles, compile).map_err(|error| {
-                let message = format!("the profile declares frames to drop by a wrong regular expression: {error}; --all-frames keeps them");
-                Failure::new(Exit::Input, message)
-            })?;
+            declared(&mut filter, profiles, "; --all-frames keeps them")?;
         }
         self.focus.clone_into(&mut filter.focus);
         self.ignore.clone_into(&mut filter.ignore);

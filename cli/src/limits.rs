@@ -115,7 +115,7 @@ limits! { ReadLimits of Limits, Limits::unlimited(); // the limits of the model 
     max_stack_depth [] "Locations of one stack [default: 1Mi]"
     max_lines_per_location [] "Lines of one location [default: 65536]"
     max_attributes_per_item [] "Attributes of one sample, location, mapping, profile, resource or scope [default: 65536]"
-    max_owned_bytes ["max-owned"] "Memory for the profiles of one message [default: 8GiB]"
+    max_owned_bytes ["max-owned"] "Memory for the profiles of one message, or for the sum of all inputs [default: 8GiB]"
     max_owned_per_byte [] "The same, for each decompressed byte of the message; 128MiB are always allowed [default: 12]"
 }
 

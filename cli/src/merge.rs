@@ -42,6 +42,9 @@ pub(crate) struct Args {
     /// Drop samples whose values are all 0
     #[arg(long)]
     drop_zero: bool,
+    /// Drop the frames that inputs declare to be of no interest (drop_frames and keep_frames), as pprof does
+    #[arg(long)]
+    apply_frames: bool,
     /// Keep mappings of one binary at different addresses apart
     #[arg(long, hide_short_help = true)]
     exact_addresses: bool,
@@ -128,7 +131,8 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
         Ok(plan) => plan,
         Err(message) => return crate::wrong_usage("merge", args.convert.json(), message),
     };
-    let conversion = Conversion::new(&args.convert, &MERGE, plan.format);
+    let mut conversion = Conversion::new(&args.convert, &MERGE, plan.format);
+    conversion.apply_frames = args.apply_frames;
     let mut session = Session::new("merge", console);
     let mut run = Run::new(&conversion, console);
     let (mut merged, mut has_failed) = (Outcome::default(), false);
@@ -141,9 +145,11 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let sum = conversion.sum(&mut session, inputs, &options, &mut merged.converted, see, failed);
     let sum = sum.filter(|_| !has_failed || args.skip_unreadable);
     if let (Some(sum), Some(job)) = (sum, plan.jobs.first()) {
+        let name = counted(plan.inputs.all.len() as u64, "input");
+        let step = console.step("merge", "encode", &name);
         let blobs = encode(&conversion, sum, &mut merged)
             .and_then(|()| conversion.pack(&mut merged.converted, job, console));
-        let name = counted(plan.inputs.all.len() as u64, "input");
+        drop(step);
         run.job(&mut session, &name, job, (merged, blobs));
     }
     run.finish(session)

@@ -14,7 +14,7 @@ const OSPROFILER: &str = "Options for OSProfiler";
 /// Options for other tools' formats. The library rejects those that do not apply to the format.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SourceArgs {
-    /// The sample type to write, or all; for folded stacks and speedscope the type and unit of each column
+    /// The sample type to work on, or all; for folded stacks and speedscope the type and unit of each column
     #[arg(long = "type", value_name = "NAME:UNIT", value_parser = parse_type, help_heading = "Input")]
     types: Vec<(String, String)>,
     /// The number of values at the end of each line

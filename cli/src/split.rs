@@ -53,7 +53,7 @@ fn parse_kind(text: &str) -> Result<SplitBy, String> {
     })
 }
 
-const SPLIT: Verb = Verb { name: "split", noun: "Split", past: "split" };
+const SPLIT: Verb = Verb { name: "split", noun: "Split", past: "divided" };
 
 /// Splits every input.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {

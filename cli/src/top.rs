@@ -4,8 +4,6 @@
 //! Inputs ─► a Merger, if there are several messages ─► look::top, tree, peek or traces ─► text or JSON
 //! ```
 
-mod json;
-
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -18,6 +16,7 @@ use crate::exit::{Exit, Failure};
 use crate::filters::{FilterArgs, compile};
 use crate::input::{Input, Inputs};
 use crate::notices::Notices;
+use crate::numbers::counted;
 use crate::output;
 use crate::reading::{Content, ReadArgs};
 use crate::session::{Session, Turn};
@@ -80,6 +79,9 @@ Examples:
   otlp-profiles top cpu.otlp --focus 'json[.]' --by line
   otlp-profiles top cpu.otlp --peek '^main[.]serve$'";
 
+/// The form of the JSON document. Keys are only ever added to it.
+const SCHEMA: &str = "otlp-profiles/top/1";
+
 /// The name of this work in messages.
 const WHAT: &str = "Report";
 
@@ -117,28 +119,30 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     }
     let mut session = Session::new("top", console);
     let sum = sum(&inputs, &args.read.options(), &mut session);
+    let step = console.step("top", "report", &counted(inputs.all.len() as u64, "input"));
     let printed = sum.and_then(|sum| sum.map_or(Ok(()), |sum| report(args, &sum, console)));
+    drop(step);
     if let Err(failure) = printed {
         session.failed(WHAT, None, &failure);
     }
     session.finish()
 }
 
-/// Reads all inputs and adds them up. Returns `None` if no message is readable.
+/// Reads all inputs and adds them up. Returns `None` if no message is readable, or the sum fails.
 pub(crate) fn sum(
     inputs: &Inputs,
     options: &ReadOptions,
     session: &mut Session<'_>,
 ) -> Result<Option<Profiles>, Failure> {
     let merge = MergeOptions::default().limits(options.limits);
-    let mut all = Sum::new(&merge);
+    let (mut all, mut added, mut is_whole) = (Sum::new(&merge), 0, true);
     let console = session.console;
     let work = |input: &Input, console: &Console| {
         let mut sum = Sum::new(&merge);
         (read(input, options, &mut sum, console), sum)
     };
     session.for_each(inputs, &inputs.all, work, |session, turn| {
-        let (input, Read { notices, mut failures }, sum) = match turn {
+        let (input, Read { notices, failures }, sum) = match turn {
             Turn::Done(input, (read, sum)) => (input, read, sum),
             Turn::Missing(name, failure) => {
                 session.failed(WHAT, Some(name), failure);
@@ -150,17 +154,24 @@ pub(crate) fn sum(
         {
             return ControlFlow::Continue(());
         }
+        failures.iter().for_each(|failure| session.failed(WHAT, Some(&input.name()), failure));
+        session.notices.merge(notices);
+        added += 1;
         // The first pass already recorded the failures of messages.
         let again = |all: &mut Sum| {
             read(input, options, all, console);
             Ok(())
         };
-        failures.extend(all.append(sum, input, again).err());
-        failures.iter().for_each(|failure| session.failed(WHAT, Some(&input.name()), failure));
-        session.notices.merge(notices);
-        ControlFlow::Continue(())
+        match all.append(sum, input, again) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(failure) => {
+                is_whole = false;
+                session.failed(WHAT, Some(&input.name()), &failure.of_sum(added));
+                ControlFlow::Break(())
+            }
+        }
     });
-    all.into_profiles(&mut session.notices)
+    if is_whole { all.into_profiles(&mut session.notices) } else { Ok(None) }
 }
 
 /// The notices and failures of reading an input.
@@ -253,7 +264,24 @@ impl Report {
             None if args.traces => look::traces(profiles, &options).map(Self::Traces),
             None => look::top(profiles, &options).map(Self::Top),
         };
-        report.map_err(|error| Failure::new(Exit::Usage, error.message()))
+        let report = report.map_err(|error| Failure::new(Exit::Usage, error.message()))?;
+        if matches!(args.by, By::Attribute(_)) && !report.has_frames() {
+            let message = "frames do not differ in this attribute, so there are no calls to show: --tagroot KEY adds labels of samples to the stacks";
+            return Err(Failure::new(Exit::Usage, message));
+        }
+        Ok(report)
+    }
+
+    /// Whether the report is about rows alone, or has calls or named frames.
+    fn has_frames(&self) -> bool {
+        match self {
+            Self::Top(_) => true,
+            Self::Tree(tree) => tree.rows.iter().any(|row| !row.callees.is_empty()),
+            Self::Traces(traces) => {
+                let mut all = traces.traces.iter().flat_map(|trace| traces.frames(trace));
+                all.any(|(name, _)| name != "<unknown>")
+            }
+        }
     }
 
     fn header(&self) -> &Header {
@@ -264,13 +292,15 @@ impl Report {
         }
     }
 
-    fn json(&self) -> String {
+    fn json(&self) -> Result<String, Failure> {
         let document = match self {
-            Self::Top(top) => json::top(top),
-            Self::Tree(tree) => json::tree(tree),
-            Self::Traces(traces) => json::traces(traces),
+            Self::Top(top) => serde_json::to_value(top),
+            Self::Tree(tree) => serde_json::to_value(tree),
+            Self::Traces(traces) => serde_json::to_value(traces),
         };
-        format!("{document:#}\n")
+        let mut document = document.map_err(Failure::unserialised)?;
+        document["schema"] = SCHEMA.into();
+        Ok(format!("{document:#}\n"))
     }
 
     /// The text in the width of the terminal, with control characters escaped.
@@ -297,12 +327,13 @@ fn report(args: &Args, profiles: &Profiles, console: &Console) -> Result<(), Fai
         }
         console.log(&Line::new(Level::Warning, "top", message));
     }
+    let text = if args.json { report.json()? } else { report.text() };
+    output::to_stdout(text.as_bytes(), true)?;
     let line = Line::new(Level::Info, "top", "Profiles added up")
         .with("type", &header.sample_type)
         .with("unit", &header.unit)
         .with("total", header.total)
         .count("other types", header.other_types.len() as u64);
     console.log(&line);
-    let text = if args.json { report.json() } else { report.text() };
-    output::to_stdout(text.as_bytes(), true).map(drop)
+    Ok(())
 }

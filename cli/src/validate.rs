@@ -30,7 +30,7 @@ use otlp_profiles::check::{Known, Options, Report, Rule, validate};
 use otlp_profiles::format::Receiver;
 use otlp_profiles::{Format, Limits, ReadOptions, Severity, detect};
 
-use crate::console::{Console, Level, Line};
+use crate::console::{self, Console, Level, Line};
 use crate::exit::{Exit, Failure};
 use crate::formats::FormatParser;
 use crate::input::{Input, Inputs, unreadable};
@@ -225,7 +225,7 @@ fn checked(args: &Args, inputs: &Inputs, session: &mut Session<'_>) -> Result<()
                 return ControlFlow::Continue(());
             }
         };
-        tell(&file, session.console);
+        tell(&file, args.deny_level(), session.console);
         files.push(file);
         ControlFlow::Continue(())
     });
@@ -313,12 +313,17 @@ fn file(args: &Args, input: &Input, console: &Console) -> Result<Checked, Failur
 }
 
 /// Logs that a file was checked, or the reason why it was not.
-fn tell(file: &Checked, console: &Console) {
-    let line = match &file.report {
-        Err(unread) => {
-            Line::new(Level::Error, "validate", "Validation failed").because(&unread.message)
-        }
-        Ok(report) => Line::new(Level::Info, "validate", "Payload validated")
+///
+/// The report of findings explains to people why a file cannot be decoded; a log gets an error.
+fn tell(file: &Checked, deny: Severity, console: &Console) {
+    let failed = || Line::new(Level::Error, "validate", "Validation failed");
+    let is_failed = console.form() != console::Form::Words && exit(file, deny) == Exit::Input;
+    let mut findings = file.report.iter().flat_map(Report::findings);
+    let first = findings.find(|finding| is_failed && finding.severity == Severity::Error);
+    let line = match (&file.report, first) {
+        (Err(unread), _) => failed().because(&unread.message),
+        (_, Some(finding)) => failed().because(finding),
+        (Ok(report), None) => Line::new(Level::Info, "validate", "Payload validated")
             .with("format", report.format.map_or("none", |format| format.name()))
             .count("errors", report.count(Severity::Error))
             .count("warnings", report.count(Severity::Warning))

@@ -16,6 +16,7 @@ use crate::convert::encode::{Converted, Part};
 use crate::convert::plan::Job;
 use crate::convert::types;
 use crate::exit::{Exit, Failure};
+use crate::filters::drop_declared;
 use crate::input::{Input, Inputs};
 use crate::notices::Notices;
 use crate::reading::{Content, Message};
@@ -31,6 +32,8 @@ pub(crate) struct Conversion<'a> {
     read: ReadOptions,
     write: WriteOptions,
     pub(crate) to: Format,
+    /// Whether [sums](Self::sum) are of inputs without the frames that they declare to be of no interest.
+    pub(crate) apply_frames: bool,
 }
 
 /// A subcommand that reads and writes profiles, with the words that its messages use.
@@ -59,7 +62,8 @@ pub(crate) type Blobs = Vec<(String, Vec<u8>)>;
 
 impl<'a> Conversion<'a> {
     pub(crate) fn new(args: &'a Args, verb: &'static Verb, to: Format) -> Self {
-        Self { args, verb, read: args.read_options(), write: args.write_options(), to }
+        let (read, write) = (args.read_options(), args.write_options());
+        Self { args, verb, read, write, to, apply_frames: false }
     }
 
     /// The limits for reading files, as the arguments set them.
@@ -135,7 +139,7 @@ impl<'a> Conversion<'a> {
     /// Adds up inputs on all cores. `see` gets the sum of each input, and `failed` the inputs that
     /// cannot be read.
     ///
-    /// Returns `None` if every input was skipped.
+    /// Returns `None` if every input was skipped, or the sum failed, which ends the run.
     pub(crate) fn sum(
         &self,
         session: &mut Session<'_>,
@@ -146,35 +150,42 @@ impl<'a> Conversion<'a> {
         mut failed: impl FnMut(&mut Session<'_>, &str, &Failure),
     ) -> Option<Sum> {
         let console = session.console;
-        let mut all = Sum::new(options);
+        let (mut all, mut added, mut is_whole) = (Sum::new(options), 0, true);
         let work = |input: &Input, console: &Console| {
             let (mut outcome, mut sum) = (Outcome::default(), Sum::new(options));
             let read = self.add_messages(input, &mut outcome, &mut sum, console);
             (outcome, read.and_then(|()| sum.merge()))
         };
         let found = session.for_each(inputs, &inputs.all, work, |session, turn| {
-            match turn {
-                Turn::Missing(name, failure) => failed(session, name, failure),
-                Turn::Done(input, (one, sum)) => {
-                    let added = sum.and_then(|sum| {
-                        outcome.add(one.converted);
-                        session.notices.merge(one.notices);
-                        see(&sum)?;
-                        all.append(sum, input, |all| {
-                            self.add_messages(input, &mut Outcome::default(), all, console)
-                        })
-                    });
-                    match added {
-                        Err(failure) if !session.skip(input, &failure) => {
-                            failed(session, &input.name(), &failure);
-                        }
-                        _ => {}
+            let (input, one, sum) = match turn {
+                Turn::Missing(name, failure) => {
+                    failed(session, name, failure);
+                    return ControlFlow::Continue(());
+                }
+                Turn::Done(input, (one, Ok(sum))) => (input, one, sum),
+                Turn::Done(input, (_, Err(failure))) => {
+                    if !session.skip(input, &failure) {
+                        failed(session, &input.name(), &failure);
                     }
+                    return ControlFlow::Continue(());
+                }
+            };
+            outcome.add(one.converted);
+            session.notices.merge(one.notices);
+            added += 1;
+            let again =
+                |all: &mut Sum| self.add_messages(input, &mut Outcome::default(), all, console);
+            match see(&sum).and_then(|()| all.append(sum, input, again)) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(failure) => {
+                    // The sum has a part of the input, so it is of no use.
+                    is_whole = false;
+                    failed(session, &input.name(), &failure.of_sum(added));
+                    ControlFlow::Break(())
                 }
             }
-            ControlFlow::Continue(())
         });
-        found.then_some(all)
+        (found && is_whole).then_some(all)
     }
 
     fn add_messages(
@@ -185,7 +196,11 @@ impl<'a> Conversion<'a> {
         console: &Console,
     ) -> Result<(), Failure> {
         self.each_message(input, outcome, console, |converted, message| {
-            sum.add(converted.note(message))
+            let mut profiles = converted.note(message);
+            if self.apply_frames {
+                drop_declared(&mut profiles)?;
+            }
+            sum.add(profiles)
         })
     }
 

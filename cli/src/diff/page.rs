@@ -3,9 +3,10 @@
 use std::fmt::{self, Display, Formatter};
 
 use clap::ValueEnum;
-use otlp_profiles::transform::{Diff, DiffMode, DiffRow, GateReport, Judgement};
-use serde_json::{Value as Json, json};
+use otlp_profiles::transform::{Diff, DiffMode, DiffRow, GateReport};
+use serde_json::Value as Json;
 
+use crate::exit::Failure;
 use crate::numbers::{grouped, value};
 use crate::text::shown;
 
@@ -33,12 +34,12 @@ pub(super) struct Page<'a> {
     pub(super) verdict: Option<&'a GateReport>,
 }
 
+/// Of the forms but JSON: see [`Page::render`].
 impl Display for Page<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.form {
-            Form::Text => self.text(f),
+            Form::Text | Form::Json => self.text(f),
             Form::Markdown => self.markdown(f),
-            Form::Json => writeln!(f, "{:#}", self.json()),
             Form::Folded => self.first(0).iter().try_for_each(|row| {
                 writeln!(f, "{} {} {}", row.name.replace('\n', " "), row.base, row.new)
             }),
@@ -47,6 +48,14 @@ impl Display for Page<'_> {
 }
 
 impl Page<'_> {
+    /// The page in its form.
+    pub(super) fn render(&self) -> Result<String, Failure> {
+        match self.form {
+            Form::Json => self.json().map_err(Failure::unserialised),
+            _ => Ok(self.to_string()),
+        }
+    }
+
     /// The first rows, or all of them.
     fn first(&self, most: usize) -> &[DiffRow] {
         let most = if most == 0 { self.diff.rows.len() } else { most };
@@ -136,59 +145,22 @@ impl Page<'_> {
         self.more(f)
     }
 
-    fn json(&self) -> Json {
-        let diff = self.diff;
-        let row = |row: &DiffRow| {
-            json!({
-                "name": row.name,
-                "file": row.file,
-                "base": number(row.base),
-                "new": number(row.new),
-                "difference": row.exact.map_or_else(|| row.difference.into(), number),
-                "relative": row.relative,
-            })
-        };
-        let mut page = json!({
-            "schema": SCHEMA,
-            "sample_type": diff.sample_type,
-            "unit": diff.unit,
-            "base_total": number(diff.base_total),
-            "new_total": number(diff.new_total),
-            "covered_nanos": diff.covered_nanos.map(number),
-            "rows": self.first(self.rows).iter().map(row).collect::<Json>(),
-            "rows_in_all": diff.rows.len(),
-        });
-        if let Some(verdict) = self.verdict {
-            page["gate"] = gate(verdict);
+    fn json(&self) -> serde_json::Result<String> {
+        let mut page = serde_json::to_value(self.diff)?;
+        page["schema"] = SCHEMA.into();
+        page["rows_in_all"] = self.diff.rows.len().into();
+        if let Json::Array(rows) = &mut page["rows"] {
+            rows.truncate(self.first(self.rows).len());
         }
-        page
+        if let Some(verdict) = self.verdict {
+            let mut gate = serde_json::to_value(verdict)?;
+            if let Json::Array(rows) = &mut gate["rows"] {
+                rows.retain(|row| row["judgement"] != "passes");
+            }
+            page["gate"] = gate;
+        }
+        Ok(format!("{page:#}\n"))
     }
-}
-
-fn gate(verdict: &GateReport) -> Json {
-    let fails = verdict.rows.iter().filter(|row| row.judgement != Judgement::Passes);
-    let row = |row: &otlp_profiles::transform::GateRow| {
-        json!({
-            "name": row.name,
-            "file": row.file,
-            "base": number(row.base),
-            "new": number(row.new),
-            "change": row.change,
-            "limit": row.rule.percent,
-            "judgement": format!("{:?}", row.judgement).to_lowercase(),
-            "z": row.noise.map(|noise| noise.z),
-        })
-    };
-    json!({
-        "passed": verdict.passed,
-        "noise_tested": verdict.noise_tested,
-        "rows": fails.map(row).collect::<Json>(),
-    })
-}
-
-/// Converts to a JSON number, or to a string if 64 bits are too few.
-fn number(number: i128) -> Json {
-    i64::try_from(number).map_or_else(|_| number.to_string().into(), Json::from)
 }
 
 /// Formats a fraction as `+12.5 %`.

@@ -1,6 +1,7 @@
 //! The log: levels, units of work, and messages that appear once.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -44,6 +45,115 @@ fn the_log_has_a_line_for_each_unit_of_work() {
     assert!(done.iter().all(|line| line["samples"].is_u64() && line["bytes"].is_string()));
 }
 
+/// A subcommand that reads profiles.
+struct Subcommand {
+    /// Its name and arguments; IN stands for three inputs.
+    arguments: &'static str,
+    /// The units of work of three inputs.
+    units: usize,
+    /// Reading a deprecated generation is a finding of `validate`, and a warning of others.
+    warns: bool,
+}
+
+const SUBCOMMANDS: &[Subcommand] = &[
+    Subcommand { arguments: "convert IN --to pprof -o OUT", units: 3, warns: true },
+    Subcommand { arguments: "info IN", units: 3, warns: true },
+    Subcommand { arguments: "validate IN", units: 3, warns: false },
+    Subcommand { arguments: "merge IN -o OUT.pb", units: 1, warns: true },
+    Subcommand { arguments: "diff IN", units: 1, warns: true },
+    Subcommand { arguments: "filter IN --to pprof -o OUT", units: 3, warns: true },
+    Subcommand { arguments: "redact IN --to pprof -o OUT", units: 3, warns: true },
+    Subcommand { arguments: "split IN --by type --to pprof -o OUT", units: 3, warns: true },
+    Subcommand { arguments: "top IN", units: 1, warns: true },
+];
+
+/// Subcommands that read no profiles.
+const OTHERS: [&str; 3] = ["completions", "man", "help"];
+
+#[test]
+fn every_subcommand_is_in_the_table() {
+    let help = stdout(&run(&room("log_table"), "--help", 0));
+    let commands = help.split_once("Commands:\n").unwrap().1.split_once("\n\n").unwrap().0;
+    for line in commands.lines() {
+        let name = line.split_whitespace().next().unwrap();
+        let has_row = SUBCOMMANDS.iter().any(|of| of.arguments.split(' ').next() == Some(name));
+        assert!(has_row || OTHERS.contains(&name), "{name} needs a row in SUBCOMMANDS");
+    }
+}
+
+#[test]
+fn every_subcommand_logs_units_steps_and_failures_alike() {
+    for Subcommand { arguments, units, warns } in SUBCOMMANDS {
+        let room = room(&format!("units_{}", arguments.split(' ').next().unwrap()));
+        for name in ["a", "b", "c"] {
+            copy(PPROFS[0], &room.join(format!("good/{name}.pb.gz")));
+            copy(OTLP_1_3, &room.join(format!("old/{name}.otlp")));
+        }
+        fs::write(room.join("bad.pb.gz"), b"\x1f\x8b\x08\0\0").unwrap();
+        let asked = |files: &[&str], out: &str| {
+            let files = match arguments.starts_with("diff") {
+                true => format!("{} {} -- {}", files[0], files[1], files[2]),
+                false => files.join(" "),
+            };
+            arguments.replace("IN", &files).replace("OUT", out)
+        };
+        let good = ["good/a.pb.gz", "good/b.pb.gz", "good/c.pb.gz"];
+
+        let quiet = logged(&room, &asked(&good, "quiet"), 0);
+        assert_eq!(lines(&quiet, "INFO"), [""; 0], "{arguments}");
+        let loud = logged(&room, &format!("-v {}", asked(&good, "loud")), 0);
+        let done = lines(&loud, "INFO");
+        assert_eq!(done.len(), *units, "{arguments}: {done:#?}");
+        assert!(done.iter().all(|line| is_unit_of_work(line)), "{arguments}: {done:#?}");
+
+        let steps = logged(&room, &format!("-vv {}", asked(&good, "steps")), 0);
+        let debug = lines(&steps, "DEBUG");
+        let begun: Vec<_> =
+            debug.iter().filter_map(|line| line.split_once("] Starting ")).collect();
+        assert!(begun.len() >= 3, "{arguments}: {debug:#?}");
+        for (_, step) in &begun {
+            let ends = debug.iter().filter(|line| {
+                line.to_lowercase().contains(&format!("] {} ended after ", step.to_lowercase()))
+            });
+            let starts = begun.iter().filter(|(_, other)| other == step);
+            assert_eq!(ends.count(), starts.count(), "{arguments}: {step} in {debug:#?}");
+        }
+        // Names of functions, values of labels, and paths of the profiled program.
+        for payload in ["sha256", "/v1/", "us-east", "godemo/"] {
+            assert!(!stderr(&steps).contains(payload), "{arguments}: {payload}");
+        }
+
+        let old = logged(&room, &asked(&["old/a.otlp", "old/b.otlp", "old/c.otlp"], "old_out"), 0);
+        let warnings = lines(&old, "WARNING");
+        let deprecated: Vec<_> =
+            warnings.iter().filter(|line| line.contains("is deprecated")).collect();
+        assert_eq!(deprecated.len(), usize::from(*warns), "{arguments}: {warnings:#?}");
+        assert!(deprecated.iter().all(|line| line.ends_with("(2 more)")), "{deprecated:#?}");
+
+        let failed = logged(&room, &asked(&[good[0], "bad.pb.gz", good[1]], "bad_out"), 3);
+        let errors = lines(&failed, "ERROR");
+        assert_eq!(errors.len(), 1, "{arguments}: {}", stderr(&failed));
+        assert!(errors[0].contains("bad.pb.gz") && errors[0].contains("byte"), "{errors:?}");
+        assert_eq!(lines(&failed, "CRITICAL"), [""; 0], "{arguments}");
+        assert!(!stderr(&failed).contains("panicked"), "{arguments}");
+    }
+}
+
+/// A message has words; the form of an enum for programmers is none.
+#[test]
+fn no_message_has_the_debug_form_of_a_value() {
+    let mut sources = vec![];
+    for name in files(&Path::new(ROOT).join("cli/src")) {
+        let text = fs::read_to_string(Path::new(ROOT).join("cli/src").join(&name)).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        let found = code.lines().filter(|line| line.contains(":?}"));
+        // The value of a variable of the environment is quoted by it.
+        let found = found.filter(|line| !line.contains("OTLP_PROFILES_LOG is {asked:?}"));
+        sources.extend(found.map(|line| format!("{name}: {line}")));
+    }
+    assert_eq!(sources, [""; 0]);
+}
+
 #[test]
 fn validate_logs_its_files_and_steps() {
     let room = room("log_validate");
@@ -52,7 +162,7 @@ fn validate_logs_its_files_and_steps() {
     assert_eq!(stderr(&run(&room, "validate in", 0)), "");
     let output = logged(&room, "-v validate in bad.otlp", 3);
     let units = lines(&output, "INFO");
-    assert_eq!(units.len(), 4, "{units:#?}");
+    assert_eq!(units.len(), 3, "{units:#?}");
     assert!(units.iter().all(|line| is_unit_of_work(line)), "{units:#?}");
     let found = "Payload validated format=pprof errors=0 warnings=0 infos=2 in=in/go-cpu";
     assert!(units[0].contains(found), "{units:#?}");

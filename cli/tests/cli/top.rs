@@ -37,6 +37,11 @@ fn reports_have_the_columns_of_pprof() {
     }
     let tree = stdout(&run(&room, &format!("top {file} --tree"), 0));
     assert!(tree.contains("40ns 57.14% |   b\n"), "{tree}");
+    copy(PPROFS[0], &room.join("cpu.pb.gz"));
+    for form in ["--tree", "--traces", "--peek hash"] {
+        let output = run(&room, &format!("top cpu.pb.gz {form} --by attribute:endpoint"), 2);
+        says(&output, "--tagroot KEY adds labels of samples to the stacks");
+    }
     let peek = json(&room, &format!("{file} --peek ^a$"));
     assert_eq!(peek["rows"].as_array().unwrap().len(), 1);
     assert_eq!(

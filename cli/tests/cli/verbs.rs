@@ -56,6 +56,44 @@ fn an_unreadable_input_fails_a_merge_unless_it_is_skipped() {
     run(&room, "merge go-cpu-labels.pb.gz -o all.otlp", 4);
 }
 
+/// A sum beyond a limit causes one error and no output.
+#[test]
+fn a_sum_beyond_the_limits_ends_the_run() {
+    let names = ["go-cpu-labels.pb.gz", "go-heap.pb.gz", "rust-heap.pb.gz", "go-mutex.pb.gz"];
+    let room = copied("verbs_merge_limit", &names);
+    let inputs = names.join(" ");
+    for arguments in ["merge IN -o all.otlp", "merge IN -o all.otlp --skip-unreadable", "top IN"] {
+        let arguments = arguments.replace("IN", &inputs);
+        let output = run(&room, &format!("{arguments} --max-strings 700"), 5);
+        says(&output, "rust-heap.pb.gz: the sum of 3 inputs failed: ");
+        says(&output, "(--max-strings raises it); or merge fewer inputs");
+        assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
+        assert_eq!(stdout(&output), "");
+        assert!(!room.join("all.otlp").exists());
+    }
+}
+
+#[test]
+fn frames_of_no_interest_are_dropped_before_merging() {
+    let room = room("verbs_merge_frames");
+    // main calls malloc, which calls lock; the profile declares malloc to be of no interest.
+    let text = "main;malloc;lock 3\nmain;work 4\n";
+    fs::write(room.join("a.folded"), text).unwrap();
+    run(&room, "convert a.folded -o a.pb --no-gzip", 0);
+    let mut bytes = fs::read(room.join("a.pb")).unwrap();
+    let strings = info(&room, "a.pb")["messages"][0]["tables"]["strings"].as_u64().unwrap();
+    // The empty string comes first, and is not counted. Field 6 is a string of the table, field 7 is drop_frames.
+    bytes.extend_from_slice(b"\x32\x06malloc\x38");
+    bytes.push(u8::try_from(strings + 1).unwrap());
+    fs::write(room.join("a.pb"), bytes).unwrap();
+    let stacks = |flags: &str| {
+        run(&room, &format!("merge a.pb a.pb -o b.folded --force{flags}"), 0);
+        fs::read_to_string(room.join("b.folded")).unwrap()
+    };
+    assert_eq!(stacks(""), "main;malloc;lock 6\nmain;work 8\n");
+    assert_eq!(stacks(" --apply-frames"), "main 6\nmain;work 8\n");
+}
+
 /// The bytes do not depend on threads, nor with --canonical on the order of the files.
 #[test]
 fn merges_have_the_same_bytes() {
