@@ -11,8 +11,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use otlp_profiles::transform::{
-    DiffBy, DiffMode, DiffOptions, DiffProfile, Gate, GateKind, GateRule, MergeOptions, Merged,
-    diff, diff_profile, judge, strip_hash,
+    DiffBy, DiffMode, DiffOptions, DiffProfile, Gate, GateKind, GateReport, GateRule, MergeOptions,
+    Merged, diff, diff_profile, judge, strip_hash,
 };
 use otlp_profiles::{Error, Format, Profiles};
 use regex::Regex;
@@ -297,29 +297,7 @@ fn report(
     let rename = |name: &str| args.renamed(name);
     let sample_type = args.convert.sample_type();
     let failure = |error: Error| Failure::of(&error, Exit::Input);
-    let rules = args.rules();
-    let verdict = (!rules.is_empty()).then(|| {
-        let gate = Gate::new(rules)
-            .relative(args.gate_relative)
-            .min_share(args.min_share.unwrap_or_default())
-            .min_value(args.min_value.unwrap_or_default().into())
-            .sigma(args.sigma)
-            .separate(args.repeats.is_some())
-            .sample_type(sample_type)
-            .rename(Some(&rename));
-        let sides = match args.repeats {
-            Some(_) => files.each_ref().map(|files| &files[..]),
-            None => merged.each_ref().map(std::slice::from_ref),
-        };
-        let covered = sides.map(|side| side.iter().flat_map(|of| of.covered_nanos.clone()));
-        let [base_covered, new_covered]: [Vec<i128>; 2] = covered.map(Iterator::collect);
-        let gate = gate.covered_nanos([&base_covered, &new_covered]);
-        let [base, new]: [Vec<&Profiles>; 2] =
-            sides.map(|side| side.iter().map(|of| &of.profiles).collect());
-        // A gate that cannot reach a verdict fails like one with an unreadable input.
-        judge(&base, &new, &gate).map_err(|error| Failure::new(Exit::Input, error.message()))
-    });
-    let verdict = verdict.transpose()?;
+    let verdict = judged(args, &files, &merged)?;
     if verdict.as_ref().is_some_and(|verdict| !verdict.passed) {
         session.ended(Exit::OverGate);
     }
@@ -347,6 +325,39 @@ fn report(
         output::text_to_stdout(&verdict.to_string())?;
     }
     Ok(merged.map(|of| of.profiles))
+}
+
+/// The verdict of the gate, if the arguments have one: on each file if repeats are tested, else on the merged sides.
+fn judged(
+    args: &Args,
+    files: &[Vec<Merged>; 2],
+    merged: &[Merged; 2],
+) -> Result<Option<GateReport>, Failure> {
+    let rules = args.rules();
+    if rules.is_empty() {
+        return Ok(None);
+    }
+    let sides = match args.repeats {
+        Some(_) => files.each_ref().map(|files| &files[..]),
+        None => merged.each_ref().map(std::slice::from_ref),
+    };
+    let covered = sides.map(|side| side.iter().flat_map(|of| of.covered_nanos.clone()));
+    let [base_covered, new_covered]: [Vec<i128>; 2] = covered.map(Iterator::collect);
+    let [base, new]: [Vec<&Profiles>; 2] =
+        sides.map(|side| side.iter().map(|of| &of.profiles).collect());
+    let rename = |name: &str| args.renamed(name);
+    let gate = Gate::new(rules)
+        .relative(args.gate_relative)
+        .min_share(args.min_share.unwrap_or_default())
+        .min_value(args.min_value.unwrap_or_default().into())
+        .sigma(args.sigma)
+        .separate(args.repeats.is_some())
+        .sample_type(args.convert.sample_type())
+        .rename(Some(&rename))
+        .covered_nanos([&base_covered, &new_covered]);
+    // A gate that cannot reach a verdict fails like one with an unreadable input.
+    let verdict = judge(&base, &new, &gate);
+    verdict.map(Some).map_err(|error| Failure::new(Exit::Input, error.message()))
 }
 
 /// Encodes the difference as a profile, if an output is requested.

@@ -55,7 +55,7 @@ use crate::console::{Console, Form, Level, Line};
 use crate::exit::{Exit, Failure};
 use crate::later::Later;
 
-/// Identify, convert and check profiles: pprof, every generation of OTLP profiles, and formats of other tools.
+/// Identify, convert, check, compare and merge profiles: pprof, every generation of OTLP profiles, and formats of other tools.
 #[derive(Debug, Parser)]
 #[command(name = "otlp-profiles", version, long_version = formats::long_version())]
 #[command(max_term_width = 100, after_help = AFTER_HELP)]
@@ -130,7 +130,9 @@ Examples:
   otlp-profiles info cpu.otlp
   otlp-profiles top cpu.otlp
   otlp-profiles convert cpu.pb.gz -o cpu.otlp
-  otlp-profiles validate cpu.otlp";
+  otlp-profiles validate cpu.otlp
+  otlp-profiles diff before.pb.gz after.pb.gz
+  otlp-profiles merge night/ -o night.pb.gz";
 
 fn main() -> ExitCode {
     style::choose(std::env::args_os().skip(1));

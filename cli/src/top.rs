@@ -111,11 +111,8 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
         return crate::wrong_usage("top", false, "stdin can be read once");
     }
     if args.read.types().len() > 1 {
-        return crate::wrong_usage(
-            "top",
-            false,
-            "a report is about one sample type: give --type once",
-        );
+        let message = "a report is about one sample type: give --type once";
+        return crate::wrong_usage("top", false, message);
     }
     let mut session = Session::new("top", console);
     let sum = sum(&inputs, &args.read.options(), &mut session);

@@ -234,17 +234,18 @@ impl<'a> Redactor<'a> {
         texts.keep(&mut resource.schema_url);
         let dropped = self.pairs(&mut resource.resource.attributes, texts);
         losses.add_many(losses::RESOURCE_DROPPED, dropped.len() as u64, String::new);
-        for entity in &mut resource.resource.entity_refs {
+        resource.resource.entity_refs.retain_mut(|entity| {
             let EntityRef { schema_url, entity_type, id_keys, description_keys } = entity;
+            let had_id = !id_keys.is_empty();
             for keys in [&mut *id_keys, &mut *description_keys] {
                 keys.retain(|key| !dropped.contains(key));
             }
+            let has_id = !id_keys.is_empty();
             let texts_of =
                 [schema_url, entity_type].into_iter().chain(id_keys).chain(description_keys);
             texts_of.for_each(|id| texts.keep(id));
-        }
-        let refs = &mut resource.resource.entity_refs;
-        refs.retain(|entity| !entity.id_keys.is_empty());
+            has_id || !had_id
+        });
         for scope in &mut resource.scopes {
             let Some(scope) = scope.parts_mut() else { continue };
             texts.keep(&mut scope.schema_url);

@@ -560,10 +560,9 @@ fn the_worked_difference() {
 /// Rates are of the time that profiles cover: gaps between them do not count, and overlaps count once.
 #[test]
 fn rates_are_of_the_covered_time() {
-    const SECOND: u64 = 1_000_000_000;
-    let window = |start: u64, seconds: u64, value: i64| {
-        profile(CPU, (start * SECOND, seconds * SECOND), &[("f", value)])
-    };
+    const SECOND: i128 = 1_000_000_000;
+    let window =
+        |start: u64, seconds: u64, value: i64| profile(CPU, (start, seconds), &[("f", value)]);
     let base = merged(&[window(1, 10, 1_000)], &defaults());
     let rates = |base: &Merged, new: &Merged| {
         let options = DiffOptions::default().by(DiffBy::Total).mode(DiffMode::PerSecond);
@@ -577,7 +576,7 @@ fn rates_are_of_the_covered_time() {
     ] {
         let new = merged(&windows, &defaults());
         let found = rates(&base, &new);
-        assert_eq!(found.covered_nanos, [10, covered].map(|time| time * i128::from(SECOND)));
+        assert_eq!(found.covered_nanos, [10, covered].map(|time| time * SECOND));
         let row = found.rows.first().map_or(0.0, |row| row.difference);
         assert!((row - difference).abs() < 1e-9, "{covered} s: {row}");
         let gate = Gate::new([GateRule::over(GateKind::Total, 1.0)]).sigma(0.0);
@@ -588,7 +587,7 @@ fn rates_are_of_the_covered_time() {
     // Without the covered time, that of a payload follows from its profiles.
     let apart = merged(&[window(1, 10, 1), window(6, 10, 1)], &defaults().keep_apart(true));
     let found = diff(&apart.profiles, &base.profiles, &DiffOptions::default()).unwrap();
-    assert_eq!(found.covered_nanos, [15, 10].map(|time| time * i128::from(SECOND)));
+    assert_eq!(found.covered_nanos, [15, 10].map(|time| time * SECOND));
 }
 
 #[test]

@@ -139,7 +139,7 @@ fn every_subcommand_logs_units_steps_and_failures_alike() {
     }
 }
 
-/// A message has words; the form of an enum for programmers is none.
+/// Messages name values in words, never in their debug form.
 #[test]
 fn no_message_has_the_debug_form_of_a_value() {
     let mut sources = vec![];
@@ -176,7 +176,7 @@ fn validate_logs_its_files_and_steps() {
 }
 
 #[test]
-fn the_log_says_once_what_is_deprecated_and_what_failed() {
+fn the_log_has_one_line_for_a_deprecation_and_for_a_failure() {
     let room = room("once");
     for name in ["a", "b", "c"] {
         copy(OTLP_1_3, &room.join(format!("in/{name}.otlp")));
