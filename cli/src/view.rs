@@ -22,7 +22,7 @@ use otlp_profiles::transform::sort_stacks;
 use otlp_profiles::{Format, Reading, WriteOptions, write};
 use serde_json::json;
 
-use crate::console::Console;
+use crate::console::{self, Console, Line};
 use crate::exit::{Exit, Failure};
 use crate::filters::FilterArgs;
 use crate::input::{Input, Inputs};
@@ -113,8 +113,9 @@ fn write_page(args: &Args, base: &Inputs, new: &Inputs, path: &Path, console: &C
     let has_new = embed(new, false, &mut page, &mut session, args);
     if has_base && has_new && !page.is_empty() {
         let written = put(page.document().as_bytes(), path, args);
-        if let Err(failure) = written {
-            session.failed(WHAT, None, &failure);
+        match written {
+            Ok(()) => console.log(&written_to(path)),
+            Err(failure) => session.failed(WHAT, None, &failure),
         }
     }
     session.finish()
@@ -136,15 +137,24 @@ fn draw(args: &Args, inputs: &Inputs, path: Option<&Path>, console: &Console) ->
             let Some(path) = path else {
                 let width =
                     terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
-                return output::to_stdout(icicle.text(width, ROWS).as_bytes(), true).map(drop);
+                output::to_stdout(icicle.text(width, ROWS).as_bytes(), true)?;
+                console.log(&Line::new(console::Level::Info, "view", "Graph rendered"));
+                return Ok(());
             };
-            put(icicle.svg().as_bytes(), path, args)
+            put(icicle.svg().as_bytes(), path, args)?;
+            console.log(&written_to(path));
+            Ok(())
         })
     });
     if let Err(failure) = drawn {
         session.failed(WHAT, None, &failure);
     }
     session.finish()
+}
+
+/// The line of the log for a page or a picture.
+fn written_to(path: &Path) -> Line {
+    Line::new(console::Level::Info, "view", "View rendered").with("out", path.display())
 }
 
 /// Warns about filters without a match, or fails under `--require-match`.

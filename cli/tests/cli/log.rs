@@ -65,6 +65,7 @@ const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand { arguments: "redact IN --to pprof -o OUT", units: 3, warns: true },
     Subcommand { arguments: "split IN --by type --to pprof -o OUT", units: 3, warns: true },
     Subcommand { arguments: "top IN", units: 1, warns: true },
+    Subcommand { arguments: "view IN -o OUT.html", units: 1, warns: true },
 ];
 
 /// Subcommands that read no profiles.
