@@ -1,10 +1,7 @@
-//! Attributes that have another value on nearly every sample.
+//! Attributes with a distinct value on nearly every sample.
 //!
-//! Samples are walked once more only where a key has nearly as many rows as it takes to break the rule.
-//!
-//! The rule (`OP5016`) is about distinct values per sample, which only the samples know. A cheap
-//! bound comes first: the rows that the table has of a key limit how many values any sample can
-//! show, and nearly all payloads end there.
+//! The rule (`OP5016`) compares distinct values with samples, so it needs a pass over the samples. A cheap bound
+//! avoids it for nearly all payloads: a key cannot have more values than it has rows in the table.
 //!
 //! ```text
 //! rows of the key in attribute_table  ≥ 900?  ─ no ─► nothing to do
@@ -16,48 +13,45 @@
 //! samples ≥ 1000 and values > 9/10 of samples  ─► a finding at the key's first row
 //! ```
 //!
-//! Doubles, the other half of the rule, are told row by row in [`entries`](super::entries).
+//! The other half of the rule, about doubles, is checked row by row in [`entries`](super::entries).
 
 use super::*;
 
-/// Cell of the references; in 1.3 the field is called `attributes`.
+/// Cell of the references, a field called `attributes` in 1.3.
 const ATTRIBUTES: usize = SAMPLE.cell("attribute_indices");
 
-/// Of fewer samples it is not asked.
+/// The minimum number of samples for the rule.
 ///
-/// A small profile naturally has values of its own on most samples; 1,000 is the number of the
-/// rule's statement.
+/// A small profile naturally has distinct values on most samples. The statement of the rule gives this number.
 const FEWEST: usize = 1_000;
 
-/// A key, as far as samples have it.
+/// How samples use a key.
 ///
-/// Three counters for each distinct key: memory grows with keys, not with samples.
+/// Three counters for each distinct key, so memory grows with keys and not with samples.
 #[derive(Clone, Copy, Default)]
 struct Use {
-    /// How many rows of the attribute table have the key: the upper bound that decides whether
-    /// samples are walked.
+    /// The rows of the attribute table with this key: the upper bound that decides whether samples are walked.
     rows: usize,
-    /// How often a sample refers to the key.
+    /// The references to this key from samples.
     samples: usize,
-    /// How many distinct rows those references lead to; equal rows count as one.
+    /// The distinct rows among those references; equal rows count as one.
     values: usize,
 }
 
 impl Use {
-    /// Whether more than nine in ten samples have one of their own.
+    /// Whether more than nine in ten samples have a distinct value.
     ///
-    /// In integers: `of / samples > 0.9` without rounding.
+    /// Uses integers: `of / samples > 0.9` without rounding.
     fn is_high(of: usize, samples: usize) -> bool {
         samples >= FEWEST && of * 10 > samples * 9
     }
 }
 
-/// Finds keys with more values than nine for ten samples, in a message that holds samples and their tables.
+/// Reports keys with more than nine values for ten samples, in a message that holds samples and their tables.
 ///
-/// Samples are walked once more where a key has rows enough, and nowhere else.
+/// Walks the samples once more only if a key has enough rows.
 ///
-/// Runs when all references are known. Where tables are a profile's own it is called for each
-/// profile, else once.
+/// Runs when all references are known: for each profile if profiles have separate tables, otherwise once.
 pub(crate) fn tables(
     cx: &mut CheckContext<'_>,
     shape: &'static MessageLayout,
@@ -83,7 +77,7 @@ pub(crate) fn tables(
     let name = cx.table_name(Table::Attribute);
     for row in 0..cx.attributes.len() {
         let key = cx.attributes[row].key as usize;
-        // Told of the first row of the key.
+        // Taking the counters limits each key to one finding, at its first row.
         let Some(found) = keys.get_mut(key).map(std::mem::take) else { continue };
         if Use::is_high(found.values, found.samples) {
             let at = cx.tables.row(Table::Attribute, row as u64).map_or(0, |(start, _)| start);
@@ -95,11 +89,11 @@ pub(crate) fn tables(
     }
 }
 
-/// Each attribute of each sample in a message: the first row that equals its own.
+/// Calls `each` with every attribute of every sample in a message, as the first of its equal rows.
 ///
-/// A recursion down the five messages that lie between the payload and a sample. The dictionary is
-/// not entered. It reads headers alone, and resolves each reference to the first of equal rows, or
-/// a table with duplicates would seem to have more values than it has.
+/// Recurses through the five messages between the payload and a sample, and skips the dictionary. Decodes headers
+/// only. Resolves each reference to the first of equal rows, because duplicates in the table would inflate the
+/// number of values.
 fn samples(
     cx: &CheckContext<'_>,
     shape: &'static MessageLayout,

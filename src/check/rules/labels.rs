@@ -1,7 +1,7 @@
 //! The labels of samples, in pprof and OTEP 0239.
 //!
-//! The labels of OTEP 0239 are pprof's word for word, deprecated from the start ("superseded by attributes"), and gone in
-//! 1.4.
+//! The labels of OTEP 0239 are copied verbatim from pprof, were deprecated from the start ("superseded by
+//! attributes"), and are removed in 1.4.
 
 use super::*;
 use crate::check::canonical::Window;
@@ -10,7 +10,7 @@ use crate::check::sink::{First, Sink};
 /// Cell of the list in a sample.
 const LABELS: usize = SAMPLE.cell("label");
 
-/// How keys begin that only pprof itself uses.
+/// The prefix of keys reserved for pprof itself.
 const RESERVED: &[u8] = b"pprof::";
 
 /// Cells of `Label`.
@@ -19,29 +19,29 @@ const STR: usize = LABEL.cell("str_strindex");
 const NUM: usize = LABEL.cell("num");
 const UNIT: usize = LABEL.cell("num_unit_strindex");
 
-/// A label. 0 is "not there" for each of its fields.
+/// A label. In each of its fields 0 means unset.
 #[derive(Clone, Copy)]
 struct LabelRow {
     key: u64,
     text: u64,
     number: u64,
     unit: u64,
-    /// The first unit of its key, if it has a unit and no text.
+    /// The first unit of the label's key, if the label has a unit and no text.
     first: u64,
 }
 
-/// The key, the text and the unit of a label that has passed.
+/// The key, the text and the unit of a label that passed.
 pub(super) type Texts = (u64, u64, u64);
 
 impl LabelRow {
-    /// Whether its unit is one of those that are compared: units of texts are another finding.
+    /// Whether the label's unit is compared with that of its key: a unit of a text is another finding.
     #[inline(always)]
     fn has_unit(&self) -> bool {
         self.unit != 0 && self.text == 0
     }
 }
 
-/// Checks a label in a record. The units of keys are kept for the whole file.
+/// Checks a label that the walk decoded. Stores the first unit of each key for the whole file.
 pub(crate) fn label<const PPROF: bool>(cx: &mut CheckContext<'_>, record: &Record) {
     let [key, text, number, unit] = [KEY, STR, NUM, UNIT].map(|cell| record.number(cell));
     let mut label = LabelRow { key, text, number, unit, first: 0 };
@@ -51,7 +51,8 @@ pub(crate) fn label<const PPROF: bool>(cx: &mut CheckContext<'_>, record: &Recor
     rules::<PPROF>(cx, &label, record);
 }
 
-/// Decodes and checks canonical labels with different keys. The first label of a key with a unit is walked.
+/// Decodes and checks canonical labels with distinct keys. The first label of a key with a unit is left to the
+/// walk.
 #[inline(always)]
 pub(super) fn canonical(
     cx: &mut CheckContext<'_>,
@@ -84,9 +85,10 @@ pub(super) fn canonical(
     Some(())
 }
 
-/// It has a key, and a text or a number, which may have a unit: that of its key.
+/// Checks that a label has a key, and either a text or a number, and that the unit of a number is the unit of its
+/// key.
 ///
-/// Units are compared as rows first, as texts where the rows differ. A conflict is folded by key.
+/// Compares units as rows first, and as strings if the rows differ. A conflict is folded by key.
 #[inline(always)]
 fn rules<const PPROF: bool>(
     cx: &mut CheckContext<'_>,
@@ -127,8 +129,8 @@ fn rules<const PPROF: bool>(
     Some(())
 }
 
-/// The labels of a sample: no more than the limit, and no key twice, which is `repeated`: OTLP and pprof name it each
-/// by a rule of its own.
+/// Checks the labels of a sample: no more than the limit, and no key twice. `repeated` is the rule for duplicate
+/// keys, which differs between OTLP and pprof.
 pub(super) fn labels(cx: &mut CheckContext<'_>, record: &Record, repeated: &'static Rule) {
     let count = record.count(LABELS);
     let most = cx.limits.max_attributes_per_item;

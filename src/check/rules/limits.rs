@@ -1,24 +1,24 @@
 //! Limits, and hints about size.
 //!
-//! How many bytes decoding would take is added up message by message, as prost's structs would take it: a payload of a few
-//! kilobytes can be one of gigabytes there.
+//! Adds up the memory that decoding would take, message by message, as prost's structs would take it: a payload of
+//! a few kilobytes can decode to gigabytes.
 //!
-//! Limits are those of the reader: what is an error here is refused there, with the same number.
-//! The check itself does not need them to stay within bounds, as it makes no structs.
+//! The limits are those of the reader: for an error here, the reader rejects the payload at the same number. The
+//! check itself makes no structs, so its memory is bounded without them.
 //!
-//! | asked | when |
+//! | limit | checked |
 //! |---|---|
-//! | rows of tables | before anything is walked, by their headers |
-//! | samples | at each profile, of all so far |
-//! | depth, lines, attributes | where they are met |
+//! | rows of tables | before the walk, by their headers |
+//! | samples | at each profile, over all so far |
+//! | depth, lines, attributes | at each message |
 //! | bytes of all messages decoded | at the end |
 
 use super::*;
 
-/// The sizes of the tables, when they are known.
+/// Checks the sizes of the tables, before their rows are walked.
 ///
-/// Strings have a limit of their own, as they are the many. Tables of older generations, which are
-/// a profile's own, are asked for each profile.
+/// Strings have a separate limit, since there are many. In older generations, where profiles have separate tables,
+/// this runs for each profile.
 pub(crate) fn tables(cx: &mut CheckContext<'_>) {
     let all = [
         Table::String,
@@ -37,7 +37,7 @@ pub(crate) fn tables(cx: &mut CheckContext<'_>) {
         let rows = cx.tables.len(table);
         if rows > most {
             let spot = Position::nowhere().field(cx.table_name(table));
-            // Asked before the dictionary is walked.
+            // The walk has not entered the dictionary yet, so its step is missing from the path.
             let inside = cx.tables_holder() == Noun::Dictionary;
             let step = Step { name: "dictionary", row: None };
             cx.findings.path.extend(inside.then_some(step));
@@ -47,11 +47,11 @@ pub(crate) fn tables(cx: &mut CheckContext<'_>) {
     }
 }
 
-/// What prost's struct of a message takes, about.
+/// The approximate size of a message as prost's struct.
 ///
-/// In bytes on a 64-bit machine: the size of prost 0.14's struct with room for a `Vec` that
-/// doubled. Kinds without a line take 32. The exact number does not matter; its order of magnitude
-/// decides whether two bytes of wire become 500 of heap.
+/// In bytes on a 64-bit machine: the size of prost 0.14's struct plus a `Vec` that has doubled. Messages not listed
+/// take 32. The exact number does not matter; its order of magnitude decides whether two bytes of wire become 500
+/// of heap.
 pub(crate) fn size(kind: Noun) -> u64 {
     match kind {
         Noun::Container => 464,
@@ -65,19 +65,18 @@ pub(crate) fn size(kind: Noun) -> u64 {
     }
 }
 
-/// Counts the memory that a message would take when it is decoded.
+/// Adds the memory that the decoded message would take.
 ///
-/// Called for every message that is walked; [`canonical`](crate::check::canonical) adds the same for those it
-/// proves fine, and a test holds the two sums against each other.
+/// Called for every message that is walked. [`canonical`](crate::check::canonical) adds the same for the messages
+/// that it decodes; a test compares the two sums.
 #[inline(always)]
 pub(crate) fn owned(cx: &mut CheckContext<'_>, record: &Record) {
     cx.payload.owned += size(record.shape.noun) + (record.end - record.start) as u64;
 }
 
-/// The samples of a profile.
+/// Checks the number of samples so far.
 ///
-/// Folded: one finding for a payload, however many profiles follow the one that went past the
-/// limit.
+/// Folded: one finding for a payload, however many profiles follow the one that exceeds the limit.
 pub(crate) fn samples(cx: &mut CheckContext<'_>, name: &'static str) {
     let most = cx.limits.max_samples;
     if cx.payload.samples > most {
@@ -86,16 +85,16 @@ pub(crate) fn samples(cx: &mut CheckContext<'_>, name: &'static str) {
     }
 }
 
-/// What is known when all of a payload was walked.
+/// Reports findings about the whole payload, after the walk.
 ///
-/// How much references would save is counted per text: all occurrences but one, less the two bytes
-/// that a row of the table costs.
+/// The savings of references are counted per string: all occurrences except one, less the two bytes of a row in the
+/// table.
 pub(crate) fn hints(cx: &mut CheckContext<'_>) {
     let (owned, most) = (cx.payload.owned, cx.limits.max_owned_bytes);
     if owned > most {
         cx.findings.report_whole(&OP9006, format_args!("{owned} bytes"), most);
     }
-    // Each text once in the table, with a tag and a length, where now it is as often as it comes.
+    // With references, each string is stored once, in the table, with a tag and a length.
     let saved = |(length, times): &(u64, u64)| (length * (times - 1)).saturating_sub(2);
     let saved: u64 = cx.payload.texts.values().map(saved).sum();
     if saved > 0 {
@@ -107,10 +106,9 @@ pub(crate) fn hints(cx: &mut CheckContext<'_>) {
     }
 }
 
-/// Counts a text that a resource or a scope says in place, where a reference would do.
+/// Counts a string that a resource or a scope holds in place, where a reference would do.
 ///
-/// Keyed by a fingerprint of 128 bits, so that no text is kept. Does nothing unless the hint is
-/// asked for.
+/// Keyed by a fingerprint of 128 bits, so that no string is stored. Does nothing unless the hint is enabled.
 pub(crate) fn in_place(cx: &mut CheckContext<'_>, text: &[u8]) {
     if text.is_empty() || !cx.findings.asks(&OP9101) {
         return;

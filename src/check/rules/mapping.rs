@@ -1,4 +1,4 @@
-//! Mappings, of OTLP and of pprof, and what only all rows of the tables show.
+//! Mappings, of OTLP and of pprof, and the rules that need all rows of the tables.
 
 use super::*;
 
@@ -8,7 +8,7 @@ const START: usize = MAPPING.cell("memory_start");
 const LIMIT: usize = MAPPING.cell("memory_limit");
 const FILENAME: usize = MAPPING.cell("filename_strindex");
 const HAS_FUNCTIONS: usize = MAPPING.cell("has_functions");
-/// What a mapping says that only lines can have.
+/// Cells of the flags that need locations with lines.
 const HAS: [usize; 4] = [
     HAS_FUNCTIONS,
     MAPPING.cell("has_filenames"),
@@ -17,7 +17,7 @@ const HAS: [usize; 4] = [
 ];
 const ATTRIBUTES: usize = MAPPING.cell("attribute_indices");
 
-/// Checks a mapping. Row 0 of OTLP stands for no mapping; of pprof each has an id.
+/// Checks a mapping. In OTLP row 0 represents "no mapping"; in pprof each mapping has an id.
 pub(crate) fn mapping<const PPROF: bool>(cx: &mut CheckContext<'_>, record: &Record) {
     let (row, id) = (cx.row(), record.number(ID));
     if PPROF {
@@ -42,11 +42,11 @@ pub(crate) fn mapping<const PPROF: bool>(cx: &mut CheckContext<'_>, record: &Rec
     }
 }
 
-/// What is known of each mapping before locations are walked: in the bytes a location may stand before its mapping, and
-/// reading a row again for each of its locations would make the walk quadratic.
+/// Collects facts about each mapping before locations are walked. A location may precede its mapping in the
+/// payload, and decoding a row again for each of its locations would make the walk quadratic.
 ///
-/// Costs one walk over the headers of each row. The two facts about locations begin as false and
-/// are set by [`in_mapping`].
+/// Costs one scan over the headers of each row. The two facts about locations start as false; the walk of
+/// [`locations`](super::location) sets them.
 pub(crate) fn mapping_facts(cx: &CheckContext<'_>) -> Vec<MappingFact> {
     let Some(shape) = cx.shapes.find(Noun::Mapping) else { return Vec::new() };
     let mut record = cx.pool.lend();
@@ -65,11 +65,10 @@ pub(crate) fn mapping_facts(cx: &CheckContext<'_>) -> Vec<MappingFact> {
     .collect()
 }
 
-/// What only all locations together show.
+/// Reports findings that need all locations.
 ///
-/// The three facts of which each needs the whole table: empty locations that are used, flags of
-/// mappings against the lines found, and ranges that overlap. The lists are taken out of the state,
-/// so the next profile of an old generation begins with none.
+/// There are three: empty locations that are used, flags of mappings that contradict the lines, and ranges that
+/// overlap. The lists are taken out of the state, so the next profile of an old generation starts without them.
 pub(crate) fn tables(cx: &mut CheckContext<'_>) {
     let names = cx.table_name(Table::Location);
     for (row, start) in std::mem::take(&mut cx.payload.empty_locations) {
@@ -99,10 +98,10 @@ pub(crate) fn tables(cx: &mut CheckContext<'_>) {
     }
 }
 
-/// Mappings of one process that lie over each other.
+/// Reports mappings of one process that overlap.
 ///
-/// Sorted by start, then one pass with the furthest end so far: n log n. Each mapping is told at
-/// most once, with one of those that it lies over.
+/// Sorts by start, then makes one pass with the furthest end so far: n log n. Each mapping is reported at most
+/// once, with one that it overlaps.
 fn overlaps(cx: &mut CheckContext<'_>, mappings: &[MappingFact]) {
     let ranges = mappings.iter().enumerate().filter(|(_, fact)| fact.start < fact.limit);
     let mut sorted: Vec<_> = ranges.map(|(row, fact)| (fact.start, fact.limit, row)).collect();

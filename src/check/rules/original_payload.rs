@@ -1,39 +1,36 @@
-//! The payload that a profile was made from.
+//! The payload that a profile was converted from.
 //!
-//! A converter may send the file that it read beside the profile (`original_payload`) with the name
-//! of its format. OTEP 0239 has both in the container, later generations in the profile. The bytes
-//! are never decoded: a check of one format should not depend on parsers of others, and the first
-//! bytes are enough to see that two fields were mixed up.
+//! A converter may send its input file along with the profile (`original_payload`), with the name of its format.
+//! OTEP 0239 has both fields in the container, later generations have them in the profile. The bytes are never
+//! decoded: a check of one format should not depend on parsers of others, and the first bytes suffice to detect a
+//! wrong format.
 
 use super::*;
 
-/// The fields about what a profile was made from, wherever they are.
-///
-/// Cells differ between the two messages, so the rules are given which to ask.
+/// The cells of the original payload's fields, which differ between the two messages that have them.
 pub(super) struct Original {
-    /// Cell of `original_payload_format`; public, as a container without a profile is asked by it
-    /// whether there is an original.
+    /// Cell of `original_payload_format`. Public, because a container without a profile is tested for an original
+    /// by it.
     pub(super) format: usize,
     /// Cell of `original_payload`.
     payload: usize,
 }
 
-/// Since 1.4.
+/// The cells in a profile, since 1.4.
 pub(super) const OF_PROFILE: Original = Original {
     format: PROFILE.cell("original_payload_format"),
     payload: PROFILE.cell("original_payload"),
 };
-/// OTEP 0239, 1.3.
+/// The cells in a container: OTEP 0239, 1.3.
 pub(super) const OF_CONTAINER: Original = Original {
     format: PROFILE_CONTAINER.cell("original_payload_format"),
     payload: PROFILE_CONTAINER.cell("original_payload"),
 };
 
-/// The payload that a profile was made from has a format, and bytes that begin as those of that format do.
+/// Checks that an original payload has a format, and that its bytes match the magic of that format.
 ///
-/// Neither field is the usual case and asks nothing. One without the other breaks the pair; both
-/// are held against each other by the magic of the format. `samples` is how many the profile has:
-/// an original must not stand instead of them.
+/// Usually both fields are absent, and the function returns at once. One field without the other is a finding.
+/// `samples` is the number of samples in the profile: an original must not replace them.
 pub(super) fn original(cx: &mut CheckContext<'_>, record: &Record, of: &Original, samples: usize) {
     let (format, payload) = (cx.body(record, of.format), cx.body(record, of.payload));
     let in_format = record.field(of.format);
@@ -71,10 +68,9 @@ pub(super) fn original(cx: &mut CheckContext<'_>, record: &Record, of: &Original
     }
 }
 
-/// Whether bytes are fields from end to end.
+/// Whether bytes are a sequence of complete fields, as an uncompressed pprof is.
 ///
-/// What an uncompressed pprof has at least to be. Field numbers end at 15 there, which rules out
-/// nearly all other bytes.
+/// Field numbers end at 15 in pprof, which rules out nearly all other bytes.
 fn is_message(bytes: &[u8]) -> bool {
     let mut fields = Fields::new(bytes, 0, bytes.len());
     while fields.at() < bytes.len() {

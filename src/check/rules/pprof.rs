@@ -1,13 +1,11 @@
-//! pprof's profile.proto: what a profile says of itself and of its sample types.
+//! pprof's `profile.proto`: the profile itself and its sample types.
 //!
-//! `profile.proto` states most of these in comments alone.
+//! The rules are based on comments in `profile.proto` and on google/pprof's `CheckValid`. A file is one message
+//! that contains its tables, so its walk resembles that of a profile of OTLP 1.3 to 1.5 and shares the cells of
+//! `PROFILE`. Field names differ: `sample` for `samples`, `time_nanos` for `time_unix_nano`, so findings here spell
+//! field names out.
 //!
-//! google/pprof's `CheckValid` says the rest. A file is one message with its tables in it, so that
-//! its walk is like that of a profile of OTLP 1.3 to 1.5, and cells of `PROFILE` are shared with
-//! it. What differs is names: `sample` for `samples`, `time_nanos` for `time_unix_nano`, which is
-//! why findings here spell fields out.
-//!
-//! | file | of |
+//! | file | rules about |
 //! |---|---|
 //! | this one | the profile and its sample types |
 //! | [`pprof_samples`](super::pprof_samples) | samples and labels |
@@ -27,13 +25,12 @@ const PERIOD: usize = PROFILE.cell("period");
 const PERIOD_TYPE: usize = PROFILE.cell("period_type");
 const DEFAULT: usize = PROFILE.cell("default_sample_type_strindex");
 const DOC_URL: usize = PROFILE.cell("doc_url");
-/// Expressions for the frames to drop, and for those to keep all the same.
+/// The regular expressions of frames to drop, and of frames to keep nevertheless.
 const PATTERNS: [usize; 2] = [PROFILE.cell("drop_frames"), PROFILE.cell("keep_frames")];
 
-/// A whole file: what must be known before its samples and rows are walked is set up here, since a file is one profile.
+/// Checks the profile, which is the whole file, and sets up the state that its samples and rows need.
 ///
-/// Rows of the tables were found before ([`ids`](super::pprof_rows::ids)), so strings can be read
-/// here.
+/// Runs after [`ids`](super::pprof_rows::ids) has located the rows of the tables, so strings can be resolved.
 pub(crate) fn profile(cx: &mut CheckContext<'_>, record: &Record) {
     cx.payload.profiles += 1;
     cx.payload.samples += record.count(SAMPLES) as u64;
@@ -56,12 +53,11 @@ pub(crate) fn profile(cx: &mut CheckContext<'_>, record: &Record) {
     limits::samples(cx, "sample");
 }
 
-/// String 0 is empty: every field that is left out refers to it.
+/// Checks that string 0 is empty, because every omitted field refers to it.
 ///
-/// An empty table and a first string with a text are one rule: either way index 0 does not mean
-/// "none".
+/// An empty table and a non-empty first string are the same rule: either way index 0 does not mean "unset".
 ///
-/// One that begins again is of a second profile behind the first.
+/// A second table after the first indicates a second profile appended to the file.
 fn strings(cx: &mut CheckContext<'_>, record: &Record) {
     let second = |is_repeated| {
         let rows = cx.tables.rows[Table::String as usize].iter().copied();
@@ -86,11 +82,11 @@ fn strings(cx: &mut CheckContext<'_>, record: &Record) {
     }
 }
 
-/// The sample types: there are some, each another one, counts first, and the default is one of them.
+/// Checks the sample types: there is at least one, no two are equal, counts precede other units, and the default is
+/// one of them.
 ///
-/// Compared by text. As in OTLP no more than a hundred types are compared with each other.
-/// `default_sample_type` names the type alone, not its unit. Without samples a missing type is a
-/// warning, as only Pyroscope minds.
+/// Compares by text, and as in OTLP only with the first hundred types. `default_sample_type` names only the type,
+/// without its unit. Without samples a missing type is a warning, because only Pyroscope rejects it.
 fn types(cx: &mut CheckContext<'_>, record: &Record) {
     let types = value_types::sample_types(cx, record);
     cx.profile.types = types.len();
@@ -122,17 +118,17 @@ fn types(cx: &mut CheckContext<'_>, record: &Record) {
     }
 }
 
-/// Whether there are two times, of which the first is set.
+/// Whether the time occurs more than once and its first occurrence is not 0.
 fn is_joined_in_time(cx: &CheckContext<'_>, record: &Record) -> bool {
     let times = record.get(TIME).map_or(0, |cell| cell.times);
     times > 1 && cx.first_number(record.at(TIME), record.end) != 0
 }
 
-/// When it was and how long it took: not negative, in nanoseconds, within 64 bits together.
+/// Checks the time and the duration: not negative, in nanoseconds, and with a sum that fits into 64 bits.
 ///
-/// A time that comes twice is how pprof knows two files in a row for what they are, unless the first is 0.
+/// pprof recognises two concatenated files by a time that occurs twice, unless the first is 0.
 ///
-/// Duration is asked only for itself and for its sum with the start; 0 is unknown in both.
+/// In both fields 0 means unknown.
 fn times(cx: &mut CheckContext<'_>, record: &Record) {
     let (time, duration) = (record.signed(TIME), record.signed(DURATION));
     let spot = record.field(TIME);
@@ -154,9 +150,9 @@ fn times(cx: &mut CheckContext<'_>, record: &Record) {
     }
 }
 
-/// A period counts something: without a type nobody can say what a sample stands for.
+/// Checks that a period has a type: without it, readers cannot interpret the number of a sample.
 ///
-/// Only whether `period_type` is there: what it says is asked as of any value type.
+/// Checks only the presence of `period_type`; its contents are checked like those of any value type.
 fn period(cx: &mut CheckContext<'_>, record: &Record) {
     let period = record.signed(PERIOD);
     let spot = record.field(PERIOD);

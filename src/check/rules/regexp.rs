@@ -1,24 +1,24 @@
-//! Regular expressions, as far as can be told without compiling them.
+//! Validates regular expressions without compiling them.
 //!
-//! pprof's `drop_frames` and `keep_frames`, and the attributes that took their place, are
-//! expressions in RE2's syntax, as Go's package `regexp` compiles them. A library for one question
-//! would be the largest dependency of the crate; one pass over the text says what Go says:
+//! pprof's `drop_frames` and `keep_frames`, and the attributes that replace them, are expressions in RE2's syntax,
+//! as Go's package `regexp` compiles them. A regular-expression library for this one question would be the largest
+//! dependency of the crate. One pass over the text gives the same answers as Go:
 //!
-//! | | refused |
+//! | | rejected |
 //! |---|---|
 //! | brackets | `(`, `a)`, `[a`, `[b-a]`, `[[:foo:]]` |
 //! | repetitions | `*a`, `a**`, `a{1001}`, `a{2,1}`, `(a{1000}){2}` |
 //! | groups | `(?=a)`, `(?i-)`, `(?P<n>a)(?P<n>b)` |
 //! | escapes | `\y`, `(a)\1`, `\xg`, `\pX`, and `a\` |
 //!
-//! Two things are taken though Go refuses them, as a warning should rather be silent than wrong: names of
-//! Unicode's classes that there are not (`\p{Nope}`), and expressions nested more than 1,000 deep.
+//! Two constructs are accepted though Go rejects them, because a missing warning is better than a false one:
+//! unknown Unicode class names (`\p{Nope}`), and expressions nested more than 1,000 deep.
 
 use std::mem;
 
 use crate::check::state::Set;
 
-/// Whether a text is a regular expression. Time and memory grow with the text.
+/// Whether a text is a regular expression. Takes time and memory linear in its length.
 pub(crate) fn is_regexp(text: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(text) else { return false };
     let last_name = text.rfind(":]").unwrap_or(0);
@@ -26,35 +26,35 @@ pub(crate) fn is_regexp(text: &[u8]) -> bool {
     parser.parse().is_some()
 }
 
-/// Go and RE2 repeat nothing more often, repetitions of repetitions included.
+/// The maximum repeat count of Go and RE2, nested repetitions included.
 const MOST: u32 = 1000;
 
-/// How often a part of an expression may be matched again by the counted repetitions in it: 1 without any.
+/// How often the counted repetitions inside a part may repeat it: 1 without any.
 type Times = u32;
 
-/// A walk over an expression: every method that returns `None` has found what is none.
+/// A parser of expressions: its methods return `None` if the expression is invalid.
 #[derive(Default)]
 struct Parser<'t> {
-    /// What was not looked at yet.
+    /// The rest of the text.
     rest: &'t str,
-    /// How long what begins with the last `:]` is.
+    /// The length of the suffix of the text that begins with the last `:]`.
     last_name: usize,
-    /// The branch that is read.
+    /// The current branch.
     branch: Branch,
-    /// The branches around it, one for each open group.
+    /// The enclosing branches, one for each open group.
     around: Vec<Branch>,
-    /// Whether a repetition was read just before.
+    /// Whether the last element was a repetition.
     repeated: bool,
-    /// The names of groups.
+    /// The names of groups so far.
     names: Set<&'t str>,
 }
 
-/// What was read of a group, or of the whole expression.
+/// The state of a group, or of the whole expression, so far.
 #[derive(Clone, Copy, Default)]
 struct Branch {
-    /// The most of all parts but the last.
+    /// The maximum over all parts except the last.
     most: Times,
-    /// The last part, which may be repeated: none at the beginning and behind `|`.
+    /// The last part, which may be repeated; `None` at the beginning and after `|`.
     last: Option<Times>,
 }
 
@@ -65,7 +65,7 @@ impl Branch {
         self.last = Some(times);
     }
 
-    /// The most of all parts.
+    /// The maximum over all parts.
     fn times(self) -> Times {
         self.most.max(self.last.unwrap_or(0))
     }
@@ -103,16 +103,16 @@ impl<'t> Parser<'t> {
         Some(c)
     }
 
-    /// Passes over a text, if it is next.
+    /// Skips `text` if the rest begins with it.
     fn skip(&mut self, text: &str) -> bool {
         let rest = self.rest.strip_prefix(text);
         self.rest = rest.unwrap_or(self.rest);
         rest.is_some()
     }
 
-    /// A repetition of the part before it: not of another repetition.
+    /// Repeats the last part, which must not be a repetition itself.
     fn repeat(&mut self, repeated: bool, count: Times) -> Option<()> {
-        // One more may say that it is lazy.
+        // A `?` after a repetition makes it lazy.
         self.skip("?");
         let times = self.branch.last.filter(|_| !repeated)? * count;
         self.branch.last = Some(times);
@@ -120,11 +120,11 @@ impl<'t> Parser<'t> {
         (count < 2 || times <= MOST).then_some(())
     }
 
-    /// What follows a brace: `2}`, `2,}` or `2,3}`. `None` where the brace is one like any character, `Some(None)` where
-    /// such numbers may not be.
+    /// Parses the rest of a counted repetition after its `{`: `2}`, `2,}` or `2,3}`. Returns `None` if the brace is
+    /// a literal character, `Some(None)` if the counts are invalid.
     ///
-    /// As Go reads it: `{` begins a repetition only if numbers without leading zeros and `}` follow,
-    /// else it is a character. So `a{,2}` and `a{01}` are texts.
+    /// As in Go, `{` begins a repetition only if counts without leading zeros and `}` follow; otherwise it is a
+    /// literal. So `a{,2}` and `a{01}` are literal texts.
     fn count(&mut self) -> Option<Option<Times>> {
         let length = self.rest.find(|c: char| !c.is_ascii_digit() && c != ',')?;
         let (numbers, rest) = self.rest.split_at(length);
@@ -144,7 +144,7 @@ impl<'t> Parser<'t> {
         Some(fits.then_some(most.unwrap_or(least.max(1))))
     }
 
-    /// What follows `(`: a name, flags, or what the group holds. There is no looking ahead or back.
+    /// Parses the start of a group after its `(`: a name or flags, if any. Look-around is rejected.
     fn group(&mut self) -> Option<()> {
         if self.skip("?P<") || self.skip("?<") {
             let (name, rest) = self.rest.split_once('>')?;
@@ -156,13 +156,13 @@ impl<'t> Parser<'t> {
             let length = self.rest.find(|c| !"imsU-".contains(c))?;
             let (flags, rest) = self.rest.split_at(length);
             self.rest = rest;
-            // Flags behind the one `-` are taken back: one at the least.
+            // Flags after the single `-` are turned off; at least one is required.
             let fits = flags
                 .split_once('-')
                 .is_none_or(|(_, off)| !matches!(off, "") && !off.contains('-'));
             match self.next().filter(|_| fits)? {
                 ':' => {}
-                // Flags alone are no part.
+                // Flags alone are not a part that can be repeated.
                 ')' => return Some(()),
                 _ => return None,
             }
@@ -171,10 +171,10 @@ impl<'t> Parser<'t> {
         Some(())
     }
 
-    /// What follows a backslash outside of a class.
+    /// Parses the rest of an escape outside of a class, after its backslash.
     fn escape(&mut self) -> Option<()> {
         if self.skip("Q") {
-            // What stands up to `\E` is taken as it is.
+            // Text up to `\E` is literal.
             let (text, rest) = self.rest.split_once("\\E").unwrap_or((self.rest, ""));
             self.rest = rest;
             text.chars().for_each(|_| self.branch.add(1));
@@ -188,7 +188,7 @@ impl<'t> Parser<'t> {
         Some(())
     }
 
-    /// Whether what follows a backslash is a set of characters, such as `d` or `pL`.
+    /// Whether the text after a backslash is a character set such as `d` or `pL`.
     fn is_set(&mut self) -> Option<bool> {
         if ["d", "D", "s", "S", "w", "W"].iter().any(|set| self.skip(set)) {
             return Some(true);
@@ -206,9 +206,9 @@ impl<'t> Parser<'t> {
         (!name.is_empty() && name.bytes().all(is_letter)).then_some(true)
     }
 
-    /// The character that follows a backslash, which is that or stands for another one.
+    /// Parses the character after a backslash and returns the character that the escape represents.
     ///
-    /// A digit that is not 0 and stands alone is a reference back, which there are none of.
+    /// A single digit other than 0 is a back reference, which RE2 does not support.
     fn character(&mut self) -> Option<u32> {
         let digit =
             |parser: &Self, radix| parser.rest.chars().next().and_then(|c| c.to_digit(radix));
@@ -248,9 +248,9 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// A class of characters, behind its `[`.
+    /// Parses the rest of a character class after its `[`.
     ///
-    /// A `]` that comes first is a member, and so is a `-` at either end.
+    /// A leading `]` is a member, and so is a `-` at either end.
     fn class(&mut self) -> Option<()> {
         self.skip("^");
         let mut first = true;
@@ -277,7 +277,7 @@ impl<'t> Parser<'t> {
         Some(())
     }
 
-    /// A character in a class.
+    /// Parses a character of a class.
     fn member(&mut self) -> Option<u32> {
         if self.skip("\\") {
             return self.character();
@@ -286,9 +286,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// The classes of characters that have names.
-///
-/// POSIX names, as in `[[:alpha:]]`.
+/// The POSIX class names, as in `[[:alpha:]]`.
 const CLASSES: [&str; 14] = [
     "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct",
     "space", "upper", "word", "xdigit",

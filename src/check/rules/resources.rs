@@ -1,12 +1,11 @@
-//! Resources, scopes and the entities that resources are of.
+//! Resources, scopes and the entities of resources.
 //!
 //! ```text
 //! ResourceProfiles ─► Resource ─► attributes, entity_refs ─► EntityRef { type, id_keys, description_keys }
 //!    └─ ScopeProfiles ─► Scope ─► name, attributes
 //! ```
 //!
-//! Whether two resources or scopes are equal is asked a level higher, in
-//! [`structure`](super::structure), which sees them side by side.
+//! [`structure`](super::structure) compares resources and scopes with each other, one level higher.
 
 use super::attributes::{bodies, key_of, of_message};
 use super::structure::schema_url;
@@ -15,10 +14,7 @@ use super::*;
 /// Cell of the name of a scope.
 const SCOPE_NAME: usize = INSTRUMENTATION_SCOPE.cell("name");
 
-/// A scope.
-///
-/// Attributes are asked as those of any message. A missing version of the scope is not worth a
-/// word.
+/// Checks a scope: its name and its attributes. A missing version raises no finding.
 pub(crate) fn scope(cx: &mut CheckContext<'_>, record: &Record) {
     if cx.body(record, SCOPE_NAME).is_empty() {
         cx.report(&OP5023, record.field(SCOPE_NAME), "", "");
@@ -30,10 +26,10 @@ pub(crate) fn scope(cx: &mut CheckContext<'_>, record: &Record) {
 const ENTITIES: usize = RESOURCE.cell("entity_refs");
 const RESOURCE_ATTRIBUTES: usize = RESOURCE.cell("attributes");
 
-/// A resource.
+/// Checks a resource.
 ///
-/// Keys are gathered for [`entity`], which is walked next, and only if there are entities, by their
-/// fingerprints. A key by reference counts by its text.
+/// If the resource has entities, collects the fingerprints of its keys for [`entity`], which the walk calls next. A
+/// key by reference counts by its text.
 pub(crate) fn resource(cx: &mut CheckContext<'_>, record: &Record) {
     of_message(cx, record);
     cx.payload.resource_keys.clear();
@@ -54,10 +50,10 @@ const ENTITY_TYPE: usize = ENTITY_REF.cell("type");
 const ID_KEYS: usize = ENTITY_REF.cell("id_keys");
 const DESCRIPTION_KEYS: usize = ENTITY_REF.cell("description_keys");
 
-/// A reference to an entity.
+/// Checks a reference to an entity.
 ///
-/// One set for both lists: an identifying key must not be a descriptive one as well. Each key is
-/// looked up among those of the resource, so the cost is that of the references.
+/// Both lists share one set: an identifying key must not be a descriptive one as well. Each key is looked up among
+/// those of the resource, so the cost is linear in the reference.
 pub(crate) fn entity(cx: &mut CheckContext<'_>, record: &Record) {
     schema_url(cx, record, ENTITY_URL);
     if cx.body(record, ENTITY_TYPE).is_empty() {

@@ -1,4 +1,4 @@
-//! Samples up to 1.7: a value for each sample type, a slice of the profile's locations, and labels in 1.3.
+//! Samples up to 1.7: one value per sample type, a slice of the profile's locations, and labels in 1.3.
 
 use super::values::{Columns, Values, add_up};
 use super::*;
@@ -20,16 +20,16 @@ const STACKTRACE: usize = SAMPLE.cell("stacktrace_id_index");
 struct SampleRow {
     start: u64,
     length: u64,
-    /// How many locations it lists besides the slice.
+    /// The number of locations that the sample lists besides the slice.
     listed: usize,
     times: usize,
     values: Values,
 }
 
-/// Checks a sample in a record.
+/// Checks a sample that the walk decoded.
 ///
-/// Without a sample type each sample would have too many values, which `OP2009` says once. A global id of a stack is 128
-/// bits, as hex or as bytes.
+/// Without a sample type every sample would have too many values; `OP2009` reports that once. A global id of a
+/// stack has 128 bits, as hex or as bytes.
 pub(super) fn sample(cx: &mut CheckContext<'_>, record: &Record) {
     let sample = SampleRow {
         start: record.number(SLICE_START),
@@ -56,7 +56,8 @@ pub(super) fn sample(cx: &mut CheckContext<'_>, record: &Record) {
 
 /// Decodes and checks a canonical sample: a slice, values, attributes and a link.
 ///
-/// The slice precedes or follows the values. A link of 0 is no canonical form in 1.3, whose field is not optional.
+/// The slice precedes or follows the values. In 1.3 a link of 0 is not canonical, because the field is not
+/// optional.
 #[inline(always)]
 pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
     let mut fields = message.fields(cx)?;
@@ -87,10 +88,10 @@ pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<
     Some(())
 }
 
-/// It has a value for each sample type, and a slice of the profile's locations.
+/// Checks that a sample has one value per sample type, and a slice within the profile's locations.
 ///
-/// Both numbers of the slice are read unsigned, so a negative one is too large. An empty slice at 0 is a sample without
-/// frames. The slice itself is not walked: many samples may share a long one.
+/// Both numbers of the slice are read as unsigned, so a negative one is out of range. An empty slice at 0 is a
+/// sample without frames. The slice itself is not walked: many samples may share a long one.
 #[inline(always)]
 fn rules(cx: &mut CheckContext<'_>, sample: &SampleRow, out: &impl Sink) -> Option<()> {
     let SampleRow { start, length, listed, times, values } = *sample;

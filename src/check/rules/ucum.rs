@@ -1,4 +1,4 @@
-//! Units as UCUM writes them, case sensitive (<https://ucum.org/ucum>, §2 and §3).
+//! UCUM units, case sensitive (<https://ucum.org/ucum>, §2 and §3).
 //!
 //! ```text
 //! term       component, then `.` or `/` and another; a `/` may stand first
@@ -6,16 +6,14 @@
 //! unit       an atom, or a prefix and a metric atom: `ms`, `KiBy`, `mm[Hg]`
 //! ```
 //!
-//! Of the atoms in brackets only the form is asked: customary units and those of medicine are hundreds.
+//! Atoms in brackets are checked only for their form: there are hundreds of customary and medical units.
 //!
-//! UCUM is the unit code that the conventions of metrics use (`By`, `ms`, `{request}`). Checked is
-//! the grammar and the list of atoms; whether a prefix suits its atom is not. The usual units of
-//! profiles (`nanoseconds`, `count`) are one component each, which is compared with a few dozen
-//! atoms.
+//! The semantic conventions of metrics use UCUM (`By`, `ms`, `{request}`). This module checks the grammar and the
+//! list of atoms, not whether a prefix suits its atom. The usual units of profiles (`nanoseconds`, `count`) are one
+//! component each, which is compared with a few dozen atoms.
 
-/// Prefixes of metric atoms. `da` stands before `d`, and `Ki` is none of them: binary ones follow.
-///
-/// The empty one is the atom by itself.
+/// Prefixes of metric atoms, in any order: every prefix is tried. Includes the binary prefixes, and the empty one
+/// for an atom without a prefix.
 const PREFIXES: &[&str] = &[
     "", "Ki", "Mi", "Gi", "Ti", "da", "Y", "Z", "E", "P", "T", "G", "M", "k", "h", "d", "c", "m",
     "u", "n", "p", "f", "a", "z", "y",
@@ -28,20 +26,20 @@ const METRIC: &[&str] = &[
     "bar", "u", "eV", "pc", "cal", "dyn", "erg", "G", "P", "Np", "B", "bit", "By", "Bd",
 ];
 
-/// Atoms that take none.
+/// Atoms that take no prefix.
 const OTHER: &[&str] = &[
     "min", "h", "d", "wk", "mo", "a", "deg", "gon", "'", "''", "%", "10*", "10^", "atm", "circ",
     "sph", "bit_s",
 ];
 
-/// Whether a unit is one of UCUM; one that is empty says that there is none.
+/// Whether a unit is a UCUM unit or empty (unset).
 pub(crate) fn is_ucum(unit: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(unit) else { return false };
     let text = text.strip_prefix('/').unwrap_or(text);
     text.is_empty() && unit.is_empty() || is_term(text)
 }
 
-/// Whether components stand between dots and slashes, none of them within braces or brackets.
+/// Whether a text consists of components between dots and slashes. Ignores both inside braces and brackets.
 fn is_term(text: &str) -> bool {
     let (mut open, mut depth, mut start) = (None, 0u32, 0);
     for (at, char) in text.char_indices() {
@@ -50,7 +48,7 @@ fn is_term(text: &str) -> bool {
             (Some(_), _) => {}
             (None, '{') => open = Some('}'),
             (None, '[') => open = Some(']'),
-            // Terms in parentheses are taken for components in a row: no depth has to be walked into.
+            // Treat terms in parentheses as consecutive components: that needs no recursion.
             (None, '(') if at == start => (depth, start) = (depth + 1, at + 1),
             (None, ')') if depth > 0 && is_closed(&text[start..at]) => {
                 (depth, start) = (depth - 1, at);
@@ -63,7 +61,7 @@ fn is_term(text: &str) -> bool {
     open.is_none() && depth == 0 && is_closed(&text[start..])
 }
 
-/// Whether a component is one, or the end of a term in parentheses with its exponent.
+/// Whether a text is a component, or the end of a parenthesized term with its exponent.
 fn is_closed(text: &str) -> bool {
     match text.strip_prefix(')') {
         Some(rest) => is_exponent(rest),
@@ -71,7 +69,7 @@ fn is_closed(text: &str) -> bool {
     }
 }
 
-/// A note stands last and is one: `By{used}`; `{a}{b}` and `{}x` are none.
+/// Whether a text is a unit or number with at most one note at the end: `By{used}`, but not `{a}{b}` or `{}x`.
 fn is_component(text: &str) -> bool {
     let (unit, note) = match text.find('{') {
         Some(at) => text.split_at(at),
@@ -82,7 +80,7 @@ fn is_component(text: &str) -> bool {
     is_note && (if unit.is_empty() { !note.is_empty() } else { is_number || is_unit(unit) })
 }
 
-/// A unit with its exponent, which is behind it: `m2`, `s-1`, `10*3`.
+/// Whether a text is a unit with an optional exponent: `m2`, `s-1`, `10*3`.
 fn is_unit(text: &str) -> bool {
     let digits = text.trim_end_matches(|char: char| char.is_ascii_digit());
     let atom = match text.len() - digits.len() {
@@ -94,14 +92,14 @@ fn is_unit(text: &str) -> bool {
     OTHER.contains(&atom) || rests.any(is_metric)
 }
 
-/// `[in_i]`, or the unit before it as well: `m[Hg]`.
+/// Whether an atom is in brackets, `[in_i]`, or in brackets after a unit: `m[Hg]`.
 fn is_bracketed(atom: &str) -> bool {
     let inside = atom.strip_prefix('m').unwrap_or(atom).strip_prefix('[');
     let inside = inside.and_then(|inside| inside.strip_suffix(']'));
     inside.is_some_and(|name| !name.is_empty() && !name.contains(['[', ']']))
 }
 
-/// Digits with or without a sign, as in `s-1`; nothing is an exponent of 1.
+/// Whether a text is an exponent: digits with an optional sign, as in `s-1`, or empty for an exponent of 1.
 fn is_exponent(text: &str) -> bool {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     text.is_empty() || !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
