@@ -1,6 +1,6 @@
 //! Findings as annotations of GitHub Actions.
 //!
-//! A runner takes each line of its output that begins with `::` for a command, so newlines in messages and the
+//! A runner parses each line of its output that begins with `::` as a command, so newlines in messages and the
 //! separators in properties are escaped.
 
 use std::fmt::Write;

@@ -13,7 +13,7 @@ use crate::check::finding::{Finding, RuleCount};
 use crate::check::report::Report;
 use crate::error::Severity;
 
-/// The form of the document. Keys are only ever added to it.
+/// The identifier of the document's schema. Later versions only add keys.
 const SCHEMA: &str = "otlp-profiles/validate/1";
 
 /// Returns one JSON document. Files with a finding of severity `deny` or higher have the verdict `reject`.
@@ -88,7 +88,7 @@ fn of_finding(finding: &Finding) -> Members<'_> {
     ]
 }
 
-/// `count` findings of a rule were fixed by one change.
+/// The changes of a file. One change may fix several findings; `count` is their number.
 fn fixed(mended: &Mended) -> Members<'_> {
     let changes = mended.changes.iter().map(|it| {
         vec![
@@ -105,7 +105,7 @@ fn fixed(mended: &Mended) -> Members<'_> {
     vec![("fixed", changes.collect()), ("not_fixed", left.collect())]
 }
 
-/// Serialises types as the document has them.
+/// Serialises types in the form of the document.
 #[cfg(feature = "serde")]
 macro_rules! serialize {
     ($($type:ty: $members:ident,)*) => {$(

@@ -70,7 +70,7 @@ fn message(finding: &Finding) -> String {
     format!("{}{colon}{}", finding.path, finding.message())
 }
 
-/// Of findings with equal fingerprints each has its number as well.
+/// Results with equal fingerprints are numbered.
 fn results(file: &Checked, rules: &[&str]) -> Vec<String> {
     let mut equal: BTreeMap<u64, u64> = BTreeMap::new();
     let findings = file.report.iter().flat_map(|report| report.findings());
@@ -105,7 +105,7 @@ fn location(file: &Checked, finding: &Finding) -> String {
     )
 }
 
-/// A path as a reference: relative, as code scanning wants it, or a `file:` URI if it begins at the root.
+/// A path as a URI reference: relative, as code scanning requires, or a `file:` URI if it is absolute.
 ///
 /// Percent-encoded, so that a path of any bytes is a valid reference.
 fn uri(path: &str) -> String {

@@ -1,10 +1,10 @@
-//! Messages as Go's protobuf takes them: a field of another wire type than the schema's is a field that nobody
-//! knows, numbers are cut to their width, what comes once is merged, and any other fault ends it.
+//! Decodes messages as Go's protobuf does: a field with another wire type than the schema's is unknown, numbers are
+//! truncated to their width, occurrences of a singular message are merged, and any other fault ends decoding.
 //!
-//! Go's `proto.Unmarshal` is stricter than a walk in some ways and laxer in others, and a verdict
-//! needs both: it takes tags of up to ten bytes and lengths in any form, refuses invalid UTF-8 in
-//! any `string` and groups that end by another number, and keeps a field of the wrong wire type as
-//! unknown. So bytes are judged here once more, apart from [`decode`](crate::check::decode).
+//! Go's `proto.Unmarshal` is stricter than the walk in some ways and laxer in others, and the verdict depends on
+//! both. It accepts tags of up to ten bytes and lengths in any form, rejects invalid UTF-8 in any `string` and
+//! groups that end with another number, and keeps a field of the wrong wire type as unknown. So this module decodes
+//! the bytes separately from [`decode`](crate::check::decode).
 
 use std::ops::Range;
 
@@ -19,36 +19,35 @@ use crate::check::varint::{Fault, Packed, varint};
 use crate::schema::Kind as Type;
 use crate::wire::{END_GROUP, FIXED32, FIXED64, LEN, START_GROUP, VARINT};
 
-/// How many messages may lie in each other.
+/// The nesting limit of messages.
 ///
 /// `protowire.DefaultRecursionLimit` of google.golang.org/protobuf.
 const DEEPEST: usize = 10_000;
 
-/// The largest number of a field, and of one inside a group.
+/// The largest field number, and the largest inside a group.
 ///
 /// Inside a group Go checks only that the number is positive as an `int32`.
 const LAST: u64 = (1 << 29) - 1;
 const LAST_IN_GROUP: u64 = i32::MAX as u64;
 
-/// Why bytes are no message, and where.
+/// The rule that malformed bytes break, and their position.
 type Faulty = (&'static Rule, usize);
 
-/// A message that is being read.
+/// A message that is being decoded, one for each open message.
 ///
-/// One for each message that is open. They are kept in a list, as 10,000 levels would be too many
-/// for the stack.
+/// Kept in a list, because 10,000 levels would overflow the stack.
 struct Level {
     shape: &'static MessageLayout,
     start: usize,
-    /// Where the field begins that is read, and the next one.
+    /// The start of the current field, and of the next one.
     field: usize,
     at: usize,
     end: usize,
 }
 
-/// Whether Go takes the bytes for a message; if not, why is among the findings.
+/// Whether Go decodes the bytes as a message; if not, reports the reason.
 ///
-/// Stops at the first fault, as Go does: its findings are one or none. Linear in the payload.
+/// Stops at the first fault, as Go does, so it reports at most one finding. Linear in the payload.
 pub(super) fn decodes(bytes: &[u8], shapes: &'static Layouts, findings: &mut Findings) -> bool {
     let level = |shape, body: Range<usize>| {
         let (start, end) = (body.start, body.end);
@@ -77,10 +76,10 @@ pub(super) fn decodes(bytes: &[u8], shapes: &'static Layouts, findings: &mut Fin
     true
 }
 
-/// Reads a field; of a message, which one and where.
+/// Decodes a field. For a message, returns its layout and its body.
 ///
-/// Only bodies of fields that the schema knows as messages are entered. Strings are held to UTF-8,
-/// packed lists to whole elements, and all else is passed over.
+/// Enters only fields that the schema declares as messages. Checks strings for UTF-8 and packed lists for whole
+/// elements, and skips the rest.
 fn field(bytes: &[u8], level: &mut Level) -> Result<Option<(usize, Range<usize>)>, Faulty> {
     let at = level.at;
     let (number, wire, body) = tag(bytes, at, level.end, LAST)?;
@@ -117,9 +116,9 @@ fn field(bytes: &[u8], level: &mut Level) -> Result<Option<(usize, Range<usize>)
     Ok(None)
 }
 
-/// The rule that a varint breaks, at its place.
+/// The rule for a malformed varint, with its position.
 ///
-/// The two rules of varints, as the walk has them.
+/// These are the two rules that the walk uses as well.
 fn faulty(fault: Fault, at: usize) -> Faulty {
     match fault {
         Fault::Truncated => (&OP1002, at),
@@ -127,9 +126,10 @@ fn faulty(fault: Fault, at: usize) -> Faulty {
     }
 }
 
-/// A tag as Go takes it: its number, its wire type and where its value begins. Numbers end at `last`.
+/// Decodes a tag as Go does: its number, its wire type and the start of its value. Numbers above `last` are
+/// rejected.
 ///
-/// Go's tags may be longer than they have to be.
+/// Go accepts tags that are longer than necessary.
 fn tag(bytes: &[u8], at: usize, end: usize, last: u64) -> Result<(u32, u32, usize), Faulty> {
     let (tag, body) = varint(bytes, at, end).map_err(|fault| faulty(fault, at))?;
     match tag >> 3 {
@@ -139,9 +139,7 @@ fn tag(bytes: &[u8], at: usize, end: usize, last: u64) -> Result<(u32, u32, usiz
     }
 }
 
-/// Where the value of a field ends.
-///
-/// By wire type alone, whatever the schema says of the number.
+/// The end of a field's value, by its wire type alone, whatever type the schema declares.
 fn value(bytes: &[u8], wire: u32, at: usize, body: usize, end: usize) -> Result<usize, Faulty> {
     let fixed = |width: usize| match end - body < width {
         true => Err((&OP1011, at)),
@@ -162,9 +160,9 @@ fn value(bytes: &[u8], wire: u32, at: usize, body: usize, end: usize) -> Result<
     }
 }
 
-/// Where a group ends.
+/// The end of a group.
 ///
-/// The numbers of open groups are kept: each has to end by its own.
+/// Keeps the numbers of open groups, because each must end with the same number.
 fn group(bytes: &[u8], number: u32, mut at: usize, end: usize) -> Result<usize, Faulty> {
     let mut open = vec![number];
     while let Some(innermost) = open.last().copied() {
@@ -189,10 +187,9 @@ fn group(bytes: &[u8], number: u32, mut at: usize, end: usize) -> Result<usize, 
     Ok(at)
 }
 
-/// Raises a fault at its place.
+/// Reports a fault at its position.
 ///
-/// The path is made only now, from the fields that were open: rows are counted among the fields
-/// before.
+/// Builds the path only now, from the open fields; rows are counted among the preceding fields.
 fn refuse(bytes: &[u8], levels: &[Level], (rule, byte): Faulty, findings: &mut Findings) {
     for level in levels {
         let found = Fields::new(bytes, level.field, level.end).next().map(|(number, _)| number);
@@ -210,32 +207,32 @@ fn refuse(bytes: &[u8], levels: &[Level], (rule, byte): Faulty, findings: &mut F
     findings.path.clear();
 }
 
-/// A field whose wire type is the schema's.
+/// A field with the wire type that the schema declares.
 pub(super) struct Field<'a> {
-    /// What the schema of 1.10 says of it.
+    /// The schema of the field in 1.10.
     pub(super) slot: &'static Slot,
-    /// Its key in the schema, by which checks choose.
+    /// The schema key of the field, by which checks select it.
     pub(super) key: &'static str,
-    /// Where its tag is.
+    /// The position of the tag.
     pub(super) at: usize,
-    /// Already of the kind that the schema says.
+    /// The value, of the kind that the schema declares.
     pub(super) value: Value<'a>,
 }
 
-/// What Go makes of a field.
+/// The value of a field as Go decodes it.
 pub(super) enum Value<'a> {
-    /// A varint or a `fixed64`, not cut to its width yet.
+    /// A varint or a `fixed64`, not truncated to its width yet.
     Number(u64),
-    /// Numbers of a repeated field.
+    /// A packed list of varints.
     Packed(Packed<'a>),
-    /// `fixed64` in a chunk.
+    /// A packed list of `fixed64`.
     Words(&'a [u8]),
-    /// A message, a text or bytes.
+    /// The body of a message, a string or bytes.
     Body(Range<usize>),
 }
 
 impl Value<'_> {
-    /// The number; 0 of anything else.
+    /// The number, or 0 for other values.
     pub(super) fn number(&self) -> u64 {
         match self {
             Self::Number(value) => *value,
@@ -243,14 +240,12 @@ impl Value<'_> {
         }
     }
 
-    /// An `int32`.
-    ///
-    /// Cut to 32 bits as protobuf does, so 2^32 is row 0.
+    /// The number as an `int32`, truncated to 32 bits as protobuf does, so 2^32 is row 0.
     pub(super) fn index(&self) -> i32 {
         self.number() as i32
     }
 
-    /// Where the body is; nowhere of anything else.
+    /// The body, or an empty range for other values.
     pub(super) fn body(&self) -> Range<usize> {
         match self {
             Self::Body(body) => body.clone(),
@@ -258,9 +253,9 @@ impl Value<'_> {
         }
     }
 
-    /// The numbers of a repeated field, appended.
+    /// Appends the numbers of a repeated field.
     ///
-    /// From one number or a chunk of them: Go appends both to one slice.
+    /// Accepts one number or a packed list: Go appends both to one slice.
     pub(super) fn extend<T>(self, list: &mut Vec<T>, of: impl Fn(u64) -> T) {
         match self {
             Self::Number(value) => list.push(of(value)),
@@ -274,9 +269,7 @@ impl Value<'_> {
         }
     }
 
-    /// Whether it says anything.
-    ///
-    /// By the value that is left after it was cut to its type.
+    /// Whether the value differs from the default, after truncation to its type.
     fn is_set(&self, slot: &Slot) -> bool {
         match self {
             Self::Number(value) if matches!(slot.field.kind, Type::Int32) => *value as i32 != 0,
@@ -287,10 +280,9 @@ impl Value<'_> {
     }
 }
 
-/// The fields of a message that [`decodes`], but for those that Go does not know.
+/// The fields of a message that passed [`decodes`], without those unknown to Go.
 ///
-/// Those of a wire type that the schema does not want are left out too, as Go keeps their bytes as
-/// unknown.
+/// Fields with the wrong wire type are omitted too, because Go keeps their bytes as unknown.
 pub(super) fn fields<'a>(
     bytes: &'a [u8],
     shape: &'static MessageLayout,
@@ -309,9 +301,9 @@ pub(super) fn fields<'a>(
     })
 }
 
-/// The value of a field, if it is of the kind that the schema says: of others Go keeps the bytes as unknown.
+/// The value of a field, if it has the kind that the schema declares. `None` means unknown to Go.
 ///
-/// `None` is "unknown to Go". The tag is read again, as the headers do not keep the wire type.
+/// Decodes the tag again, because the headers do not keep the wire type.
 fn value_of<'a>(
     bytes: &'a [u8],
     slot: &Slot,
@@ -338,10 +330,10 @@ fn value_of<'a>(
     })
 }
 
-/// Whether a message equals one without fields, those that Go does not know included.
+/// Whether a message equals an empty one, fields unknown to Go included.
 ///
-/// As `proto.Equal` with an empty message: unknown fields make a message unequal, a scalar that was
-/// set and then set to 0 does not.
+/// Like `proto.Equal` with an empty message: unknown fields make a message unequal, a scalar that was set and then
+/// set to 0 does not.
 pub(super) fn is_zero(bytes: &[u8], shape: &'static MessageLayout, body: Range<usize>) -> bool {
     let (mut known, mut set) = (0, 0u64);
     for field in fields(bytes, shape, body.clone()) {
@@ -351,7 +343,7 @@ pub(super) fn is_zero(bytes: &[u8], shape: &'static MessageLayout, body: Range<u
             || matches!(&field.value, Value::Packed(packed) if packed.is_empty());
         match (field.slot.repeated, field.value.is_set(field.slot)) {
             (true, _) if empty => {}
-            // Elements are added; of what comes once the last counts.
+            // Elements accumulate; the last occurrence of a singular field counts.
             (true, _) | (false, true) => set |= bit,
             (false, false) => set &= !bit,
         }

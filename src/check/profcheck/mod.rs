@@ -1,24 +1,22 @@
-//! The verdict of profcheck, the conformance checker of OpenTelemetry's Profiling SIG, as of August 2026: what it
-//! accepts passes here and what it refuses fails, a panic of it included.
+//! The verdict of profcheck, the conformance checker of OpenTelemetry's Profiling SIG, as of August 2026: a payload
+//! that profcheck accepts passes here, and one that it rejects fails, also if profcheck panics.
 //!
-//! Each finding is one of the catalogue's rules, an error whatever the catalogue says of it.
+//! Each finding uses a rule of the catalogue, always as an error.
 //!
-//! Where profcheck panics, it fails here. Its verdict was held against that of profcheck itself (commit d2ab6d5, built with
-//! Go 1.27) on 100,000 payloads of 1.10 bent in their fields and their bytes, with each of its eight sets of flags: 800,000
-//! verdicts, all the same.
+//! This verdict was compared with that of profcheck itself (commit d2ab6d5, built with Go 1.27) on 100,000 payloads
+//! of 1.10 with mutated fields and bytes, with each of its eight sets of flags: all 800,000 verdicts were equal.
 //!
-//! Why a second checker beside the rules: pipelines run profcheck, and whoever replaces it wants
-//! the same verdict first and more findings second. Where the two differ (profcheck wants a range
-//! to start below its end, never looks at resources and wraps the end of a profile's time) this
-//! room follows profcheck, mistakes included.
+//! Pipelines run profcheck, and a replacement first has to give the same verdict; hence a second checker beside the
+//! rules. They differ in some points: profcheck requires a range to start below its end, never checks resources and
+//! wraps the end of a profile's time. This module follows profcheck, mistakes included.
 //!
 //! ```text
 //! bytes ─► go::decodes: would Go's protobuf take them? ─► resources, scopes, profiles, samples ─► tables ─► orphans
 //! ```
 //!
-//! It shares shapes, tables and findings with the rules and none of their code: a mended rule must
-//! not change a verdict. Places are right where profcheck's are not: its positions in mappings and
-//! links are off by one.
+//! It shares layouts, tables and findings with the rules, but none of their code, so that a corrected rule does not
+//! change a verdict. Positions are correct even where profcheck's are not: its positions in mappings and links are
+//! off by one.
 
 mod go;
 mod orphans;
@@ -39,10 +37,10 @@ use super::tables::Tables;
 use crate::schema::{Noun, Table, Version};
 use go::{Field, fields};
 
-/// Checks a message; the findings are those of profcheck.
+/// Checks a message and reports the findings of profcheck.
 ///
-/// Always as 1.10, whose field numbers profcheck was generated from: a payload of an older
-/// generation is judged by what its bytes mean there. What does not decode is asked nothing more.
+/// Always decodes as 1.10, whose field numbers profcheck is generated from: a payload of an older generation is
+/// checked by what its bytes mean there. A payload that does not decode gets no further checks.
 pub(super) fn check(bytes: &[u8], asked: Profcheck, findings: &mut Findings) {
     let shapes = Layouts::of(Version::V1_10);
     if !go::decodes(bytes, shapes, findings) {
@@ -53,21 +51,20 @@ pub(super) fn check(bytes: &[u8], asked: Profcheck, findings: &mut Findings) {
     checking.payload();
 }
 
-/// One message, as profcheck sees it: what each reference leads to, and nothing of what it does not look at.
+/// One message as profcheck sees it: the target of each reference, without the fields that profcheck ignores.
 struct Checking<'a, 'f> {
-    /// As they are: profcheck inflates nothing.
+    /// The payload; profcheck does not decompress.
     bytes: &'a [u8],
-    /// Its command-line flags.
+    /// The command-line flags of profcheck.
     asked: Profcheck,
-    /// Those of 1.10.
+    /// The layouts of 1.10.
     shapes: &'static Layouts,
     findings: &'f mut Findings,
-    /// Rows of the last dictionary merged with all before, as Go merges them.
+    /// Rows of all dictionaries, merged as Go merges them.
     tables: Tables,
-    /// Whether anything refers to a row.
+    /// Whether a row is referenced, for each row.
     ///
-    /// By row. Only direct references count, and only from what profcheck visits, which is how it
-    /// finds orphans.
+    /// Like profcheck, counts only direct references from the messages that it visits.
     used: [Vec<bool>; Table::COUNT],
     /// The key of each row of the attribute table.
     keys: Vec<Key>,
@@ -77,14 +74,14 @@ struct Checking<'a, 'f> {
 #[derive(Clone, Copy)]
 struct Key {
     index: i32,
-    /// The first string equal to the one it leads to, if it leads to one.
+    /// The first string equal to the key's string, if the reference resolves.
     text: Option<u32>,
 }
 
 impl<'a> Checking<'a, '_> {
-    /// Asks in profcheck's order: resources with all in them, then the dictionary, then what nothing referred to.
+    /// Checks in profcheck's order: resources with their contents, then the dictionary, then unreferenced rows.
     ///
-    /// Without resources or without a dictionary it stops: there profcheck returns, or panics.
+    /// Stops without resources or without a dictionary: there profcheck returns, or panics.
     fn payload(&mut self) {
         let root = self.shapes.get(ROOT);
         let all = || fields(self.bytes, root, 0..self.bytes.len());
@@ -116,10 +113,7 @@ impl<'a> Checking<'a, '_> {
         }
     }
 
-    /// What `then` raises is within a field.
-    ///
-    /// So that every finding has its full path, and the path is right again whatever happens
-    /// inside.
+    /// Runs `then` inside a field, so that every finding has its full path.
     fn inside<T>(
         &mut self,
         name: &'static str,
@@ -132,22 +126,22 @@ impl<'a> Checking<'a, '_> {
         done
     }
 
-    /// A message of 1.10.
+    /// The layout of a message of 1.10.
     ///
-    /// 1.10 has every kind that is asked for, so the fallback is never taken.
+    /// 1.10 has every message that callers ask for, so the fallback is never used.
     fn shape(&self, kind: Noun) -> &'static MessageLayout {
         self.shapes.find(kind).unwrap_or(self.shapes.get(ROOT))
     }
 
-    /// The fields of a message of 1.10 that Go knows.
+    /// The fields of a message of 1.10, without those unknown to Go.
     fn fields(&self, kind: Noun, body: Range<usize>) -> impl Iterator<Item = Field<'a>> + use<'a> {
         fields(self.bytes, self.shape(kind), body)
     }
 
-    /// A resource has to have scopes.
+    /// Checks that a resource has scopes.
     ///
-    /// An empty list is an error to profcheck, where the catalogue has a warning (`OP2002`). The
-    /// resource itself is not looked at.
+    /// An empty list is an error in profcheck, but a warning in the catalogue (`OP2002`). The resource itself is
+    /// not checked.
     fn resource(&mut self, shape: &'static MessageLayout, body: Range<usize>) {
         let start = body.start;
         let scopes = fields(self.bytes, shape, body).filter(|field| field.key == "scope_profiles");
@@ -162,9 +156,9 @@ impl<'a> Checking<'a, '_> {
         }
     }
 
-    /// A scope has to have profiles.
+    /// Checks that a scope has profiles.
     ///
-    /// As for resources: only whether there are profiles.
+    /// Like a resource, the scope itself is not checked.
     fn scope(&mut self, shape: &'static MessageLayout, body: Range<usize>) {
         let start = body.start;
         let profiles = fields(self.bytes, shape, body).filter(|field| field.key == "profiles");
@@ -178,10 +172,10 @@ impl<'a> Checking<'a, '_> {
         }
     }
 
-    /// A profile: references of its own, then its samples, which need its time.
+    /// Checks a profile: its own references, then its samples, which need its time.
     ///
-    /// Two passes over its fields, since samples stand before the time in no order that could be
-    /// relied on. A field that comes twice counts with its last value, lists are joined.
+    /// Makes two passes over the fields, because samples may precede the time. For a field that occurs twice the
+    /// last value counts; lists are concatenated.
     fn profile(&mut self, body: Range<usize>) {
         let (mut time, mut duration) = (0u64, 0u64);
         let mut types = [[(0, body.start); 2]; 2];
@@ -214,7 +208,7 @@ impl<'a> Checking<'a, '_> {
         }
         let samples = self.fields(Noun::Profile, body).filter(|field| field.key == "samples");
         let mut first = None;
-        // The end of the time wraps as its sum of two unsigned numbers does.
+        // The end wraps on overflow, as profcheck's sum of two unsigned numbers does.
         let range = time..time.wrapping_add(duration);
         for (row, field) in samples.enumerate() {
             self.inside("samples", Some(row), |this| {
@@ -223,9 +217,9 @@ impl<'a> Checking<'a, '_> {
         }
     }
 
-    /// Takes type and unit from a value type, each with its place.
+    /// Decodes type and unit of a value type, each with its position.
     ///
-    /// Both indices are 0 unless they are said, which is row 0 of the strings.
+    /// Both indices default to 0, which is row 0 of the strings.
     fn value_type(&self, body: Range<usize>, found: &mut [(i32, usize); 2]) {
         for field in self.fields(Noun::ValueType, body) {
             let row = usize::from(field.key == "unit_strindex");
@@ -233,9 +227,10 @@ impl<'a> Checking<'a, '_> {
         }
     }
 
-    /// A sample: references, times within the profile's, and its shape if that is asked.
+    /// Checks a sample: its references, its times against the profile's, and its shape if the flag is set.
     ///
-    /// Lists are gathered whole, as chunks may come anywhere. Memory is that of one sample.
+    /// Collects lists completely first, because packed chunks may be anywhere in the message. Needs memory for one
+    /// sample.
     fn sample(&mut self, body: Range<usize>, range: &Range<u64>, first: &mut Option<(bool, bool)>) {
         let here = Position::at(body.start);
         let (mut stack, mut link) = ((0, body.start), (0, body.start));
@@ -266,9 +261,10 @@ impl<'a> Checking<'a, '_> {
         }
     }
 
-    /// Values, timestamps or as many of both, and the same in all samples of a profile.
+    /// Checks that a sample has values, timestamps or equally many of both, in the same shape as all samples of its
+    /// profile.
     ///
-    /// Behind the flag `-check-sample-shapes`, which is on by default.
+    /// Enabled by the flag `-check-sample-shapes`, which is on by default.
     fn sample_shape(
         &mut self,
         values: usize,
@@ -293,10 +289,9 @@ impl<'a> Checking<'a, '_> {
         }
     }
 
-    /// A reference: the row is there.
+    /// Checks that a reference leads to a row, and marks the row as used.
     ///
-    /// Negative indices are none of a row. A reference to a table without rows fails, also one that
-    /// is left out.
+    /// Negative indices fail. Any reference to an empty table fails, also an omitted one.
     fn refer(&mut self, rule: &'static Rule, table: Table, index: i32, spot: Position) {
         let used = &mut self.used[table as usize];
         let row = usize::try_from(index).ok();
@@ -309,7 +304,7 @@ impl<'a> Checking<'a, '_> {
         }
     }
 
-    /// The keys of the attribute table, each found once, however many references there are.
+    /// The keys of the attribute table, each resolved once, however many references it has.
     fn keys(&self) -> Vec<Key> {
         let mut texts: Map<&[u8], u32> = Map::default();
         let mut known: Map<i32, Option<u32>> = Map::default();
@@ -328,10 +323,9 @@ impl<'a> Checking<'a, '_> {
         keys.collect()
     }
 
-    /// References to attributes: each row is there and has a key that is there, and no key comes twice.
+    /// Checks references to attributes: each row exists, its key resolves, and no key occurs twice.
     ///
-    /// Keys are compared by their bytes. An attribute whose key leads nowhere is told at the
-    /// reference, not at the row.
+    /// Compares keys by their bytes. A key that does not resolve is reported at the reference, not at the row.
     fn attributes(&mut self, indices: &[i32], at: usize, rule: &'static Rule) {
         let mut seen: Map<u32, usize> = Map::default();
         for (position, index) in indices.iter().enumerate() {

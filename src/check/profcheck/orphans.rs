@@ -1,9 +1,8 @@
-//! Rows that nothing refers to. All that refers to a row of a table was met by then, resources, scopes and values
-//! left out, which profcheck leaves out, too.
+//! Unreferenced rows. Runs after all references were visited. Like profcheck, it ignores references in resources,
+//! scopes and values.
 //!
-//! Unlike the rules of the catalogue (`OP3301` to `OP3308`) it counts direct references alone, so a
-//! row that only an orphan refers to is used, and it knows nothing of `key_strindex` in pairs and
-//! `string_value_strindex` in values.
+//! Unlike the rules of the catalogue (`OP3301` to `OP3308`) it counts only direct references, so a row that only an
+//! orphan refers to is used, and it ignores `key_strindex` in pairs and `string_value_strindex` in values.
 
 use super::Checking;
 use crate::check::catalogue::{OP3301, OP3302, OP3303, OP3304, OP3305, OP3306, OP3307};
@@ -11,7 +10,7 @@ use crate::check::findings::Position;
 use crate::check::rule::Rule;
 use crate::schema::Table;
 
-/// Order and names for the findings alone.
+/// The tables in the order of the findings, with their names and rules.
 const TABLES: [(Table, &str, &Rule); 7] = [
     (Table::String, "string_table", &OP3301),
     (Table::Attribute, "attribute_table", &OP3306),
@@ -23,9 +22,7 @@ const TABLES: [(Table, &str, &Rule); 7] = [
 ];
 
 impl Checking<'_, '_> {
-    /// Raises each row but the first that nothing referred to.
-    ///
-    /// One look at a bit for each row.
+    /// Reports each unreferenced row except the first.
     pub(super) fn orphans(&mut self) {
         for (table, name, rule) in TABLES {
             let rows = self.used[table as usize].iter().zip(&self.tables.rows[table as usize]);

@@ -1,7 +1,7 @@
-//! The tables: first rows, references, ranges, and on demand equal rows.
+//! The tables: first rows, references, ranges, and on request equal rows.
 //!
-//! In profcheck's order, mappings, locations, functions, links, strings, attributes, stacks. What
-//! is asked of row 0 differs by table, and other rows are asked although row 0 failed.
+//! Follows profcheck's order: mappings, locations, functions, links, strings, attributes, stacks. The check of row
+//! 0 differs by table, and other rows are checked even if row 0 fails.
 
 use crate::check::state::{Map, Set};
 use std::ops::Range;
@@ -18,10 +18,10 @@ use crate::check::rule::Rule;
 use crate::schema::{Noun, Table};
 
 impl Checking<'_, '_> {
-    /// Asks all tables, in the order in which profcheck does.
+    /// Checks all tables, in profcheck's order.
     ///
-    /// Equal mappings come last, though profcheck asks them with the mappings: a verdict has no
-    /// order.
+    /// Equal mappings come last, though profcheck compares them with the mappings: the order does not change the
+    /// verdict.
     pub(super) fn dictionary(&mut self) {
         self.table(Table::Mapping, "mapping_table", Self::mapping);
         self.table(Table::Location, "location_table", Self::location);
@@ -37,15 +37,15 @@ impl Checking<'_, '_> {
 
     /// The rows of a table, with their numbers.
     ///
-    /// A copy of the places, 8 bytes a row, so that rows can be asked while findings are raised.
+    /// Copies the positions, 8 bytes a row, so that callers can report findings while they iterate.
     fn rows(&self, table: Table) -> impl Iterator<Item = (usize, Range<usize>)> + use<> {
         let rows = self.tables.rows[table as usize].clone();
         rows.into_iter().map(|(start, end)| start as usize..end as usize).enumerate()
     }
 
-    /// Checks the rows of a table; the first has to be there and zero.
+    /// Checks the rows of a table. The first row must exist and be zero.
     ///
-    /// profcheck panics at an empty table of mappings or links, which is a failure here as there.
+    /// profcheck panics at an empty table of mappings or links, which is a failure here as well.
     fn table(
         &mut self,
         table: Table,
@@ -72,10 +72,9 @@ impl Checking<'_, '_> {
         }
     }
 
-    /// Whether a row equals one without fields, as row 0 has to.
+    /// Whether a row equals an empty one, as row 0 must.
     ///
-    /// The long form of link 0 (16 and 8 zero bytes), which 1.11 recommends, is not zero to
-    /// profcheck.
+    /// The long form of link 0 (16 and 8 zero bytes), which 1.11 recommends, is not zero for profcheck.
     fn is_zero(&self, table: Table, body: Range<usize>) -> bool {
         let kind = match table {
             Table::Mapping => Noun::Mapping,
@@ -83,7 +82,7 @@ impl Checking<'_, '_> {
             Table::Function => Noun::Function,
             Table::Link => Noun::Link,
             Table::Stack => Noun::Stack,
-            // Of an attribute a value without a member is none, and unknown fields are let be.
+            // In attributes, a value without a member counts as absent, and unknown fields are ignored.
             _ => {
                 let mut numbers = [0; 2];
                 let mut valued = false;
@@ -103,10 +102,10 @@ impl Checking<'_, '_> {
         is_zero(self.bytes, self.shape(kind), body)
     }
 
-    /// References of a row, each once, by key: the last of each counts.
+    /// Checks the references of a row. For each key the last occurrence counts.
     ///
-    /// `of` names the fields by key, with the table of each and the rule that it breaks. A
-    /// reference that is left out is one to row 0, which is there unless the table is empty.
+    /// `of` lists the keys of the fields, each with its table and the rule that it breaks. An omitted reference
+    /// leads to row 0, which exists unless the table is empty.
     fn references(&mut self, kind: Noun, body: Range<usize>, of: &[(&str, Table, &'static Rule)]) {
         let mut found = vec![None; of.len()];
         for field in self.fields(kind, body) {
@@ -115,7 +114,7 @@ impl Checking<'_, '_> {
             }
         }
         for ((_, table, rule), found) in of.iter().zip(found) {
-            // What is left out refers to row 0.
+            // An omitted reference leads to row 0.
             let (index, at, name) = found.unwrap_or((0, 0, ""));
             if !name.is_empty() {
                 self.refer(rule, *table, index, Position::at(at).field(name));
@@ -125,9 +124,9 @@ impl Checking<'_, '_> {
         }
     }
 
-    /// The attributes of a row.
+    /// Checks the attributes of a row.
     ///
-    /// The findings are at the last chunk, if there are several.
+    /// Findings point to the last chunk, if there are several.
     fn attributes_of(&mut self, kind: Noun, body: Range<usize>, rule: &'static Rule) {
         let (mut indices, mut at) = (Vec::new(), body.start);
         for field in self.fields(kind, body).filter(|field| field.key == "attribute_indices") {
@@ -137,10 +136,9 @@ impl Checking<'_, '_> {
         self.attributes(&indices, at, rule);
     }
 
-    /// A mapping: it ends behind its beginning; its file name and attributes are there.
+    /// Checks a mapping: its end is above its start, and its file name and attributes exist.
     ///
-    /// Row 0 is asked nothing but being zero. A range that starts where it ends fails as well,
-    /// unless both are 0.
+    /// Row 0 must only be zero. A range that starts where it ends fails as well, unless both are 0.
     fn mapping(&mut self, row: usize, body: Range<usize>) {
         if row == 0 {
             return;
@@ -169,9 +167,9 @@ impl Checking<'_, '_> {
         }
     }
 
-    /// A location: mapping, attributes and lines are there.
+    /// Checks a location: its mapping, attributes and lines exist.
     ///
-    /// Row 0 included: what is left out refers to row 0 of the mappings.
+    /// Includes row 0: its omitted reference leads to row 0 of the mappings.
     fn location(&mut self, _: usize, body: Range<usize>) {
         let mapping = ("mapping_index", Table::Mapping, &OP3105);
         self.references(Noun::Location, body.clone(), &[mapping]);
@@ -182,19 +180,19 @@ impl Checking<'_, '_> {
         }
     }
 
-    /// A line: its function is there, and neither line nor column is negative.
+    /// Checks a line: its function exists, and neither line nor column is negative.
     ///
-    /// An absent function is function 0, which is there unless the table is empty. A line above its
-    /// function is fine.
+    /// An absent function is function 0, which exists unless the table is empty. A line before the start of its
+    /// function passes.
     fn line(&mut self, body: Range<usize>) {
         let function = ("function_index", Table::Function, &OP3107);
         self.references(Noun::Line, body.clone(), &[function]);
         self.not_negative(Noun::Line, body, &["line", "column"], &OP7005);
     }
 
-    /// A function: its three names are there, and it does not begin before line 0.
+    /// Checks a function: its three names exist, and its start line is not negative.
     ///
-    /// Row 0 included; a function without any name is fine to it.
+    /// Includes row 0. A function without any name passes.
     fn function(&mut self, _: usize, body: Range<usize>) {
         let names = [
             ("name_strindex", Table::String, &OP3108),
@@ -205,9 +203,7 @@ impl Checking<'_, '_> {
         self.not_negative(Noun::Function, body, &["start_line"], &OP7006);
     }
 
-    /// Numbers that are 0 or more.
-    ///
-    /// Read as `int64`, which all three fields are.
+    /// Checks that fields are not negative, as `int64`, the type of all three fields.
     fn not_negative(&mut self, kind: Noun, body: Range<usize>, keys: &[&str], rule: &'static Rule) {
         for key in keys {
             let last = self.fields(kind, body.clone()).filter(|field| field.key == *key).last();
@@ -218,9 +214,9 @@ impl Checking<'_, '_> {
         }
     }
 
-    /// A link but the first: ids of 16 and of 8 bytes, as W3C's trace context has them.
+    /// Checks a link other than row 0: ids of 16 and of 8 bytes, as in W3C's trace context.
     ///
-    /// Ids of zeros are fine to it: it asks lengths.
+    /// Ids of zeros pass: profcheck checks only lengths.
     fn link(&mut self, row: usize, body: Range<usize>) {
         if row == 0 {
             return;
@@ -236,9 +232,9 @@ impl Checking<'_, '_> {
         }
     }
 
-    /// The strings: the first is empty, and on demand none comes twice.
+    /// Checks the strings: the first is empty and, on request, no two are equal.
     ///
-    /// Where the first string is wrong, duplicates are not looked for, as profcheck returns there.
+    /// If the first string is wrong, duplicates are not searched, because profcheck returns there.
     fn strings(&mut self) {
         let spot = Position::nowhere().field("string_table");
         match self.tables.row(Table::String, 0) {
@@ -265,18 +261,14 @@ impl Checking<'_, '_> {
         }
     }
 
-    /// An attribute: key and unit are there.
-    ///
-    /// The value is not looked at.
+    /// Checks an attribute: its key and unit exist. The value is not checked.
     fn attribute(&mut self, _: usize, body: Range<usize>) {
         let texts =
             [("key_strindex", Table::String, &OP3114), ("unit_strindex", Table::String, &OP3115)];
         self.references(Noun::KeyValueAndUnit, body, &texts);
     }
 
-    /// A stack: its locations are there.
-    ///
-    /// Any location may be referred to, the null location too.
+    /// Checks a stack: its locations exist. References to the null location pass.
     fn stack(&mut self, _: usize, body: Range<usize>) {
         let (mut indices, mut at) = (Vec::new(), body.start);
         for field in fields(self.bytes, self.shape(Noun::Stack), body) {
@@ -289,10 +281,9 @@ impl Checking<'_, '_> {
         }
     }
 
-    /// Mappings of one file, range, offset and set of attributes.
+    /// Reports mappings with the same file, range, offset and set of attributes.
     ///
-    /// By indices and not by what they lead to: two equal strings in two rows make two mappings.
-    /// Row 0 is left out.
+    /// Compares indices and not their targets: two equal strings in two rows make two mappings. Row 0 is excluded.
     fn equal_mappings(&mut self) {
         let mut seen = Set::default();
         for (row, body) in self.rows(Table::Mapping).skip(1) {

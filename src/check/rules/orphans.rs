@@ -32,8 +32,8 @@ const TABLES: [(Table, &Rule); 7] = [
 /// The references of an orphan are subtracted from the counts. A row whose count drops to zero that way is an
 /// indirect orphan. References never lead back to an earlier table of [`TABLES`].
 ///
-/// In 1.7 and earlier, nothing is subtracted (`counted` is false): `OP3308` does not exist there, and references
-/// from orphans count. `left` holds the released rows of each table; those are reported as indirect orphans.
+/// In 1.7 and earlier (`counted` is false) orphans keep their references: `OP3308` does not exist there. `left`
+/// holds the released rows of each table; those are reported as indirect orphans.
 pub(crate) fn tables(cx: &mut CheckContext<'_>) {
     if !asked(cx) {
         return;
