@@ -1,7 +1,7 @@
 // The state of the page, which is the fragment of its address, and what follows from it.
 
 const START = { type: -1, view: "graph", flame: false, by: "function", zoom: [], find: "", focus: "", ignore: "", hide: [], labels: [], time: null,
-  frame: "", within: null, sort: "self", colour: "package", width: "both", compare: "share", rows: "", theme: "" };
+  frame: "", within: null, sort: "self", width: "both", compare: "share", rows: "", theme: "" };
 /** The part of the state that the values depend on. */
 const VALUES = ["type", "by", "focus", "ignore", "hide", "labels", "time", "width", "compare"];
 
@@ -85,13 +85,13 @@ class App {
 
   /** How a box is painted. */
   look({ group: { frame, name, total, base }, rest }) {
-    const { paint, weights, marked, state } = this, text = paint.text, isMatch = !rest && marked?.[frame];
+    const { paint, weights, marked } = this, text = paint.text, isMatch = !rest && marked?.[frame];
     if (paint.forced) return { fill: isMatch ? "Highlight" : "ButtonFace", text: isMatch ? "HighlightText" : "ButtonText", outline: text };
     if (rest) return { fill: paint.grey, text };
     if (isMatch) return { fill: paint.match, text: paint.matchText, outline: text };
     if (marked) return { fill: paint.unmatched, text };
     if (weights.isComparison) return { fill: paint.change(weights.relative(total, base)), text };
-    if (frame < 0 || state.colour === "none") return { fill: paint.unmatched, text };
+    if (frame < 0) return { fill: paint.unmatched, text };
     return { fill: paint.hue(this.hues[frame] ??= hueOf(packageOf(name))), text };
   }
 

@@ -9,6 +9,8 @@ async function gunzip(bytes) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
+const DAMAGED = "The profile in this page is damaged: it ends too early";
+
 class Reader {
   constructor(bytes) {
     this.bytes = bytes;
@@ -26,7 +28,7 @@ class Reader {
     let low = byte & 127, high = 0;
     for (let shift = 7; byte > 127; shift += 7) {
       byte = bytes[this.at++];
-      if (byte === undefined || shift > 63) throw new Error("The profile is damaged: a number does not end");
+      if (byte === undefined || shift > 63) throw new Error(DAMAGED);
       if (shift < 32) low |= (byte & 127) << shift;
       if (shift === 28) high = (byte & 127) >> 4;
       if (shift > 31) high |= (byte & 127) << (shift - 32);
@@ -49,7 +51,7 @@ class Reader {
   /** The end of a field with a length, which begins here. */
   end() {
     const length = this.varint(), end = this.at + length;
-    if (!(length >= 0 && end <= this.bytes.length)) throw new Error("The profile is damaged: it ends too early");
+    if (!(length >= 0 && end <= this.bytes.length)) throw new Error(DAMAGED);
     return end;
   }
 

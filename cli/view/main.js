@@ -3,7 +3,7 @@
 const HELP = [["1 2 3 4", "graph, table, sandwich, inverted"], ["↑ ↓ ← →", "caller, callee, neighbours"], ["Enter, click", "zoom, or list narrow functions"], ["Shift + click", "select"],
   ["Escape", "zoom out, then clear the search"], ["/ n N", "search, next, previous match"], ["s", "callers and callees of the selected function"], ["f", "root at the top or the bottom"],
   ["c", "copy the name"], ["i", "callers of the hottest functions"], ["?", "this help"]];
-const TEXTS = ["find", "focus", "ignore"], MENUS = ["by", "colour", "width", "compare"];
+const TEXTS = ["find", "focus", "ignore"], MENUS = ["by", "width", "compare"];
 
 function showControls(app) {
   const { state, weights, unit } = app;
