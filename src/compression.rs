@@ -81,8 +81,8 @@ pub(crate) fn is_memray(bytes: &[u8]) -> bool {
 /// Returns whether `bytes` inflate as zlib, to their end or to at least [`ZLIB_START`] bytes.
 fn is_zlib(bytes: &[u8]) -> bool {
     let mut zlib = Decompress::new(true);
-    let mut room = vec![0; ZLIB_START];
-    match zlib.decompress(bytes, &mut room, FlushDecompress::Finish) {
+    let mut buffer = vec![0; ZLIB_START];
+    match zlib.decompress(bytes, &mut buffer, FlushDecompress::Finish) {
         Ok(Status::StreamEnd) => true,
         Ok(_) => zlib.total_out() == ZLIB_START as u64,
         Err(_) => false,

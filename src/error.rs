@@ -237,7 +237,7 @@ impl Error {
     }
 
     /// Shifts the offset by the `bytes` that precede the payload.
-    pub(crate) fn behind(mut self, bytes: u64) -> Self {
+    pub(crate) fn offset_by(mut self, bytes: u64) -> Self {
         self.0.byte = Some(self.0.byte.unwrap_or(0) + bytes);
         self
     }

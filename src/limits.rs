@@ -271,7 +271,7 @@ impl Budget {
 
     /// Charges the memory of `rows` rows of `T`.
     #[inline]
-    pub(crate) fn take<T>(&mut self, rows: usize) -> Result<()> {
+    pub(crate) fn charge<T>(&mut self, rows: usize) -> Result<()> {
         self.owned = self.owned.saturating_add((rows as u64).saturating_mul(size_of::<T>() as u64));
         if self.owned > self.allowed { Err(self.spent(self.owned, self.allowed)) } else { Ok(()) }
     }
@@ -309,13 +309,13 @@ impl Budget {
     #[cold]
     pub(crate) fn grow<T>(&mut self, list: &mut Vec<T>, least: usize) -> Result<()> {
         let more = list.len().max(least);
-        self.take::<T>(more)?;
+        self.charge::<T>(more)?;
         list.reserve_exact(more);
         Ok(())
     }
 
     /// Charges the memory of locations that stacks share on the wire.
-    pub(crate) fn take_shared<T>(&mut self, rows: usize) -> Result<()> {
+    pub(crate) fn charge_shared<T>(&mut self, rows: usize) -> Result<()> {
         let bytes = (rows as u64).saturating_mul(size_of::<T>() as u64);
         self.shared = self.shared.saturating_add(bytes);
         let allowed = self.allows(SHARED);
@@ -348,7 +348,7 @@ impl Budget {
     }
 
     /// Returns the number of rows of `T` that still fit into the budget.
-    pub(crate) fn left<T>(&self) -> usize {
+    pub(crate) fn remaining<T>(&self) -> usize {
         let bytes = self.allowed.saturating_sub(self.owned);
         usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<T>()
     }
@@ -387,34 +387,34 @@ mod tests {
     #[test]
     fn a_budget_is_spent_once() {
         let mut budget = Budget::new(Limits::network().max_owned_bytes(16), 1);
-        assert!(budget.take::<u64>(1).is_ok());
+        assert!(budget.charge::<u64>(1).is_ok());
         let mark = budget.mark();
-        assert!(budget.take::<u64>(1).is_ok());
-        let error = budget.take::<u8>(1).unwrap_err();
+        assert!(budget.charge::<u64>(1).is_ok());
+        let error = budget.charge::<u8>(1).unwrap_err();
         assert!(error.message().starts_with("17 bytes of memory exceed the limit of 16"));
         budget.give_back(mark);
-        assert_eq!(budget.left::<u64>(), 1);
+        assert_eq!(budget.remaining::<u64>(), 1);
     }
 
     #[test]
     fn a_budget_grows_with_the_payload() {
         let limits = Limits::file().max_owned_per_byte(10);
-        let left = |payload: u64| Budget::new(limits, payload as usize).left::<u8>() as u64;
+        let left = |payload: u64| Budget::new(limits, payload as usize).remaining::<u8>() as u64;
         assert_eq!([left(0), left(MIB)], [ALWAYS; 2]);
         assert_eq!(left(14 * MIB), 140 * MIB);
         assert_eq!(left(GIB), limits.max_owned_bytes);
         let mut budget = Budget::new(limits, 14 << 20);
-        assert!(budget.take_shared::<[u8; 1 << 20]>(1120).is_ok());
-        let error = budget.take::<[u8; 1 << 20]>(141).unwrap_err();
+        assert!(budget.charge_shared::<[u8; 1 << 20]>(1120).is_ok());
+        let error = budget.charge::<[u8; 1 << 20]>(141).unwrap_err();
         let message = "147849216 bytes of memory exceed the limit of 146800640";
         assert_eq!(
             (error.to_string().as_str(), error.limit()),
             (message, Some("max_owned_per_byte"))
         );
-        assert!(budget.take_shared::<u8>(1).is_err());
+        assert!(budget.charge_shared::<u8>(1).is_err());
         budget.grow_with(13 << 20);
-        assert!(budget.take::<u8>(1).is_err());
+        assert!(budget.charge::<u8>(1).is_err());
         budget.grow_with(15 << 20);
-        assert!(budget.take::<u8>(1).is_ok());
+        assert!(budget.charge::<u8>(1).is_ok());
     }
 }

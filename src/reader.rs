@@ -9,9 +9,9 @@ use std::path::Path;
 use crate::error::{Error, ErrorKind, ReadFinding, Result};
 use crate::format::Format;
 use crate::format::detect::{Certainty, Depth, Detected, detect_payload, names};
-use crate::format::intake::Intake;
+use crate::format::line_reader::LineReader;
 use crate::format::options::WriteOptions;
-use crate::format::text::Text;
+use crate::format::read_context::ReadContext;
 use crate::framing::Framing;
 use crate::limits::Limits;
 use crate::model::Profiles;
@@ -212,12 +212,12 @@ pub fn read_text<R: Read>(
     let start = payloads.text()?;
     let detected = detect_payload(start, options.format, options.endpoint, Depth::Bounded).ok()?;
     let read = detected.format.lines()?;
-    let mut intake = intake(options, 0);
+    let mut cx = cx(options, 0);
     let profiles = payloads.take_text(|input| {
-        detected.format.check_taken(intake.source.specified(), Format::can_read)?;
-        read(&mut Text::coming(input), &mut intake)
+        detected.format.check_options(cx.source.specified(), Format::can_read)?;
+        read(&mut LineReader::coming(input), &mut cx)
     })?;
-    Some(profiles.and_then(|profiles| profiles).map(|profiles| reading(profiles, detected, intake)))
+    Some(profiles.and_then(|profiles| profiles).map(|profiles| reading(profiles, detected, cx)))
 }
 
 /// Returns an error if `bytes` cannot be addressed with 32 bits. The model stores positions in 32 bits, so no limit
@@ -291,25 +291,25 @@ pub(crate) fn read_detected(
     detected: Detected,
     options: &ReadOptions,
 ) -> Result<Reading> {
-    let mut intake = intake(options, payload.len());
-    let profiles = detected.format.read(payload, &mut intake);
+    let mut cx = cx(options, payload.len());
+    let profiles = detected.format.read(payload, &mut cx);
     let profiles = profiles.map_err(|error| error.located(payload))?;
-    Ok(reading(profiles, detected, intake))
+    Ok(reading(profiles, detected, cx))
 }
 
-/// Creates the intake for a payload of `payload` bytes.
-fn intake(options: &ReadOptions, payload: usize) -> Intake {
-    let mut intake = Intake::new(options.limits, options.policy, payload);
-    intake.links = options.links;
-    intake.timestamp_label.clone_from(&options.timestamp_label);
-    intake.source.clone_from(&options.source);
-    intake
+/// Creates the context for a payload of `payload` bytes.
+fn cx(options: &ReadOptions, payload: usize) -> ReadContext {
+    let mut cx = ReadContext::new(options.limits, options.policy, payload);
+    cx.links = options.links;
+    cx.timestamp_label.clone_from(&options.timestamp_label);
+    cx.source.clone_from(&options.source);
+    cx
 }
 
 /// Assembles the result: profiles, findings and the evidence of detection.
-fn reading(profiles: Profiles, mut detected: Detected, mut intake: Intake) -> Reading {
-    detected.evidence.append(&mut intake.evidence);
-    Reading { profiles, findings: intake.findings, detected }
+fn reading(profiles: Profiles, mut detected: Detected, mut cx: ReadContext) -> Reading {
+    detected.evidence.append(&mut cx.evidence);
+    Reading { profiles, findings: cx.findings, detected }
 }
 
 /// Detects the format of some bytes without reading all of them: decompresses them and takes the first message

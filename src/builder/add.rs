@@ -1,9 +1,9 @@
 //! Adds profiles that were read.
 
+use crate::builder::budget::Full;
 use crate::builder::builder::Builder;
 use crate::builder::merge::{Remap, absorb};
 use crate::builder::places::resource_bytes;
-use crate::builder::room::Full;
 use crate::error::Result;
 use crate::model::{Profiles, ResourceProfiles};
 
@@ -39,12 +39,12 @@ impl Builder {
     /// # Ok(()) }
     /// ```
     pub fn add(&mut self, profiles: &Profiles) -> Result<()> {
-        let mark = self.interner.mark();
+        let mark = self.interner.savepoint();
         let remap = absorb(&mut self.interner, &profiles.dictionary)?;
         let samples = profiles.iter().map(|profile| profile.samples.len()).sum();
         let added = self.put_added(&profiles.resources, samples, [remap.clone()], &remap);
         if added.is_err() {
-            self.interner.return_to(mark);
+            self.interner.roll_back(mark);
         }
         Ok(added?)
     }
@@ -58,10 +58,10 @@ impl Builder {
         kept: impl IntoIterator<Item = Remap>,
         remap: &Remap,
     ) -> Result<(), Full> {
-        let mut room = self.interner.room.clone();
-        room.samples(self.samples + samples)?;
-        resources.iter().try_for_each(|resource| room.bytes(resource_bytes(resource)))?;
-        self.interner.room = room;
+        let mut budget = self.interner.budget.clone();
+        budget.samples(self.samples + samples)?;
+        resources.iter().try_for_each(|resource| budget.bytes(resource_bytes(resource)))?;
+        self.interner.budget = budget;
         self.samples += samples;
         self.added.kept.extend(kept);
         self.added.resources.extend(resources.iter().cloned().map(|mut resource| {

@@ -1,11 +1,11 @@
 //! The builder and its state: the tables, the declarations, the limits, and counts of dropped data.
 
+use crate::builder::budget::Full;
 use crate::builder::cache::Cache;
 use crate::builder::interner::Interner;
 use crate::builder::key::Generation;
 use crate::builder::pending::Pending;
 use crate::builder::places::Added;
-use crate::builder::room::Full;
 use crate::builder::row::Row;
 use crate::builder::tree::Tree;
 use crate::error::Result;
@@ -270,7 +270,7 @@ impl Builder {
     /// assert!(builder.owned_bytes() > empty);
     /// ```
     pub fn owned_bytes(&self) -> u64 {
-        self.interner.room.spent()
+        self.interner.budget.spent()
     }
 
     /// Clears everything, including declarations, and keeps the memory of the dictionary. The builder then behaves

@@ -1,13 +1,13 @@
 //! A lossy cache in front of the interner: maps the strings that name a row directly to the row.
 
-use crate::builder::room::Room;
+use crate::builder::budget::BuilderBudget;
 use crate::model::id::StringId;
 use crate::model::row_index::growth;
 use crate::model::strings::Strings;
 
 /// Two strings and a number that name a row: a function, its file and a line; or a value and its key.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Words<'a> {
+pub(crate) struct CacheKey<'a> {
     /// The string that differs most between rows comes first.
     pub(crate) texts: [&'a str; 2],
     pub(crate) number: u32,
@@ -69,11 +69,11 @@ impl Cache {
 
     /// Returns the row of these words and its note, if cached.
     #[inline(always)]
-    pub(crate) fn find(&self, words: &Words<'_>, strings: &Strings) -> Option<(u32, StringId)> {
-        let fingerprint = words.fingerprint();
-        let home = *self.slots.get(self.home(fingerprint))?;
-        match self.confirm(home, fingerprint, words, strings) {
-            None => self.find_beside(fingerprint, words, strings),
+    pub(crate) fn find(&self, key: &CacheKey<'_>, strings: &Strings) -> Option<(u32, StringId)> {
+        let fingerprint = key.fingerprint();
+        let home = *self.slots.get(self.first_slot(fingerprint))?;
+        match self.confirm(home, fingerprint, key, strings) {
+            None => self.find_beside(fingerprint, key, strings),
             found => found,
         }
     }
@@ -83,11 +83,11 @@ impl Cache {
     fn find_beside(
         &self,
         fingerprint: u32,
-        words: &Words<'_>,
+        key: &CacheKey<'_>,
         strings: &Strings,
     ) -> Option<(u32, StringId)> {
         let mut ways = self.ways(fingerprint).filter_map(|place| self.slots.get(place));
-        ways.find_map(|slot| self.confirm(*slot, fingerprint, words, strings))
+        ways.find_map(|slot| self.confirm(*slot, fingerprint, key, strings))
     }
 
     /// Returns the row of a slot, if its words are equal.
@@ -96,58 +96,58 @@ impl Cache {
         &self,
         slot: Slot,
         fingerprint: u32,
-        words: &Words<'_>,
+        key: &CacheKey<'_>,
         strings: &Strings,
     ) -> Option<(u32, StringId)> {
         // Free slots have a row without a record.
         let record = self.records.get(slot.row as usize)?;
         let is_it =
-            slot.fingerprint == fingerprint && record.is_of(words, strings.arena().as_bytes());
+            slot.fingerprint == fingerprint && record.is_of(key, strings.arena().as_bytes());
         is_it.then_some((slot.row, record.note))
     }
 
     /// Caches the row of these words with its note, if memory allows. `texts` are the words' strings in the
     /// dictionary.
-    pub(crate) fn remember(
+    pub(crate) fn insert(
         &mut self,
-        words: &Words<'_>,
+        key: &CacheKey<'_>,
         texts: [StringId; 2],
         (row, note): (u32, StringId),
         strings: &Strings,
-        room: &mut Room,
+        budget: &mut BuilderBudget,
     ) {
         let records = self.records.len().max(row as usize + 1);
-        if room.bytes((records - self.records.len()) * Self::BYTES).is_err() {
+        if budget.bytes((records - self.records.len()) * Self::BYTES).is_err() {
             return;
         }
         self.records.resize(records, Record::default());
         let texts = texts.map(|id| Span::of(strings, id));
-        self.records[row as usize] = Record { texts, number: words.number, note };
+        self.records[row as usize] = Record { texts, number: key.number, note };
         if 2 * self.used >= self.slots.len() {
             self.grow();
         }
-        self.put(Slot { fingerprint: words.fingerprint(), row });
+        self.put(Slot { fingerprint: key.fingerprint(), row });
     }
 
     /// Stores a slot in a free place of its set, or else in its home place.
     fn put(&mut self, slot: Slot) {
         let mut ways = self.ways(slot.fingerprint);
         let free = ways.find(|&place| self.slots[place].is_free());
-        let place = free.unwrap_or(self.home(slot.fingerprint));
+        let place = free.unwrap_or(self.first_slot(slot.fingerprint));
         self.slots[place] = slot;
         self.used += usize::from(free.is_some());
     }
 
     /// Returns the first slot of a set.
     #[inline(always)]
-    fn home(&self, fingerprint: u32) -> usize {
+    fn first_slot(&self, fingerprint: u32) -> usize {
         fingerprint as usize & self.slots.len().wrapping_sub(1)
     }
 
     /// Returns the places of a set, the home place first.
     #[inline(always)]
     fn ways(&self, fingerprint: u32) -> impl Iterator<Item = usize> + use<> {
-        let home = self.home(fingerprint);
+        let home = self.first_slot(fingerprint);
         (0..WAYS).map(move |way| home ^ way)
     }
 
@@ -179,13 +179,13 @@ impl Slot {
 impl Record {
     /// Returns whether the record has these words.
     #[inline(always)]
-    fn is_of(&self, words: &Words<'_>, arena: &[u8]) -> bool {
+    fn is_of(&self, key: &CacheKey<'_>, arena: &[u8]) -> bool {
         let [first, second] = self.texts;
         // A single branch for all three comparisons, which rarely fail.
-        let differ = u64::from(self.number ^ words.number)
-            | (u64::from(first.len) ^ words.texts[0].len() as u64)
-            | (u64::from(second.len) ^ words.texts[1].len() as u64);
-        differ == 0 && first.is(words.texts[0], arena) && second.is(words.texts[1], arena)
+        let differ = u64::from(self.number ^ key.number)
+            | (u64::from(first.len) ^ key.texts[0].len() as u64)
+            | (u64::from(second.len) ^ key.texts[1].len() as u64);
+        differ == 0 && first.is(key.texts[0], arena) && second.is(key.texts[1], arena)
     }
 }
 
@@ -220,7 +220,7 @@ fn same_ends<const N: usize>(a: &[u8], b: &[u8]) -> bool {
     a.first_chunk::<N>() == b.first_chunk::<N>() && a.last_chunk::<N>() == b.last_chunk::<N>()
 }
 
-impl Words<'_> {
+impl CacheKey<'_> {
     /// Computes the fingerprint by a folded multiplication of the number, the lengths and some bytes of the first
     /// string.
     #[inline(always)]
@@ -252,14 +252,14 @@ mod tests {
     use super::*;
     use crate::limits::Limits;
 
-    fn words(texts: [&str; 2], number: u32) -> Words<'_> {
-        Words { texts, number }
+    fn key(texts: [&str; 2], number: u32) -> CacheKey<'_> {
+        CacheKey { texts, number }
     }
 
-    fn remember(cache: &mut Cache, strings: &mut Strings, words: &Words<'_>, row: u32) {
-        let texts = words.texts.map(|text| strings.push(text));
-        let room = &mut Room::new(Limits::default());
-        cache.remember(words, texts, (row, StringId(row)), strings, room);
+    fn insert(cache: &mut Cache, strings: &mut Strings, key: &CacheKey<'_>, row: u32) {
+        let texts = key.texts.map(|text| strings.push(text));
+        let budget = &mut BuilderBudget::new(Limits::default());
+        cache.insert(key, texts, (row, StringId(row)), strings, budget);
     }
 
     #[test]
@@ -269,23 +269,23 @@ mod tests {
         let all =
             || (0..text.len()).flat_map(|len| [[&text[..len], ""], [&text[..len], "main.rs"]]);
         for (row, texts) in all().enumerate() {
-            let words = words(texts, row as u32 / 3);
-            assert_eq!(cache.find(&words, &strings), None);
-            remember(&mut cache, &mut strings, &words, row as u32);
-            assert_eq!(cache.find(&words, &strings), Some((row as u32, StringId(row as u32))));
+            let key = key(texts, row as u32 / 3);
+            assert_eq!(cache.find(&key, &strings), None);
+            insert(&mut cache, &mut strings, &key, row as u32);
+            assert_eq!(cache.find(&key, &strings), Some((row as u32, StringId(row as u32))));
         }
         let mut known = 0;
         for (row, texts) in all().enumerate() {
             let number = row as u32 / 3;
-            let found = cache.find(&words(texts, number), &strings).map(|(row, _)| row);
+            let found = cache.find(&key(texts, number), &strings).map(|(row, _)| row);
             assert!(found.is_none_or(|found| found == row as u32));
             known += usize::from(found.is_some());
-            assert_eq!(cache.find(&words(texts, number + 999), &strings), None);
-            assert_eq!(cache.find(&words([texts[0], "main.rx"], number), &strings), None);
+            assert_eq!(cache.find(&key(texts, number + 999), &strings), None);
+            assert_eq!(cache.find(&key([texts[0], "main.rx"], number), &strings), None);
         }
         assert!(known * 20 > all().count() * 19, "{known}");
         cache.clear();
-        assert_eq!(cache.find(&words(["", ""], 0), &strings), None);
+        assert_eq!(cache.find(&key(["", ""], 0), &strings), None);
     }
 
     #[test]
@@ -308,23 +308,23 @@ mod tests {
         let names: Vec<_> =
             (0..9).map(|at| format!("{}{at}{}", "x".repeat(20), "y".repeat(90))).collect();
         for (row, name) in names.iter().enumerate() {
-            let words = words([name, ""], 0);
-            assert_eq!(cache.find(&words, &strings), None);
-            remember(&mut cache, &mut strings, &words, row as u32);
+            let key = key([name, ""], 0);
+            assert_eq!(cache.find(&key, &strings), None);
+            insert(&mut cache, &mut strings, &key, row as u32);
         }
-        let known = names.iter().filter_map(|name| cache.find(&words([name, ""], 0), &strings));
+        let known = names.iter().filter_map(|name| cache.find(&key([name, ""], 0), &strings));
         assert_eq!(known.count(), WAYS);
     }
 
     #[test]
     fn what_there_is_no_room_for_is_not_remembered() {
         let (mut cache, mut strings) = (Cache::default(), Strings::default());
-        let mut room = Room::new(Limits::default());
-        room.limits.max_owned_bytes = 1000;
+        let mut budget = BuilderBudget::new(Limits::default());
+        budget.limits.max_owned_bytes = 1000;
         for row in 0..100 {
             let name = row.to_string();
-            let (words, texts) = (words([&name, ""], 0), [strings.push(&name), StringId::NONE]);
-            cache.remember(&words, texts, (row, StringId::NONE), &strings, &mut room);
+            let (key, texts) = (key([&name, ""], 0), [strings.push(&name), StringId::NONE]);
+            cache.insert(&key, texts, (row, StringId::NONE), &strings, &mut budget);
         }
         assert!((1..100).contains(&cache.used));
         assert!(cache.records.len() < 20);

@@ -5,11 +5,11 @@
 //! location.
 
 use crate::builder::builder::Builder;
-use crate::builder::cache::Words;
+use crate::builder::cache::CacheKey;
 use crate::builder::interner::Interner;
 use crate::builder::key::Key;
 use crate::builder::parts::Frame;
-use crate::builder::row::Spot;
+use crate::builder::row::BorrowedLocation;
 use crate::model::dictionary::{Attribute, Function, Line};
 use crate::model::id::{AttributeId, LocationId, StringId};
 use crate::model::strings::Strings;
@@ -21,17 +21,21 @@ impl Builder {
     #[inline]
     pub(crate) fn location_of(&mut self, frame: &Frame<'_>) -> Key<LocationId> {
         let strings = &self.interner.dictionary.strings;
-        let words = Words { texts: [frame.name, frame.filename], number: frame.line };
-        let id = match self.frames.find(&words, strings) {
+        let cache_key = CacheKey { texts: [frame.name, frame.filename], number: frame.line };
+        let id = match self.frames.find(&cache_key, strings) {
             Some((row, note)) if is_text(strings, note, frame.frame_type) => Some(LocationId(row)),
-            _ => self.new_location_of(frame, &words),
+            _ => self.new_location_of(frame, &cache_key),
         };
         self.generation.key_of(id)
     }
 
     /// Interns all parts of a frame, and caches its location.
     #[inline(never)]
-    fn new_location_of(&mut self, frame: &Frame<'_>, words: &Words<'_>) -> Option<LocationId> {
+    fn new_location_of(
+        &mut self,
+        frame: &Frame<'_>,
+        cache_key: &CacheKey<'_>,
+    ) -> Option<LocationId> {
         if frame.name.is_empty() && frame.filename.is_empty() {
             return Some(LocationId::NONE);
         }
@@ -41,12 +45,13 @@ impl Builder {
         let function = self.intern(Function { name, filename, ..Function::default() })?;
         let lines = &[Line { function, line: frame.line.into(), column: 0 }];
         self.set(attribute, &[]);
-        let spot = Spot { lines, attributes: &self.set, ..Spot::default() };
-        let location = self.interner.intern(spot);
+        let location =
+            BorrowedLocation { lines, attributes: &self.set, ..BorrowedLocation::default() };
+        let location = self.interner.intern(location);
         let location = self.fit(location)?;
         let (texts, row) = ([name, filename], (location.0, note));
-        let Interner { dictionary, room, .. } = &mut self.interner;
-        self.frames.remember(words, texts, row, &dictionary.strings, room);
+        let Interner { dictionary, budget, .. } = &mut self.interner;
+        self.frames.insert(cache_key, texts, row, &dictionary.strings, budget);
         Some(location)
     }
 
@@ -56,38 +61,38 @@ impl Builder {
         if frame_type.is_empty() {
             return Some(AttributeId::NONE);
         }
-        let words = Words { texts: [frame_type, PROFILE_FRAME_TYPE], number: 0 };
-        self.known_label(&words).or_else(|| {
+        let cache_key = CacheKey { texts: [frame_type, PROFILE_FRAME_TYPE], number: 0 };
+        self.known_label(&cache_key).or_else(|| {
             self.str(frame_type)?;
-            self.new_label(&words)
+            self.new_label(&cache_key)
         })
     }
 
     /// Returns the attribute of a key and a text, the most frequent kind: from the cache, or else interned.
     #[inline(never)]
     pub(super) fn label(&mut self, key: &str, text: &str) -> Option<AttributeId> {
-        let words = Words { texts: [text, key], number: 0 };
-        self.known_label(&words).or_else(|| self.new_label(&words))
+        let cache_key = CacheKey { texts: [text, key], number: 0 };
+        self.known_label(&cache_key).or_else(|| self.new_label(&cache_key))
     }
 
     /// Returns the cached attribute of a key and a text.
     #[inline(always)]
-    fn known_label(&self, words: &Words<'_>) -> Option<AttributeId> {
-        let found = self.labels.find(words, &self.interner.dictionary.strings);
+    fn known_label(&self, cache_key: &CacheKey<'_>) -> Option<AttributeId> {
+        let found = self.labels.find(cache_key, &self.interner.dictionary.strings);
         found.map(|(row, _)| AttributeId(row))
     }
 
     /// Interns the attribute of a key and a text, and caches it.
     #[cold]
-    fn new_label(&mut self, words: &Words<'_>) -> Option<AttributeId> {
-        let [text, key] = words.texts;
+    fn new_label(&mut self, cache_key: &CacheKey<'_>) -> Option<AttributeId> {
+        let [text, key] = cache_key.texts;
         let id = self.other_attribute(&key.into(), &text.into())?;
-        let Interner { dictionary, room, .. } = &mut self.interner;
+        let Interner { dictionary, budget, .. } = &mut self.interner;
         let attribute = dictionary.attribute(id);
         // An attribute without a key is the empty one, which has no string to cache.
         if let Some(&Attribute { key, value: Value::String(text), .. }) = attribute {
             let (texts, row) = ([text, key], (id.0, StringId::NONE));
-            self.labels.remember(words, texts, row, &dictionary.strings, room);
+            self.labels.insert(cache_key, texts, row, &dictionary.strings, budget);
         }
         Some(id)
     }

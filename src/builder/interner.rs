@@ -3,7 +3,7 @@
 //! All rows are created through it: by builders, by readers of formats without tables, and by merging. Each costs a
 //! hash of the row and, if the row exists, one comparison. Keys are not stored outside the columns.
 
-use crate::builder::room::{Full, Room};
+use crate::builder::budget::{BuilderBudget, Full};
 use crate::builder::row::Row;
 use crate::builder::seed::Seed;
 use crate::limits::Limits;
@@ -21,7 +21,7 @@ pub(crate) struct Interner {
     /// Rows are only added, so ids stay valid until [`clear`](Self::clear).
     pub(crate) dictionary: Dictionary,
     /// The limits and the memory in use.
-    pub(crate) room: Room,
+    pub(crate) budget: BuilderBudget,
     /// Seed of all hashes, because interned data is untrusted.
     pub(crate) seed: Seed,
     /// Rows of each table by hash. They include row 0, except in the tables of strings, locations and attributes.
@@ -30,9 +30,9 @@ pub(crate) struct Interner {
 
 /// The row counts of an interner at some time, and its charges.
 #[derive(Clone, Debug)]
-pub(crate) struct Mark {
+pub(crate) struct Savepoint {
     rows: [usize; TABLES],
-    room: Room,
+    budget: BuilderBudget,
 }
 
 impl Default for Interner {
@@ -46,7 +46,7 @@ impl Interner {
     pub(crate) fn new(limits: Limits) -> Self {
         let mut interner = Self {
             dictionary: Dictionary::default(),
-            room: Room::new(limits),
+            budget: BuilderBudget::new(limits),
             seed: Seed::default(),
             indices: Default::default(),
         };
@@ -72,22 +72,22 @@ impl Interner {
     /// Removes all rows except the empty ones, and keeps the allocations.
     pub(crate) fn clear(&mut self) {
         self.dictionary.truncate([1; TABLES]);
-        self.room.clear();
+        self.budget.clear();
         self.indices.iter_mut().for_each(RowIndex::clear);
         self.index_row_0();
     }
 
-    /// Returns a mark of the current state, for [`return_to`](Self::return_to).
-    pub(crate) fn mark(&self) -> Mark {
-        Mark { rows: self.dictionary.rows(), room: self.room.clone() }
+    /// Returns a savepoint of the current state, for [`roll_back`](Self::roll_back).
+    pub(crate) fn savepoint(&self) -> Savepoint {
+        Savepoint { rows: self.dictionary.rows(), budget: self.budget.clone() }
     }
 
     /// Removes the rows added after a mark, and their charges. Takes time linear in all rows; used after a failed
     /// operation.
-    pub(crate) fn return_to(&mut self, mark: Mark) {
+    pub(crate) fn roll_back(&mut self, mark: Savepoint) {
         self.dictionary.truncate(mark.rows);
         self.indices.iter_mut().zip(mark.rows).for_each(|(index, rows)| index.truncate(rows));
-        self.room = mark.room;
+        self.budget = mark.budget;
     }
 
     /// Returns the id of a row: of an equal one, or of a new one.
@@ -105,7 +105,7 @@ impl Interner {
     #[cold]
     fn add<R: Row>(&mut self, hash: u64, row: R) -> Result<R::Id, Full> {
         let at = self.dictionary.rows()[R::Id::TABLE] as u32;
-        row.add(&mut self.dictionary, &mut self.room)?;
+        row.add(&mut self.dictionary, &mut self.budget)?;
         self.indices[R::Id::TABLE].add(hash, at);
         Ok(R::Id::from_row(at))
     }

@@ -3,7 +3,7 @@
 use crate::builder::builder::Builder;
 use crate::builder::merge::{Remap, absorb};
 use crate::builder::samples::Identity;
-use crate::builder::tree::Draft;
+use crate::builder::tree::OpenProfile;
 use crate::model::profile::{Profile, ProfileId};
 
 impl Builder {
@@ -43,7 +43,7 @@ impl Builder {
 
     /// Merges all profiles of another builder, whose dictionary was absorbed.
     fn merge_all(&mut self, other: &Builder, remap: &Remap) {
-        other.tree.profiles.iter().for_each(|draft| self.merge_draft(other, draft, remap));
+        other.tree.profiles.iter().for_each(|open| self.merge_profile(other, open, remap));
         let (added, samples) = (&other.added, other.added.samples());
         let kept = added.kept.iter().map(|kept| kept.then(remap));
         let added = self.put_added(&added.resources, samples, kept, remap);
@@ -53,26 +53,26 @@ impl Builder {
     }
 
     /// Merges a profile of another builder.
-    fn merge_draft(&mut self, other: &Builder, draft: &Draft, remap: &Remap) {
-        let mut profile = draft.profile.clone();
+    fn merge_profile(&mut self, other: &Builder, open: &OpenProfile, remap: &Remap) {
+        let mut profile = open.profile.clone();
         remap.profile(&mut profile);
-        let mut place = other.tree.places[draft.place as usize].clone();
+        let mut place = other.tree.places[open.place as usize].clone();
         remap.resource_profiles(&mut place);
-        let (tree, room) = (&mut self.tree, &mut self.interner.room);
-        let place = tree.place_row(place, room);
-        let row = place.and_then(|place| tree.draft_row(place, &profile.sample_types, room));
+        let (tree, budget) = (&mut self.tree, &mut self.interner.budget);
+        let place = tree.place_row(place, budget);
+        let row = place.and_then(|place| tree.open_profile(place, &profile.sample_types, budget));
         let Some(row) = self.fit(row) else {
-            let samples = draft.lanes.iter().map(|lane| lane.samples.len() as u64);
+            let samples = open.shapes.iter().map(|of_shape| of_shape.samples.len() as u64);
             self.dropped.samples += samples.sum::<u64>();
             return;
         };
         let ours = &mut self.tree.profiles[row];
-        ours.dropped_attributes = ours.dropped_attributes.saturating_add(draft.dropped_attributes);
+        ours.dropped_attributes = ours.dropped_attributes.saturating_add(open.dropped_attributes);
         merge_details(&mut ours.profile, profile);
-        let columns = draft.profile.sample_types.len();
+        let columns = open.profile.sample_types.len();
         let mut attributes = Vec::new();
-        for lane in &draft.lanes {
-            lane.for_each(columns, |identity, measured| {
+        for of_shape in &open.shapes {
+            of_shape.for_each(columns, |identity, measured| {
                 remap.attribute_set(identity.attributes, &mut attributes);
                 let (stack, link) = (remap.id(identity.stack), remap.id(identity.link));
                 let identity = Identity { stack, attributes: &attributes, link };
@@ -84,7 +84,7 @@ impl Builder {
 
 /// Joins the time windows, and copies fields that `ours` lacks from `theirs`.
 fn merge_details(ours: &mut Profile, mut theirs: Profile) {
-    join_window(ours, theirs.time_unix_nano, theirs.duration_nanos);
+    join_time_range(ours, theirs.time_unix_nano, theirs.duration_nanos);
     if ours.profile_id == ProfileId::NONE {
         ours.profile_id = theirs.profile_id;
     }
@@ -104,7 +104,7 @@ fn merge_details(ours: &mut Profile, mut theirs: Profile) {
 
 /// Extends the time window of a profile to include another one. If one start is unknown, uses the other start and
 /// the longer duration, limited to times of 64 bits.
-pub(crate) fn join_window(profile: &mut Profile, time_unix_nano: i128, duration_nanos: i128) {
+pub(crate) fn join_time_range(profile: &mut Profile, time_unix_nano: i128, duration_nanos: i128) {
     if time_unix_nano == 0 || profile.time_unix_nano == 0 {
         // At least one start is 0, so the sum is the known start.
         profile.time_unix_nano += time_unix_nano;

@@ -10,9 +10,9 @@
 //! and equal rows of both dictionaries become one. Readers of generations with tables in every profile, joined
 //! builders and added `Profiles` all use this module.
 
+use crate::builder::budget::Full;
 use crate::builder::interner::Interner;
-use crate::builder::room::Full;
-use crate::builder::row::Spot;
+use crate::builder::row::BorrowedLocation;
 use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Mapping};
 use crate::model::id::{AttributeId, Id, LocationId, MappingId, StringId, TABLES};
 use crate::model::profile::{Profile, ValueType};
@@ -32,10 +32,10 @@ pub(crate) struct Remap(pub(crate) [Vec<u32>; TABLES]);
 ///
 /// `Full` if the interner's limits are reached. The interner is then unchanged.
 pub(crate) fn absorb(into: &mut Interner, other: &Dictionary) -> Result<Remap, Full> {
-    let mark = into.mark();
+    let mark = into.savepoint();
     let absorbed = absorb_relocated(into, other, &mut InPlace);
     if absorbed.is_err() {
-        into.return_to(mark);
+        into.roll_back(mark);
     }
     absorbed
 }
@@ -102,7 +102,7 @@ pub(crate) fn absorb_relocated(
         lines.extend(table.lines(id).iter().map(|line| remap.line(line)));
         let address = relocate.address(table.mapping(id), table.address(id));
         let mapping = remap.id(table.mapping(id));
-        into.intern(Spot { mapping, address, lines: &lines, attributes: &set })
+        into.intern(BorrowedLocation { mapping, address, lines: &lines, attributes: &set })
     })?;
     let mut stack = Vec::new();
     remap.fill(stacks.len(), |remap, row| {

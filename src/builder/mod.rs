@@ -43,6 +43,7 @@
 //! | merging builders and profiles read earlier | [`merge`](Builder::merge), [`add`](Builder::add) |
 
 mod add;
+pub(crate) mod budget;
 mod build_id;
 #[expect(clippy::module_inception)]
 mod builder;
@@ -50,9 +51,9 @@ mod cache;
 pub(crate) mod compact;
 mod frames;
 pub(crate) mod interner;
+mod interval;
 mod join;
 mod key;
-mod lists;
 pub(crate) mod merge;
 mod number;
 mod parts;
@@ -64,21 +65,21 @@ pub(crate) mod reach;
 #[cfg(feature = "pprof")]
 mod report;
 mod resource;
-pub(crate) mod room;
 pub(crate) mod row;
 mod sample;
 pub(crate) mod samples;
-mod seal;
 pub(crate) mod seed;
 mod stack;
 mod tables;
 mod tree;
+mod unique_keys;
 mod upscaling;
 mod value;
 
 #[cfg(feature = "build-id")]
 pub use crate::builder::build_id::htlhash;
 pub use crate::builder::builder::{Builder, Dropped, WhenFull};
+pub use crate::builder::interval::Interval;
 pub use crate::builder::key::Key;
 pub use crate::builder::number::{Nanos, SampleValue};
 pub use crate::builder::parts::{Frame, NewEntity, NewFunction, NewLine, NewLocation, NewMapping};
@@ -86,7 +87,6 @@ pub use crate::builder::process::{ProcessMapping, ProcessMappings};
 pub use crate::builder::profile::ProfileMut;
 pub use crate::builder::resource::{ResourceMut, ResourceOrScope, ScopeMut};
 pub use crate::builder::sample::NewSample;
-pub use crate::builder::seal::Interval;
 pub use crate::builder::stack::{IntoFrame, IntoStack, OrderedFrames, leaf_first, root_first};
 pub use crate::builder::upscaling::Upscaling;
 pub use crate::builder::value::{NewValue, StringRef, ValueAndUnit};

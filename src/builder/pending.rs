@@ -1,7 +1,7 @@
 //! The sample in progress, until it is added to its profile.
 
 use crate::builder::key::Key;
-use crate::builder::lists::Keys;
+use crate::builder::unique_keys::UniqueKeys;
 use crate::builder::upscaling::Upscaling;
 use crate::model::id::{AttributeId, LinkId, StackId};
 use crate::model::profile::Profile;
@@ -14,7 +14,7 @@ pub(crate) struct Pending {
     pub(crate) link: LinkId,
     pub(crate) attributes: Vec<AttributeId>,
     /// Index of `attributes`.
-    pub(crate) keys: Keys,
+    pub(crate) keys: UniqueKeys,
     pub(crate) values: Vec<i64>,
     pub(crate) times: Vec<u64>,
     pub(crate) upscaling: Vec<Upscaling>,
@@ -43,7 +43,7 @@ impl Pending {
     /// Sorts the attributes, extends or truncates the values to the number of columns, and computes the
     /// corrections.
     #[inline]
-    pub(crate) fn settle(&mut self, columns: usize, dropped: &mut u64) {
+    pub(crate) fn normalize(&mut self, columns: usize, dropped: &mut u64) {
         let Self { attributes, values, times, upscaling, corrections, .. } = self;
         if attributes.len() > 1 {
             attributes.sort_unstable();

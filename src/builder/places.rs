@@ -3,8 +3,8 @@
 //! Resources with equal attributes, entities and schema are joined, and so are equal scopes in them. The order of
 //! attributes does not matter. The first of equal items keeps its position, so built profiles precede added ones.
 
+use crate::builder::budget::heap_bytes;
 use crate::builder::merge::Remap;
-use crate::builder::room::heap_bytes;
 use crate::builder::seed::Seed;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;

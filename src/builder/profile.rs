@@ -4,8 +4,8 @@ use std::borrow::Borrow;
 
 use crate::builder::builder::Builder;
 use crate::builder::key::Key;
-use crate::builder::lists::Keys;
 use crate::builder::number::{Nanos, SampleValue};
+use crate::builder::unique_keys::UniqueKeys;
 use crate::builder::value::{StringRef, ValueAndUnit};
 use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::{AggregationTemporality, Profile, ProfileId, ValueType};
@@ -31,10 +31,10 @@ use crate::model::profile::{AggregationTemporality, Profile, ProfileId, ValueTyp
 #[derive(Debug)]
 pub struct ProfileMut<'a> {
     builder: &'a mut Builder,
-    /// Row of the draft. `None` if the key is invalid.
+    /// Row of the profile. `None` if the key is invalid.
     row: Option<usize>,
-    /// Index of the draft's attributes.
-    keys: Keys,
+    /// Index of the profile's attributes.
+    keys: UniqueKeys,
 }
 
 impl Builder {
@@ -76,7 +76,7 @@ impl Builder {
             if types.is_empty() {
                 types.push(ValueType::default());
             }
-            let row = self.tree.draft_row(place, &types, &mut self.interner.room);
+            let row = self.tree.open_profile(place, &types, &mut self.interner.budget);
             self.fit(row)
         });
         self.tree.generation.key(row.map(|row| row as u32 + 1))
@@ -105,15 +105,15 @@ impl Builder {
     /// ```
     pub fn profile_mut(&mut self, profile: Key<Profile>) -> ProfileMut<'_> {
         let row = self.tree.profile_row(profile);
-        ProfileMut { builder: self, row, keys: Keys::default() }
+        ProfileMut { builder: self, row, keys: UniqueKeys::default() }
     }
 }
 
 impl ProfileMut<'_> {
-    /// Changes the draft, if the key is valid.
+    /// Changes the profile, if the key is valid.
     fn set(self, change: impl FnOnce(&mut Profile)) -> Self {
-        if let Some(draft) = self.row.and_then(|row| self.builder.tree.profiles.get_mut(row)) {
-            change(&mut draft.profile);
+        if let Some(open) = self.row.and_then(|row| self.builder.tree.profiles.get_mut(row)) {
+            change(&mut open.profile);
         }
         self
     }
@@ -202,7 +202,7 @@ impl ProfileMut<'_> {
     /// ```
     pub fn original_payload(self, format: &str, payload: impl Into<Vec<u8>>) -> Self {
         let (builder, mut payload) = (&mut *self.builder, payload.into());
-        let fits = builder.interner.room.bytes(payload.len());
+        let fits = builder.interner.budget.bytes(payload.len());
         let Some(mut format) = builder.fit(fits).and_then(|()| builder.str(format)) else {
             return self.left_out();
         };
@@ -245,13 +245,13 @@ impl ProfileMut<'_> {
         self.put(id.and_then(AttributeId::some))
     }
 
-    /// Adds an attribute to the draft, or counts it if it does not fit.
+    /// Adds an attribute to the profile, or counts it if it does not fit.
     fn put(mut self, id: Option<AttributeId>) -> Self {
         let keys = &mut self.keys;
         let Builder { tree, interner, .. } = &mut *self.builder;
-        let draft = self.row.and_then(|row| tree.profiles.get_mut(row));
+        let open = self.row.and_then(|row| tree.profiles.get_mut(row));
         let put =
-            draft.zip(id).map(|(draft, id)| interner.put(&mut draft.profile.attributes, keys, id));
+            open.zip(id).map(|(open, id)| interner.put(&mut open.profile.attributes, keys, id));
         if put.and_then(|put| self.builder.fit(put)).is_some() {
             return self;
         }

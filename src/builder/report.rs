@@ -154,7 +154,7 @@ mod tests {
 
         let stack = dictionary.stack(sample.stack);
         let lines = dictionary.locations().lines(stack[0]);
-        let told: Vec<_> = lines
+        let found: Vec<_> = lines
             .iter()
             .map(|line| {
                 let function = dictionary.function(line.function);
@@ -167,7 +167,10 @@ mod tests {
                 )
             })
             .collect();
-        assert_eq!(told, [("foo::bar", "_ZN3foo3barE", "a.rs", 3), ("main", "main", "main.rs", 9)]);
+        assert_eq!(
+            found,
+            [("foo::bar", "_ZN3foo3barE", "a.rs", 3), ("main", "main", "main.rs", 9)]
+        );
     }
 
     #[test]

@@ -5,9 +5,9 @@ use hashbrown::HashSet;
 
 use crate::builder::builder::Builder;
 use crate::builder::key::Key;
-use crate::builder::lists::Keys;
 use crate::builder::parts::NewEntity;
 use crate::builder::tree::nameless;
+use crate::builder::unique_keys::UniqueKeys;
 use crate::builder::value::{NewValue, StringRef};
 use crate::model::id::{AttributeId, StringId};
 use crate::model::value::KeyValue;
@@ -31,7 +31,7 @@ impl Builder {
         ResourceMut {
             builder: self,
             place,
-            keys: Keys::default(),
+            keys: UniqueKeys::default(),
             panicking: std::thread::panicking(),
         }
     }
@@ -48,7 +48,7 @@ impl Builder {
     pub fn scope(&mut self, name: &str) -> ScopeMut<'_> {
         let name = self.str(name);
         if name.is_none() {
-            self.nowhere();
+            self.leave_resource();
         }
         let place = self.tree.place.zip(name).map(|(row, name)| {
             let of = &self.tree.places[row as usize];
@@ -60,7 +60,7 @@ impl Builder {
         ScopeMut {
             builder: self,
             place,
-            keys: Keys::default(),
+            keys: UniqueKeys::default(),
             panicking: std::thread::panicking(),
         }
     }
@@ -83,7 +83,7 @@ impl Builder {
     }
 
     /// Leaves the current resource and scope, because the declared one does not fit. Later profiles have no place.
-    fn nowhere(&mut self) {
+    fn leave_resource(&mut self) {
         self.tree.place = None;
         self.dropped.others += 1;
     }
@@ -91,7 +91,7 @@ impl Builder {
     /// Adds a pair to a resource or scope. `None` if it does not fit.
     fn put_pair(
         &mut self,
-        (list, keys): (&mut Vec<KeyValue>, &mut Keys),
+        (list, keys): (&mut Vec<KeyValue>, &mut UniqueKeys),
         key: &StringRef<'_>,
         value: &NewValue<'_>,
     ) -> Option<()> {
@@ -104,7 +104,7 @@ impl Builder {
     /// Like [`put_pair`](Self::put_pair), with the key of an attribute. Attributes with a unit do not fit.
     fn put_attribute(
         &mut self,
-        (list, keys): (&mut Vec<KeyValue>, &mut Keys),
+        (list, keys): (&mut Vec<KeyValue>, &mut UniqueKeys),
         key: Key<AttributeId>,
     ) -> Option<()> {
         let id = self.generation.id(key)?;
@@ -157,7 +157,7 @@ pub struct ResourceMut<'a> {
     /// The resource with a nameless scope. `None` after the declaration.
     place: Option<ResourceProfiles>,
     /// Index of its attributes.
-    keys: Keys,
+    keys: UniqueKeys,
     /// Whether the thread was already panicking when the declaration began.
     panicking: bool,
 }
@@ -178,7 +178,7 @@ pub struct ScopeMut<'a> {
     /// The resource and the scope. `None` after the declaration, or if the resource did not fit.
     place: Option<ResourceProfiles>,
     /// Index of its attributes.
-    keys: Keys,
+    keys: UniqueKeys,
     /// Whether the thread was already panicking when the declaration began.
     panicking: bool,
 }
@@ -236,7 +236,7 @@ macro_rules! described {
                     (Some(place), Some(text)) => set(place, text),
                     (Some(_), None) => {
                         self.place = None;
-                        self.builder.nowhere();
+                        self.builder.leave_resource();
                     }
                     (None, _) => {}
                 }
@@ -246,7 +246,7 @@ macro_rules! described {
             /// Runs `put` on the attributes, and counts the attribute if it does not fit.
             fn put(
                 mut self,
-                put: impl FnOnce(&mut Builder, (&mut Vec<KeyValue>, &mut Keys)) -> Option<()>,
+                put: impl FnOnce(&mut Builder, (&mut Vec<KeyValue>, &mut UniqueKeys)) -> Option<()>,
             ) -> Self {
                 let Some($place) = &mut self.place else {
                     self.builder.dropped.attributes += 1;
@@ -264,9 +264,9 @@ macro_rules! described {
             /// Makes the declaration the current one. Returns its row, if it fits.
             fn name(&mut self) -> Option<u32> {
                 let mut place = self.place.take()?;
-                settle(&mut place.resource);
+                normalize_entities(&mut place.resource);
                 let Builder { tree, interner, .. } = &mut *self.builder;
-                let row = tree.place_row(place, &mut interner.room);
+                let row = tree.place_row(place, &mut interner.budget);
                 self.builder.tree.place = self.builder.fit(row);
                 self.builder.tree.place
             }
@@ -327,20 +327,20 @@ impl Builder {
 
 /// Removes keys that the resource lacks or that an entity repeats, then repeated entities and those without a type
 /// or an identifying key.
-fn settle(resource: &mut Resource) {
+fn normalize_entities(resource: &mut Resource) {
     let Resource { attributes, entity_refs, .. } = resource;
     if entity_refs.is_empty() {
         return;
     }
     let all: HashSet<StringId, RandomState> = attributes.iter().map(|pair| pair.key).collect();
-    let mut met = HashSet::<EntityRef, RandomState>::default();
+    let mut seen = HashSet::<EntityRef, RandomState>::default();
     for mut entity in std::mem::take(entity_refs) {
-        let mut seen = HashSet::<StringId, RandomState>::default();
+        let mut keys_seen = HashSet::<StringId, RandomState>::default();
         for keys in [&mut entity.id_keys, &mut entity.description_keys] {
-            keys.retain(|key| all.contains(key) && seen.insert(*key));
+            keys.retain(|key| all.contains(key) && keys_seen.insert(*key));
         }
         let is_one = entity.entity_type != StringId::NONE && !entity.id_keys.is_empty();
-        if is_one && met.insert(entity.clone()) {
+        if is_one && seen.insert(entity.clone()) {
             entity_refs.push(entity);
         }
     }

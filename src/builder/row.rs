@@ -2,7 +2,7 @@
 
 use std::hash::Hash;
 
-use crate::builder::room::{Full, Room, at_most, column, heap_bytes};
+use crate::builder::budget::{BuilderBudget, Full, at_most, column, heap_bytes};
 use crate::builder::seed::Seed;
 use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Link, Mapping};
 use crate::model::id::{
@@ -24,7 +24,7 @@ pub(crate) trait Row: Hash + Sized {
     fn is_at(&self, id: Self::Id, dictionary: &Dictionary) -> bool;
 
     /// Appends the row to its table. Checks all limits first, so that a row that does not fit changes nothing.
-    fn add(self, dictionary: &mut Dictionary, room: &mut Room) -> Result<(), Full>;
+    fn add(self, dictionary: &mut Dictionary, budget: &mut BuilderBudget) -> Result<(), Full>;
 }
 
 /// A string that may not be UTF-8. Rows compare the original bytes, so that different invalid strings with equal
@@ -42,9 +42,9 @@ impl Row for &[u8] {
         dictionary.strings.bytes(id) == *self
     }
 
-    fn add(self, dictionary: &mut Dictionary, room: &mut Room) -> Result<(), Full> {
+    fn add(self, dictionary: &mut Dictionary, budget: &mut BuilderBudget) -> Result<(), Full> {
         let strings = &mut dictionary.strings;
-        room.string(strings.len(), strings.text_len(), self.len())?;
+        budget.string(strings.len(), strings.text_len(), self.len())?;
         strings.push_bytes(self);
         Ok(())
     }
@@ -60,9 +60,9 @@ macro_rules! plain {
                 dictionary.$table[id.row()] == *self
             }
 
-            fn add(self, dictionary: &mut Dictionary, room: &mut Room) -> Result<(), Full> {
+            fn add(self, dictionary: &mut Dictionary, budget: &mut BuilderBudget) -> Result<(), Full> {
                 let $of = &self;
-                room.row(dictionary.$table.len(), size_of::<Self>() + $heap)?;
+                budget.row(dictionary.$table.len(), size_of::<Self>() + $heap)?;
                 dictionary.$table.push(self);
                 Ok(())
             }
@@ -85,10 +85,10 @@ impl Row for (Mapping, &[AttributeId]) {
         table.rows[id.row()] == self.0 && table.attributes(id) == self.1
     }
 
-    fn add(self, dictionary: &mut Dictionary, room: &mut Room) -> Result<(), Full> {
+    fn add(self, dictionary: &mut Dictionary, budget: &mut BuilderBudget) -> Result<(), Full> {
         let ((mapping, attributes), table) = (self, &mut dictionary.mappings);
         column(table.attributes.items.len(), attributes.len())?;
-        room.row(table.rows.len(), size_of::<Mapping>() + size_of_val(attributes))?;
+        budget.row(table.rows.len(), size_of::<Mapping>() + size_of_val(attributes))?;
         table.attributes.push_at(table.rows.len(), attributes);
         table.rows.push(mapping);
         Ok(())
@@ -97,7 +97,7 @@ impl Row for (Mapping, &[AttributeId]) {
 
 /// A location whose lines and attributes are borrowed; they are copied only into a new row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Hash)]
-pub(crate) struct Spot<'a> {
+pub(crate) struct BorrowedLocation<'a> {
     /// NONE if the binary is unknown.
     pub(crate) mapping: MappingId,
     pub(crate) address: u64,
@@ -106,7 +106,7 @@ pub(crate) struct Spot<'a> {
     pub(crate) attributes: &'a [AttributeId],
 }
 
-impl Row for Spot<'_> {
+impl Row for BorrowedLocation<'_> {
     type Id = LocationId;
 
     fn is_at(&self, id: LocationId, dictionary: &Dictionary) -> bool {
@@ -117,14 +117,18 @@ impl Row for Spot<'_> {
             && table.attributes(id) == self.attributes
     }
 
-    fn add(self, dictionary: &mut Dictionary, room: &mut Room) -> Result<(), Full> {
+    fn add(self, dictionary: &mut Dictionary, budget: &mut BuilderBudget) -> Result<(), Full> {
         let (Self { mapping, address, lines, attributes }, table) =
             (self, &mut dictionary.locations);
         let row = table.len();
-        at_most("max_lines_per_location", room.limits.max_lines_per_location, lines.len() as u64)?;
+        at_most(
+            "max_lines_per_location",
+            budget.limits.max_lines_per_location,
+            lines.len() as u64,
+        )?;
         column(table.lines.items.len(), lines.len())?;
         column(table.attributes.items.len(), attributes.len())?;
-        room.row(row, 20 + size_of_val(lines) + size_of_val(attributes))?;
+        budget.row(row, 20 + size_of_val(lines) + size_of_val(attributes))?;
         table.mappings.push(mapping);
         table.addresses.push(address);
         table.lines.push_at(row, lines);
@@ -150,11 +154,11 @@ impl Row for &[LocationId] {
         there.len() == self.len() && there.iter().zip(*self).fold(0, differ) == 0
     }
 
-    fn add(self, dictionary: &mut Dictionary, room: &mut Room) -> Result<(), Full> {
+    fn add(self, dictionary: &mut Dictionary, budget: &mut BuilderBudget) -> Result<(), Full> {
         let stacks = &mut dictionary.stacks;
-        room.stack(self.len())?;
+        budget.stack(self.len())?;
         column(stacks.items.len(), self.len())?;
-        room.row(stacks.len(), size_of_val(self) + size_of::<u32>())?;
+        budget.row(stacks.len(), size_of_val(self) + size_of::<u32>())?;
         stacks.push(self);
         Ok(())
     }

@@ -1,13 +1,13 @@
 //! Adds samples to profiles.
 
+use crate::builder::budget::Full;
 use crate::builder::builder::Builder;
 use crate::builder::key::Key;
 use crate::builder::number::{Nanos, SampleValue};
 use crate::builder::pending::Pending;
-use crate::builder::room::Full;
 use crate::builder::samples::{Identity, Measured};
 use crate::builder::stack::IntoStack;
-use crate::builder::tree::Draft;
+use crate::builder::tree::OpenProfile;
 use crate::builder::upscaling::Upscaling;
 use crate::builder::value::{StringRef, ValueAndUnit};
 use crate::model::id::{AttributeId, LinkId};
@@ -76,17 +76,17 @@ impl Builder {
         let Self { interner, tree, generation, pending, samples, dropped, .. } = self;
         let finished = std::thread::panicking() == pending.panicking;
         let profile = tree.profile_row(pending.profile).filter(|_| finished);
-        let draft = profile.and_then(|row| tree.profiles.get_mut(row));
-        let recorded = draft.zip(generation.id(pending.stack)).map(|(draft, stack)| {
-            let Draft { profile, lanes, dropped_attributes, .. } = draft;
+        let open = profile.and_then(|row| tree.profiles.get_mut(row));
+        let recorded = open.zip(generation.id(pending.stack)).map(|(open, stack)| {
+            let OpenProfile { profile, shapes, dropped_attributes, .. } = open;
             *dropped_attributes = dropped_attributes.saturating_add(pending.dropped);
             let columns = profile.sample_types.len();
-            pending.settle(columns, &mut dropped.values);
+            pending.normalize(columns, &mut dropped.values);
             let Pending { attributes, values, times, corrections, link, .. } = pending;
             let identity = Identity { stack, attributes, link: *link };
             let measured = Measured { values, corrections, times };
-            let lane = &mut lanes[measured.shape() as usize];
-            lane.record(interner, samples, identity, &measured, columns)
+            let of_shape = &mut shapes[measured.shape() as usize];
+            of_shape.record(interner, samples, identity, &measured, columns)
         });
         self.count(recorded);
     }
@@ -99,10 +99,10 @@ impl Builder {
         measured: &Measured<'_>,
     ) {
         let Self { interner, tree, samples, .. } = self;
-        let recorded = tree.profiles.get_mut(profile).map(|draft| {
-            let lane = &mut draft.lanes[measured.shape() as usize];
-            let columns = draft.profile.sample_types.len();
-            lane.record(interner, samples, identity, measured, columns)
+        let recorded = tree.profiles.get_mut(profile).map(|open| {
+            let of_shape = &mut open.shapes[measured.shape() as usize];
+            let columns = open.profile.sample_types.len();
+            of_shape.record(interner, samples, identity, measured, columns)
         });
         self.count(recorded);
     }

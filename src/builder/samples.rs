@@ -1,18 +1,18 @@
 //! Deduplicates samples by identity: equal ones become one.
 //!
-//! A lane holds the samples of one shape. A profile has three lanes, of which it usually uses one. A hash table
+//! [`SampleColumns`] holds the samples of one shape. A profile has three of them, of which it usually uses one. A hash table
 //! over the columns themselves finds a sample by its identity, so a repeated sample takes no memory.
 //!
 //! ```text
-//! lane of totals    stacks, attributes, links │ values, added up in place
-//! lane of events    stacks, attributes, links │ ticks (sample, time), in order of arrival
-//! lane of series    as events, and the values of each tick, end to end ─ deal ─► rows of times and values
+//! totals    stacks, attributes, links │ values, added up in place
+//! events    stacks, attributes, links │ ticks (sample, time), in order of arrival
+//! series    as events, and the values of each tick, end to end ─ group ─► rows of times and values
 //! ```
 
 use std::hash::Hasher;
 
+use crate::builder::budget::{BuilderBudget, Full, column};
 use crate::builder::interner::Interner;
-use crate::builder::room::{Full, Room, column};
 use crate::builder::seed::{Seed, write_ids};
 use crate::model::id::{AttributeId, LinkId, StackId};
 use crate::model::ragged::Ragged;
@@ -59,7 +59,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// All shapes. Their discriminants index the lanes of a draft.
+    /// All shapes. Their discriminants index `OpenProfile::shapes`.
     pub(crate) const ALL: [Self; 3] = [Self::Totals, Self::Events, Self::Series];
 }
 
@@ -78,9 +78,9 @@ impl Measured<'_> {
 /// The samples of one shape in one profile.
 ///
 /// Totals are added up in the columns of the model. Timestamps arrive for samples in any order, so they are
-/// appended to one list, and [`deal`](Self::deal) sorts them by sample at the end.
+/// appended to one list, and [`group_timestamps`](Self::group_timestamps) sorts them by sample at the end.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Lane {
+pub(crate) struct SampleColumns {
     pub(crate) samples: Samples,
     /// Rows by their identity.
     index: RowIndex,
@@ -103,7 +103,7 @@ struct Tick {
     unix_nano: u64,
 }
 
-impl Lane {
+impl SampleColumns {
     /// Removes all samples but keeps the allocations.
     pub(crate) fn clear(&mut self) {
         let Samples { stacks, links, attributes, values, timestamps, stacktrace_ids } =
@@ -139,16 +139,16 @@ impl Lane {
         measured: &Measured<'_>,
         columns: usize,
     ) -> Result<(), Full> {
-        let Interner { room, seed, .. } = interner;
+        let Interner { budget, seed, .. } = interner;
         let copies = if measured.times.is_empty() { 0 } else { columns.saturating_sub(1) };
         let hash = identity_hash(seed, identity);
         let is_it = |row: u32| Identity::of(&self.samples, row as usize) == identity;
         let found = self.index.find(hash, is_it);
-        // Charge first, so that an error leaves the lane unchanged.
-        self.make_room(room, found, measured, copies)?;
+        // Charge first, so that an error leaves the columns unchanged.
+        self.charge_occurrence(budget, found, measured, copies)?;
         let row = match found {
             Some(row) => row,
-            None => self.add(room, rows, hash, identity, [measured.values.len(), copies])?,
+            None => self.add(budget, rows, hash, identity, [measured.values.len(), copies])?,
         };
         match measured.times {
             [] => self.add_totals(row, measured),
@@ -161,7 +161,7 @@ impl Lane {
     #[cold]
     fn add(
         &mut self,
-        room: &mut Room,
+        budget: &mut BuilderBudget,
         rows: &mut usize,
         hash: u64,
         identity: Identity<'_>,
@@ -170,7 +170,7 @@ impl Lane {
         column(self.samples.attributes.items.len(), identity.attributes.len())?;
         column(self.samples.values.items.len(), values)?;
         let ids = 3 * size_of::<u32>() + size_of_val(identity.attributes);
-        room.sample(*rows, ids * (1 + copies) + values * size_of::<i64>())?;
+        budget.sample(*rows, ids * (1 + copies) + values * size_of::<i64>())?;
         *rows += 1;
         let row = self.samples.push(identity.stack, identity.attributes, identity.link) as u32;
         self.index.add(hash, row);
@@ -180,9 +180,9 @@ impl Lane {
     /// Charges the memory that an occurrence adds to its sample, apart from the sample itself. Each copy of the
     /// sample has one timestamp and value.
     #[inline]
-    fn make_room(
+    fn charge_occurrence(
         &self,
-        room: &mut Room,
+        budget: &mut BuilderBudget,
         row: Option<u32>,
         &Measured { values, corrections, times }: &Measured<'_>,
         copies: usize,
@@ -191,14 +191,14 @@ impl Lane {
             column(self.ticks.len(), times.len())?;
             column(self.tick_values.len(), times.len().saturating_mul(values.len()))?;
             let copied = copies * (size_of::<u64>() + values.len().min(1) * size_of::<i64>());
-            return room.bytes(times.len() * (size_of::<Tick>() + size_of_val(values) + copied));
+            return budget.bytes(times.len() * (size_of::<Tick>() + size_of_val(values) + copied));
         }
         if corrections.is_empty() {
             return Ok(());
         }
         let row = row.map_or(self.samples.stacks.len(), |row| row as usize);
         let more = ((row + 1) * corrections.len()).saturating_sub(self.corrections.len());
-        room.bytes(more * size_of::<f64>())
+        budget.bytes(more * size_of::<f64>())
     }
 
     /// Adds values to the totals of a sample.
@@ -261,7 +261,7 @@ impl Lane {
     /// `column`. Each timestamp has `columns` values.
     ///
     /// Takes linear time, apart from sorting ticks that arrived out of order.
-    pub(crate) fn deal(&mut self, columns: usize, column: usize) {
+    pub(crate) fn group_timestamps(&mut self, columns: usize, column: usize) {
         let order = self.order();
         let Samples { stacks, timestamps, values, .. } = &mut self.samples;
         timestamps.clear();
@@ -275,7 +275,7 @@ impl Lane {
             timestamps.end_row();
             values.end_row();
         }
-        // A lane of events has no values.
+        // Events have no values.
         if values.items.is_empty() {
             values.clear();
         }

@@ -216,7 +216,7 @@ impl Builder {
         order: Order,
         mut key: impl FnMut(&mut Self, F) -> Key<LocationId>,
     ) -> Key<StackId> {
-        let (generation, most) = (self.generation.same(), self.interner.room.max_stack_depth());
+        let (generation, most) = (self.generation.same(), self.interner.budget.max_stack_depth());
         // Taken out of the builder, because `key` borrows it.
         let mut locations = std::mem::take(&mut self.locations);
         locations.clear();
@@ -247,7 +247,7 @@ impl Builder {
     /// are neither among the `own` ones nor NONE.
     #[cold]
     fn stack_of_some(&mut self, locations: &mut Vec<LocationId>, own: usize) -> Option<StackId> {
-        let fits = self.interner.room.stack(locations.len());
+        let fits = self.interner.budget.stack(locations.len());
         self.fit(fits)?;
         locations.retain(|id| *id != LocationId::NONE);
         (own == locations.len()).then(|| self.intern(&locations[..]))?

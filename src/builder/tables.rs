@@ -1,12 +1,12 @@
 //! Adds rows of the dictionary: strings, functions, mappings, locations, links and attributes.
 
+use crate::builder::budget::at_most;
 use crate::builder::builder::Builder;
 use crate::builder::key::Key;
-use crate::builder::lists::Keys;
 use crate::builder::parts::{NewFunction, NewLocation, NewMapping};
-use crate::builder::room::at_most;
-use crate::builder::row::Spot;
+use crate::builder::row::BorrowedLocation;
 use crate::builder::stack::IntoFrame;
+use crate::builder::unique_keys::UniqueKeys;
 use crate::builder::value::{NewValue, StringRef, ValueAndUnit};
 use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
 use crate::model::id::{AttributeId, FunctionId, Id, LinkId, LocationId, MappingId, StringId};
@@ -115,11 +115,12 @@ impl Builder {
             }
         }
         let address = new.address;
-        let spot = Spot { mapping, address, lines: &self.lines, attributes: &self.set };
-        if spot == Spot::default() {
+        let location =
+            BorrowedLocation { mapping, address, lines: &self.lines, attributes: &self.set };
+        if location == BorrowedLocation::default() {
             return Some(LocationId::NONE);
         }
-        let id = self.interner.intern(spot);
+        let id = self.interner.intern(location);
         self.fit(id)
     }
 
@@ -218,7 +219,7 @@ impl Builder {
     /// Interns a value in `depth` lists.
     pub(crate) fn value(&mut self, value: &NewValue<'_>, depth: u64) -> Option<Value> {
         // A value has three nested messages, within another three of the payload.
-        let max_nesting = self.interner.room.limits.max_nesting;
+        let max_nesting = self.interner.budget.limits.max_nesting;
         self.fit(at_most("max_nesting", max_nesting, 3 * depth + 4))?;
         Some(match value {
             NewValue::Empty => Value::Empty,
@@ -237,7 +238,7 @@ impl Builder {
 
     /// Interns a list of pairs with unique keys.
     fn key_values(&mut self, pairs: &[(StringRef<'_>, NewValue<'_>)], depth: u64) -> Option<Value> {
-        let (mut list, mut keys) = (Vec::with_capacity(pairs.len()), Keys::default());
+        let (mut list, mut keys) = (Vec::with_capacity(pairs.len()), UniqueKeys::default());
         for (key, value) in pairs {
             let key = self.text(key)?;
             if key == StringId::NONE {
@@ -254,7 +255,7 @@ impl Builder {
     /// Collects the attributes of a mapping or a location in `self.set`: sorted, with unique keys.
     pub(super) fn set(&mut self, frame_type: AttributeId, keys: &[Key<AttributeId>]) {
         self.set.clear();
-        let mut known = Keys::default();
+        let mut known = UniqueKeys::default();
         let generation = self.generation.same();
         let ids = keys.iter().map(|&key| generation.id(key));
         for id in std::iter::once(Some(frame_type)).chain(ids) {

@@ -2,16 +2,16 @@
 //!
 //! ```text
 //! places      0 nameless, 1, 2 …        a resource and one scope of it, found by content: equal declarations are one
-//! profiles    0, 1 …                    each with the row of its place; three lanes of samples
+//! profiles    0, 1 …                    each with the row of its place; samples by shape
 //! ```
 //!
 //! [`finish_interval`](crate::Builder::finish_interval) keeps declarations but not samples. A profile is found by
 //! its place and its sample types without temporality, which a later declaration may set.
 
+use crate::builder::budget::{BuilderBudget, Full};
 use crate::builder::key::{Generation, Key};
 use crate::builder::places::{hash_place, resource_bytes, same_place};
-use crate::builder::room::{Full, Room};
-use crate::builder::samples::Lane;
+use crate::builder::samples::SampleColumns;
 use crate::builder::seed::Seed;
 use crate::model::profile::{Profile, ValueType};
 use crate::model::row_index::RowIndex;
@@ -24,7 +24,7 @@ pub(crate) struct Tree {
     pub(crate) generation: Generation,
     /// Resources with one scope each, without profiles. Row 0 is nameless.
     pub(crate) places: Vec<ResourceProfiles>,
-    pub(crate) profiles: Vec<Draft>,
+    pub(crate) profiles: Vec<OpenProfile>,
     pub(crate) seed: Seed,
     place_index: RowIndex,
     profile_index: RowIndex,
@@ -34,14 +34,14 @@ pub(crate) struct Tree {
 
 /// A profile in progress, and the row of its place.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Draft {
+pub(crate) struct OpenProfile {
     pub(crate) place: u32,
     /// The profile without its samples and their counts.
     pub(crate) profile: Profile,
     /// The number of attributes of samples that did not fit.
     pub(crate) dropped_attributes: u32,
     /// The samples of each [`Shape`](crate::builder::samples::Shape).
-    pub(crate) lanes: [Lane; 3],
+    pub(crate) shapes: [SampleColumns; 3],
 }
 
 impl Default for Tree {
@@ -82,7 +82,7 @@ impl Tree {
     pub(crate) fn place_row(
         &mut self,
         mut new: ResourceProfiles,
-        room: &mut Room,
+        budget: &mut BuilderBudget,
     ) -> Result<u32, Full> {
         new.resource.attributes.sort_unstable_by_key(|pair| pair.key);
         for scope in new.scopes.iter_mut().filter_map(ScopeProfiles::parts_mut) {
@@ -94,7 +94,7 @@ impl Tree {
             return Ok(row);
         }
         let row = self.places.len();
-        room.row(row, resource_bytes(&new))?;
+        budget.row(row, resource_bytes(&new))?;
         self.place_index.add(hash, row as u32);
         self.places.push(new);
         Ok(row as u32)
@@ -106,16 +106,16 @@ impl Tree {
     /// # Errors
     ///
     /// `Full`; the profile is not declared.
-    pub(crate) fn draft_row(
+    pub(crate) fn open_profile(
         &mut self,
         place: u32,
         types: &[ValueType],
-        room: &mut Room,
+        budget: &mut BuilderBudget,
     ) -> Result<usize, Full> {
         let hash = profile_hash(&self.seed, place, types);
         let is_it = |row: u32| {
-            let draft = &self.profiles[row as usize];
-            draft.place == place && agree(&draft.profile.sample_types, types)
+            let open = &self.profiles[row as usize];
+            open.place == place && agree(&open.profile.sample_types, types)
         };
         if let Some(row) = self.profile_index.find(hash, is_it) {
             let row = row as usize;
@@ -127,11 +127,11 @@ impl Tree {
         }
         let mut profile = Profile::default();
         profile.sample_types = types.to_vec();
-        let draft = Draft { place, profile, ..Draft::default() };
+        let open = OpenProfile { place, profile, ..OpenProfile::default() };
         let row = self.profiles.len();
-        room.row(row + 1, draft.bytes())?;
+        budget.row(row + 1, open.bytes())?;
         self.profile_index.add(hash, row as u32);
-        self.profiles.push(draft);
+        self.profiles.push(open);
         Ok(row)
     }
 
@@ -142,15 +142,15 @@ impl Tree {
         for (place, row) in self.places.iter().zip(0..) {
             self.place_index.add(hash_place(&self.seed, place), row);
         }
-        for (draft, row) in self.profiles.iter().zip(0..) {
-            let hash = profile_hash(&self.seed, draft.place, &draft.profile.sample_types);
+        for (open, row) in self.profiles.iter().zip(0..) {
+            let hash = profile_hash(&self.seed, open.place, &open.profile.sample_types);
             self.profile_index.add(hash, row);
         }
     }
 
     /// Iterates over the memory sizes of the declarations in bytes.
     pub(crate) fn bytes(&self) -> impl Iterator<Item = usize> {
-        self.places.iter().map(resource_bytes).chain(self.profiles.iter().map(Draft::bytes))
+        self.places.iter().map(resource_bytes).chain(self.profiles.iter().map(OpenProfile::bytes))
     }
 }
 
@@ -170,8 +170,8 @@ fn profile_hash(seed: &Seed, place: u32, types: &[ValueType]) -> u64 {
     seed.of(&(place, names))
 }
 
-impl Draft {
-    /// Returns the memory of the draft in bytes, without its samples.
+impl OpenProfile {
+    /// Returns the memory of the profile in bytes, without its samples.
     fn bytes(&self) -> usize {
         size_of_val(self) + self.profile.owned_bytes()
     }

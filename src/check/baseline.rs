@@ -12,8 +12,8 @@ use std::fmt;
 
 use super::report::Report;
 use crate::error::{Error, Result};
+use crate::format::json::lexer::Lexer;
 use crate::format::json::object::{List, int, pick, string, write_string};
-use crate::format::json::text::Text;
 use crate::limits::Limits;
 
 /// The form of the document. Keys are only ever added to it.
@@ -64,7 +64,7 @@ impl Baseline {
     fn entries(json: &[u8]) -> Result<Self> {
         let depth = Limits::default().max_nesting;
         let mut baseline = Self::default();
-        let [schema, findings] = pick(&mut Text::new(json)?, ["schema", "findings"], depth)?;
+        let [schema, findings] = pick(&mut Lexer::new(json)?, ["schema", "findings"], depth)?;
         let is_baseline = string(schema, "a schema")? == SCHEMA;
         let Some(findings) = findings.filter(|_| is_baseline) else {
             return Err(Error::malformed(format!("not a baseline: its schema is not {SCHEMA:?}")));

@@ -21,9 +21,9 @@ use crate::error::{Error, Severity};
 use crate::format::detect::{
     Certainty, Depth, Detected, detect_payload, is_legacy_cpu, is_legacy_java_cpu,
 };
-use crate::format::intake::{Intake, Policy};
 use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
+use crate::format::read_context::{Policy, ReadContext};
 use crate::format::{Encoding, Format};
 use crate::limits::Limits;
 use crate::schema::Version;
@@ -199,8 +199,8 @@ fn begins(payload: &[u8], version: Version) -> bool {
 ///
 /// Defects are repaired on the way, as only the size matters.
 pub(super) fn length_as_newest(payload: &[u8], format: Format, limits: &Limits) -> Option<usize> {
-    let mut intake = Intake::new(*limits, Policy::Repair, payload.len());
-    let profiles = format.read(payload, &mut intake).ok()?;
+    let mut context = ReadContext::new(*limits, Policy::Repair, payload.len());
+    let profiles = format.read(payload, &mut context).ok()?;
     let options = WriteOptions::default().max_output_bytes(limits.max_output_bytes);
     let payloads =
         Format::OTLP.write(&profiles, &options, &mut Losses::default(), Vec::new()).ok()?;

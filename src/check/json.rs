@@ -15,10 +15,10 @@ use super::findings::{Findings, Position, Shown, Step};
 use super::identify::{answer, detect};
 use super::reader_errors;
 use crate::error;
-use crate::format::intake::{Intake, Policy};
 use crate::format::json;
-use crate::format::json::names::camel;
-use crate::format::json::odd::{Odd, What};
+use crate::format::json::deviation::{Deviation, DeviationKind};
+use crate::format::json::names::lower_camel_case;
+use crate::format::read_context::{Policy, ReadContext};
 
 impl Checking<'_> {
     /// Checks a text of OTLP/JSON, and adds the line and the column to each finding that has a byte.
@@ -50,11 +50,11 @@ impl Checking<'_> {
     /// It is made into bytes of the version that its names are of, and those are checked as any
     /// others.
     fn json_text(&mut self, text: &[u8]) {
-        let intake = Intake::new(self.options.limits, Policy::Refuse, text.len());
+        let context = ReadContext::new(self.options.limits, Policy::Refuse, text.len());
         let mut own = self.findings.another();
-        let made = json::to_bytes(text, &intake, &mut |found| odd(&mut own, text, &found));
+        let made = json::to_bytes(text, &context, &mut |found| odd(&mut own, text, &found));
         match made {
-            Err(_) if json::is_response(text, intake.limits()) => self.json_response(text),
+            Err(_) if json::is_response(text, context.limits()) => self.json_response(text),
             Ok((format, payload)) => {
                 let mut found = self.walk(&payload, format);
                 // How its numbers are written is this crate's doing, and what comes twice was told of the text.
@@ -73,9 +73,9 @@ impl Checking<'_> {
 
     /// Checks what a receiver answered in JSON.
     fn json_response(&mut self, text: &[u8]) {
-        let intake = Intake::new(self.options.limits, Policy::Refuse, text.len());
+        let context = ReadContext::new(self.options.limits, Policy::Refuse, text.len());
         let own = &mut self.findings;
-        let made = json::response_to_bytes(text, intake, &mut |found| odd(own, text, &found));
+        let made = json::response_to_bytes(text, context, &mut |found| odd(own, text, &found));
         match made.map_err(|error| error.located(text)) {
             Ok(bytes) => {
                 let (rejected, message) = answer(&bytes).unwrap_or_default();
@@ -111,26 +111,31 @@ impl Checking<'_> {
 /// counted in bytes by their number.
 ///
 /// Which it is, is known to 64 bits: what has equal ones is counted together, and nothing else follows from it.
-fn odd(findings: &mut Findings, text: &[u8], odd: &Odd<'_>) {
-    let (rule, bound): (_, Cow<'_, str>) = match odd.what {
-        What::Unknown => (&OP1019, "".into()),
-        What::Twice => (&OP1021, "".into()),
-        What::OtherCase => (&OP1023, "".into()),
-        What::OriginalName => (&OP1031, camel(odd.found).map(char::from).collect()),
-        What::EnumText => (&OP1032, "a number".into()),
-        What::Base64Id => (&OP1033, "hexadecimal digits".into()),
+fn odd(findings: &mut Findings, text: &[u8], deviation: &Deviation<'_>) {
+    let (rule, bound): (_, Cow<'_, str>) = match deviation.kind {
+        DeviationKind::Unknown => (&OP1019, "".into()),
+        DeviationKind::DuplicateKey => (&OP1021, "".into()),
+        DeviationKind::OtherCase => (&OP1023, "".into()),
+        DeviationKind::OriginalName => {
+            (&OP1031, lower_camel_case(deviation.found).map(char::from).collect())
+        }
+        DeviationKind::EnumText => (&OP1032, "a number".into()),
+        DeviationKind::Base64Id => (&OP1033, "hexadecimal digits".into()),
     };
-    let kind = xxhash_rust::xxh3::xxh3_128(format!("{}.{}", odd.message, odd.found).as_bytes());
-    let byte = odd.at.as_ptr().addr().wrapping_sub(text.as_ptr().addr());
-    for step in odd.path {
+    let kind = xxhash_rust::xxh3::xxh3_128(
+        format!("{}.{}", deviation.message, deviation.found).as_bytes(),
+    );
+    let byte = deviation.at.as_ptr().addr().wrapping_sub(text.as_ptr().addr());
+    for step in deviation.path {
         match (step, findings.path.last_mut()) {
             (error::Step::Field(name), _) => findings.path.push(Step { name, row: None }),
             (error::Step::Row(row), Some(list)) => list.row = Some(*row as u32),
             _ => {}
         }
     }
-    let noun = if matches!(odd.what, What::OtherCase) { "another member " } else { "" };
-    let found = Shown(odd.found.as_bytes());
+    let noun =
+        if matches!(deviation.kind, DeviationKind::OtherCase) { "another member " } else { "" };
+    let found = Shown(deviation.found.as_bytes());
     findings.report_folded(
         rule,
         kind as u64,

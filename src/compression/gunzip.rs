@@ -84,7 +84,7 @@ impl<'a> Gunzip<'a> {
     /// the file.
     pub(super) fn run(mut self, mut ends: impl FnMut(&[u8], &[u8]) -> bool) -> Result<Inflated> {
         // One allocation suffices for the usual file: its only member declares the size at its end.
-        self.make_room(self.claimed);
+        self.grow(self.claimed);
         let mut members = 0;
         while members == 0 || self.rest.iter().any(|byte| *byte != 0) {
             if !self.rest.starts_with(GZIP) {
@@ -112,18 +112,18 @@ impl<'a> Gunzip<'a> {
         Ok(Inflated { bytes, members, padding: rest.len(), lengths })
     }
 
-    /// Grows `out` to `wanted` bytes plus slack, but never to more than the limit plus slack.
+    /// Grows `out` to `capacity` bytes plus slack, but never to more than the limit plus slack.
     ///
     /// A file that declares too large a size thus costs at most what `max_decompressed_bytes` allows.
-    fn make_room(&mut self, wanted: u64) {
-        let wanted = wanted.min(self.limits.max_decompressed_bytes);
-        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX).saturating_add(SLACK);
+    fn grow(&mut self, capacity: u64) {
+        let capacity = capacity.min(self.limits.max_decompressed_bytes);
+        let capacity = usize::try_from(capacity).unwrap_or(usize::MAX).saturating_add(SLACK);
         if self.out.is_empty() {
             // A zeroed allocation: the system provides zero pages, which are touched only when written.
-            self.out = vec![0; wanted];
+            self.out = vec![0; capacity];
         } else {
-            self.out.reserve_exact(wanted.saturating_sub(self.len));
-            self.out.resize(wanted, 0);
+            self.out.reserve_exact(capacity.saturating_sub(self.len));
+            self.out.resize(capacity, 0);
         }
     }
 
@@ -147,8 +147,8 @@ impl<'a> Gunzip<'a> {
     fn body(&mut self) -> Result<()> {
         loop {
             let (read, written) = (self.state.total_in(), self.state.total_out());
-            let room = self.out.get_mut(self.len..).unwrap_or_default();
-            let result = self.state.decompress(self.rest, room, FlushDecompress::Finish);
+            let spare = self.out.get_mut(self.len..).unwrap_or_default();
+            let result = self.state.decompress(self.rest, spare, FlushDecompress::Finish);
             let read = advance(read, self.state.total_in());
             let written = advance(written, self.state.total_out());
             self.rest = self.rest.get(read..).unwrap_or_default();
@@ -158,7 +158,7 @@ impl<'a> Gunzip<'a> {
                 Err(error) => return Err(corrupt(&error, self.rest)),
                 Ok(Status::StreamEnd) => return Ok(()),
                 Ok(_) if self.len == self.out.len() => {
-                    self.make_room(FIRST.max(self.len as u64 * 2));
+                    self.grow(FIRST.max(self.len as u64 * 2));
                 }
                 // Only without any progress: zlib counts the bytes of a call in 32 bits and may stop early.
                 Ok(_) if read == 0 && written == 0 => {
@@ -181,14 +181,14 @@ impl<'a> Gunzip<'a> {
     }
 }
 
-/// Inflates the first bytes of a file into `room`. Returns how many; fewer if the first member ends or is damaged.
+/// Inflates the first bytes of a file into `spare`. Returns how many; fewer if the first member ends or is damaged.
 ///
 /// Needs neither a window nor a checksum, so that it is cheap enough to run on every file.
-pub(crate) fn some(file: &[u8], room: &mut [u8]) -> usize {
+pub(crate) fn some(file: &[u8], spare: &mut [u8]) -> usize {
     let Ok(body) = header(file) else { return 0 };
     let mut state = Decompress::new(false);
     // A full read reports damage later.
-    let _ = state.decompress(body, room, FlushDecompress::None);
+    let _ = state.decompress(body, spare, FlushDecompress::None);
     advance(0, state.total_out())
 }
 
@@ -541,7 +541,7 @@ mod tests {
             assert!(file.len() < 110_000);
             let limits = Limits::network().max_decompressed_bytes(1_000_000);
             let mut gunzip = Gunzip::new(&file, &limits);
-            gunzip.make_room(gunzip.claimed);
+            gunzip.grow(gunzip.claimed);
             assert_eq!(gunzip.member().unwrap_err().kind(), ErrorKind::Limit);
             assert!(gunzip.out.capacity() <= 1_000_000 + SLACK, "{}", gunzip.out.capacity());
         }

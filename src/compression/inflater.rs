@@ -172,8 +172,8 @@ impl Members {
                 if length == bytes.len() {
                     bytes.resize(LEAST.max(2 * length), 0);
                 }
-                let room = bytes.get_mut(length..).unwrap_or_default();
-                match self.inflate(input, room) {
+                let spare = bytes.get_mut(length..).unwrap_or_default();
+                match self.inflate(input, spare) {
                     Ok(written) => length += written,
                     Err(error) => {
                         bytes.truncate(length);
@@ -230,7 +230,7 @@ impl Members {
                 return Ok(false);
             }
             let left = input.passed - behind + input.pass_all()?;
-            return Err(io::Error::other(gunzip::garbage(left).behind(behind)));
+            return Err(io::Error::other(gunzip::garbage(left).offset_by(behind)));
         }
         self.begun += 1;
         let begun = within("max_gzip_members", self.most, self.begun);
@@ -285,14 +285,14 @@ mod tests {
     /// once.
     #[track_caller]
     fn is_as_damaged(file: &[u8], limits: &Limits) {
-        let said = |error: String| {
+        let with_message = |error: String| {
             let kind = error.split(" (byte").next().unwrap_or_default();
             kind.split(" corrupt: ").next().unwrap_or_default().to_owned()
         };
         let whole = inflate(file, limits).map(|bytes| bytes.into_owned());
-        let whole = whole.map_err(|error| said(error.to_string()));
-        assert_eq!(come(file, magic(file), limits).map_err(said), whole);
-        assert_eq!(come(Slow(file), magic(file), limits).map_err(said), whole);
+        let whole = whole.map_err(|error| with_message(error.to_string()));
+        assert_eq!(come(file, magic(file), limits).map_err(with_message), whole);
+        assert_eq!(come(Slow(file), magic(file), limits).map_err(with_message), whole);
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl<R> Window<R> {
     }
 
     /// Returns the rest of the stream, and drops the window.
-    pub(crate) fn behind(self) -> R {
+    pub(crate) fn into_inner(self) -> R {
         self.input
     }
 
@@ -63,7 +63,7 @@ impl<R> Window<R> {
     /// Converts an error in the bytes of [`rest`](Self::rest) to an [`io::Error`] with an offset in the stream.
     #[cold]
     pub(crate) fn failed(&self, error: Error) -> io::Error {
-        io::Error::other(error.located(self.rest()).behind(self.passed))
+        io::Error::other(error.located(self.rest()).offset_by(self.passed))
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) fn inflate(file: &[u8], limits: &Limits) -> Result<(Vec<u8>, u64)> {
     let most = limits.max_decompressed_bytes;
     // Trust the declared size up to the allocation that a file of unknown size would get.
     let believed = claimed.min(FIRST.max(MAX_BELIEVED.saturating_mul(file.len() as u64)));
-    let mut inflated = Vec::with_capacity(room(believed.min(most)));
+    let mut inflated = Vec::with_capacity(capacity(believed.min(most)));
     let mut frames = 0;
     while input.pos() < file.len() || frames == 0 {
         let rest = file.get(input.pos()..).unwrap_or_default();
@@ -57,7 +57,7 @@ const FIRST: u64 = 64 << 10;
 const MAX_BELIEVED: u64 = 64;
 
 /// Returns the capacity for `bytes` bytes plus one, so that a full buffer means that there is more data.
-fn room(bytes: u64) -> usize {
+fn capacity(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX).saturating_add(1)
 }
 
@@ -70,8 +70,8 @@ fn decoder(limits: &Limits) -> io::Result<Decoder<'static>> {
 
 /// Returns the largest permitted window as a power of two: no larger than the permitted output.
 fn window(limits: &Limits) -> u32 {
-    let wanted = limits.max_decompressed_bytes.max(1).ilog2() + 1;
-    wanted.clamp(*WINDOWS.start(), *WINDOWS.end())
+    let window_log = limits.max_decompressed_bytes.max(1).ilog2() + 1;
+    window_log.clamp(*WINDOWS.start(), *WINDOWS.end())
 }
 
 /// Returns whether a frame is skippable. Such frames contain metadata, for example the table of a seekable file.

@@ -12,10 +12,10 @@
 use hashbrown::HashMap;
 
 use crate::builder::interner::Interner;
-use crate::builder::row::Spot;
+use crate::builder::row::BorrowedLocation;
 use crate::builder::samples::{Identity, identity_hash};
 use crate::error::{Error, Result};
-use crate::format::intake::Intake;
+use crate::format::read_context::ReadContext;
 use crate::limits::{Limits, within};
 use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
 use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StackId, StringId};
@@ -38,7 +38,7 @@ pub(crate) struct Assembly {
 
 /// A function at a source position, as text formats name it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Named<'a> {
+pub(crate) struct FrameName<'a> {
     pub(crate) name: &'a [u8],
     pub(crate) file: &'a [u8],
     /// The line, counted from 1; 0 if unknown. The column is the same.
@@ -47,18 +47,18 @@ pub(crate) struct Named<'a> {
 }
 
 impl Assembly {
-    pub(crate) fn new(intake: &Intake) -> Self {
-        // `settle` charges the budget, so the interner itself has no limit.
-        let limits = Limits { max_owned_bytes: u64::MAX, ..*intake.limits() };
+    pub(crate) fn new(cx: &ReadContext) -> Self {
+        // `charge` charges the budget, so the interner itself has no limit.
+        let limits = Limits { max_owned_bytes: u64::MAX, ..*cx.limits() };
         Self { interner: Interner::new(limits), spent: 0, samples: 0 }
     }
 
     /// Charges the budget for the growth of the tables since the last call.
-    pub(crate) fn settle(&mut self, intake: &mut Intake) -> Result<()> {
-        let spent = self.interner.room.spent();
+    pub(crate) fn charge(&mut self, cx: &mut ReadContext) -> Result<()> {
+        let spent = self.interner.budget.spent();
         let grown = usize::try_from(spent - self.spent).unwrap_or(usize::MAX);
         self.spent = spent;
-        if grown == 0 { Ok(()) } else { intake.budget.take::<u8>(grown) }
+        if grown == 0 { Ok(()) } else { cx.budget.charge::<u8>(grown) }
     }
 
     /// Interns a string that may not be UTF-8.
@@ -67,12 +67,15 @@ impl Assembly {
     }
 
     /// Builds a line of a function. The function is row 0 if name and file are unknown.
-    pub(crate) fn line(&mut self, named: &Named) -> Result<Line> {
+    pub(crate) fn line(&mut self, named: &FrameName) -> Result<Line> {
         let name = self.text(named.name)?;
         // addr2line and similar tools print these if file and line are unknown.
         let is_unknown = matches!(named.file, b"??" | b"?");
-        let named =
-            if is_unknown { &Named { name: named.name, ..Named::default() } } else { named };
+        let named = if is_unknown {
+            &FrameName { name: named.name, ..FrameName::default() }
+        } else {
+            named
+        };
         let filename = self.text(named.file)?;
         let function = Function { name, filename, ..Function::default() };
         let function = self.interner.intern(function)?;
@@ -92,8 +95,9 @@ impl Assembly {
             frame_type => Some(self.text_attribute(PROFILE_FRAME_TYPE, frame_type)?),
         };
         let (mapping, address) = place;
-        let spot = Spot { mapping, address, lines, attributes: frame_type.as_slice() };
-        Ok(self.interner.intern(spot)?)
+        let location =
+            BorrowedLocation { mapping, address, lines, attributes: frame_type.as_slice() };
+        Ok(self.interner.intern(location)?)
     }
 
     /// Interns a mapping without attributes.
@@ -135,7 +139,7 @@ impl Assembly {
     /// Adds a sample. If the profile already has an equal sample, and samples of this profile are added up,
     /// adds the values to it.
     ///
-    /// Samples with timestamps are never added up here: [`gathered`] merges those.
+    /// Samples with timestamps are never added up here: [`merge_samples`] merges those.
     ///
     /// # Errors
     ///
@@ -146,7 +150,7 @@ impl Assembly {
         rows: &mut Rows,
         identity: Identity<'_>,
         (values, times): (&[i64], &[u64]),
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
         let hash = identity_hash(&self.interner.seed, identity);
         if times.is_empty()
@@ -154,9 +158,9 @@ impl Assembly {
         {
             return rows.add_to(row as usize, values);
         }
-        within("max_samples", intake.limits().max_samples, self.samples as u64 + 1)?;
+        within("max_samples", cx.limits().max_samples, self.samples as u64 + 1)?;
         let bytes = size_of_val(identity.attributes) + size_of_val(values) + size_of_val(times);
-        intake.budget.take::<u8>(bytes + 40)?;
+        cx.budget.charge::<u8>(bytes + 40)?;
         self.samples += 1;
         rows.push(hash, identity, values, times);
         Ok(())
@@ -165,7 +169,7 @@ impl Assembly {
     /// Returns the profiles of the given resources. Resources without profiles are dropped.
     ///
     /// Samples keep the order of the text, so that users find their lines again.
-    pub(crate) fn finish(self, groups: Vec<Group>) -> Profiles {
+    pub(crate) fn finish(self, groups: Vec<ResourceGroup>) -> Profiles {
         let mut resources: Vec<ResourceProfiles> = Vec::new();
         for group in groups {
             if group.profiles.is_empty() {
@@ -187,16 +191,16 @@ impl Assembly {
 ///
 /// Merged samples are in the order of their first occurrence. Values and timestamps are appended in the order
 /// of the samples.
-pub(crate) fn gathered(samples: &Samples) -> Samples {
-    let mut met = Met::default();
+pub(crate) fn merge_samples(samples: &Samples) -> Samples {
+    let mut numbering = Numbering::default();
     let number = |row: usize| {
         let is_timed = !samples.timestamps.row(row).is_empty();
         let identity = (samples.stacks[row], samples.attributes.row(row), samples.link(row));
-        (met.number((identity, is_timed)).0, row)
+        (numbering.number((identity, is_timed)).0, row)
     };
     let mut rows: Vec<(usize, usize)> = (0..samples.len()).map(number).collect();
     rows.sort_unstable();
-    let mut gathered = Samples::default();
+    let mut merged = Samples::default();
     let (mut values, mut times) = (Vec::new(), Vec::new());
     for equal in rows.chunk_by(|one, other| one.0 == other.0) {
         values.clear();
@@ -207,16 +211,16 @@ pub(crate) fn gathered(samples: &Samples) -> Samples {
         }
         let (_, first) = equal[0];
         let attributes = samples.attributes.row(first);
-        let row = gathered.push(samples.stacks[first], attributes, samples.link(first));
-        gathered.values.push(&values);
-        gathered.timestamps.push_at(row, &times);
+        let row = merged.push(samples.stacks[first], attributes, samples.link(first));
+        merged.values.push(&values);
+        merged.timestamps.push_at(row, &times);
     }
-    gathered
+    merged
 }
 
 /// The attributes of a resource, and its profiles.
 #[derive(Default)]
-pub(crate) struct Group {
+pub(crate) struct ResourceGroup {
     pub(crate) resource: Vec<KeyValue>,
     pub(crate) profiles: Vec<Profile>,
 }
@@ -242,7 +246,7 @@ impl Rows {
         self.apart = true;
     }
 
-    /// Finds an equal sample. Skips samples with timestamps, because [`gathered`] merges those at the end.
+    /// Finds an equal sample. Skips samples with timestamps, because [`merge_samples`] merges those at the end.
     fn find(&self, hash: u64, identity: Identity<'_>) -> Option<u32> {
         let same = |row: u32| {
             let (samples, row) = (&self.samples, row as usize);
@@ -278,9 +282,9 @@ impl Rows {
 
 /// Assigns numbers to keys, in the order of first occurrence.
 #[derive(Default)]
-pub(crate) struct Met<K>(HashMap<K, usize, foldhash::fast::RandomState>);
+pub(crate) struct Numbering<K>(HashMap<K, usize, foldhash::fast::RandomState>);
 
-impl<K: std::hash::Hash + Eq> Met<K> {
+impl<K: std::hash::Hash + Eq> Numbering<K> {
     /// Returns the number of a key, and whether the key is new.
     pub(crate) fn number(&mut self, key: K) -> (usize, bool) {
         let next = self.0.len();

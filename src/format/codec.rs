@@ -1,10 +1,10 @@
 //! The static description of a format.
 
 use crate::error::Result;
-use crate::format::intake::Intake;
+use crate::format::line_reader::LineReader;
 use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
-use crate::format::text::Text;
+use crate::format::read_context::ReadContext;
 use crate::model::Profiles;
 use crate::schema::Version;
 
@@ -32,12 +32,12 @@ pub(crate) struct Codec {
 /// The function that converts a payload to the model.
 pub(crate) enum Read {
     /// Reads a whole payload.
-    Bytes(fn(&[u8], &mut Intake) -> Result<Profiles>),
+    Bytes(fn(&[u8], &mut ReadContext) -> Result<Profiles>),
     /// Reads line by line, so that the whole text need not be in memory.
     Lines(ReadLines),
 }
 
-pub(crate) type ReadLines = fn(&mut Text<'_>, &mut Intake) -> Result<Profiles>;
+pub(crate) type ReadLines = fn(&mut LineReader<'_>, &mut ReadContext) -> Result<Profiles>;
 
 /// The function that converts the model to payloads.
 pub(crate) type Write = fn(&Profiles, &WriteOptions, &mut Losses, Vec<u8>) -> Result<Vec<Vec<u8>>>;

@@ -17,8 +17,8 @@
 use foldhash::fast::RandomState;
 use hashbrown::HashSet;
 
-use crate::format::known::{Known, KnownAttributes};
 use crate::format::losses::{self, Losses};
+use crate::format::semantic_attributes::{AttributeRole, AttributeRoles};
 use crate::model::ScopeProfiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, StringId};
@@ -128,7 +128,7 @@ pub(crate) fn is_in_fields(pair: &KeyValue, dictionary: &Dictionary) -> bool {
 
 /// Returns whether the scope has an attribute of pprof. If so, the source could represent everything that
 /// pprof can.
-pub(crate) fn says_pprof(scope: &ScopeProfiles, dictionary: &Dictionary) -> bool {
+pub(crate) fn has_pprof_attribute(scope: &ScopeProfiles, dictionary: &Dictionary) -> bool {
     scope.scope.attributes.iter().any(|pair| dictionary.text(pair.key).starts_with("pprof."))
 }
 
@@ -137,33 +137,33 @@ pub(crate) fn says_pprof(scope: &ScopeProfiles, dictionary: &Dictionary) -> bool
 pub(crate) fn mark_default_columns<'a>(
     dictionary: &Dictionary,
     joined: impl Iterator<Item = (&'a Joined<'a>, StringId)>,
-    known: &mut KnownAttributes,
+    roles: &mut AttributeRoles,
 ) {
-    let is_default = |id: &AttributeId| known.get(*id) == Known::DefaultSampleType;
-    let mut unsaid: Vec<AttributeId> = Vec::new();
+    let is_default = |id: &AttributeId| roles.get(*id) == AttributeRole::DefaultSampleType;
+    let mut kept: Vec<AttributeId> = Vec::new();
     for (joined, default) in joined {
         let types = joined.written_types();
         let same = |name| dictionary.text(name) == dictionary.text(default);
         let column = types.iter().position(|value_type| same(value_type.name));
         let numbered = column.is_some_and(|column| column + 1 < types.len());
-        let is_said = |id: &AttributeId| match dictionary.attribute(*id).map(|a| &a.value) {
+        let is_column = |id: &AttributeId| match dictionary.attribute(*id).map(|a| &a.value) {
             Some(Value::String(name)) => numbered && same(*name),
             _ => false,
         };
         let attributes = joined.first().attributes.iter().copied();
-        unsaid.extend(attributes.filter(|id| is_default(id) && !is_said(id)));
+        kept.extend(attributes.filter(|id| is_default(id) && !is_column(id)));
     }
-    unsaid.sort_unstable();
-    known.change(Known::DefaultSampleType, Known::DefaultColumn, |id| {
-        unsaid.binary_search(&id).is_err()
+    kept.sort_unstable();
+    roles.change(AttributeRole::DefaultSampleType, AttributeRole::DefaultColumn, |id| {
+        kept.binary_search(&id).is_err()
     });
 }
 
 /// The place of the default sample type if each profile has one sample type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DefaultSaid {
+pub(crate) enum DefaultTypeCarrier {
     /// Written nowhere: it is unset, or the scope already stores it.
-    Nowhere,
+    Unwritten,
     /// Written in the scope: all profiles agree.
     Scope(StringId),
     /// Written in each profile: they differ.
@@ -171,25 +171,28 @@ pub(crate) enum DefaultSaid {
 }
 
 /// Returns where to write the default sample type of the profiles of a scope.
-pub(crate) fn default_said(scope: &ScopeProfiles, dictionary: &Dictionary) -> DefaultSaid {
-    let mut said = None;
+pub(crate) fn default_type_carrier(
+    scope: &ScopeProfiles,
+    dictionary: &Dictionary,
+) -> DefaultTypeCarrier {
+    let mut common = None;
     for profile in &scope.profiles {
         let name = profile.default_sample_type;
-        match said {
-            None => said = Some(name),
+        match common {
+            None => common = Some(name),
             Some(earlier) if dictionary.text(earlier) == dictionary.text(name) => {}
-            Some(_) => return DefaultSaid::Profiles,
+            Some(_) => return DefaultTypeCarrier::Profiles,
         }
     }
-    match said {
+    match common {
         Some(name) if name != StringId::NONE => match scope_default(scope, dictionary) {
-            None => DefaultSaid::Scope(name),
+            None => DefaultTypeCarrier::Scope(name),
             Some(Value::String(already)) if dictionary.text(*already) == dictionary.text(name) => {
-                DefaultSaid::Nowhere
+                DefaultTypeCarrier::Unwritten
             }
-            Some(_) => DefaultSaid::Profiles,
+            Some(_) => DefaultTypeCarrier::Profiles,
         },
-        _ => DefaultSaid::Nowhere,
+        _ => DefaultTypeCarrier::Unwritten,
     }
 }
 
@@ -289,9 +292,9 @@ fn run(profiles: &[Profile], rule: Join) -> usize {
 /// columns with the same name, so profiles with a repeated type stay separate unless the scope stores their
 /// order.
 fn distinct(profiles: &[Profile]) -> usize {
-    let mut met = HashSet::with_capacity_and_hasher(profiles.len().min(8), RandomState::default());
+    let mut seen = HashSet::with_capacity_and_hasher(profiles.len().min(8), RandomState::default());
     let types = profiles.iter().map(|profile| profile.sample_types.first());
-    types.take_while(|of| met.insert(of.map(|of| (of.name, of.unit)))).count().max(1)
+    types.take_while(|of| seen.insert(of.map(|of| (of.name, of.unit)))).count().max(1)
 }
 
 /// Returns whether a profile can be a column: it has one sample type, and its values fit beside those of
@@ -363,8 +366,8 @@ pub(crate) fn default_column(
     if default == StringId::NONE {
         return last;
     }
-    let wanted = dictionary.text(default);
-    types.iter().position(|t| dictionary.text(t.name) == wanted).unwrap_or(last)
+    let name = dictionary.text(default);
+    types.iter().position(|t| dictionary.text(t.name) == name).unwrap_or(last)
 }
 
 /// Returns the order in which the columns of a profile become profiles: the default first.

@@ -1,8 +1,8 @@
 //! Macros that read and write the fields of a message by key.
 
 use crate::error::{Error, Result};
-use crate::format::intake::Intake;
 use crate::format::losses;
+use crate::format::read_context::ReadContext;
 use crate::schema::{MessageType, Version};
 use crate::wire::read::Reader;
 
@@ -40,9 +40,9 @@ pub(crate) use is;
 /// A list of numbers may be packed or not. Its arm accepts both tags and binds the tag to a name.
 ///
 /// ```text
-/// fields!(reader, CLOCK in version, intake; {
+/// fields!(reader, CLOCK in version, cx; {
 ///     "frequency" => clock.frequency = reader.varint()?,
-///     "attribute_indices" as tag => indices(tag, &mut reader, attributes, intake)?,
+///     "attribute_indices" as tag => indices(tag, &mut reader, attributes, cx)?,
 /// });
 /// ```
 ///
@@ -56,12 +56,12 @@ macro_rules! fields {
         $crate::format::fields::fields!(@is $tag $message $version, $key)
             || $tag == const { $crate::schema::$message.packed_tag($version, $key) }
     };
-    ($reader:ident, $message:ident in $version:expr, $intake:expr; $arms:tt) => {
+    ($reader:ident, $message:ident in $version:expr, $cx:expr; $arms:tt) => {
         while let Some(tag) = $reader.tag()? {
-            $crate::format::fields::fields!(tag of $reader, $message in $version, $intake; $arms);
+            $crate::format::fields::fields!(tag of $reader, $message in $version, $cx; $arms);
         }
     };
-    ($tag:ident of $reader:ident, $message:ident in $version:expr, $intake:expr; {
+    ($tag:ident of $reader:ident, $message:ident in $version:expr, $cx:expr; {
         $($key:literal $(as $list:ident)? => $then:expr,)*
     }) => {
         $(if $crate::format::fields::fields!(@is $tag $message $version, $key $($list)?) {
@@ -69,7 +69,7 @@ macro_rules! fields {
             $then;
         } else)* {
             let message = &$crate::schema::$message;
-            $crate::format::fields::unknown(&mut $reader, $tag, message, $version, $intake)?;
+            $crate::format::fields::unknown(&mut $reader, $tag, message, $version, $cx)?;
         }
     };
 }
@@ -155,10 +155,10 @@ pub(crate) fn unknown(
     tag: u32,
     message: &'static MessageType,
     version: Version,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     // Pass the reader by value, so that the surrounding loop can keep its own in registers.
-    *reader = past_unknown(*reader, tag, message, version, intake)?;
+    *reader = past_unknown(*reader, tag, message, version, cx)?;
     Ok(())
 }
 
@@ -174,7 +174,7 @@ fn past_unknown<'a>(
     tag: u32,
     message: &'static MessageType,
     version: Version,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<Reader<'a>> {
     const KINDS: [&str; 6] =
         ["varint", "fixed64", "length-delimited", "group", "group end", "fixed32"];
@@ -186,9 +186,9 @@ fn past_unknown<'a>(
             format!("field {name}.{} ({number}) cannot have the wire type {kind}", field.name);
         return Err(Error::malformed(message).at(at).within(field.name));
     }
-    reader.skip(tag, intake.limits().max_nesting)?;
+    reader.skip(tag, cx.limits().max_nesting)?;
     let place = || format!("{name}.{number}");
-    intake.note(losses::UNKNOWN_FIELD, place, || {
+    cx.note(losses::UNKNOWN_FIELD, place, || {
         format!("dropped the unknown field {number} of {name}")
     });
     Ok(reader)

@@ -22,8 +22,8 @@ use std::convert::Infallible;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::format::columns::Joined;
-use crate::format::known::{Known, KnownAttributes};
-use crate::format::spread;
+use crate::format::expand_samples;
+use crate::format::semantic_attributes::{AttributeRole, AttributeRoles};
 use crate::format::temporality;
 use crate::model::dictionary::{Attribute, Dictionary, Function, Line, Link};
 use crate::model::id::{AttributeId, Id, LocationId, MappingId, StringId};
@@ -33,7 +33,7 @@ use crate::model::value::Value;
 /// Computes the ids of the profiles of a payload.
 pub(crate) struct Fingerprints<'a> {
     dictionary: &'a Dictionary,
-    known: &'a KnownAttributes,
+    roles: &'a AttributeRoles,
     /// Hashes of all dictionary rows, kept from the first id to the last.
     rows: Option<RowHashes>,
     /// The number of ids that are still needed.
@@ -42,18 +42,18 @@ pub(crate) struct Fingerprints<'a> {
 
 impl<'a> Fingerprints<'a> {
     /// Prepares for at most `ids` ids. Costs nothing until the first.
-    pub(crate) fn of(dictionary: &'a Dictionary, known: &'a KnownAttributes, ids: usize) -> Self {
-        Self { dictionary, known, rows: None, left: ids }
+    pub(crate) fn of(dictionary: &'a Dictionary, roles: &'a AttributeRoles, ids: usize) -> Self {
+        Self { dictionary, roles, rows: None, left: ids }
     }
 
     /// Computes the id of a profile with its default sample type. The profile may consist of several columns.
     pub(crate) fn id(&mut self, joined: &Joined, default: StringId) -> ProfileId {
         let rows = self.rows.take();
-        let rows = rows.unwrap_or_else(|| RowHashes::of(self.dictionary, self.known));
+        let rows = rows.unwrap_or_else(|| RowHashes::of(self.dictionary, self.roles));
         let header = self.header(&rows, joined, default).0;
         // A sum, because samples may be in any order.
         let mut sums = [0u64; 2];
-        let Ok(()) = spread::rows(joined, |row| {
+        let Ok(()) = expand_samples::rows(joined, |row| {
             let lengths = (row.values.len() as u64) << 32 | row.times.len() as u64;
             let sample = Hash::new()
                 .word(of(&rows.stacks, row.sample.stack))
@@ -103,8 +103,8 @@ impl<'a> Fingerprints<'a> {
         let types = joined.written_types();
         let mut hash = Hash::new().word(types.len() as u64);
         for value_type in &types {
-            let said = temporality::written(*value_type, *duration_nanos, self.dictionary);
-            let value_type = ValueType { temporality: Some(said), ..*value_type };
+            let temporality = temporality::written(*value_type, *duration_nanos, self.dictionary);
+            let value_type = ValueType { temporality: Some(temporality), ..*value_type };
             hash = hash.words(rows.value_type(value_type));
         }
         // Readers show the last type if the default is unset.
@@ -146,12 +146,12 @@ fn of(hashes: &[u64], id: impl Id) -> u64 {
 
 impl RowHashes {
     /// Hashes all tables. Each table is hashed before those that refer to it.
-    fn of(dictionary: &Dictionary, known: &KnownAttributes) -> Self {
+    fn of(dictionary: &Dictionary, roles: &AttributeRoles) -> Self {
         let mut rows = Self::default();
         let text = |text: &str| if text.is_empty() { 0 } else { xxh3_64(text.as_bytes()) };
         rows.strings = dictionary.strings.iter().map(text).collect();
         let attributes = (0..).map(AttributeId).zip(&dictionary.attributes);
-        let attributes = attributes.map(|(id, row)| rows.attribute(known.get(id), row));
+        let attributes = attributes.map(|(id, row)| rows.attribute(roles.get(id), row));
         rows.attributes = attributes.collect();
         let ids = 1..dictionary.mappings.rows.len() as u32;
         let mappings = ids.map(|row| rows.mapping(dictionary, MappingId(row)));
@@ -197,10 +197,12 @@ impl RowHashes {
     }
 
     /// Hashes an attribute. A flag that is false counts as absent. The header covers the default sample type.
-    fn attribute(&self, known: Known, attribute: &Attribute) -> u64 {
-        match (known, &attribute.value) {
-            (Known::MappingFlag(_) | Known::Folded, Value::Bool(false)) => return 0,
-            (Known::DefaultSampleType | Known::DefaultColumn, _) => return 0,
+    fn attribute(&self, role: AttributeRole, attribute: &Attribute) -> u64 {
+        match (role, &attribute.value) {
+            (AttributeRole::MappingFlag(_) | AttributeRole::Folded, Value::Bool(false)) => {
+                return 0;
+            }
+            (AttributeRole::DefaultSampleType | AttributeRole::DefaultColumn, _) => return 0,
             _ => {}
         }
         let names = [attribute.key, attribute.unit].map(|id| of(&self.strings, id));

@@ -8,9 +8,9 @@
 
 use crate::error::Result;
 use crate::format::fields::fields;
-use crate::format::intake::Intake;
 use crate::format::losses;
-use crate::format::texts::{NewAttributes, Texts};
+use crate::format::read_context::ReadContext;
+use crate::format::string_interner::{NewAttributes, StringInterner};
 use crate::model::dictionary::Attribute;
 use crate::model::id::StringId;
 use crate::model::value::{KeyValue, Value};
@@ -30,10 +30,10 @@ pub(crate) struct Label {
 
 impl Label {
     /// Decodes a label. Fields may be in any order; unknown fields are reported.
-    pub(crate) fn read(body: &[u8], intake: &mut Intake) -> Result<Self> {
+    pub(crate) fn read(body: &[u8], cx: &mut ReadContext) -> Result<Self> {
         let mut reader = Reader::new(body);
         let mut label = Self::default();
-        fields!(reader, LABEL in Version::Pprof, intake; {
+        fields!(reader, LABEL in Version::Pprof, cx; {
             "key_strindex" => label.key = reader.index()?,
             "str_strindex" => label.text = reader.index()?,
             "num" => label.number = reader.varint()? as i64,
@@ -45,14 +45,14 @@ impl Label {
     /// Reports a label without a value, or with both a string and a number.
     ///
     /// Neither is an error.
-    pub(crate) fn note(self, intake: &mut Intake) {
+    pub(crate) fn note(self, cx: &mut ReadContext) {
         if (self.text, self.number, self.unit) == (0, 0, 0) {
-            intake.note(losses::LABEL_ZERO, String::new, || {
+            cx.note(losses::LABEL_ZERO, String::new, || {
                 "the label has neither a string nor a number: read as the number 0".to_owned()
             });
         } else if self.text != 0 && (self.number, self.unit) != (0, 0) {
             let unit = if self.unit == 0 { "" } else { " with a unit" };
-            intake.note(losses::LABEL_STR_AND_NUM, String::new, || {
+            cx.note(losses::LABEL_STR_AND_NUM, String::new, || {
                 format!("the label has a string and the number {}{unit}", self.number)
             });
         }
@@ -78,9 +78,9 @@ impl Label {
 pub(crate) fn group(
     singles: &[Attribute],
     out: &mut Vec<u32>,
-    texts: &mut Texts,
+    texts: &mut StringInterner,
     attributes: &mut NewAttributes,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     let mut rows: Vec<usize> = (0..singles.len()).collect();
     // The sort is stable, so rows with the same key keep their order.
@@ -93,30 +93,34 @@ pub(crate) fn group(
             [row] => singles[*row].clone(),
             rows => {
                 let same: Vec<&Attribute> = rows.iter().map(|&row| &singles[row]).collect();
-                list(&same, texts, intake)?
+                list(&same, texts, cx)?
             }
         };
-        out.push(attributes.intern(attribute, intake)?.0);
+        out.push(attributes.intern(attribute, cx)?.0);
     }
     Ok(())
 }
 
 /// Merges attributes with the same key into one. It holds plain values if all have the same type and unit,
 /// and pairs otherwise.
-fn list(same: &[&Attribute], texts: &mut Texts, intake: &mut Intake) -> Result<Attribute> {
+fn list(
+    same: &[&Attribute],
+    texts: &mut StringInterner,
+    cx: &mut ReadContext,
+) -> Result<Attribute> {
     let Attribute { key, unit, .. } = *same[0];
-    let alike = same.iter().all(|other| {
+    let all_equal = same.iter().all(|other| {
         other.unit == unit
             && std::mem::discriminant(&other.value) == std::mem::discriminant(&same[0].value)
     });
-    if alike {
+    if all_equal {
         let value = Value::Array(same.iter().map(|other| other.value.clone()).collect());
         return Ok(Attribute { key, value, unit });
     }
-    intake.note(losses::LABEL_MIXED, String::new, || {
+    cx.note(losses::LABEL_MIXED, String::new, || {
         "labels with the same key and different types became a list".to_owned()
     });
-    let pairs: Result<Vec<Value>> = same.iter().map(|other| pair(other, texts, intake)).collect();
+    let pairs: Result<Vec<Value>> = same.iter().map(|other| pair(other, texts, cx)).collect();
     Ok(Attribute { key, value: Value::Array(pairs?.into()), unit: StringId::NONE })
 }
 
@@ -129,13 +133,17 @@ pub(crate) const PAIR_UNIT: &str = "unit";
 
 /// Builds `{"str": s}` or `{"num": n, "unit": u}`: one label in a list of pairs. The writer of pprof converts
 /// it back.
-pub(crate) fn pair(attribute: &Attribute, texts: &mut Texts, intake: &mut Intake) -> Result<Value> {
+pub(crate) fn pair(
+    attribute: &Attribute,
+    texts: &mut StringInterner,
+    cx: &mut ReadContext,
+) -> Result<Value> {
     let mut pairs = Vec::with_capacity(2);
     let name = if matches!(attribute.value, Value::String(_)) { PAIR_TEXT } else { PAIR_NUMBER };
-    pairs.push(KeyValue { key: texts.name(name, intake)?, value: attribute.value.clone() });
+    pairs.push(KeyValue { key: texts.name(name, cx)?, value: attribute.value.clone() });
     if attribute.unit != StringId::NONE {
         pairs.push(KeyValue {
-            key: texts.name(PAIR_UNIT, intake)?,
+            key: texts.name(PAIR_UNIT, cx)?,
             value: Value::String(attribute.unit),
         });
     }

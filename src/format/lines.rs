@@ -6,8 +6,8 @@
 use crate::compression;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::decimal::Decimal;
-use crate::format::intake::Intake;
 use crate::format::losses::{BAD_LINE, VALUE_ROUNDED};
+use crate::format::read_context::ReadContext;
 use crate::framing::{self, Opening};
 
 /// Returns whether detection would mistake the text for UTF-16, compressed bytes or framed messages.
@@ -71,13 +71,13 @@ pub(crate) fn find(byte: u8, text: &[u8]) -> Option<usize> {
 /// # Errors
 ///
 /// Limits, and malformed lines unless the policy is to repair.
-pub(crate) fn kept<T>(made: Result<T>, number: usize, intake: &mut Intake) -> Result<Option<T>> {
+pub(crate) fn kept<T>(made: Result<T>, number: usize, cx: &mut ReadContext) -> Result<Option<T>> {
     let error = match made {
         Ok(made) => return Ok(Some(made)),
         Err(error) => error.in_line(number),
     };
     match error.kind() {
-        ErrorKind::Malformed => intake.repair(BAD_LINE, error).map(|()| None),
+        ErrorKind::Malformed => cx.repair(BAD_LINE, error).map(|()| None),
         _ => Err(error),
     }
 }
@@ -138,7 +138,7 @@ pub(crate) fn hex(digits: &[u8]) -> Option<u64> {
 
 /// Parses a number, multiplies it by `scale` and rounds it, halves away from 0. Reports a finding if rounding
 /// changed it.
-pub(crate) fn scaled(word: &[u8], scale: Decimal, intake: &mut Intake) -> Result<i64> {
+pub(crate) fn scaled(word: &[u8], scale: Decimal, cx: &mut ReadContext) -> Result<i64> {
     let Some(number) = std::str::from_utf8(word).ok().and_then(Decimal::of) else {
         return Err(Error::malformed(format!("the value {} is not a number", shown(word))));
     };
@@ -147,8 +147,8 @@ pub(crate) fn scaled(word: &[u8], scale: Decimal, intake: &mut Intake) -> Result
         return Err(Error::malformed(message));
     };
     if is_rounded {
-        let said = || format!("the value {} was rounded to {value} after scaling", shown(word));
-        intake.note(VALUE_ROUNDED, String::new, said);
+        let message = || format!("the value {} was rounded to {value} after scaling", shown(word));
+        cx.note(VALUE_ROUNDED, String::new, message);
     }
     Ok(value)
 }
@@ -186,10 +186,10 @@ mod tests {
         for wrong in ["", "-", "+1", "1e3", "2.5", "99999999999999999999", "0x1"] {
             assert!(int(wrong.as_bytes()).is_err(), "{wrong}");
         }
-        let mut intake = Intake::new(crate::Limits::network(), crate::Policy::Refuse, 0);
+        let mut cx = ReadContext::new(crate::Limits::network(), crate::Policy::Refuse, 0);
         let mut scaled = |word: &str| {
-            let scaled = scaled(word.as_bytes(), Decimal::from(10), &mut intake).ok();
-            (scaled, intake.findings.len())
+            let scaled = scaled(word.as_bytes(), Decimal::from(10), &mut cx).ok();
+            (scaled, cx.findings.len())
         };
         assert_eq!((scaled("-2.5"), scaled("1e300")), ((Some(-25), 0), (None, 0)));
         assert_eq!((scaled("inf"), scaled("0.04")), ((None, 0), (Some(0), 1)));

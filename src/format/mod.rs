@@ -2,28 +2,28 @@
 //!
 //! [`Format`] lists them. The options here choose among the forms that a format permits.
 
-mod alike;
 mod assembly;
 mod build_id;
 mod calendar;
 mod codec;
 pub(crate) mod columns;
 mod decimal;
+mod dedup_rows;
 pub(crate) mod detect;
 mod events;
+mod expand_samples;
 mod fields;
 pub(crate) mod fingerprint;
 #[cfg(feature = "firefox")]
 mod firefox;
 #[cfg(feature = "formats")]
 mod folded;
-pub(crate) mod intake;
 pub(crate) mod json;
-pub(crate) mod known;
 pub(crate) mod labels;
 mod layout;
 #[cfg(feature = "formats")]
 mod legacy;
+pub(crate) mod line_reader;
 mod lines;
 pub(crate) mod losses;
 mod names;
@@ -36,19 +36,19 @@ pub(crate) mod otlp;
 #[cfg(feature = "formats")]
 mod perf;
 pub(crate) mod pprof;
+pub(crate) mod read_context;
 mod receiver;
 mod select;
+pub(crate) mod semantic_attributes;
 pub(crate) mod source;
 #[cfg(feature = "formats")]
 mod speedscope;
-mod spread;
 pub(crate) mod stacks;
+mod string_interner;
 mod subset;
 pub(crate) mod temporality;
-pub(crate) mod text;
-mod texts;
-mod unsaid;
-mod view;
+mod tool_losses;
+mod unsupported;
 
 pub(crate) use codec::{Codec, Encoding, Read, ReadLines};
 pub use options::{Layout, StringEncoding, Timestamps};
@@ -58,10 +58,10 @@ pub use receiver::Receiver;
 pub use source::{Dialect, EventTime, SourceOptions, TimeUnit};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::intake::Intake;
+use crate::format::line_reader::LineReader;
 use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
-use crate::format::text::Text;
+use crate::format::read_context::ReadContext;
 use crate::model::Profiles;
 use crate::schema::Version;
 
@@ -306,14 +306,14 @@ impl Format {
         }
     }
 
-    pub(crate) fn read(self, payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
+    pub(crate) fn read(self, payload: &[u8], cx: &mut ReadContext) -> Result<Profiles> {
         let Some(read) = &self.codec().read else {
             return Err(Error::new(ErrorKind::Unrecognised, format!("{self} is write-only")));
         };
-        self.check_taken(intake.source.specified(), Self::can_read)?;
+        self.check_options(cx.source.specified(), Self::can_read)?;
         match read {
-            Read::Bytes(read) => read(payload, intake),
-            Read::Lines(read) => read(&mut Text::of(payload), intake),
+            Read::Bytes(read) => read(payload, cx),
+            Read::Lines(read) => read(&mut LineReader::of(payload), cx),
         }
     }
 
@@ -334,9 +334,9 @@ impl Format {
     ) -> Result<Vec<Vec<u8>>> {
         match self.codec().write {
             Some(write) => {
-                self.check_taken(options.specified(), Self::can_write)?;
+                self.check_options(options.specified(), Self::can_write)?;
                 if !self.has_event_form() {
-                    events::unsaid(profiles, losses);
+                    events::count_event_losses(profiles, losses);
                 }
                 let rejoined = if self.has_columns() { layout::rejoined(profiles) } else { None };
                 write(rejoined.as_ref().unwrap_or(profiles), options, losses, spare)
@@ -366,19 +366,19 @@ impl Format {
 
     /// Returns an error if the format does not support one of the given options. `can` selects the formats
     /// that the error suggests: those that can be read, or those that can be written.
-    pub(crate) fn check_taken(
+    pub(crate) fn check_options(
         self,
         mut given: impl Iterator<Item = &'static str>,
         can: fn(Self) -> bool,
     ) -> Result<()> {
         match given.find(|name| !self.options().contains(name)) {
             None => Ok(()),
-            Some(name) => Err(self.not_taken(name, can)),
+            Some(name) => Err(self.unsupported_option(name, can)),
         }
     }
 
     #[cold]
-    fn not_taken(self, name: &str, can: fn(Self) -> bool) -> Error {
+    fn unsupported_option(self, name: &str, can: fn(Self) -> bool) -> Error {
         let takes = |format: &&Self| can(**format) && format.options().contains(&name);
         let takers: Vec<_> = Self::ALL.iter().filter(takes).map(|format| format.name()).collect();
         let takers = takers.join(", ");

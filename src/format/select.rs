@@ -1,36 +1,36 @@
 //! Selection of the table rows to write, and their new indices.
 //!
-//! The index of a row is its position among the written rows. Indices are encoded once ([`Codes`]), before
+//! The index of a row is its position among the written rows. Indices are encoded once ([`EncodedIndices`]), before
 //! the writer emits references.
 
 use crate::model::id::{LocationId, StringId};
 use crate::model::ragged::Ragged;
-use crate::wire::codes::{Code, Codes};
+use crate::wire::codes::{EncodedIndex, EncodedIndices};
 
 /// The rows of a table to write, in order. Row 0 is never among them.
 #[derive(Debug)]
-pub(crate) enum Select {
+pub(crate) enum RowSelection {
     /// All rows of a table with this many rows, row 0 included in the count.
     All(usize),
     /// Some rows; `place[row]` is 1 + the position among them, or 0 for dropped rows.
-    Some { rows: Vec<u32>, place: Vec<u32> },
+    Some { rows: Vec<u32>, position: Vec<u32> },
 }
 
-impl Select {
-    pub(crate) const NONE: Self = Self::Some { rows: Vec::new(), place: Vec::new() };
+impl RowSelection {
+    pub(crate) const NONE: Self = Self::Some { rows: Vec::new(), position: Vec::new() };
 
     /// Selects the marked rows. If all are marked, stores no list.
     pub(crate) fn marked(marks: &[bool]) -> Self {
         let mut rows = Vec::new();
-        let mut place = vec![0; marks.len()];
+        let mut position = vec![0; marks.len()];
         for (row, _) in marks.iter().enumerate().skip(1).filter(|(_, mark)| **mark) {
             rows.push(row as u32);
-            place[row] = rows.len() as u32;
+            position[row] = rows.len() as u32;
         }
         if rows.len() + 1 == marks.len() {
             Self::All(marks.len())
         } else {
-            Self::Some { rows, place }
+            Self::Some { rows, position }
         }
     }
 
@@ -39,17 +39,17 @@ impl Select {
         if rows.len() + 1 == table && rows.is_sorted() {
             return Self::All(table);
         }
-        let mut place = vec![0; table];
-        (1..).zip(&rows).for_each(|(at, row)| place[*row as usize] = at);
-        Self::Some { rows, place }
+        let mut position = vec![0; table];
+        (1..).zip(&rows).for_each(|(at, row)| position[*row as usize] = at);
+        Self::Some { rows, position }
     }
 
     /// Returns 1 + the position of a row among the written rows; 0 if the row is dropped.
     #[inline]
-    pub(crate) fn place(&self, row: u32) -> u32 {
+    pub(crate) fn position(&self, row: u32) -> u32 {
         match self {
             Self::All(_) => row,
-            Self::Some { place, .. } => place.get(row as usize).copied().unwrap_or(0),
+            Self::Some { position, .. } => position.get(row as usize).copied().unwrap_or(0),
         }
     }
 
@@ -64,25 +64,25 @@ impl Select {
 
     /// Iterates over the written rows in order.
     pub(crate) fn rows(&self) -> impl Iterator<Item = usize> + Clone + '_ {
-        let (places, some) = match self {
+        let (positions, some) = match self {
             Self::All(rows) => (1..*rows, None),
             Self::Some { rows, .. } => (0..rows.len(), Some(rows)),
         };
-        places.map(move |at| some.map_or(at, |rows| rows[at] as usize))
+        positions.map(move |at| some.map_or(at, |rows| rows[at] as usize))
     }
 
     /// Returns the [`place`](Self::place) of each row of a table of `rows` rows.
-    pub(crate) fn places(&self, rows: usize) -> Vec<u32> {
+    pub(crate) fn positions(&self, rows: usize) -> Vec<u32> {
         match self {
             Self::All(_) => (0..rows as u32).collect(),
-            Self::Some { place, .. } => place.clone(),
+            Self::Some { position, .. } => position.clone(),
         }
     }
 
     /// Encodes the index of each row, ready to be emitted. `index` converts a place to an index.
-    pub(crate) fn codes(&self, rows: usize, index: impl Fn(u32) -> u32) -> Codes {
-        let indices: Vec<u32> = self.places(rows).into_iter().map(index).collect();
-        Codes::of(&indices)
+    pub(crate) fn codes(&self, rows: usize, index: impl Fn(u32) -> u32) -> EncodedIndices {
+        let indices: Vec<u32> = self.positions(rows).into_iter().map(index).collect();
+        EncodedIndices::of(&indices)
     }
 
     /// Returns the written rows as a list.
@@ -128,9 +128,9 @@ pub(crate) struct StringTable {
     /// Whether a written row refers to the string, by string of the dictionary.
     used: Vec<bool>,
     /// The index of each string; 0 for strings that are not written.
-    place: Vec<u32>,
+    position: Vec<u32>,
     /// The encoded indices, ready to be emitted.
-    codes: Codes,
+    codes: EncodedIndices,
     /// The written strings, the empty one first.
     ids: Vec<StringId>,
 }
@@ -140,8 +140,8 @@ impl StringTable {
     pub(crate) fn new(strings: usize) -> Self {
         Self {
             used: vec![false; strings],
-            place: Vec::new(),
-            codes: Codes::default(),
+            position: Vec::new(),
+            codes: EncodedIndices::default(),
             ids: Vec::new(),
         }
     }
@@ -154,29 +154,29 @@ impl StringTable {
 
     /// Assigns an index to every marked string: first to those in `first`, then to the others in the order of
     /// the dictionary. Row 0 is always written, before all others.
-    pub(crate) fn number(&mut self, first: &Select) {
-        let Self { used, place, ids, .. } = self;
-        *place = vec![0; used.len()];
+    pub(crate) fn number(&mut self, first: &RowSelection) {
+        let Self { used, position, ids, .. } = self;
+        *position = vec![0; used.len()];
         ids.push(StringId::NONE);
         let others = (1..used.len() as u32).map(StringId);
         for id in first.rows().map(|row| StringId(row as u32)).chain(others) {
-            if used.get(id.row()) == Some(&true) && place[id.row()] == 0 {
-                place[id.row()] = ids.len() as u32;
+            if used.get(id.row()) == Some(&true) && position[id.row()] == 0 {
+                position[id.row()] = ids.len() as u32;
                 ids.push(id);
             }
         }
-        self.codes = Codes::of(&self.place);
+        self.codes = EncodedIndices::of(&self.position);
     }
 
     /// Returns the index of a marked string.
     #[inline]
     pub(crate) fn index(&self, id: StringId) -> u32 {
-        self.place.get(id.row()).copied().unwrap_or(0)
+        self.position.get(id.row()).copied().unwrap_or(0)
     }
 
     /// Returns the encoded index, ready to be emitted.
     #[inline]
-    pub(crate) fn code(&self, id: StringId) -> Code {
+    pub(crate) fn code(&self, id: StringId) -> EncodedIndex {
         self.codes.get(id.row())
     }
 

@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 
 use crate::error::Result;
-use crate::format::intake::Intake;
+use crate::format::read_context::ReadContext;
 use crate::model::ragged::Ragged;
 use crate::model::row_index::RowIndex;
 use crate::wire::indices::Indices;
@@ -15,12 +15,12 @@ use crate::wire::read::Reader;
 /// The stacks of a payload: rows of locations. Row 0 is the empty stack.
 #[derive(Debug)]
 pub(crate) struct Stacks {
-    /// The ends of the rows. [`settle`](Self::settle) fills the items after all stacks are read, so that
+    /// The ends of the rows. [`finish_rows`](Self::finish_rows) fills the items after all stacks are read, so that
     /// locations are moved once.
     pub(crate) rows: Ragged<u32>,
-    /// The locations of all stacks until [`settle`](Self::settle).
+    /// The locations of all stacks until [`finish_rows`](Self::finish_rows).
     pub(crate) locations: Indices,
-    /// An upper bound of the largest location minus one, set by [`settle`](Self::settle).
+    /// An upper bound of the largest location minus one, set by [`finish_rows`](Self::finish_rows).
     pub(crate) most: Option<u32>,
     /// Finds equal stacks, if stacks are deduplicated.
     index: RowIndex,
@@ -59,9 +59,9 @@ impl Stacks {
     /// The budget is exceeded. It is charged before deduplication, because equal stacks cost as much time as
     /// different ones, and there may be any number of them.
     #[inline]
-    pub(crate) fn intern(&mut self, stack: &[u32], intake: &mut Intake) -> Result<u32> {
+    pub(crate) fn intern(&mut self, stack: &[u32], cx: &mut ReadContext) -> Result<u32> {
         let Self { rows, locations, index, hasher, .. } = self;
-        intake.budget.take_shared::<[u32; 2]>(stack.len())?;
+        cx.budget.charge_shared::<[u32; 2]>(stack.len())?;
         let hash = hasher.hash_one(stack);
         let same = |row: u32| {
             let [start, end] = [row as usize - 1, row as usize].map(|row| rows.ends[row] as usize);
@@ -70,7 +70,7 @@ impl Stacks {
         if let Some(row) = index.find(hash, same) {
             return Ok(row);
         }
-        intake.budget.take::<[u32; 8]>(1)?;
+        cx.budget.charge::<[u32; 8]>(1)?;
         let row = rows.len() as u32;
         locations.extend(stack);
         rows.ends.push(locations.len() as u32);
@@ -80,26 +80,26 @@ impl Stacks {
 
     /// Reads locations of a stack.
     #[inline(always)]
-    pub(crate) fn read(&mut self, body: Reader, intake: &Intake) -> Result<()> {
+    pub(crate) fn read(&mut self, body: Reader, cx: &ReadContext) -> Result<()> {
         if body.left() > LONG {
-            intake.check_depth(count_packed(body.rest()))?;
+            cx.check_depth(count_packed(body.rest()))?;
         }
         self.locations.append(body)
     }
 
     /// Ends a stack that began at location `first`, and charges for its locations and `more` further numbers.
     #[inline]
-    pub(crate) fn end(&mut self, first: usize, more: usize, intake: &mut Intake) -> Result<()> {
+    pub(crate) fn end(&mut self, first: usize, more: usize, cx: &mut ReadContext) -> Result<()> {
         let end = self.locations.len();
         let depth = end - first;
-        intake.check_depth(depth)?;
-        intake.budget.take::<u32>(depth + more)?;
+        cx.check_depth(depth)?;
+        cx.budget.charge::<u32>(depth + more)?;
         self.rows.ends.push(end as u32);
         Ok(())
     }
 
     /// Moves the locations into the rows, after all stacks are read.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn finish_rows(&mut self) {
         let mut locations = std::mem::take(&mut self.locations);
         if locations.len() > 0 {
             self.most = locations.most_less_one();

@@ -25,7 +25,7 @@ pub(crate) struct Subsets<'a> {
     /// Whether an earlier profile contains the mapping, by mapping.
     ///
     /// If a mapping of an earlier profile is first in this one, it is probably a library.
-    taken: Vec<bool>,
+    written: Vec<bool>,
 }
 
 /// Profiles that are encoded as one, and the rows that they reach.
@@ -46,14 +46,14 @@ impl Subset {
 impl<'a> Subsets<'a> {
     /// Allocates the marks of all rows once for all profiles.
     pub(crate) fn of(dictionary: &'a Dictionary, order: Option<Order>) -> Self {
-        let taken = vec![false; dictionary.mappings.rows.len()];
-        Self { dictionary, reach: Reach::of(dictionary), order, taken }
+        let written = vec![false; dictionary.mappings.rows.len()];
+        Self { dictionary, reach: Reach::of(dictionary), order, written }
     }
 
     /// Extracts profiles with the rows that they reach.
     ///
     /// `texts` are strings that the writer needs besides; it returns their new ids.
-    pub(crate) fn take<const N: usize>(
+    pub(crate) fn extract<const N: usize>(
         &mut self,
         joined: &Joined,
         texts: [StringId; N],
@@ -64,16 +64,16 @@ impl<'a> Subsets<'a> {
         texts.iter().for_each(|text| reach.mark(*text));
         reach.finish(self.dictionary);
         if let Some(order) = &self.order {
-            order.bring(reach);
+            order.sort(reach);
         }
         if let Some(main) = self.main_binary() {
             losses.add(losses::MAIN_ASSUMED, || self.filename(main).to_owned());
             self.reach.put_first(main);
         }
-        let Self { dictionary, reach, taken, .. } = self;
+        let Self { dictionary, reach, written, .. } = self;
         for &row in reach.rows.of::<MappingId>() {
-            if let Some(taken) = taken.get_mut(row as usize) {
-                *taken = true;
+            if let Some(written) = written.get_mut(row as usize) {
+                *written = true;
             }
         }
         let (dictionary, profiles) = reach.apart(dictionary, &joined.profiles);
@@ -90,7 +90,7 @@ impl<'a> Subsets<'a> {
     fn main_binary(&self) -> Option<MappingId> {
         let mappings = self.reach.rows.of::<MappingId>();
         let first = MappingId(*mappings.first()?);
-        let shared = self.taken.get(first.row()).copied().unwrap_or(false);
+        let shared = self.written.get(first.row()).copied().unwrap_or(false);
         if !shared || is_program(self.filename(first)) {
             return None;
         }

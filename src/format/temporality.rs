@@ -41,8 +41,9 @@ pub(crate) fn is_lost(
     dictionary: &Dictionary,
 ) -> bool {
     let name = dictionary.text(value_type.name);
-    value_type.temporality.is_some_and(|said| {
-        said != AggregationTemporality::UNSPECIFIED && said != assumed(name, duration_nanos)
+    value_type.temporality.is_some_and(|temporality| {
+        temporality != AggregationTemporality::UNSPECIFIED
+            && temporality != assumed(name, duration_nanos)
     })
 }
 

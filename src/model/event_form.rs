@@ -1,6 +1,6 @@
 //! Fields of timestamped events that the model lacks.
 
-use crate::model::thin::Blank;
+use crate::model::lazy_box::EmptyDefault;
 
 /// Details of a profile of timestamped events that the model cannot represent, so that it is written unchanged.
 /// Writers ignore details that no longer fit the samples, because the samples were changed.
@@ -16,15 +16,15 @@ pub struct EventForm {
     pub(crate) texts: u32,
     /// The events, ascending, that encode a count of one in the unusual way: explicit without times, or omitted
     /// with times.
-    pub(crate) odd_counts: Vec<u32>,
-    /// The events, ascending, that encode their worth in an unusual way. The usual way is the value for events with
+    pub(crate) non_default_counts: Vec<u32>,
+    /// The events, ascending, that encode their value in an unusual way. The usual way is the value for events with
     /// times, the sum for events without, and neither if the default value and the count determine it.
-    pub(crate) odd_worths: Vec<(u32, Worth)>,
+    pub(crate) non_default_values: Vec<(u32, ValueFields)>,
 }
 
-/// The fields that encode the worth of an event.
+/// The fields that encode the value of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Worth {
+pub(crate) enum ValueFields {
     Value,
     Sum,
     /// Both fields, with the same number.
@@ -49,18 +49,18 @@ impl EventForm {
         clock: None,
         places: Vec::new(),
         texts: 0,
-        odd_counts: Vec::new(),
-        odd_worths: Vec::new(),
+        non_default_counts: Vec::new(),
+        non_default_values: Vec::new(),
     };
 
     /// Returns the bytes of memory in its lists.
     pub(crate) fn owned_bytes(&self) -> usize {
         size_of_val(&self.places[..])
-            + size_of_val(&self.odd_counts[..])
-            + size_of_val(&self.odd_worths[..])
+            + size_of_val(&self.non_default_counts[..])
+            + size_of_val(&self.non_default_values[..])
     }
 }
 
-impl Blank for EventForm {
-    const BLANK: &'static Self = &Self::NONE;
+impl EmptyDefault for EventForm {
+    const EMPTY: &'static Self = &Self::NONE;
 }

@@ -35,8 +35,8 @@ pub(crate) fn set_sample_type_order(
     dictionary: &Dictionary,
 ) {
     let mut pairs = scope.scope.attributes.iter_mut();
-    let said = pairs.find(|pair| dictionary.text(pair.key) == PPROF_SCOPE_SAMPLE_TYPE_ORDER);
-    if let Some(pair) = said {
+    let found = pairs.find(|pair| dictionary.text(pair.key) == PPROF_SCOPE_SAMPLE_TYPE_ORDER);
+    if let Some(pair) = found {
         pair.value = Value::Array(order.iter().map(|&column| Value::Int(column as i64)).collect());
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::model::event_form::EventForm;
 use crate::model::id::{AttributeId, StringId};
+use crate::model::lazy_box::{EmptyDefault, LazyBox, lazy_box};
 use crate::model::samples::Samples;
-use crate::model::thin::{Blank, Thin, thin};
 
 /// A profile: its types, its time and its samples.
 ///
@@ -25,7 +25,7 @@ use crate::model::thin::{Blank, Thin, thin};
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Profile(Thin<ProfileParts>);
+pub struct Profile(LazyBox<ProfileParts>);
 
 /// The fields of a [`Profile`].
 ///
@@ -46,23 +46,23 @@ pub struct ProfileParts {
     /// The period in the unit of `period_type`.
     pub(crate) period: i64,
     /// Rows of the attribute table with unique keys.
-    pub(crate) attributes: Thin<Vec<AttributeId>>,
+    pub(crate) attributes: LazyBox<Vec<AttributeId>>,
     pub(crate) dropped_attributes_count: u32,
     pub(crate) original_payload_format: StringId,
     /// Opaque bytes.
-    pub(crate) original_payload: Thin<Vec<u8>>,
+    pub(crate) original_payload: LazyBox<Vec<u8>>,
     pub(crate) samples: Samples,
     /// Whether the order of samples has a meaning, as for the lines of a text. Only the compact layout changes such
     /// an order.
     pub(crate) in_order: bool,
     /// Details that only [`Format::EVENTS`](crate::Format::EVENTS) represents; blank for profiles of other formats.
-    pub(crate) event_form: Thin<EventForm>,
+    pub(crate) event_form: LazyBox<EventForm>,
 }
 
-thin! { Profile of ProfileParts; }
+lazy_box! { Profile of ProfileParts; }
 
-impl Blank for ProfileParts {
-    const BLANK: &'static Self = &Self {
+impl EmptyDefault for ProfileParts {
+    const EMPTY: &'static Self = &Self {
         profile_id: ProfileId::NONE,
         time_unix_nano: 0,
         duration_nanos: 0,
@@ -70,13 +70,13 @@ impl Blank for ProfileParts {
         default_sample_type: StringId::NONE,
         period_type: ValueType::NONE,
         period: 0,
-        attributes: Thin::NONE,
+        attributes: LazyBox::NONE,
         dropped_attributes_count: 0,
         original_payload_format: StringId::NONE,
-        original_payload: Thin::NONE,
+        original_payload: LazyBox::NONE,
         samples: Samples::NONE,
         in_order: false,
-        event_form: Thin::NONE,
+        event_form: LazyBox::NONE,
     };
 }
 

@@ -2,8 +2,8 @@
 
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
+use crate::model::lazy_box::{EmptyDefault, LazyBox, lazy_box};
 use crate::model::profile::Profile;
-use crate::model::thin::{Blank, Thin, thin};
 use crate::model::value::KeyValue;
 
 /// The content of one payload: the shared tables, and the profiles by resource and scope.
@@ -87,7 +87,7 @@ impl Profiles {
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ResourceProfiles(Thin<ResourceParts>);
+pub struct ResourceProfiles(LazyBox<ResourceParts>);
 
 /// The fields of [`ResourceProfiles`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -99,10 +99,10 @@ pub struct ResourceParts {
     pub(crate) scopes: Vec<ScopeProfiles>,
 }
 
-thin! { ResourceProfiles of ResourceParts; ScopeProfiles of ScopeParts; }
+lazy_box! { ResourceProfiles of ResourceParts; ScopeProfiles of ScopeParts; }
 
-impl Blank for ResourceParts {
-    const BLANK: &'static Self =
+impl EmptyDefault for ResourceParts {
+    const EMPTY: &'static Self =
         &Self { resource: Resource::NONE, schema_url: StringId::NONE, scopes: Vec::new() };
 }
 
@@ -208,7 +208,7 @@ pub struct EntityRef {
 /// In OTLP 1.8 and later, the sample types of one pprof become several profiles under one scope. The scope
 /// may specify their order ([`PPROF_SCOPE_SAMPLE_TYPE_ORDER`](crate::semconv::PPROF_SCOPE_SAMPLE_TYPE_ORDER)).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ScopeProfiles(Thin<ScopeParts>);
+pub struct ScopeProfiles(LazyBox<ScopeParts>);
 
 /// The fields of [`ScopeProfiles`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -218,8 +218,8 @@ pub struct ScopeParts {
     pub(crate) profiles: Vec<Profile>,
 }
 
-impl Blank for ScopeParts {
-    const BLANK: &'static Self =
+impl EmptyDefault for ScopeParts {
+    const EMPTY: &'static Self =
         &Self { scope: Scope::NONE, schema_url: StringId::NONE, profiles: Vec::new() };
 }
 

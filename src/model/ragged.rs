@@ -1,6 +1,6 @@
 //! Rows of variable length, stored end to end.
 
-use crate::model::thin::Blank;
+use crate::model::lazy_box::EmptyDefault;
 
 /// Rows of variable length, stored end to end in one array:
 ///
@@ -37,8 +37,8 @@ impl<T> Default for Ragged<T> {
     }
 }
 
-impl<T: 'static> Blank for Ragged<T> {
-    const BLANK: &'static Self = &Self::NONE;
+impl<T: 'static> EmptyDefault for Ragged<T> {
+    const EMPTY: &'static Self = &Self::NONE;
 }
 
 impl<T> Ragged<T> {

@@ -27,7 +27,7 @@ pub(crate) fn growth(rows: usize) -> usize {
 
 impl RowIndex {
     /// Creates an index with capacity for `rows` rows.
-    pub(crate) fn with_room(rows: usize) -> Self {
+    pub(crate) fn with_capacity(rows: usize) -> Self {
         let mut index = Self::default();
         index.reserve(rows);
         index
@@ -37,7 +37,7 @@ impl RowIndex {
     #[inline]
     pub(crate) fn find(&self, hash: u64, mut same: impl FnMut(u32) -> bool) -> Option<u32> {
         let tag = tag(hash);
-        let mut at = self.home(tag);
+        let mut at = self.first_slot(tag);
         while let Some(&(other, row)) = self.slots.get(at) {
             // A free slot ends the probe.
             let row = row.checked_sub(1)?;
@@ -100,7 +100,7 @@ impl RowIndex {
 
     /// Returns the first slot of a tag's probe. The number of slots is a power of two, so the low bits select it.
     #[inline(always)]
-    fn home(&self, tag: u32) -> usize {
+    fn first_slot(&self, tag: u32) -> usize {
         tag as usize & self.slots.len().wrapping_sub(1)
     }
 
@@ -113,7 +113,7 @@ impl RowIndex {
     /// Stores a row in the first free slot of its probe, without looking for an equal one.
     #[inline]
     fn put(&mut self, slot: (u32, u32)) {
-        let mut at = self.home(slot.0);
+        let mut at = self.first_slot(slot.0);
         while self.slots[at].1 != 0 {
             at = self.after(at);
         }
@@ -159,7 +159,7 @@ mod tests {
         index.clear();
         assert_eq!(index.find(0, |_| true), None);
         for rows in 0..9 {
-            let mut index = RowIndex::with_room(rows);
+            let mut index = RowIndex::with_capacity(rows);
             (0..20).for_each(|row| index.add(row << 7, row as u32));
             assert_eq!(index.find(1, |_| true), None);
         }

@@ -1,8 +1,8 @@
 //! The samples of a profile, by column.
 
 use crate::model::id::{AttributeId, LinkId, StackId, StringId};
+use crate::model::lazy_box::LazyBox;
 use crate::model::ragged::Ragged;
-use crate::model::thin::Thin;
 
 /// The samples of a profile, by column. A column that no sample uses is empty.
 ///
@@ -32,14 +32,14 @@ pub struct Samples {
     /// The only column with an entry for every sample. Its length is the number of samples.
     pub(crate) stacks: Vec<StackId>,
     /// Ends with the last link, so it may be shorter than `stacks`.
-    pub(crate) links: Thin<Vec<LinkId>>,
+    pub(crate) links: LazyBox<Vec<LinkId>>,
     pub(crate) attributes: Ragged<AttributeId>,
     /// Values in one of the shapes that [`Profile::totals`](crate::model::Profile::totals) explains.
     pub(crate) values: Ragged<i64>,
     /// Nanoseconds since 1970 in the order of the source, sorted or not.
-    pub(crate) timestamps: Thin<Ragged<u64>>,
+    pub(crate) timestamps: LazyBox<Ragged<u64>>,
     /// OTEP 0239's id of the stack trace. Ends with the last id, so it may be shorter than `stacks`.
-    pub(crate) stacktrace_ids: Thin<Vec<StringId>>,
+    pub(crate) stacktrace_ids: LazyBox<Vec<StringId>>,
 }
 
 /// One sample.
@@ -80,11 +80,11 @@ pub struct SampleRef<'a> {
 impl Samples {
     pub(crate) const NONE: Self = Self {
         stacks: Vec::new(),
-        links: Thin::NONE,
+        links: LazyBox::NONE,
         attributes: Ragged::NONE,
         values: Ragged::NONE,
-        timestamps: Thin::NONE,
-        stacktrace_ids: Thin::NONE,
+        timestamps: LazyBox::NONE,
+        stacktrace_ids: LazyBox::NONE,
     };
 
     /// Returns the number of samples.
@@ -144,27 +144,6 @@ impl Samples {
             self.links.resize(row, LinkId::NONE);
             self.links.push(link);
         }
-    }
-
-    /// Removes the samples whose element in `keep` is false.
-    pub(crate) fn retain(&mut self, keep: &[bool]) {
-        fn list<T>(column: &mut Vec<T>, keep: &[bool]) {
-            let mut keep = keep.iter();
-            column.retain(|_| keep.next().is_none_or(|keep| *keep));
-        }
-        fn lists<T: Copy>(column: &mut Ragged<T>, keep: &[bool]) {
-            let mut kept = Ragged::default();
-            for (at, (row, _)) in keep.iter().enumerate().filter(|(_, keep)| **keep).enumerate() {
-                kept.push_at(at, column.row(row));
-            }
-            *column = kept;
-        }
-        list(&mut self.stacks, keep);
-        list(&mut self.links, keep);
-        list(&mut self.stacktrace_ids, keep);
-        lists(&mut self.attributes, keep);
-        lists(&mut self.values, keep);
-        lists(&mut self.timestamps, keep);
     }
 
     /// Adds a sample without values. Returns its row.

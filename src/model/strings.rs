@@ -233,7 +233,7 @@ impl RawStrings {
 
     /// Validates the strings and returns the table. If `shift`, inserts an empty row 0 before the others. Repairs
     /// strings that are not UTF-8 and stores their original bytes separately.
-    pub(crate) fn prove(self, shift: bool, budget: &mut Budget) -> Result<Strings> {
+    pub(crate) fn validate(self, shift: bool, budget: &mut Budget) -> Result<Strings> {
         let Self { bytes, mut ends } = self;
         // Valid as a whole, and no character crosses the end of a string.
         let whole = match String::from_utf8(bytes) {
@@ -263,8 +263,8 @@ impl RawStrings {
                     let bytes = table.get(row).unwrap_or_default();
                     if std::str::from_utf8(bytes).is_err() {
                         // U+FFFD has three bytes in UTF-8, and the original bytes are stored as well.
-                        budget.take::<[u8; 4]>(bytes.len())?;
-                        budget.take::<[(StringId, Box<[u8]>); 2]>(1)?;
+                        budget.charge::<[u8; 4]>(bytes.len())?;
+                        budget.charge::<[(StringId, Box<[u8]>); 2]>(1)?;
                     }
                     strings.push_bytes(bytes);
                 }
@@ -289,7 +289,7 @@ mod tests {
         for bytes in [&b""[..], b"ok", b"caf\xe9", b"\xc3", b"\xa9"] {
             raw.push(bytes);
         }
-        let strings = raw.prove(false, &mut budget()).unwrap();
+        let strings = raw.validate(false, &mut budget()).unwrap();
         assert_eq!(
             strings.iter().collect::<Vec<_>>(),
             ["", "ok", "caf\u{fffd}", "\u{fffd}", "\u{fffd}"]
@@ -318,9 +318,9 @@ mod tests {
         let mut raw = RawStrings::new();
         raw.push(b"first");
         assert_eq!(
-            raw.prove(true, &mut budget()).unwrap().iter().collect::<Vec<_>>(),
+            raw.validate(true, &mut budget()).unwrap().iter().collect::<Vec<_>>(),
             ["", "first"]
         );
-        assert_eq!(RawStrings::new().prove(false, &mut budget()).unwrap().len(), 1);
+        assert_eq!(RawStrings::new().validate(false, &mut budget()).unwrap().len(), 1);
     }
 }

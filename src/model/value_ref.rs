@@ -275,7 +275,7 @@ mod tests {
         let [name, key] = ["a \"b\"\n", "k"].map(|text| dictionary.strings.push(text));
         let text = || Value::String(name);
         let pair = |value| Value::KeyValues([KeyValue { key, value }].into());
-        for (value, said) in [
+        for (value, expected) in [
             (Value::Empty, ""),
             (text(), "a \"b\"\n"),
             (Value::Bool(true), "true"),
@@ -288,7 +288,7 @@ mod tests {
             (pair(Value::Bytes([0].into())), r#"{"k":"00"}"#),
             (Value::Array([].into()), "[]"),
         ] {
-            assert_eq!(dictionary.value(&value).to_string(), said);
+            assert_eq!(dictionary.value(&value).to_string(), expected);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::format::Format;
 use crate::format::detect::Endpoint;
-use crate::format::intake::Policy;
+use crate::format::read_context::Policy;
 use crate::format::source::SourceOptions;
 use crate::limits::{Limits, setters};
 

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::format::intake::{Intake, Policy};
+use crate::format::json::lexer::Lexer;
 use crate::format::json::object::{int_of, write_string};
-use crate::format::json::text::Text;
 use crate::format::json::tree::Json;
+use crate::format::read_context::{Policy, ReadContext};
 use crate::limits::Limits;
 use crate::wire::read::Reader;
 use crate::wire::write::field_bytes;
@@ -98,9 +98,9 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// Parses a body that is one JSON value.
 pub(super) fn json(body: &[u8]) -> Result<Json<'_>> {
-    let mut text = Text::new(body)?;
-    let mut intake = Intake::new(Limits::network(), Policy::Refuse, body.len());
-    let object = Json::of(&mut text, &mut intake)?;
+    let mut text = Lexer::new(body)?;
+    let mut cx = ReadContext::new(Limits::network(), Policy::Refuse, body.len());
+    let object = Json::of(&mut text, &mut cx)?;
     text.end()?;
     Ok(object)
 }

@@ -11,7 +11,7 @@ use crate::wire::{FIXED64, LEN, tag};
 
 /// The message that holds the lookup tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Home {
+pub(crate) enum TableLocation {
     /// Every profile has its own tables: pprof, and 1.3 to 1.5. The reader merges them into one dictionary.
     Profile,
     /// `ProfilesData`: 1.6. An export request of that version refers to tables that it cannot carry.
@@ -35,7 +35,7 @@ pub(crate) enum Rows {
     NullFirst,
 }
 
-impl Home {
+impl TableLocation {
     /// Derives the place of the tables from the tables of fields.
     const fn of(version: Version) -> Self {
         if PROFILE.number(version, "string_table") != 0 {
@@ -75,7 +75,7 @@ macro_rules! capabilities {
         #[derive(Clone, Copy, Debug)]
         pub(crate) struct Capabilities {
             /// The message that holds the lookup tables.
-            pub(crate) home: Home,
+            pub(crate) table_location: TableLocation,
             /// The meaning of references to table rows.
             pub(crate) rows: Rows,
             /// A profile may have several sample types, and a sample one value for each. Otherwise it has one type,
@@ -91,7 +91,7 @@ macro_rules! capabilities {
         impl Capabilities {
             const fn of(version: Version) -> Self {
                 Self {
-                    home: Home::of(version),
+                    table_location: TableLocation::of(version),
                     rows: Rows::of(version),
                     several_sample_types: match PROFILE.field(version, "sample_type") {
                         Some(field) => field.is_repeated(),
@@ -158,10 +158,10 @@ impl Version {
     /// Returns the number of a lookup table in the message that holds it, or 0 if the version has no such table.
     pub(crate) const fn table(self, table: Table) -> u32 {
         let mut row = 0;
-        let fields = match Home::of(self) {
-            Home::Profile => PROFILE.fields,
-            Home::Data => PROFILES_DATA.fields,
-            Home::Dictionary => PROFILES_DICTIONARY.fields,
+        let fields = match TableLocation::of(self) {
+            TableLocation::Profile => PROFILE.fields,
+            TableLocation::Data => PROFILES_DATA.fields,
+            TableLocation::Dictionary => PROFILES_DICTIONARY.fields,
         };
         while row < fields.len() {
             if let Role::Row(of) = fields[row].role

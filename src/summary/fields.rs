@@ -12,7 +12,7 @@ use crate::wire::{FIXED64, LEN, VARINT, tag};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// The version has no such field.
-    Odd,
+    Unsupported,
     Number,
     Bytes,
     Value,
@@ -29,7 +29,7 @@ pub(super) struct Fields([Part; 256]);
 impl Fields {
     /// Derives the fields from the roles of the schema, so that a new version needs no code here.
     pub(super) fn of(version: Version) -> Self {
-        let mut parts = [Part::Odd; 256];
+        let mut parts = [Part::Unsupported; 256];
         let mut put = |tag: u32, part| {
             if let Some(place) = parts.get_mut(tag as usize) {
                 *place = part;

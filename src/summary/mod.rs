@@ -15,17 +15,17 @@
 //! over every file in every generation.
 
 mod fields;
+mod layouts;
 mod outline;
 mod refs;
 mod samples;
-mod shapes;
 mod sizes;
 
 pub use sizes::{CompactSize, FieldSize, Sizes, StackSize, StringSize, TableSize};
 
 use crate::error::{ReadFinding, Result};
 use crate::format::detect::{Depth, Detected, detect_payload};
-use crate::format::intake::Policy;
+use crate::format::read_context::Policy;
 use crate::format::source::SourceOptions;
 use crate::format::{Encoding, Format};
 use crate::limits::Limits;
@@ -34,7 +34,7 @@ use crate::model::profile::Profile;
 use crate::reader::{Ambiguity, ReadOptions, Reading, of_one, read, read_detected};
 use crate::schema::{Table, Version};
 
-use samples::Tally;
+use samples::SampleTotals;
 
 /// A summary of a payload.
 ///
@@ -74,7 +74,7 @@ pub struct Summary {
     outline: Profiles,
     /// The counts of each profile, in the order of the payload.
     #[cfg_attr(feature = "serde", serde(skip))]
-    tallies: Vec<Tally>,
+    tallies: Vec<SampleTotals>,
     tables: TableRows,
     #[cfg_attr(feature = "serde", serde(rename = "checked", skip_serializing_if = "bool::clone"))]
     is_checked: bool,
@@ -164,7 +164,7 @@ impl Summary {
         let tallies = profiles.iter().map(|profile| {
             let samples = profile.samples();
             let timestamps = samples.timestamps.items().len() as u64;
-            Tally { samples: samples.len() as u64, timestamps, sums: profile.sums() }
+            SampleTotals { samples: samples.len() as u64, timestamps, sums: profile.sums() }
         });
         let dictionary = profiles.dictionary();
         let rows = |rows: usize| rows.saturating_sub(1) as u64;

@@ -15,7 +15,7 @@
 use std::collections::BTreeSet;
 
 use super::refs::{Refs, Rows, begin_empty, have_unique_ids};
-use super::samples::{Samples, Tally, samples};
+use super::samples::{SampleTotals, Samples, samples};
 use crate::schema::{
     ATTRIBUTE_UNIT, KEY_VALUE, KEY_VALUE_AND_UNIT, Kind, MessageType, PROFILE, PROFILE_CONTAINER,
     PROFILES_DATA, PROFILES_DICTIONARY, RESOURCE_PROFILES, Role, SCOPE_PROFILES, Table, Version,
@@ -28,7 +28,7 @@ use crate::wire::{LEN, VARINT, tag};
 #[derive(Clone, Copy, Debug)]
 enum Action {
     /// The version has no such field.
-    Odd,
+    Unsupported,
     Copy,
     /// Walk this message, too.
     Enter(&'static MessageType),
@@ -46,7 +46,7 @@ type Actions = [Action; 256];
 fn actions(message: &MessageType, version: Version) -> Actions {
     const ENTERED: [&MessageType; 5] =
         [&RESOURCE_PROFILES, &SCOPE_PROFILES, &PROFILE_CONTAINER, &PROFILE, &PROFILES_DICTIONARY];
-    let mut actions = [Action::Odd; 256];
+    let mut actions = [Action::Unsupported; 256];
     for field in message.fields_in(version) {
         let action = match (field.role, field.kind) {
             (Role::Row(Table::SampleType), _) => Action::Copy,
@@ -76,7 +76,7 @@ fn actions(message: &MessageType, version: Version) -> Actions {
 pub(super) struct Outline {
     /// A valid payload of the same version.
     pub(super) payload: Vec<u8>,
-    pub(super) tallies: Vec<Tally>,
+    pub(super) tallies: Vec<SampleTotals>,
     /// The number of rows by table, including row 0, over all profiles.
     pub(super) tables: [u64; Table::COUNT],
     /// The number of string tables. Each begins with the empty string.
@@ -130,7 +130,7 @@ struct Walk<'a> {
     actions: Vec<(&'static MessageType, Box<Actions>)>,
     /// The outline so far.
     out: Vec<u8>,
-    tallies: Vec<Tally>,
+    tallies: Vec<SampleTotals>,
     counts: [u64; Table::COUNT],
     /// The references of all heads copied so far; if profiles have tables, of the current head only.
     refs: Refs,
@@ -203,7 +203,7 @@ impl<'a> Walk<'a> {
                 }
                 Action::Enter(inner) => self.enter(inner, tag, reader.message().ok()?)?,
                 Action::Copy => drop(self.copy(message, at, tag, &mut reader)?),
-                Action::Sample | Action::LeaveOut | Action::Odd => return None,
+                Action::Sample | Action::LeaveOut | Action::Unsupported => return None,
             }
         }
         self.actions.push((message, actions));
@@ -218,7 +218,8 @@ impl<'a> Walk<'a> {
         let own = self.version <= Version::V1_5;
         let single = self.version >= Version::V1_8;
         let mut tables = Tables { end: reader.at() + reader.left(), ..Tables::default() };
-        let mut tally = Tally { sums: vec![0; usize::from(single)], ..Tally::default() };
+        let mut tally =
+            SampleTotals { sums: vec![0; usize::from(single)], ..SampleTotals::default() };
         let mut types = 0;
         loop {
             tables.count(&mut reader, &actions);
@@ -239,7 +240,7 @@ impl<'a> Walk<'a> {
                 }
                 Action::LeaveOut => reader.skip(tag, self.levels).ok()?,
                 Action::Copy => types += self.copy(&PROFILE, at, tag, &mut reader)?,
-                Action::Enter(_) | Action::Odd => return None,
+                Action::Enter(_) | Action::Unsupported => return None,
             }
         }
         self.actions.push((&PROFILE, actions));
@@ -331,12 +332,12 @@ impl<'a> Walk<'a> {
     /// Writes the tables of a message with the referenced rows.
     fn tables(&mut self, tables: &Tables) -> Option<()> {
         if !self.refs.attributes.is_empty() {
-            let wanted = std::mem::take(&mut self.refs.attributes);
+            let referenced = std::mem::take(&mut self.refs.attributes);
             let row = if self.version >= Version::V1_8 { &KEY_VALUE_AND_UNIT } else { &KEY_VALUE };
             self.rows(
                 &tables.rows[Table::Attribute as usize],
                 tables.end,
-                Some(&wanted),
+                Some(&referenced),
                 Some(row),
             )?;
             self.rows(
@@ -346,16 +347,16 @@ impl<'a> Walk<'a> {
                 Some(&ATTRIBUTE_UNIT),
             )?;
         }
-        let mut wanted = std::mem::take(&mut self.refs.strings);
+        let mut referenced = std::mem::take(&mut self.refs.strings);
         let strings = &tables.rows[Table::String as usize];
         if strings.count > 0 {
-            wanted.insert(0);
+            referenced.insert(0);
             self.string_tables += 1;
         }
-        self.rows(strings, tables.end, Some(&wanted), None)
+        self.rows(strings, tables.end, Some(&referenced), None)
     }
 
-    /// Writes the `wanted` rows of a table (all rows if `None`), and empty rows in place of the others before the
+    /// Writes the `referenced` rows of a table (all rows if `None`), and empty rows in place of the others before the
     /// last.
     ///
     /// `None` if a referenced row does not exist.
@@ -363,10 +364,10 @@ impl<'a> Walk<'a> {
         &mut self,
         rows: &Rows,
         end: usize,
-        wanted: Option<&BTreeSet<u32>>,
+        referenced: Option<&BTreeSet<u32>>,
         message: Option<&'static MessageType>,
     ) -> Option<()> {
-        let (last, payload) = (wanted.map(|wanted| wanted.last()), self.payload);
+        let (last, payload) = (referenced.map(|referenced| referenced.last()), self.payload);
         let most = match last {
             Some(None) => return Some(()),
             Some(Some(last)) => u64::from(*last) + 1,
@@ -378,7 +379,7 @@ impl<'a> Walk<'a> {
         for (row, body) in (0..).zip(rows.all(payload, end, self.levels)).take(most as usize) {
             let body = body?;
             varint(&mut self.out, tag.into());
-            if wanted.is_none_or(|wanted| wanted.contains(&row)) {
+            if referenced.is_none_or(|referenced| referenced.contains(&row)) {
                 if let Some(message) = message {
                     self.refs.message(body, message, self.version, self.levels)?;
                 }

@@ -8,7 +8,7 @@
 //! Sums are `i128`, which no number of samples overflows.
 
 use super::fields::{Fields, Part};
-use super::shapes::{LONGEST, Shape, Shapes, Window};
+use super::layouts::{LONGEST, LayoutCache, MessageLayout, Window};
 use crate::schema::Version;
 use crate::wire::packed::packed_varints;
 use crate::wire::read::Reader;
@@ -16,7 +16,7 @@ use crate::wire::read::Reader;
 /// The state of reading samples: the fields of their version, and a cache of their shapes.
 pub(super) struct Samples {
     fields: Fields,
-    shapes: Shapes,
+    layouts: LayoutCache,
     /// The values of a sample that was read field by field.
     values: Vec<i64>,
 }
@@ -24,13 +24,13 @@ pub(super) struct Samples {
 impl Samples {
     /// Creates the state for the samples of a version.
     pub(super) fn of(version: Version) -> Self {
-        Self { fields: Fields::of(version), shapes: Shapes::new(), values: Vec::new() }
+        Self { fields: Fields::of(version), layouts: LayoutCache::new(), values: Vec::new() }
     }
 
     /// Finds the shape of a sample, or of its last fields if it is long. Returns it with the bytes that it
     /// describes. `None` if the sample has no regular shape.
     #[inline(always)]
-    fn known<'a>(&mut self, mut sample: Reader<'a>) -> Option<(&Shape, &'a Window)> {
+    fn find_layout<'a>(&mut self, mut sample: Reader<'a>) -> Option<(&MessageLayout, &'a Window)> {
         while sample.left() > LONGEST {
             // In pprof and older generations, a long list of locations may come first.
             let mut ahead = sample;
@@ -42,15 +42,15 @@ impl Samples {
             sample = ahead;
         }
         let window = sample.ahead().first_chunk()?;
-        let shape = self.shapes.of(window, sample.left(), &self.fields)?;
-        Some((shape, window))
+        let layout = self.layouts.of(window, sample.left(), &self.fields)?;
+        Some((layout, window))
     }
 
     /// Reads any sample field by field. Keeps its values in `self.values`, and returns the number of its
     /// timestamps.
     #[cold]
     #[inline(never)]
-    fn odd(&mut self, mut sample: Reader<'_>) -> Option<u64> {
+    fn decode(&mut self, mut sample: Reader<'_>) -> Option<u64> {
         let mut times = 0;
         self.values.clear();
         while let Some(tag) = sample.tag().ok()? {
@@ -71,23 +71,23 @@ impl Samples {
 
 /// The counts and sums of a profile's samples.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct SampleTotals {
     pub(super) samples: u64,
     pub(super) timestamps: u64,
     /// One sum per sample type.
     pub(super) sums: Vec<i128>,
 }
 
-impl Tally {
+impl SampleTotals {
     /// Adds a sample of a profile with one sample type. `None` if only a reader can interpret the sample.
     #[inline(always)]
     pub(super) fn single(&mut self, sample: Reader<'_>, samples: &mut Samples) -> Option<()> {
-        let (values, times, sum) = match samples.known(sample) {
-            Some((shape, window)) => {
-                (shape.count(), shape.times, shape.values(window).sum::<u64>().into())
+        let (values, times, sum) = match samples.find_layout(sample) {
+            Some((layout, window)) => {
+                (layout.count(), layout.times, layout.values(window).sum::<u64>().into())
             }
             None => {
-                let times = samples.odd(sample)?;
+                let times = samples.decode(sample)?;
                 let sum = samples.values.iter().map(|value| i128::from(*value)).sum::<i128>();
                 (samples.values.len(), times, sum)
             }
@@ -110,14 +110,14 @@ impl Tally {
     /// `None` if samples differ in their number of values, which a reader rejects or repairs.
     #[inline(always)]
     pub(super) fn several(&mut self, sample: Reader<'_>, samples: &mut Samples) -> Option<()> {
-        let times = match samples.known(sample) {
-            Some((shape, window)) => {
-                let sums = self.sums_of(shape.count())?.iter_mut();
-                sums.zip(shape.values(window)).for_each(|(sum, value)| *sum += i128::from(value));
-                shape.times
+        let times = match samples.find_layout(sample) {
+            Some((layout, window)) => {
+                let sums = self.sums_of(layout.count())?.iter_mut();
+                sums.zip(layout.values(window)).for_each(|(sum, value)| *sum += i128::from(value));
+                layout.times
             }
             None => {
-                let times = samples.odd(sample)?;
+                let times = samples.decode(sample)?;
                 let sums = self.sums_of(samples.values.len())?.iter_mut();
                 sums.zip(&samples.values).for_each(|(sum, value)| *sum += i128::from(*value));
                 times

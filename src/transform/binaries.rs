@@ -8,9 +8,9 @@
 //! input 2   /bin/server at 0x7000..0x9000   location 0x7234 ─┴► /bin/server + 0x234 ─► 0x1234
 //! ```
 
+use crate::builder::budget::Full;
 use crate::builder::interner::Interner;
 use crate::builder::merge::{Relocate, Remap};
-use crate::builder::room::Full;
 use crate::model::dictionary::{Attribute, Dictionary, Mapping};
 use crate::model::id::{AttributeId, Id, MappingId, StringId};
 use crate::model::ragged::Ragged;

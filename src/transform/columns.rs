@@ -5,9 +5,9 @@ use std::ops::Range;
 use crate::model::ScopeProfiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
+use crate::model::lazy_box::LazyBox;
 use crate::model::order::{columns, sample_type_order};
 use crate::model::profile::{Profile, ProfileId};
-use crate::model::thin::Thin;
 
 /// The ranges of profiles in a scope that are the columns of one pprof: with the same samples.
 pub(super) fn column_blocks(scope: &ScopeProfiles, dictionary: &Dictionary) -> Vec<Range<usize>> {
@@ -34,6 +34,6 @@ pub(super) fn column_blocks(scope: &ScopeProfiles, dictionary: &Dictionary) -> V
 pub(super) fn forget_unique(profile: &mut Profile) {
     profile.profile_id = ProfileId::NONE;
     profile.original_payload_format = StringId::NONE;
-    profile.original_payload = Thin::NONE;
+    profile.original_payload = LazyBox::NONE;
     profile.dropped_attributes_count = 0;
 }

@@ -11,15 +11,15 @@
 //! An index takes at most five bytes, so it never overlaps the three bits of the length. Codes also hide renumbered
 //! and omitted rows from the code that writes references.
 
-use crate::wire::write::{more, spread, up_to_three, varint_len};
+use crate::wire::write::{deposit_bits, more, up_to_three, varint_len};
 
 use crate::wire::put_word;
 
 /// The encoded varint of an index: its bytes, with their number in the highest three bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Code(pub(super) u64);
+pub(crate) struct EncodedIndex(pub(super) u64);
 
-impl Code {
+impl EncodedIndex {
     const ZERO: Self = Self(1 << 61);
 
     /// Returns the number of bytes of the varint, 1 to 5.
@@ -31,31 +31,31 @@ impl Code {
 
 /// The encoded indices of a table's rows.
 #[derive(Debug, Default)]
-pub(crate) struct Codes {
+pub(crate) struct EncodedIndices {
     /// The codes by row.
-    pub(super) codes: Vec<Code>,
+    pub(super) codes: Vec<EncodedIndex>,
     /// Mean size of 64 codes in bytes. The factor of 64 keeps fractions, which matter in estimates for lists of a
     /// thousand indices.
     mean: usize,
 }
 
-impl Codes {
+impl EncodedIndices {
     /// Encodes indices; element `row` is the index to write for that row.
     ///
     /// If all indices are below 2²¹, the loop has no branches.
     pub(crate) fn of(indices: &[u32]) -> Self {
         // The union of all bits shows whether any index exceeds 21 bits.
         let all = indices.iter().fold(0, |all, index| all | index);
-        let codes: Vec<Code> = if all < 1 << 21 {
+        let codes: Vec<EncodedIndex> = if all < 1 << 21 {
             let short = |&index| {
                 let (word, length) = up_to_three(index);
-                Code(u64::from(word) | (length as u64) << 61)
+                EncodedIndex(u64::from(word) | (length as u64) << 61)
             };
             indices.iter().map(short).collect()
         } else {
             let any = |&index| {
                 let length = varint_len(u64::from(index));
-                Code(spread(u64::from(index)) | more(length) | (length as u64) << 61)
+                EncodedIndex(deposit_bits(u64::from(index)) | more(length) | (length as u64) << 61)
             };
             indices.iter().map(any).collect()
         };
@@ -66,8 +66,8 @@ impl Codes {
 
     /// Returns the code of a row's index, or the code of 0 past the end.
     #[inline(always)]
-    pub(crate) fn get(&self, row: usize) -> Code {
-        self.codes.get(row).copied().unwrap_or(Code::ZERO)
+    pub(crate) fn get(&self, row: usize) -> EncodedIndex {
+        self.codes.get(row).copied().unwrap_or(EncodedIndex::ZERO)
     }
 
     /// Returns the approximate size in bytes of a number of indices.
@@ -91,7 +91,7 @@ pub(super) fn put_rows<T: Copy>(
     window: &mut [u8],
     mut at: u32,
     rows: &[T],
-    codes: &[Code],
+    codes: &[EncodedIndex],
     row_of: impl Fn(T) -> usize,
 ) -> u32 {
     let (fours, last) = rows.as_chunks::<4>();

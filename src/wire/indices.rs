@@ -54,7 +54,7 @@ pub(crate) const AHEAD: usize = 16;
 const BLOCK: usize = 1 << 12;
 
 /// Spare slots to add beyond the needed ones when the list grows.
-const ROOM: usize = 1 << 8;
+const SPARE_SLOTS: usize = 1 << 8;
 
 impl Indices {
     /// Creates an empty list that adds `plus` to every index.
@@ -75,7 +75,7 @@ impl Indices {
 
     /// Reserves slots for `more` indices.
     pub(crate) fn reserve(&mut self, more: usize) {
-        self.slots.reserve(more.saturating_add(ROOM));
+        self.slots.reserve(more.saturating_add(SPARE_SLOTS));
     }
 
     /// Returns the indices from `from` up to `to` or the end of the list.
@@ -101,7 +101,7 @@ impl Indices {
     ///
     /// # Errors
     ///
-    /// An invalid varint. An index that is too large becomes `BEYOND`.
+    /// An invalid varint. An index that is too large becomes `OVERSIZED_INDEX`.
     #[inline(always)]
     pub(crate) fn append(&mut self, body: Reader) -> Result<()> {
         let read = match body.with_ahead(AHEAD) {
@@ -129,7 +129,7 @@ impl Indices {
     fn by_eights(&mut self, ahead: &[u8]) -> bool {
         // One slot for every byte of the body and for those after it, which are decoded as well.
         if self.slots.len() - self.filled < ahead.len() {
-            self.slots.resize(self.filled + ahead.len() + ROOM, 0);
+            self.slots.resize(self.filled + ahead.len() + SPARE_SLOTS, 0);
         }
         let room = &mut self.slots[self.filled..];
         let read = match self.lanes.read(ahead, self.plus, room) {
@@ -138,14 +138,14 @@ impl Indices {
         };
         self.filled += read.unwrap_or(0);
         if self.filled - self.looked_at >= BLOCK {
-            self.look();
+            self.update_max();
         }
         read.is_some()
     }
 
     /// Updates the maximum with the indices added since the last call.
     #[inline(never)]
-    fn look(&mut self) {
+    fn update_max(&mut self) {
         let new = self.slots.get(self.looked_at..self.filled);
         let most = self.lanes.most_less_one(new.unwrap_or_default());
         self.most = self.most.max(most);
@@ -156,7 +156,7 @@ impl Indices {
     ///
     /// The subtraction makes 0 exceed every table. If row 0 is the empty row, 0 thus counts as out of range, too.
     pub(crate) fn most_less_one(&mut self) -> Option<u32> {
-        self.look();
+        self.update_max();
         self.most
     }
 
@@ -272,7 +272,7 @@ fn by_words<const THREE: bool>(ahead: &[u8], plus: u32, out: &mut [u32]) -> Opti
 mod tests {
     use super::*;
     use crate::wire::packed::count_packed;
-    use crate::wire::varint::{BELOW, BEYOND};
+    use crate::wire::varint::{NEGATIVE_INDEX, OVERSIZED_INDEX};
 
     #[test]
     fn packed_indices_agree_with_one_at_a_time() {
@@ -286,7 +286,7 @@ mod tests {
                 // Mostly one width; sometimes any width.
                 let most = if case % 5 == 0 { 0 } else { case % 24 };
                 let value = (state >> 33) as u32 >> (state as u32 >> 3 & 31).max(most);
-                expected.push(value.min(BEYOND));
+                expected.push(value.min(OVERSIZED_INDEX));
                 crate::wire::write::varint(&mut body, u64::from(value));
             }
             assert_eq!(count_packed(&body[1..]), expected.len());
@@ -310,8 +310,8 @@ mod tests {
         assert!(read(&[1, 0x80]).is_err());
         assert!(read(&[0xff; 20]).is_err());
         indices.push(6);
-        assert_eq!(indices.most_less_one(), Some(BELOW - 1));
-        assert_eq!(indices.into_vec(), [BELOW, 5, 6]);
+        assert_eq!(indices.most_less_one(), Some(NEGATIVE_INDEX - 1));
+        assert_eq!(indices.into_vec(), [NEGATIVE_INDEX, 5, 6]);
     }
 
     #[test]

@@ -222,8 +222,8 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// Reads an int32, uint32 or index. A negative number becomes [`BELOW`](crate::wire::varint::BELOW), a number
-    /// that is too large [`BEYOND`](crate::wire::varint::BEYOND).
+    /// Reads an int32, uint32 or index. A negative number becomes [`NEGATIVE_INDEX`](crate::wire::varint::NEGATIVE_INDEX), a number
+    /// that is too large [`OVERSIZED_INDEX`](crate::wire::varint::OVERSIZED_INDEX).
     #[inline(always)]
     pub(crate) fn index(&mut self) -> Result<u32> {
         Ok(index(self.varint()?))

@@ -7,9 +7,9 @@ mod lone;
 
 use std::ops::Range;
 
-use crate::wire::codes::{Code, Codes, FOUR, put_rows};
+use crate::wire::codes::{EncodedIndex, EncodedIndices, FOUR, put_rows};
 use crate::wire::write::{
-    field_large, long_varint, more, set_length, spread, up_to_three, varint_len,
+    deposit_bits, field_large, long_varint, more, set_length, up_to_three, varint_len,
 };
 use crate::wire::{LEN, VARINT, put_word, tag};
 
@@ -94,7 +94,7 @@ impl Records<'_> {
     ) -> usize {
         let room = room + Fields::MESSAGE + 8;
         if self.out.len() - self.end < room {
-            self.make_room(room);
+            self.reserve_records(room);
         }
         let start = self.end;
         let (written, window) = self.out.split_at_mut(start);
@@ -107,10 +107,10 @@ impl Records<'_> {
     /// Extends the output for many records at once. Exceeds the reserved capacity only if the next record needs it.
     #[cold]
     #[inline(never)]
-    fn make_room(&mut self, room: usize) {
+    fn reserve_records(&mut self, bytes: usize) {
         const BLOCK: usize = 1 << 11;
         let block = (self.end + BLOCK).min(self.out.capacity());
-        self.out.resize(block.max(self.end + room), 0);
+        self.out.resize(block.max(self.end + bytes), 0);
     }
 }
 
@@ -169,7 +169,7 @@ impl<'a> Fields<'a> {
             self.put(tag | u64::from(word) << 8, 1 + length);
         } else if value < 1 << 49 && tag < 0x80 {
             let length = varint_len(value);
-            self.put(tag | (spread(value) | more(length)) << 8, 1 + length);
+            self.put(tag | (deposit_bits(value) | more(length)) << 8, 1 + length);
         } else {
             self.at = long_varint(self.window, self.at, tag);
             self.at = long_varint(self.window, self.at, value);
@@ -190,7 +190,7 @@ impl<'a> Fields<'a> {
 
     /// Writes an index field from its encoded form. Omits it if it is 0 or the schema lacks it.
     #[inline(always)]
-    pub(crate) fn code(&mut self, number: u32, code: Code) {
+    pub(crate) fn code(&mut self, number: u32, code: EncodedIndex) {
         let tag = u64::from(tag(number, VARINT));
         // The shift removes the length in the highest bits: the index is 0.
         if code.0 << 8 == 0 || number == 0 {
@@ -212,7 +212,7 @@ impl<'a> Fields<'a> {
             self.put(word.into(), length);
         } else if value < 1 << 56 {
             let length = varint_len(value);
-            self.put(spread(value) | more(length), length);
+            self.put(deposit_bits(value) | more(length), length);
         } else {
             self.at = long_varint(self.window, self.at, value);
         }
@@ -252,7 +252,7 @@ impl<'a> Fields<'a> {
         if tag < 0x80 {
             self.put(tag, 1 + room)
         } else {
-            self.put(spread(tag) | more(2), 2 + room)
+            self.put(deposit_bits(tag) | more(2), 2 + room)
         }
         (self.at(), room)
     }
@@ -321,7 +321,11 @@ impl<'a> Fields<'a> {
 
     /// Writes a packed field of indices of up to 5 bytes each. Omits it if it is empty.
     #[inline(always)]
-    pub(crate) fn codes(&mut self, number: u32, codes: impl ExactSizeIterator<Item = Code>) {
+    pub(crate) fn codes(
+        &mut self,
+        number: u32,
+        codes: impl ExactSizeIterator<Item = EncodedIndex>,
+    ) {
         if codes.len() != 0 && number != 0 {
             let (body, room) = self.begin(number, 0);
             for code in codes {
@@ -337,7 +341,7 @@ impl<'a> Fields<'a> {
         &mut self,
         number: u32,
         rows: &[T],
-        codes: &Codes,
+        codes: &EncodedIndices,
         row_of: impl Fn(T) -> usize,
     ) {
         if rows.is_empty() || number == 0 {
@@ -370,7 +374,7 @@ pub(crate) fn field_codes<'a, T: Copy + 'a>(
     out: &mut Vec<u8>,
     number: u32,
     (count, parts): (usize, impl Iterator<Item = &'a [T]>),
-    codes: &Codes,
+    codes: &EncodedIndices,
     row_of: impl Fn(T) -> usize + Copy,
 ) {
     /// Rows per window.
@@ -409,7 +413,7 @@ mod tests {
                 let values: Vec<u32> =
                     (0..size as u32).map(|i| i.wrapping_mul(2_654_435_761) >> shift).collect();
                 let (mut fast, mut plain) = (Vec::new(), Vec::new());
-                let codes = Codes::of(&values);
+                let codes = EncodedIndices::of(&values);
                 let rows: Vec<usize> = (0..size).rev().collect();
                 field_codes(&mut fast, 3, (size, rows.chunks(7)), &codes, |row| row);
                 field_message(&mut plain, 3, |out| {
@@ -452,7 +456,7 @@ mod tests {
     fn records_are_what_messages_one_by_one_are() {
         let ready: Vec<u8> = (0..200).collect();
         let values: Vec<u32> = (0..300).collect();
-        let codes = Codes::of(&values);
+        let codes = EncodedIndices::of(&values);
         let (mut fast, mut plain) = (vec![7], vec![7]);
         let last = records(&mut fast, |out| {
             let mut last = 0..0;
@@ -488,7 +492,7 @@ mod tests {
     #[test]
     fn the_longest_fields_fit_into_what_they_may_take() {
         const LAST: u32 = (1 << 11) - 1;
-        let longest = Codes::of(&[u32::MAX]).get(0);
+        let longest = EncodedIndices::of(&[u32::MAX]).get(0);
         let body = [0x80, 0x7f, 0x3fff, 0x4000, 0x20_0000];
         for count in [1usize, 7, 30, 100] {
             let mut out = Vec::new();

@@ -5,23 +5,23 @@
 
 /// The index that stands for a negative number.
 ///
-/// It exceeds every table, as [`BEYOND`] does. So the ordinary range check rejects both without an extra test, and
+/// It exceeds every table, as [`OVERSIZED_INDEX`] does. So the ordinary range check rejects both without an extra test, and
 /// the error can name the fault.
-pub(crate) const BELOW: u32 = u32::MAX;
+pub(crate) const NEGATIVE_INDEX: u32 = u32::MAX;
 
 /// The index that stands for a number above 2³²−3.
-pub(crate) const BEYOND: u32 = u32::MAX - 1;
+pub(crate) const OVERSIZED_INDEX: u32 = u32::MAX - 1;
 
 /// Converts a varint to an index. Indices are int32 or uint64 on the wire; no table has 2³² − 2 rows.
 #[inline]
 pub(crate) fn index(value: u64) -> u32 {
-    if value < u64::from(BEYOND) { value as u32 } else { far_index(value) }
+    if value < u64::from(OVERSIZED_INDEX) { value as u32 } else { far_index(value) }
 }
 
 /// Converts a number that no index can have. Negative int32 values are encoded in ten bytes, with the 64th bit set.
 #[cold]
 fn far_index(value: u64) -> u32 {
-    if value >> 63 == 1 { BELOW } else { BEYOND }
+    if value >> 63 == 1 { NEGATIVE_INDEX } else { OVERSIZED_INDEX }
 }
 
 /// Removes the continuation bits of up to eight varint bytes.

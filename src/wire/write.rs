@@ -30,7 +30,7 @@ pub(crate) fn varint(out: &mut Vec<u8>, value: u64) {
         out.push(value as u8);
     } else if value < 1 << 56 {
         let length = varint_len(value);
-        put(out, spread(value) | more(length), length);
+        put(out, deposit_bits(value) | more(length), length);
     } else {
         longest_varint(out, value);
     }
@@ -89,7 +89,7 @@ pub(super) fn up_to_three(value: u32) -> (u32, usize) {
 ///
 /// `value` has up to 56 bits. This is the inverse of `varint::compact`.
 #[inline]
-pub(super) fn spread(value: u64) -> u64 {
+pub(super) fn deposit_bits(value: u64) -> u64 {
     // Split into 28 + 28, then 14 + 14, then 7 + 7 bits.
     let value = (value & 0x0fff_ffff) | (value & 0x00ff_ffff_f000_0000) << 4;
     let value = (value & 0x0000_3fff_0000_3fff) | (value & 0x0fff_c000_0fff_c000) << 2;

@@ -12,9 +12,9 @@ use crate::builder::merge::Remap;
 use crate::builder::reach::Reach;
 use crate::builder::{Builder, WhenFull, compact};
 use crate::error::{Error, ReadFinding, Result};
-use crate::format::intake::{Intake, Policy};
 use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
+use crate::format::read_context::{Policy, ReadContext};
 use crate::format::{Format, StringEncoding};
 use crate::limits::{Limits, within};
 use crate::model::Profiles;
@@ -42,10 +42,10 @@ pub(super) struct Rewritten {
 /// Costs a read, a copy of the profiles and a write. What needs several payloads is refused: a file
 /// has one place for it.
 pub(super) fn rewrite(payload: &[u8], format: Format, limits: &Limits) -> Result<Rewritten> {
-    let mut intake = Intake::new(*limits, Policy::Repair, payload.len());
+    let mut context = ReadContext::new(*limits, Policy::Repair, payload.len());
     // A label stays a label.
-    intake.links = false;
-    let read = format.read(payload, &mut intake).map_err(|error| error.located(payload))?;
+    context.links = false;
+    let read = format.read(payload, &mut context).map_err(|error| error.located(payload))?;
     let mut profiles = interned(&read, limits)?;
     let joined = joined(&read, &profiles);
     drop(read);
@@ -65,7 +65,7 @@ pub(super) fn rewrite(payload: &[u8], format: Format, limits: &Limits) -> Result
         return Err(Error::malformed("what was one payload needs several"));
     };
     within("max_output_bytes", limits.max_output_bytes, payload.len() as u64)?;
-    Ok(Rewritten { payload, joined, repairs: intake.findings, losses })
+    Ok(Rewritten { payload, joined, repairs: context.findings, losses })
 }
 
 /// The same profiles, with equal rows of tables, equal resources and equal scopes made one.

@@ -73,7 +73,7 @@ fn equal(
     let (mut equal, mut out) = (Vec::new(), Vec::new());
     // Bound the initial capacity by the payload's bytes: many equal rows of two bytes must not reserve more.
     let room = rows.len().min(bytes.len() / 32);
-    let (mut seen, mut prints) = (RowIndex::with_room(room), Vec::new());
+    let (mut seen, mut prints) = (RowIndex::with_capacity(room), Vec::new());
     for (row, &(start, end)) in (0..).zip(rows) {
         let form = forms.form(cx, row, (start, end), &mut out);
         let hash = cx.payload.hasher.hash_one(form);

@@ -12,8 +12,8 @@ use super::grammar::{Grammar, Texts, bit};
 use super::signals;
 use crate::format::{Encoding, Format};
 use crate::schema::{
-    EVENT_PROFILE, EXPORT_PROFILES_SERVICE_RESPONSE, Home, MessageType, Noun, PROFILE,
-    PROFILE_CONTAINER, PROFILES_DATA, Version,
+    EVENT_PROFILE, EXPORT_PROFILES_SERVICE_RESPONSE, MessageType, Noun, PROFILE, PROFILE_CONTAINER,
+    PROFILES_DATA, TableLocation, Version,
 };
 
 /// A grammar, and the result if a payload fits it.
@@ -88,7 +88,7 @@ fn readable(format: Format) -> Option<Candidate> {
 /// profile, which OTEP 0239 calls an extended pprof.
 fn otlp(version: Version, root: &'static MessageType) -> Grammar {
     let mut grammar = Grammar::new(version.name(), root, version);
-    if version.capabilities().home == Home::Data {
+    if version.capabilities().table_location == TableLocation::Data {
         // Tables alone prove nothing: a lone string table may also be pprof's.
         grammar.needs.push((Noun::ProfilesData, 0, 1));
     }

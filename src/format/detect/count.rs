@@ -9,7 +9,7 @@
 
 use super::grammar::{inner, table};
 use super::rows::{Rows, is_null};
-use super::score::Why;
+use super::score::MisfitKind;
 use super::walk::Walk;
 use crate::schema::{MessageType, Noun, PROFILE, Rows as RowZero, Table};
 use crate::wire::packed::count_packed;
@@ -78,10 +78,10 @@ impl Walk<'_> {
             };
             return self.rows.add(table, count);
         }
-        let wanted = self.grammar.rows() == RowZero::NullFirst && table.has_null_row()
+        let needs_null = self.grammar.rows() == RowZero::NullFirst && table.has_null_row()
             || table == Table::String;
-        if self.rows.counts[table as usize] == 0 && wanted && !is_null(row) {
-            self.clash(Why::RowZero(table));
+        if self.rows.counts[table as usize] == 0 && needs_null && !is_null(row) {
+            self.add_misfit(MisfitKind::RowZero(table));
         }
         if table == Table::Attribute {
             self.rows.add_key(row);
@@ -90,7 +90,7 @@ impl Walk<'_> {
     }
 
     /// Marks the tables of a message as incompletely counted. The dictionary keeps the counts of an earlier
-    /// look over the payload.
+    /// scan of the payload.
     fn unknown_rows(&mut self, message: &'static MessageType) {
         self.outcome.cut = true;
         let dictionary = self.grammar.dictionary().filter(|_| self.is_beside(message));

@@ -20,7 +20,7 @@ use super::grammar::{Grammar, bit};
 use super::score::HARD;
 use super::trials::{Trial, Trials, is_equivalent};
 use super::walk::{is_prose, walk};
-use super::{Certainty, Depth, Detected, Endpoint, unreleased, words};
+use super::{Certainty, Depth, Detected, Endpoint, evidence, unreleased};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
 use crate::schema::{Noun, Role, SAMPLE, Table};
@@ -60,22 +60,24 @@ pub(super) fn decide(
         (Answer::Signal(what, advice), _) => return Err(unrecognised(what, advice).signal()),
     };
     let certainty = certainty(winner, &ties, whole, asked.is_some());
-    let mut evidence = words::evidence(winner, &trials);
+    let mut evidence = evidence::evidence(winner, &trials);
     if let Certainty::Preferred(others) = &certainty {
         if asked.is_some() {
             evidence.push(format!("{} was requested", winner.name()));
             let best = ties.first().filter(|_| !ties.iter().any(|trial| trial.is_named(winner)));
             evidence.extend(
-                best.map(|best| format!("{} fits better: {}", best.name(), words::fault(winner))),
+                best.map(|best| {
+                    format!("{} fits better: {}", best.name(), evidence::fault(winner))
+                }),
             );
         } else {
             if ties.iter().any(|trial| is_either(winner, trial)) {
-                evidence.push(words::preference(winner, others));
+                evidence.push(evidence::preference(winner, others));
             }
-            evidence.extend((!whole).then(|| words::partly(others)));
+            evidence.extend((!whole).then(|| evidence::partly(others)));
         }
     }
-    evidence.extend(misses.filter(|_| asked.is_none()).map(words::sent_elsewhere));
+    evidence.extend(misses.filter(|_| asked.is_none()).map(evidence::sent_elsewhere));
     Ok(Some(Detected { format, certainty, evidence }))
 }
 
@@ -205,7 +207,7 @@ fn certainty(winner: &Trial, ties: &[&Trial], whole: bool, asked: bool) -> Certa
 
 /// Returns the error for a hint that the bytes contradict, with the heaviest misfit.
 fn contradicted(hint: Option<Format>, hinted: Option<&Trial>, winner: &Trial) -> Error {
-    let fault = hinted.map(|trial| format!(" ({})", words::fault(trial))).unwrap_or_default();
+    let fault = hinted.map(|trial| format!(" ({})", evidence::fault(trial))).unwrap_or_default();
     let (hint, name) = (hint.map_or("", |hint| hint.name()), winner.name());
     Error::malformed(format!(
         "the payload is {name}, not {hint}{fault}: omit the format, or choose {name}"
@@ -237,7 +239,7 @@ fn broken(candidates: &[Candidate], payload: &[u8]) -> Option<Detected> {
     let evidence = vec![format!(
         "the payload is damaged and most similar to {}: {}",
         winner.name(),
-        words::fault(winner)
+        evidence::fault(winner)
     )];
     Some(Detected { format: winner.format()?, certainty: Certainty::Nearest, evidence })
 }

@@ -17,7 +17,7 @@ pub(super) struct Foreign {
     pub(super) format: Option<Format>,
     /// Whether the file holds a profile, readable or not.
     pub(super) is_profile: bool,
-    pub(super) sign: Sign,
+    pub(super) signature: Signature,
 }
 
 impl Foreign {
@@ -26,7 +26,7 @@ impl Foreign {
     ///
     /// If the payload is text without a profile, the error quotes a line of it.
     pub(super) fn answer(self, hint: Option<Format>, payload: &[u8]) -> Result<Detected> {
-        let what = match self.sign {
+        let what = match self.signature {
             Compression => format!("compressed with {}", self.what),
             _ => self.what.to_owned(),
         };
@@ -62,7 +62,7 @@ fn quote(payload: &[u8]) -> String {
 
 /// How a kind is recognised.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Sign {
+pub(super) enum Signature {
     /// The magic bytes of a [compression](crate::compression).
     Compression,
     /// One of these first bytes, which never begin a message of profiles.
@@ -76,30 +76,38 @@ pub(super) enum Sign {
     /// A check of the beginning of a text.
     Text(fn(&str) -> bool),
 }
-use Sign::Compression;
+use Signature::Compression;
 
 /// Declares a profile that this crate does not read. The hint names a command that converts it.
-pub(super) const fn profile(what: &'static str, sign: Sign, hint: &'static str) -> Foreign {
-    Foreign { what, hint, format: None, is_profile: true, sign }
+pub(super) const fn profile(
+    what: &'static str,
+    signature: Signature,
+    hint: &'static str,
+) -> Foreign {
+    Foreign { what, hint, format: None, is_profile: true, signature }
 }
 
 /// Declares a kind that this crate reads. The hint states how it was recognised.
 pub(super) const fn read(
     format: Format,
     what: &'static str,
-    sign: Sign,
+    signature: Signature,
     hint: &'static str,
 ) -> Foreign {
-    Foreign { what, hint, format: Some(format), is_profile: true, sign }
+    Foreign { what, hint, format: Some(format), is_profile: true, signature }
 }
 
 /// Declares a kind without a profile, which a directory of profiles may also contain.
-pub(super) const fn no_profile(what: &'static str, sign: Sign, hint: &'static str) -> Foreign {
-    Foreign { what, hint, format: None, is_profile: false, sign }
+pub(super) const fn no_profile(
+    what: &'static str,
+    signature: Signature,
+    hint: &'static str,
+) -> Foreign {
+    Foreign { what, hint, format: None, is_profile: false, signature }
 }
 
 /// Declares a profile that pprof calls legacy, recognised by its first line.
 #[cfg(feature = "formats")]
-pub(super) const fn legacy(what: &'static str, sign: Sign) -> Foreign {
-    read(Format::PPROF_LEGACY, what, sign, "its first line names the type")
+pub(super) const fn legacy(what: &'static str, signature: Signature) -> Foreign {
+    read(Format::PPROF_LEGACY, what, signature, "its first line names the type")
 }

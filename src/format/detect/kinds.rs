@@ -1,12 +1,12 @@
 //! The registry of files of other tools and files without a profile: one row for each, with a command that
 //! helps.
 
-use super::foreign::Sign::{Bytes, Json, Line, Magic, Text};
+use super::foreign::Signature::{Bytes, Json, Line, Magic, Text};
 #[cfg(feature = "formats")]
 use super::foreign::legacy;
 use super::foreign::{Foreign, no_profile, profile, read};
 use super::hints::*;
-use super::signs;
+use super::signatures;
 use crate::format::Format;
 use crate::framing::ONE_DOCUMENT;
 
@@ -41,10 +41,10 @@ pub(super) static FOREIGN: &[Foreign] = &[
         Magic(&[b"MOJ"]),
         "`mojo2austin FILE profile.austin && austin2pprof profile.austin profile.pb` (austin-python) makes a pprof of it",
     ),
-    profile("a memray recording", Bytes(signs::is_memray), MEMRAY),
+    profile("a memray recording", Bytes(signatures::is_memray), MEMRAY),
     profile(
         "a Go execution trace",
-        Bytes(signs::is_go_trace),
+        Bytes(signatures::is_go_trace),
         "`go tool trace -pprof=sched FILE > profile.pb.gz` makes a pprof of its latencies",
     ),
     profile(
@@ -63,14 +63,14 @@ pub(super) static FOREIGN: &[Foreign] = &[
     read(
         Format::PPROF_LEGACY,
         "a CPU profile in gperftools' old binary form",
-        Bytes(signs::is_legacy_cpu),
+        Bytes(signatures::is_legacy_cpu),
         "its first words are 0, 3, 0, a period and 0",
     ),
     #[cfg(feature = "formats")]
     read(
         Format::PPROF_LEGACY,
         "a Java CPU profile in pprof's old binary form",
-        Bytes(signs::is_legacy_java_cpu),
+        Bytes(signatures::is_legacy_java_cpu),
         "its first words are 0, 3, 1, a period and 0",
     ),
     no_profile(
@@ -116,7 +116,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
     ),
     profile(
         "an event trace of Windows (ETL)",
-        Bytes(signs::is_etl),
+        Bytes(signatures::is_etl),
         "no converter is known; PerfView or Windows Performance Analyzer opens it",
     ),
     no_profile(
@@ -141,7 +141,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
     ),
     no_profile(
         "a multipart body",
-        Bytes(signs::is_multipart),
+        Bytes(signatures::is_multipart),
         "extract the first part with `python3 -c 'import sys; b = sys.stdin.buffer.read(); sys.stdout.buffer.write(b.split(b\"\\r\\n\\r\\n\", 1)[1].split(b\"\\r\\n\" + b.split(b\"\\r\\n\")[0])[0])' < FILE > profile.pb.gz`",
     ),
     no_profile(
@@ -151,12 +151,12 @@ pub(super) static FOREIGN: &[Foreign] = &[
     ),
     // JSON, recognised by its member names.
     OTLP,
-    Foreign { sign: Json(&["\"resource_profiles\""]), ..OTLP },
+    Foreign { signature: Json(&["\"resource_profiles\""]), ..OTLP },
     no_profile("OTLP traces as JSON", Json(&["\"resourceSpans\""]), OTHER_SIGNAL),
     no_profile("OTLP metrics as JSON", Json(&["\"resourceMetrics\""]), OTHER_SIGNAL),
     no_profile("OTLP logs as JSON", Json(&["\"resourceLogs\""]), OTHER_SIGNAL),
     // Profiles whose dictionary precedes the resources, so that `resourceProfiles` may not be in the examined bytes.
-    Foreign { sign: Json(&["\"dictionary\"", "Table\""]), ..OTLP },
+    Foreign { signature: Json(&["\"dictionary\"", "Table\""]), ..OTLP },
     #[cfg(feature = "formats")]
     read(
         Format::SPEEDSCOPE,
@@ -225,12 +225,12 @@ pub(super) static FOREIGN: &[Foreign] = &[
         "no converter is known for a bare list of events: `py-spy record --format raw -o profile.folded -- python APP.py` records what `otlp-profiles convert profile.folded -o profile.pb.gz` makes a pprof of",
     ),
     // JSON in a JSON string. The error of the reader explains how to extract it.
-    Foreign { sign: Json(&["\\\"resourceProfiles\\\""]), ..OTLP },
-    Foreign { sign: Json(&["\\\"resource_profiles\\\""]), ..OTLP },
+    Foreign { signature: Json(&["\\\"resourceProfiles\\\""]), ..OTLP },
+    Foreign { signature: Json(&["\\\"resource_profiles\\\""]), ..OTLP },
     JSON_ERROR,
-    Foreign { sign: Json(&["\"errors\""]), ..JSON_ERROR },
-    Foreign { sign: Json(&["\"message\""]), ..JSON_ERROR },
-    Foreign { sign: Json(&["\"detail\""]), ..JSON_ERROR },
+    Foreign { signature: Json(&["\"errors\""]), ..JSON_ERROR },
+    Foreign { signature: Json(&["\"message\""]), ..JSON_ERROR },
+    Foreign { signature: Json(&["\"detail\""]), ..JSON_ERROR },
     no_profile(
         "JSON",
         Json(&[]),
@@ -241,7 +241,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
     read(
         Format::PPROF_LEGACY,
         "a Go count profile in pprof's old text form",
-        Text(signs::is_go_count),
+        Text(signatures::is_go_count),
         "its first line has a name and a total",
     ),
     profile("a dump of goroutines", Line(&["goroutine "]), GO_DUMP),
@@ -280,50 +280,50 @@ pub(super) static FOREIGN: &[Foreign] = &[
     read(
         Format::PERF_SCRIPT,
         "text of Android's simpleperf report-sample",
-        Text(signs::is_simpleperf),
+        Text(signatures::is_simpleperf),
         "its records are named and indented",
     ),
     #[cfg(feature = "formats")]
     read(
         Format::PERF_SCRIPT,
         "text of perf script",
-        Text(signs::is_perf_script),
+        Text(signatures::is_perf_script),
         "its first line has a command, a thread id, a time and an event name",
     ),
     profile(
         "output of bpftrace",
-        Text(signs::is_bpftrace),
+        Text(signatures::is_bpftrace),
         folded_by!("stackcollapse-bpftrace.pl FILE"),
     ),
     profile(
         "a call graph of FreeBSD's pmcstat",
-        Text(signs::is_pmcstat),
+        Text(signatures::is_pmcstat),
         folded_by!("stackcollapse-pmc.pl FILE"),
     ),
-    profile("output of DTrace", Text(signs::is_dtrace), folded_by!("stackcollapse.pl FILE")),
-    profile("a massif heap profile", Text(signs::is_massif), RECORD_HEAP),
+    profile("output of DTrace", Text(signatures::is_dtrace), folded_by!("stackcollapse.pl FILE")),
+    profile("a massif heap profile", Text(signatures::is_massif), RECORD_HEAP),
     profile(
         "yappi's callgrind file",
-        Text(signs::is_yappi),
+        Text(signatures::is_yappi),
         "no converter is known; `yappi -f pstat -o profile.pstat APP.py` writes what `flameprof --format=log profile.pstat | otlp-profiles convert - --type cpu:microseconds -o profile.pb.gz` makes a pprof of",
     ),
     profile(
         "a cachegrind file of Xdebug",
-        Text(|text| signs::is_callgrind(text) && text.contains("\ncreator: xdebug")),
+        Text(|text| signatures::is_callgrind(text) && text.contains("\ncreator: xdebug")),
         "no converter is known, as it has callers without stacks; `php -d xdebug.mode=trace -d xdebug.start_with_request=yes -d xdebug.trace_format=1 -d xdebug.use_compression=0 APP.php` records what `php stackcollapse-xdebug.php TRACE.xt | otlp-profiles convert - --type wall:microseconds -o profile.pb.gz` makes a pprof of",
     ),
     profile(
         "a heaptrack recording",
-        Text(signs::is_heaptrack),
+        Text(signatures::is_heaptrack),
         "`heaptrack_print -f FILE --flamegraph-cost-type peak -F profile.folded && otlp-profiles convert profile.folded --type space:bytes -o profile.pb.gz` makes a pprof of its peak",
     ),
-    profile("a callgrind file", Text(signs::is_callgrind), RECORD_CPU),
+    profile("a callgrind file", Text(signatures::is_callgrind), RECORD_CPU),
     profile("memray's table of allocations", Line(&["allocator,num_allocations,size"]), MEMRAY),
     #[cfg(feature = "formats")]
     read(
         Format::FOLDED,
         "austin's folded stacks",
-        Text(signs::is_austin),
+        Text(signatures::is_austin),
         "its stacks begin with a process and a thread as austin writes them; the option dialect reads those",
     ),
     profile(
@@ -333,19 +333,19 @@ pub(super) static FOREIGN: &[Foreign] = &[
     ),
     no_profile(
         "a report of pprof",
-        Text(signs::is_pprof_report),
+        Text(signatures::is_pprof_report),
         "give the profile the report was made from",
     ),
-    no_profile("an HTML page", Text(signs::is_html), ASK_SERVER),
+    no_profile("an HTML page", Text(signatures::is_html), ASK_SERVER),
     no_profile(
         "a picture (SVG)",
-        Text(signs::is_svg),
+        Text(signatures::is_svg),
         "give the profile the picture was made from",
     ),
     no_profile("XML", Line(&["<?xml", "<Error", "<error"]), ASK_SERVER),
     no_profile(
         "base64 text",
-        Text(signs::is_base64),
+        Text(signatures::is_base64),
         "decode it first: `base64 -d FILE > profile.pb.gz`",
     ),
     no_profile(
@@ -362,14 +362,14 @@ pub(super) static FOREIGN: &[Foreign] = &[
     read(
         Format::FOLDED,
         "folded stacks with attributes, as OTEP 0239 shows them",
-        Text(signs::is_extended_folded),
+        Text(signatures::is_extended_folded),
         "its first lines are stacks followed by a number and attributes",
     ),
     #[cfg(feature = "formats")]
     read(
         Format::FOLDED,
         "folded stacks",
-        Text(signs::is_folded),
+        Text(signatures::is_folded),
         "its first lines are stacks followed by a number",
     ),
     no_profile(

@@ -4,10 +4,10 @@
 //! profiles. It calls [`text`] afterwards, only if no grammar fits. A recognised kind is read, or named in an
 //! error with advice.
 
-use super::foreign::Sign::{Bytes, Compression, Json, Line, Magic, Text};
+use super::foreign::Signature::{Bytes, Compression, Json, Line, Magic, Text};
 use super::foreign::{Foreign, profile};
 use super::kinds::{FOREIGN, OTLP};
-use super::{decide, signs};
+use super::{decide, signatures};
 use crate::error::{Error, ErrorKind};
 
 /// Recognises JSON and first bytes that never begin a message of profiles.
@@ -20,7 +20,7 @@ fn of_bytes(payload: &[u8]) -> Option<Foreign> {
     let compressed =
         |name| profile(name, Compression, "decompress it first: one layer of gzip is supported");
     let named = || {
-        FOREIGN.iter().copied().find(|foreign| match foreign.sign {
+        FOREIGN.iter().copied().find(|foreign| match foreign.signature {
             Magic(magics) => magics.iter().any(|magic| payload.starts_with(magic)),
             Bytes(is) => is(payload),
             _ => false,
@@ -31,7 +31,7 @@ fn of_bytes(payload: &[u8]) -> Option<Foreign> {
 
 /// Recognises a JSON document by the strings in its beginning.
 fn of_json(start: &str) -> Option<Foreign> {
-    FOREIGN.iter().copied().find(|foreign| match foreign.sign {
+    FOREIGN.iter().copied().find(|foreign| match foreign.signature {
         Json(names) => names.iter().all(|name| start.contains(name)),
         _ => false,
     })
@@ -39,7 +39,7 @@ fn of_json(start: &str) -> Option<Foreign> {
 
 /// Recognises a text by its beginning.
 fn of_text(start: &str) -> Option<Foreign> {
-    FOREIGN.iter().copied().find(|foreign| match foreign.sign {
+    FOREIGN.iter().copied().find(|foreign| match foreign.signature {
         Line(begins) => begins.iter().any(|begin| start.starts_with(begin)),
         Text(is) => is(start),
         _ => false,
@@ -88,7 +88,8 @@ fn json(payload: &[u8], is_cut: bool) -> Option<Foreign> {
 fn is_folded(payload: &[u8], is_cut: bool) -> bool {
     let start = beginning(payload);
     let is_whole = !is_cut && start.len() == payload.len();
-    (is_whole || start.contains(&b'\n')) && signs::is_any_folded(&String::from_utf8_lossy(start))
+    (is_whole || start.contains(&b'\n'))
+        && signatures::is_any_folded(&String::from_utf8_lossy(start))
 }
 
 /// Returns the examined part of a text, which extends to the end of a long first line.
@@ -108,10 +109,10 @@ fn beginning(payload: &[u8]) -> &[u8] {
 pub(super) fn text(payload: &[u8]) -> Option<Foreign> {
     let start = beginning(payload);
     // Text may contain white space, form feeds and escape sequences, but no other control characters.
-    let odd = |byte: &u8| *byte < b' ' && !b"\t\n\r\x0c\x1b".contains(byte) || *byte == 0x7f;
+    let is_control = |byte: &u8| *byte < b' ' && !b"\t\n\r\x0c\x1b".contains(byte) || *byte == 0x7f;
     let ascii = start.iter().filter(|byte| byte.is_ascii()).count();
     let is_utf8 = std::str::from_utf8(start).map_or_else(|e| e.error_len().is_none(), |_| true);
-    if start.iter().any(odd) || !is_utf8 && ascii * 4 < start.len() * 3 || start.is_empty() {
+    if start.iter().any(is_control) || !is_utf8 && ascii * 4 < start.len() * 3 || start.is_empty() {
         return None;
     }
     let is_cut = start.len() < payload.len();

@@ -7,7 +7,7 @@
 //! oddities.
 //!
 //! It first walks the beginnings of all lists (`trials`). If several formats remain, it walks a small payload
-//! completely, and evenly spaced list elements of a large one (`look`). Rules of likelihood decide the rest
+//! completely, and evenly spaced list elements of a large one (`scan`). Rules of likelihood decide the rest
 //! (`decide`).
 //!
 //! | file | contents |
@@ -15,35 +15,35 @@
 //! | [`grammar`], [`signals`] | the fields of each format |
 //! | [`candidates`], [`trials`], [`bounds`] | which formats are tried, on how much of the payload |
 //! | [`walk`], [`count`], [`rows`], [`score`] | one walk by one grammar, and its misfits |
-//! | [`look`] | large payloads |
-//! | [`decide`], [`endpoint`], [`words`] | the result and its evidence |
-//! | [`magic`], [`foreign`], [`signs`] | payloads that are not protobuf |
+//! | [`scan`] | large payloads |
+//! | [`decide`], [`endpoint`], [`evidence`] | the result and its evidence |
+//! | [`magic`], [`foreign`], [`signatures`] | payloads that are not protobuf |
 
 mod bounds;
 mod candidates;
 mod count;
 mod decide;
 mod endpoint;
+mod evidence;
 mod foreign;
 mod grammar;
 mod hints;
 mod kinds;
-mod look;
 mod magic;
 mod rows;
+mod scan;
 mod score;
 #[cfg(feature = "serde")]
 mod serialize;
 mod signals;
-mod signs;
+mod signatures;
 mod trials;
 mod unreleased;
 mod walk;
-mod words;
 
 pub use endpoint::Endpoint;
 
-pub(crate) use signs::{is_legacy_cpu, is_legacy_java_cpu};
+pub(crate) use signatures::{is_legacy_cpu, is_legacy_java_cpu};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::json::fit::generations_named;
@@ -420,8 +420,8 @@ mod tests {
     fn an_endpoint_breaks_ties_and_nothing_else() {
         let as_sent = |payload: &[u8], endpoint| {
             let detected = detect_payload(payload, None, Some(endpoint), Depth::Bounded).unwrap();
-            let said = detected.evidence.last().cloned().unwrap_or_default();
-            (detected.format.name(), detected.certainty, said)
+            let evidence = detected.evidence.last().cloned().unwrap_or_default();
+            (detected.format.name(), detected.certainty, evidence)
         };
         // A resource without profiles and an empty payload are messages of every generation.
         for payload in [&b"\x0a\x00"[..], b""] {
@@ -439,12 +439,15 @@ mod tests {
             );
         }
         let newest = payload(&[(1, Ok(1)), (4, Err(vec![9]))]);
-        let (name, certainty, said) = as_sent(&newest, Endpoint::V1Experimental);
+        let (name, certainty, evidence) = as_sent(&newest, Endpoint::V1Experimental);
         assert_eq!((name, certainty), ("otlp-1.10", Certainty::Certain));
-        assert_eq!(said, "it was sent to v1experimental, which takes none of the formats that fit");
-        let (name, _, said) = as_sent(&newest, Endpoint::V1Development);
+        assert_eq!(
+            evidence,
+            "it was sent to v1experimental, which takes none of the formats that fit"
+        );
+        let (name, _, evidence) = as_sent(&newest, Endpoint::V1Development);
         assert_eq!(name, "otlp-1.10");
-        assert!(!said.contains("sent to"), "{said}");
+        assert!(!evidence.contains("sent to"), "{evidence}");
     }
 
     #[test]

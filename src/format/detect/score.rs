@@ -24,7 +24,7 @@ pub(super) const SEMANTIC: usize = 4;
 
 /// A kind of misfit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Why {
+pub(super) enum MisfitKind {
     /// The wire type is not that of the field.
     Kind,
     /// The message or its packed numbers do not parse.
@@ -52,12 +52,12 @@ pub(super) enum Why {
     /// The null attribute (row 0) in a list of attributes.
     Null,
     /// Two attributes with the same key on one element.
-    Twice,
+    DuplicateAttribute,
     /// A required field is missing.
     Missing,
 }
 
-impl Why {
+impl MisfitKind {
     /// Returns the index in a [`Score`] where this misfit counts.
     fn kind(self) -> usize {
         match self {
@@ -96,14 +96,14 @@ impl Path {
 
 /// A misfit and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Clash {
+pub(super) struct Misfit {
     /// The message that contains the field.
     pub(super) path: Path,
     /// The field number.
     pub(super) number: u32,
     /// The wire type in the payload.
     pub(super) kind: u32,
-    pub(super) why: Why,
+    pub(super) cause: MisfitKind,
 }
 
 /// The result of a walk by one grammar.
@@ -113,7 +113,7 @@ pub(super) struct Outcome {
     /// Number of attributes without a reference.
     pub(super) orphans: u32,
     /// The first misfit of the heaviest kind.
-    pub(super) worst: Option<Clash>,
+    pub(super) worst: Option<Misfit>,
     /// The field numbers read in each message: a bit for each number up to 31.
     pub(super) used: [u32; Noun::COUNT],
     /// Number of fields in the grammar.
@@ -133,10 +133,10 @@ pub(super) struct Outcome {
 impl Outcome {
     /// Counts a misfit, and keeps it if it is heavier than all before.
     #[cold]
-    pub(super) fn clash(&mut self, clash: Clash) {
-        let kind = clash.why.kind();
+    pub(super) fn add_misfit(&mut self, misfit: Misfit) {
+        let kind = misfit.cause.kind();
         if self.score.iter().take(kind + 1).all(|count| *count == 0) {
-            self.worst = Some(clash);
+            self.worst = Some(misfit);
         }
         let most = if kind == UNPACKED { 1 } else { u32::MAX };
         self.score[kind] = self.score[kind].saturating_add(1).min(most);

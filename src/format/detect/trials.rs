@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! FIRST ─► decided? ─► SECOND ─► decided? ─► WHOLE, up to 64 KiB
-//!            └─ alike ─────┴─► look over the rest ─► probes walked by those that are left
+//!            └─ alike ─────┴─► scan of the rest ─► probes walked by those that are left
 //! ```
 //!
 //! Only candidates that fit as well as the best so far walk the next round. A worse candidate cannot improve,
@@ -12,9 +12,9 @@ use super::Depth;
 use super::bounds::Bounds;
 use super::candidates::{Answer, Candidate};
 use super::grammar::{Grammar, bit, inner};
-use super::look::look;
-use super::score::{HARD, Outcome, SEMANTIC, SOFT, Score, UNPACKED, Why};
-use super::walk::{walk, walk_found};
+use super::scan::scan;
+use super::score::{HARD, MisfitKind, Outcome, SEMANTIC, SOFT, Score, UNPACKED};
+use super::walk::{walk, walk_probes};
 use crate::format::Format;
 use crate::schema::{MessageType, NUMBERS, Noun, PROFILES_DATA, Version};
 use crate::wire::read::Reader;
@@ -80,13 +80,13 @@ impl Trial<'_> {
     /// targets may not be known yet.
     fn fits(&self, least: Score) -> bool {
         let score = self.outcome.score;
-        let odd = score[UNPACKED] > 0 || self.has_odd_id();
-        score <= least || odd && score[..=SOFT] <= least[..=SOFT]
+        let is_tolerated = score[UNPACKED] > 0 || self.has_id_of_wrong_length();
+        score <= least || is_tolerated && score[..=SOFT] <= least[..=SOFT]
     }
 
     /// Returns whether its heaviest misfit is an id of the wrong length.
-    fn has_odd_id(&self) -> bool {
-        self.outcome.worst.is_some_and(|clash| clash.why == Why::IdLength)
+    fn has_id_of_wrong_length(&self) -> bool {
+        self.outcome.worst.is_some_and(|misfit| misfit.cause == MisfitKind::IdLength)
     }
 }
 
@@ -102,7 +102,7 @@ pub(super) struct Trials<'c> {
 impl<'c> Trials<'c> {
     /// Walks the beginnings of all lists by all candidates, then more of the payload by the remaining ones,
     /// until one fits without a fault or everything was read. Of a large payload, the last round walks the
-    /// parts that a look over it finds.
+    /// parts that a scan over it finds.
     pub(super) fn of(candidates: &'c [Candidate], payload: &[u8], depth: Depth) -> Self {
         let untried = |candidate| Trial::of(candidate, Outcome { cut: true, ..Outcome::default() });
         let mut trials = Self { all: candidates.iter().map(untried).collect(), whole: true };
@@ -110,15 +110,15 @@ impl<'c> Trials<'c> {
         let rounds = [Bounds::FIRST, Bounds::SECOND].into_iter();
         for bounds in rounds.chain(is_small.then_some(Bounds::WHOLE)) {
             trials.walk_on(|grammar| walk(grammar, payload, bounds));
-            trials.refute_signals(payload);
-            match trials.standing() {
-                Standing::Decided => return trials,
-                // More beginnings decide nothing. A look finds later differences faster.
-                Standing::Alike => break,
-                Standing::Open => {}
+            trials.exclude_signals(payload);
+            match trials.decision() {
+                Decision::Decided => return trials,
+                // More beginnings decide nothing. A scan finds later differences faster.
+                Decision::Alike => break,
+                Decision::Open => {}
             }
         }
-        trials.look(payload, if is_small { Depth::Whole } else { depth });
+        trials.scan(payload, if is_small { Depth::Whole } else { depth });
         trials
     }
 
@@ -126,7 +126,7 @@ impl<'c> Trials<'c> {
     ///
     /// The rest of a sparse profile may also be metrics or spans, and thousands of them often precede the
     /// dictionary.
-    fn refute_signals(&mut self, payload: &[u8]) {
+    fn exclude_signals(&mut self, payload: &[u8]) {
         let is_cut = |trial: &&mut Trial| trial.is_other_signal() && trial.outcome.cut;
         let mut signals = self.all.iter_mut().filter(is_cut).peekable();
         if signals.peek().is_some() && has_dictionary(payload) {
@@ -135,19 +135,19 @@ impl<'c> Trials<'c> {
     }
 
     /// Looks over the whole payload if several candidates fit best and have not walked all of it.
-    fn look(&mut self, payload: &[u8], depth: Depth) {
+    fn scan(&mut self, payload: &[u8], depth: Depth) {
         let contenders = self.contenders();
         let seen = contenders.iter().all(|trial| !trial.outcome.cut);
         let (Some((ours, others)), false) = (grammars(&contenders), seen) else {
             return;
         };
         let names: Vec<_> = contenders.iter().map(|trial| trial.name()).collect();
-        let found = look(ours, &others, used(&contenders), payload, depth);
+        let found = scan(ours, &others, used(&contenders), payload, depth);
         if found.differs && payload.len() <= SMALL {
             return self.walk_on(|grammar| walk(grammar, payload, Bounds::WHOLE));
         }
         if found.differs {
-            self.walk_on(|grammar| walk_found(grammar, payload, &found));
+            self.walk_on(|grammar| walk_probes(grammar, payload, &found));
         }
         let mut left = self.contenders();
         left.retain(|trial| trial.format().is_some());
@@ -179,10 +179,10 @@ impl<'c> Trials<'c> {
 
     /// Returns `Decided` if exactly one format fits without a fault, or at most one candidate is left. A
     /// candidate that is only named counts here if a record of it fits.
-    fn standing(&self) -> Standing {
+    fn decision(&self) -> Decision {
         let possible = || self.all.iter().filter(|trial| trial.is_possible());
         let clean = possible().filter(|trial| {
-            (trial.outcome.is_clean() || trial.has_odd_id()) && trial.outcome.is_usual()
+            (trial.outcome.is_clean() || trial.has_id_of_wrong_length()) && trial.outcome.is_usual()
         });
         let is_rival = |trial: &&Trial| trial.format().is_some() || trial.is_other_signal();
         let mut rivals = clean.filter(is_rival);
@@ -191,11 +191,12 @@ impl<'c> Trials<'c> {
                 && is_equivalent(one, other)
         };
         match (rivals.next(), rivals.next()) {
-            (None, _) if possible().count() > 1 => Standing::Open,
-            (None, _) | (_, None) => Standing::Decided,
+            (None, _) if possible().count() > 1 => Decision::Open,
+            (None, _) | (_, None) => Decision::Decided,
             (Some(first), Some(second)) => {
-                let alike = is_alike(first, second) && rivals.all(|other| is_alike(first, other));
-                if alike { Standing::Alike } else { Standing::Open }
+                let are_similar =
+                    is_alike(first, second) && rivals.all(|other| is_alike(first, other));
+                if are_similar { Decision::Alike } else { Decision::Open }
             }
         }
     }
@@ -224,7 +225,7 @@ fn has_dictionary(payload: &[u8]) -> bool {
 }
 
 /// How far the decision is.
-enum Standing {
+enum Decision {
     Decided,
     /// The formats without a fault read everything so far the same.
     Alike,
@@ -268,8 +269,8 @@ fn is_same(
     ours: &Grammar,
     theirs: &Grammar,
 ) -> bool {
-    let met = |number: &u32| used[message.noun as usize] & bit(*number) != 0;
-    (1..NUMBERS as u32).filter(met).all(|number| {
+    let is_used = |number: &u32| used[message.noun as usize] & bit(*number) != 0;
+    (1..NUMBERS as u32).filter(is_used).all(|number| {
         let inner = ours.field(message, number).and_then(inner);
         ours.is_same(message, number, theirs)
             && inner.is_none_or(|inner| is_same(inner, used, ours, theirs))

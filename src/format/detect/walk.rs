@@ -2,13 +2,13 @@
 //!
 //! The message types of a grammar have no cycles, so the grammar and not the input limits the depth of the
 //! walk. A walk takes memory for one outcome, whatever the size of the payload. After the beginnings, it
-//! walks the probes that a look over the rest [`Found`].
+//! walks the probes of a [`ScanResult`].
 
 use super::bounds::Bounds;
 use super::grammar::{Grammar, Texts, bit, inner};
-use super::look::{DictionaryRows, Found, Part, Probe};
 use super::rows::Rows;
-use super::score::{Clash, HARD, Outcome, Path, Why};
+use super::scan::{DictionaryRows, Part, Probe, ScanResult};
+use super::score::{HARD, Misfit, MisfitKind, Outcome, Path};
 use crate::schema::{Field, Kind, MessageType, Noun, Role, Rows as RowZero, Table};
 use crate::wire::packed::count_packed;
 use crate::wire::read::Reader;
@@ -19,8 +19,8 @@ pub(super) fn walk(grammar: &Grammar, payload: &[u8], bounds: Bounds) -> Outcome
     Walk::new(grammar, payload, bounds, None).finish()
 }
 
-/// Walks the beginnings of `payload`, then the probes of a look over it.
-pub(super) fn walk_found(grammar: &Grammar, payload: &[u8], found: &Found) -> Outcome {
+/// Walks the beginnings of `payload`, then the probes of a scan over it.
+pub(super) fn walk_probes(grammar: &Grammar, payload: &[u8], found: &ScanResult) -> Outcome {
     let mut walk = Walk::new(grammar, payload, Bounds::SECOND, Some(&found.rows));
     walk.rows_elsewhere();
     for probe in &found.probes {
@@ -34,7 +34,7 @@ pub(super) fn walk_found(grammar: &Grammar, payload: &[u8], found: &Found) -> Ou
 pub(super) struct Walk<'g> {
     pub(super) grammar: &'g Grammar,
     pub(super) bounds: Bounds,
-    /// The rows of the dictionary by field number, if a look counted them.
+    /// The rows of the dictionary by field number, if a scan counted them.
     pub(super) counted: Option<&'g DictionaryRows>,
     pub(super) outcome: Outcome,
     pub(super) rows: Rows,
@@ -122,7 +122,7 @@ impl<'g> Walk<'g> {
         let mut reader = Reader::new(body);
         while !self.stopped {
             let Some(tag) = reader.try_tag() else {
-                self.clash(Why::Broken);
+                self.add_misfit(MisfitKind::Broken);
                 break;
             };
             let Some(tag) = tag else { break };
@@ -155,7 +155,7 @@ impl<'g> Walk<'g> {
             _ => None,
         };
         if value.is_none() {
-            self.clash(Why::Broken);
+            self.add_misfit(MisfitKind::Broken);
             if self.bounds.tolerant && tag & 7 == LEN {
                 let mut short = Reader::new(rest);
                 short.varint().ok()?;
@@ -171,22 +171,22 @@ impl<'g> Walk<'g> {
         let (number, kind) = self.at;
         let Some(field) = self.grammar.field(message, number) else {
             self.outcome.unknown = self.outcome.unknown.saturating_add(1);
-            return self.clash(match self.grammar.is_beyond(message, number) {
-                true if self.grammar.is_later(message, number) => Why::Later,
-                true => Why::Beyond,
-                false => Why::Unknown,
+            return self.add_misfit(match self.grammar.is_beyond(message, number) {
+                true if self.grammar.is_later(message, number) => MisfitKind::Later,
+                true => MisfitKind::Beyond,
+                false => MisfitKind::Unknown,
             });
         };
         let (unpacked, is_list) = (field.kind.wire(), field.is_list());
         if kind != unpacked && !(is_list && kind == LEN) {
-            return self.clash(Why::Kind);
+            return self.add_misfit(MisfitKind::Kind);
         }
         if is_list && kind == unpacked && self.grammar.is_strict() {
-            self.clash(Why::Unpacked);
+            self.add_misfit(MisfitKind::Unpacked);
         }
         let bit = bit(number);
         if state.seen & bit != 0 && !field.is_repeated() {
-            self.clash(Why::Repeated);
+            self.add_misfit(MisfitKind::Repeated);
         }
         state.seen |= bit;
         self.outcome.known = self.outcome.known.saturating_add(1);
@@ -208,7 +208,7 @@ impl<'g> Walk<'g> {
             _ => false,
         };
         if is_large {
-            self.clash(Why::Large);
+            self.add_misfit(MisfitKind::Large);
         }
         match role {
             Role::Ref(Table::Attribute) => self.attribute(value, state),
@@ -231,11 +231,13 @@ impl<'g> Walk<'g> {
             (Kind::String, _) => self.text(body),
             (Kind::Bytes, Role::Id(length)) => {
                 if !body.is_empty() && body.len() != usize::from(length) {
-                    self.clash(Why::IdLength);
+                    self.add_misfit(MisfitKind::IdLength);
                 }
             }
             (Kind::Bytes, _) => {}
-            (Kind::Fixed64, _) if !body.len().is_multiple_of(8) => self.clash(Why::Broken),
+            (Kind::Fixed64, _) if !body.len().is_multiple_of(8) => {
+                self.add_misfit(MisfitKind::Broken)
+            }
             (Kind::Fixed64, _) => state.times += body.len() / 8,
             _ => self.packed(field, body, state),
         }
@@ -257,7 +259,7 @@ impl<'g> Walk<'g> {
             }
             match reader.varint() {
                 Ok(value) => self.number(field, value, state),
-                Err(_) => return self.clash(Why::Broken),
+                Err(_) => return self.add_misfit(MisfitKind::Broken),
             }
         }
         self.outcome.cut |= !reader.is_empty();
@@ -276,7 +278,7 @@ impl<'g> Walk<'g> {
             Texts::Prose => is_prose(body),
         };
         if !is_right {
-            self.clash(Why::Text);
+            self.add_misfit(MisfitKind::Text);
         }
         self.texts = self.texts.saturating_add(1);
     }
@@ -287,7 +289,7 @@ impl<'g> Walk<'g> {
         let one_based =
             u64::from(self.grammar.rows() == RowZero::FromZero && table == Table::Location);
         if row != 0 && row >= self.rows.counts[table as usize].saturating_add(one_based) {
-            self.clash(Why::Past(table));
+            self.add_misfit(MisfitKind::Past(table));
         }
     }
 
@@ -297,12 +299,12 @@ impl<'g> Walk<'g> {
         self.rows.use_attribute(row);
         state.attributes += 1;
         if row == 0 && self.grammar.rows() == RowZero::NullFirst {
-            self.clash(Why::Null);
+            self.add_misfit(MisfitKind::Null);
         }
         let key = self.rows.key(row);
         let before = state.keys.iter().take(state.key_count);
         if before.into_iter().any(|&other| other == key) {
-            self.clash(Why::Twice);
+            self.add_misfit(MisfitKind::DuplicateAttribute);
         } else if let Some(slot) = state.keys.get_mut(state.key_count) {
             *slot = key;
             state.key_count += 1;
@@ -325,14 +327,14 @@ impl<'g> Walk<'g> {
             && state.seen & bit(number) == 0
         {
             self.at.0 = number;
-            self.clash(Why::Missing);
+            self.add_misfit(MisfitKind::Missing);
         }
     }
 
     fn missing(&mut self, message: &'static MessageType, seen: u32) {
         if let Some(number) = self.grammar.missing(message, seen) {
             self.at.0 = number;
-            self.clash(Why::Missing);
+            self.add_misfit(MisfitKind::Missing);
         }
     }
 
@@ -349,20 +351,20 @@ impl<'g> Walk<'g> {
             (false, _, values) => types == Rows::UNKNOWN || values as u64 == types,
         };
         if !right {
-            self.clash(Why::Shape);
+            self.add_misfit(MisfitKind::Shape);
         }
         if state.slice_start.saturating_add(state.slice_length)
             > self.rows.counts[Table::Slice as usize]
             && state.slice_length > 0
         {
-            self.clash(Why::Past(Table::Slice));
+            self.add_misfit(MisfitKind::Past(Table::Slice));
         }
     }
 
     #[cold]
-    pub(super) fn clash(&mut self, why: Why) {
+    pub(super) fn add_misfit(&mut self, cause: MisfitKind) {
         let (number, kind) = self.at;
-        self.outcome.clash(Clash { path: self.path, number, kind, why });
+        self.outcome.add_misfit(Misfit { path: self.path, number, kind, cause });
         self.stopped = self.outcome.score[HARD] > 0 && !self.bounds.tolerant;
     }
 

@@ -12,23 +12,23 @@
 //!
 //! | reading | writing |
 //! |---|---|
-//! | `tables`: the places of all rows, then the id of each | `gather`: columns of profiles as series of events |
+//! | `tables`: the places of all rows, then the id of each | `series`: columns of profiles as series of events |
 //! | `rows`, `values`, `references`: one row, its attributes, its indices | `select`: the rows that events reach |
 //! | `resolve`: deltas, defaults and types of one event | `write_events`: events as deltas, types, clocks |
-//! | `settle`: events with the same identity become a sample | `write_rows`: the tables |
+//! | `event_groups`: events with the same identity become a sample | `write_rows`: the tables |
 //! | `read`: profiles of the samples | `write`: one payload for each time |
 //!
 //! The reader records in `EventForm` how events were encoded, as far as the model does not determine it. So a
 //! payload of events that is read and written again is identical byte for byte.
 
-mod gather;
+mod event_groups;
 mod order;
 mod read;
 mod references;
 mod resolve;
 mod rows;
 mod select;
-mod settle;
+mod series;
 mod tables;
 mod values;
 mod write;
@@ -75,7 +75,7 @@ const DURATION: (&str, &str) = ("_duration", "ns");
 const COUNT: (&str, &str) = ("_count", "{count}");
 
 /// Counts data of events that no other format can represent.
-pub(crate) fn unsaid(profiles: &Profiles, losses: &mut Losses) {
+pub(crate) fn count_event_losses(profiles: &Profiles, losses: &mut Losses) {
     for profile in profiles.iter() {
         let form = &profile.event_form;
         if form.clock.is_some_and(|clock| clock.frequency != EventClock::NANOS) {

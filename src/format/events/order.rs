@@ -8,7 +8,7 @@
 ///
 /// Compared field by field in the order of declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct SortKey {
     /// False before true.
     is_timeless: bool,
     clock: u32,
@@ -23,7 +23,7 @@ pub(super) struct Place {
     nth: u32,
 }
 
-impl Place {
+impl SortKey {
     /// Builds the key of an event from its series, its row, and its number in that row.
     pub(super) fn of(time: Option<(u32, u64)>, series: usize, row: u32, nth: u32) -> Self {
         let (clock, at) = time.unwrap_or((0, row.into()));

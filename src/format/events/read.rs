@@ -1,22 +1,22 @@
 //! Reader of a profile of events.
 //!
 //! ```text
-//! Parts ─► Tables ─► Resolver ─► each event ─► Lanes ─► 1 to 3 profiles for each lane ─► one scope
+//! Parts ─► Tables ─► Resolver ─► each event ─► EventGroups ─► 1 to 3 profiles for each group ─► one scope
 //! ```
 //!
 //! A payload has no resource and no scope, so all profiles are in one unnamed scope of one unnamed resource.
 
 use std::collections::HashSet;
 
+use super::event_groups::{EventGroup, EventGroups};
 use super::references::find;
 use super::resolve::{Event, EventType, Resolver};
-use super::settle::{Lane, Lanes};
 use super::tables::{Parts, Tables};
 use crate::error::Result;
-use crate::format::assembly::Group;
+use crate::format::assembly::ResourceGroup;
 use crate::format::fields::is;
-use crate::format::intake::Intake;
 use crate::format::losses;
+use crate::format::read_context::ReadContext;
 use crate::model::Profiles;
 use crate::model::event_form::EventForm;
 use crate::model::id::{AttributeId, StringId};
@@ -34,34 +34,34 @@ use crate::wire::read::Reader;
 /// # Errors
 ///
 /// A malformed row, type or event, with its place: `events[3].stack_index`; a limit.
-pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
-    let parts = Parts::of(payload, intake)?;
-    let mut tables = Tables::of(&parts, intake)?;
-    let texts = tables.own_texts;
-    let mut resolver = Resolver::of(&parts, &mut tables, intake)?;
-    let mut lanes = Lanes::of(resolver.types.len(), intake)?;
+pub(crate) fn read(payload: &[u8], cx: &mut ReadContext) -> Result<Profiles> {
+    let parts = Parts::of(payload, cx)?;
+    let mut tables = Tables::of(&parts, cx)?;
+    let texts = tables.source_strings;
+    let mut resolver = Resolver::of(&parts, &mut tables, cx)?;
+    let mut groups = EventGroups::of(resolver.types.len(), cx)?;
     let mut reader = Reader::new(payload);
     let mut row = 0;
     while let Some(tag) = reader.tag()? {
         if !is!(tag, EVENT_PROFILE "events" in Version::Events) {
-            reader.skip(tag, intake.limits().max_nesting)?;
+            reader.skip(tag, cx.limits().max_nesting)?;
             continue;
         }
         let (body, inside) = (reader.bytes()?, [("events", row)]);
-        let event = intake.inside(&inside, |intake| resolver.event(body, &mut tables, intake))?;
+        let event = cx.inside(&inside, |cx| resolver.event(body, &mut tables, cx))?;
         let clock = clock_of(&resolver, &event);
-        lanes.add(event, clock, intake)?;
+        groups.add(event, clock, cx)?;
         row += 1;
     }
-    let mut common = common(&parts, &mut tables, intake)?;
+    let mut common = common(&parts, &mut tables, cx)?;
     common.event_form.texts = texts;
-    resolver.finish(intake);
-    let mut group = Group::default();
-    for lane in lanes.in_order() {
-        of_lane(lane, &resolver, &common, &mut tables, intake, &mut group.profiles)?;
+    resolver.finish(cx);
+    let mut group = ResourceGroup::default();
+    for events in groups.in_order() {
+        add_profiles(events, &resolver, &common, &mut tables, cx, &mut group.profiles)?;
     }
     let Tables { mut assembly, .. } = tables;
-    assembly.settle(intake)?;
+    assembly.charge(cx)?;
     Ok(assembly.finish(vec![group]))
 }
 
@@ -76,7 +76,7 @@ fn clock_of(resolver: &Resolver, event: &Event) -> Option<u32> {
 /// Returns the data common to all profiles: times and comments, without samples.
 ///
 /// Comments become one attribute, a list of strings in their order, as for pprof.
-fn common(parts: &Parts, tables: &mut Tables, intake: &mut Intake) -> Result<Profile> {
+fn common(parts: &Parts, tables: &mut Tables, cx: &mut ReadContext) -> Result<Profile> {
     let mut profile = Profile::default();
     profile.duration_nanos = parts.duration_nanos.into();
     if parts.time_unix_nano != 0 {
@@ -84,7 +84,7 @@ fn common(parts: &Parts, tables: &mut Tables, intake: &mut Intake) -> Result<Pro
     }
     let mut comments = Vec::new();
     for (at, index) in parts.comments.iter().enumerate() {
-        let text = find(&tables.texts, *index, intake)
+        let text = find(&tables.texts, *index, cx)
             .map_err(|e| e.element(at).within("comment_string_index"))?;
         comments.push(Value::String(text));
     }
@@ -103,34 +103,35 @@ fn common(parts: &Parts, tables: &mut Tables, intake: &mut Intake) -> Result<Pro
 ///
 /// # Errors
 ///
-/// The budget: each profile of a lane gets all attributes of its type and clock.
-fn of_lane(
-    lane: &Lane,
+/// The budget: each profile of a group gets all attributes of its type and clock.
+fn add_profiles(
+    events: &EventGroup,
     resolver: &Resolver,
     common: &Profile,
     tables: &mut Tables,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
     profiles: &mut Vec<Profile>,
 ) -> Result<()> {
-    let Some(kind) = resolver.types.get(lane.kind) else { return Ok(()) };
+    let Some(kind) = resolver.types.get(events.kind) else { return Ok(()) };
     let clock = kind.clock.and_then(|clock| resolver.clocks.get(clock));
     let mut profile = common.clone();
-    let attributes = attributes(kind, clock.map(|clock| &clock.attributes[..]), tables, intake);
+    let attributes = attributes(kind, clock.map(|clock| &clock.attributes[..]), tables, cx);
     profile.attributes.extend(attributes);
     let form = EventForm {
         default_value: kind.default_value,
-        clock: clock.filter(|_| lane.is_timed).map(|clock| clock.clock),
-        places: lane.places(),
-        odd_counts: lane.odd(|at, odd| odd.count.then_some(at)),
-        odd_worths: lane.odd(|at, odd| odd.worth.map(|worth| (at, worth))),
+        clock: clock.filter(|_| events.is_timed).map(|clock| clock.clock),
+        places: events.places(),
+        non_default_counts: events.deviations(|at, found| found.count.then_some(at)),
+        non_default_values: events
+            .deviations(|at, found| found.value_fields.map(|fields| (at, fields))),
         texts: common.event_form.texts,
     };
-    let says = lane.says(kind.unit != StringId::NONE, kind.default_value);
+    let needed = events.needed_profiles(kind.unit != StringId::NONE, kind.default_value);
     let mut form = Some(form);
     let mut add =
-        |name: StringId, unit: StringId, samples: Samples, intake: &mut Intake| -> Result<()> {
+        |name: StringId, unit: StringId, samples: Samples, cx: &mut ReadContext| -> Result<()> {
             // Types may share a clock with many attributes, which each profile copies.
-            intake.budget.take::<AttributeId>(profile.attributes.len())?;
+            cx.budget.charge::<AttributeId>(profile.attributes.len())?;
             let mut profile = profile.clone();
             profile.sample_types.push(crate::model::profile::ValueType {
                 name,
@@ -142,11 +143,11 @@ fn of_lane(
             profiles.push(profile);
             Ok(())
         };
-    if says.values {
-        add(kind.name, kind.unit, lane.samples(|seen| seen.total, intake)?, intake)?;
+    if needed.values {
+        add(kind.name, kind.unit, events.samples(|seen| seen.total, cx)?, cx)?;
     }
     for (is_said, (ending, unit), duration) in
-        [(says.durations, super::DURATION, true), (says.counts, super::COUNT, false)]
+        [(needed.durations, super::DURATION, true), (needed.counts, super::COUNT, false)]
     {
         if !is_said {
             continue;
@@ -156,8 +157,8 @@ fn of_lane(
         let name = tables.assembly.text(name.as_bytes())?;
         let unit = tables.assembly.text(unit.as_bytes())?;
         let samples =
-            lane.samples(|seen| if duration { seen.duration } else { seen.count }, intake)?;
-        add(name, unit, samples, intake)?;
+            events.samples(|seen| if duration { seen.duration } else { seen.count }, cx)?;
+        add(name, unit, samples, cx)?;
     }
     Ok(())
 }
@@ -170,15 +171,15 @@ fn attributes(
     kind: &EventType,
     clock: Option<&[AttributeId]>,
     tables: &Tables,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Vec<AttributeId> {
     let dictionary = &tables.assembly.interner.dictionary;
     let key = |id: &AttributeId| dictionary.attribute(*id).map(|attribute| attribute.key);
     let own: HashSet<Option<StringId>> = kind.attributes.iter().map(key).collect();
     let mut attributes = kind.attributes.clone();
     for id in clock.into_iter().flatten() {
-        let said = || "the attribute of the clock was moved to the profile".to_owned();
-        intake.note(losses::EVENT_CLOCK_ATTRIBUTE, || "clocks.attributes".to_owned(), said);
+        let message = || "the attribute of the clock was moved to the profile".to_owned();
+        cx.note(losses::EVENT_CLOCK_ATTRIBUTE, || "clocks.attributes".to_owned(), message);
         if !own.contains(&key(id)) {
             attributes.push(*id);
         }

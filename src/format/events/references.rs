@@ -3,9 +3,9 @@
 //! Indices have 32 bits; larger ones fail earlier, in `Reader::index`.
 
 use crate::error::{Error, Result};
-use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::common::show;
+use crate::format::read_context::ReadContext;
 use crate::model::id::StringId;
 
 /// The ids of a payload's strings, by row.
@@ -20,14 +20,14 @@ pub(super) type Texts = Vec<StringId>;
 /// # Errors
 ///
 /// Under `Policy::Refuse`, an index past the table. The caller adds the field.
-pub(super) fn find<I: Copy + Default>(ids: &[I], index: u32, intake: &mut Intake) -> Result<I> {
+pub(super) fn find<I: Copy + Default>(ids: &[I], index: u32, cx: &mut ReadContext) -> Result<I> {
     match ids.get(index as usize) {
         Some(id) => Ok(*id),
         None if index == 0 => Ok(I::default()),
         None => {
             let rows = ids.len();
             let message = format!("{} is out of range: the table has {rows} rows", show(index));
-            intake.repair(losses::INDEX_OUT_OF_RANGE, Error::malformed(message))?;
+            cx.repair(losses::INDEX_OUT_OF_RANGE, Error::malformed(message))?;
             Ok(I::default())
         }
     }
@@ -40,7 +40,7 @@ pub(super) fn text(
     index: u32,
     field: &'static str,
     texts: &Texts,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<StringId> {
-    find(texts, index, intake).map_err(|e| e.within(field))
+    find(texts, index, cx).map_err(|e| e.within(field))
 }

@@ -11,11 +11,11 @@ use super::references::{find, text};
 use super::tables::{Parts, Tables};
 use crate::error::{Error, Result};
 use crate::format::fields::fields;
-use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::common::show;
 use crate::format::otlp::read::references::indices;
-use crate::model::event_form::{EventClock, Worth};
+use crate::format::read_context::ReadContext;
+use crate::model::event_form::{EventClock, ValueFields};
 use crate::model::id::{AttributeId, LinkId, StackId, StringId};
 use crate::schema::Version;
 use crate::wire::read::Reader;
@@ -51,16 +51,16 @@ pub(super) struct Event {
     pub(super) count: i64,
     pub(super) total: i64,
     /// How its value and count were encoded, if not in the default way.
-    pub(super) odd: Odd,
+    pub(super) deviation: Deviation,
 }
 
 /// The deviations of an event from the default encoding.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Odd {
+pub(super) struct Deviation {
     /// With a time: the count is 1 and encoded. Without a time: the count is 1 and omitted.
     pub(super) count: bool,
     /// The fields that hold the value, if not only the default one.
-    pub(super) worth: Option<Worth>,
+    pub(super) value_fields: Option<ValueFields>,
 }
 
 /// The fields of an event.
@@ -92,7 +92,7 @@ impl Resolver {
     /// # Errors
     ///
     /// A clock without a frequency; a reference to a missing clock or string.
-    pub(super) fn of(parts: &Parts, tables: &mut Tables, intake: &mut Intake) -> Result<Self> {
+    pub(super) fn of(parts: &Parts, tables: &mut Tables, cx: &mut ReadContext) -> Result<Self> {
         let end = i128::from(parts.time_unix_nano);
         let mut resolver = Self {
             types: Vec::new(),
@@ -101,18 +101,17 @@ impl Resolver {
                 0 => i128::MIN..=i128::MAX,
                 end => end - i128::from(parts.duration_nanos)..=end,
             },
-            is_end: intake.source.event_time == Some(crate::format::source::EventTime::End),
+            is_end: cx.source.event_time == Some(crate::format::source::EventTime::End),
         };
         for (row, body) in parts.clocks.iter().enumerate() {
             let inside = [("clocks", row)];
-            let clock = intake.inside(&inside, |intake| clock(body, tables, intake))?;
-            intake.budget.push(&mut resolver.clocks, clock)?;
+            let clock = cx.inside(&inside, |cx| clock(body, tables, cx))?;
+            cx.budget.push(&mut resolver.clocks, clock)?;
         }
         for (row, body) in parts.types.iter().enumerate() {
             let inside = [("event_types", row)];
-            let kind = intake
-                .inside(&inside, |intake| event_type(body, tables, &resolver.clocks, intake))?;
-            intake.budget.push(&mut resolver.types, kind)?;
+            let kind = cx.inside(&inside, |cx| event_type(body, tables, &resolver.clocks, cx))?;
+            cx.budget.push(&mut resolver.types, kind)?;
         }
         Ok(resolver)
     }
@@ -122,34 +121,33 @@ impl Resolver {
         &mut self,
         body: &[u8],
         tables: &mut Tables,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<Event> {
-        let said = said(body, &mut tables.indices, intake)?;
-        let index = said.kind as usize;
+        let fields = event_fields(body, &mut tables.indices, cx)?;
+        let index = fields.kind as usize;
         let Some(kind) = self.types.get(index) else {
             let types = self.types.len();
-            let message = format!("{} is out of range: there are {types} types", show(said.kind));
+            let message = format!("{} is out of range: there are {types} types", show(fields.kind));
             return Err(Error::malformed(message).within("event_type_index"));
         };
-        let stack =
-            find(&tables.stacks, said.stack, intake).map_err(|e| e.within("stack_index"))?;
-        let link = match said.link {
+        let stack = find(&tables.stacks, fields.stack, cx).map_err(|e| e.within("stack_index"))?;
+        let link = match fields.link {
             None => LinkId::NONE,
             // Row 0 is an ordinary link, so index 0 into an empty table is out of range.
             Some(0) if tables.links.is_empty() => {
                 let message = "index 0 is out of range: the table has 0 rows";
                 let error = Error::malformed(message).within("link_index");
-                intake.repair(losses::INDEX_OUT_OF_RANGE, error)?;
+                cx.repair(losses::INDEX_OUT_OF_RANGE, error)?;
                 LinkId::NONE
             }
-            Some(link) => find(&tables.links, link, intake).map_err(|e| e.within("link_index"))?,
+            Some(link) => find(&tables.links, link, cx).map_err(|e| e.within("link_index"))?,
         };
-        let attributes = tables.attributes(intake)?;
-        check_keys(&attributes, tables, intake);
-        let total = said.total(kind, intake)?;
+        let attributes = tables.attributes(cx)?;
+        check_keys(&attributes, tables, cx);
+        let total = fields.total(kind, cx)?;
         let (at, duration) = match kind.clock.and_then(|clock| self.clocks.get_mut(clock)) {
-            Some(clock) => said.times(clock)?,
-            None => said.no_times()?,
+            Some(clock) => fields.times(clock)?,
+            None => fields.no_times()?,
         };
         let mut event = Event {
             kind: index,
@@ -158,40 +156,40 @@ impl Resolver {
             attributes,
             at,
             duration,
-            count: whole(said.count.max(1), "count")?,
+            count: whole(fields.count.max(1), "count")?,
             total,
-            odd: Odd::default(),
+            deviation: Deviation::default(),
         };
-        self.settle(&mut event, intake)?;
+        self.normalize_time(&mut event, cx)?;
         let default_value = self.types.get(index).map_or(0, |kind| kind.default_value);
-        event.odd = said.odd(event.at.is_some(), default_value);
+        event.deviation = fields.deviation(event.at.is_some(), default_value);
         if let Some(kind) = self.types.get_mut(index) {
             kind.has_events = true;
-            kind.uses_default |= said.sum == 0 && said.value == 0;
+            kind.uses_default |= fields.sum == 0 && fields.value == 0;
         }
         Ok(event)
     }
 
     /// Reports types without events and unused default values, after all events are read.
-    pub(super) fn finish(&self, intake: &mut Intake) {
+    pub(super) fn finish(&self, cx: &mut ReadContext) {
         for (row, kind) in self.types.iter().enumerate() {
             let place = || format!("event_types[{row}]");
             if !kind.has_events {
-                let said = || "the type has no events".to_owned();
-                intake.note(losses::PROFILES_MERGED, place, said);
+                let message = || "the type has no events".to_owned();
+                cx.note(losses::PROFILES_MERGED, place, message);
             } else if kind.default_value > 0 && !kind.uses_default {
-                let said = || "no event of the type uses the default value".to_owned();
-                intake.note(losses::EVENT_DEFAULT_UNUSED, place, said);
+                let message = || "no event of the type uses the default value".to_owned();
+                cx.note(losses::EVENT_DEFAULT_UNUSED, place, message);
             }
         }
     }
 
     /// Converts the time of an event to that of its start. Drops the time of events that were added up.
-    fn settle(&self, event: &mut Event, intake: &mut Intake) -> Result<()> {
+    fn normalize_time(&self, event: &mut Event, cx: &mut ReadContext) -> Result<()> {
         let Some(at) = &mut event.at else { return Ok(()) };
         if event.count > 1 {
-            let said = || "dropped the time of an event with a count above 1".to_owned();
-            intake.note(losses::TIMESTAMPS_DROPPED, || "events.time".to_owned(), said);
+            let message = || "dropped the time of an event with a count above 1".to_owned();
+            cx.note(losses::TIMESTAMPS_DROPPED, || "events.time".to_owned(), message);
             event.at = None;
             return Ok(());
         }
@@ -200,8 +198,8 @@ impl Resolver {
                 .map_err(|_| Error::malformed("the event starts before 1970").within("duration"))?;
         }
         if !self.within.contains(&i128::from(*at)) {
-            let said = || format!("{at} ns is outside the profile's time range");
-            intake.note(losses::EVENT_OUTSIDE, || "events.time".to_owned(), said);
+            let message = || format!("{at} ns is outside the profile's time range");
+            cx.note(losses::EVENT_OUTSIDE, || "events.time".to_owned(), message);
         }
         Ok(())
     }
@@ -209,15 +207,15 @@ impl Resolver {
 
 impl Fields {
     /// Returns the total value of the event.
-    fn total(&self, kind: &EventType, intake: &mut Intake) -> Result<i64> {
+    fn total(&self, kind: &EventType, cx: &mut ReadContext) -> Result<i64> {
         let Self { value, count, sum, .. } = *self;
         if kind.clock.is_none() && value == 0 && count == 0 && sum == 0 {
             let message = "an event without a clock needs a count, a value or a sum";
             return Err(Error::malformed(message));
         }
         if sum > 0 && value > 0 && sum != value {
-            let said = || format!("the sum is {sum} and the value is {value}: the sum was read");
-            intake.note(losses::EVENT_SUM_CONFLICT, || "events.sum".to_owned(), said);
+            let message = || format!("the sum is {sum} and the value is {value}: the sum was read");
+            cx.note(losses::EVENT_SUM_CONFLICT, || "events.sum".to_owned(), message);
         }
         let total = match (sum, value) {
             (0, 0) => count.max(1).checked_mul(kind.default_value).ok_or_else(|| {
@@ -237,20 +235,20 @@ impl Fields {
     ///
     /// By default the value is in `value` with a time and in `sum` without one, and is omitted if it equals
     /// the default of the type.
-    fn odd(&self, is_timed: bool, default_value: u64) -> Odd {
+    fn deviation(&self, is_timed: bool, default_value: u64) -> Deviation {
         let Self { value, count, sum, .. } = *self;
-        let said = match (value, sum) {
+        let value_fields = match (value, sum) {
             (0, 0) => None,
-            (_, 0) => Some(Worth::Value),
-            (0, _) => Some(Worth::Sum),
+            (_, 0) => Some(ValueFields::Value),
+            (0, _) => Some(ValueFields::Sum),
             // If both are set and differ, the sum wins, which is reported elsewhere.
-            _ => (value == sum).then_some(Worth::Both),
+            _ => (value == sum).then_some(ValueFields::Both),
         };
-        let is_told = count.max(1).checked_mul(default_value) == Some(value.max(sum));
-        let usual = if is_timed { Worth::Value } else { Worth::Sum };
-        Odd {
+        let is_implied = count.max(1).checked_mul(default_value) == Some(value.max(sum));
+        let usual = if is_timed { ValueFields::Value } else { ValueFields::Sum };
+        Deviation {
             count: if is_timed { count == 1 } else { count == 0 },
-            worth: said.filter(|said| is_told || *said != usual),
+            value_fields: value_fields.filter(|value_fields| is_implied || *value_fields != usual),
         }
     }
 
@@ -290,39 +288,39 @@ impl Fields {
 }
 
 /// Decodes the fields of an event. Stores its attributes in a list that all events reuse.
-fn said(body: &[u8], attributes: &mut Vec<u32>, intake: &mut Intake) -> Result<Fields> {
+fn event_fields(body: &[u8], attributes: &mut Vec<u32>, cx: &mut ReadContext) -> Result<Fields> {
     let mut reader = Reader::new(body);
-    let mut said = Fields::default();
+    let mut fields = Fields::default();
     attributes.clear();
-    fields!(reader, EVENT in Version::Events, intake; {
-        "event_type_index" => said.kind = reader.index()?,
-        "stack_index" => said.stack = reader.index()?,
-        "link_index" => said.link = Some(reader.index()?),
-        "attribute_indices" as tag => indices(tag, &mut reader, attributes, intake)?,
-        "time" => said.time = reader.varint()? as i64,
-        "duration" => said.duration = reader.varint()?,
-        "value" => said.value = reader.varint()?,
-        "count" => said.count = reader.varint()?,
-        "sum" => said.sum = reader.varint()?,
+    fields!(reader, EVENT in Version::Events, cx; {
+        "event_type_index" => fields.kind = reader.index()?,
+        "stack_index" => fields.stack = reader.index()?,
+        "link_index" => fields.link = Some(reader.index()?),
+        "attribute_indices" as tag => indices(tag, &mut reader, attributes, cx)?,
+        "time" => fields.time = reader.varint()? as i64,
+        "duration" => fields.duration = reader.varint()?,
+        "value" => fields.value = reader.varint()?,
+        "count" => fields.count = reader.varint()?,
+        "sum" => fields.sum = reader.varint()?,
     });
-    Ok(said)
+    Ok(fields)
 }
 
 /// Reads a clock and sets it to 0. Each event stores the cycles since the previous one.
-fn clock(body: &[u8], tables: &mut Tables, intake: &mut Intake) -> Result<Clock> {
+fn clock(body: &[u8], tables: &mut Tables, cx: &mut ReadContext) -> Result<Clock> {
     let mut reader = Reader::new(body);
     let mut clock = EventClock { time_unix_nano: 0, frequency: 0 };
     tables.indices.clear();
-    fields!(reader, CLOCK in Version::Events, intake; {
+    fields!(reader, CLOCK in Version::Events, cx; {
         "frequency" => clock.frequency = reader.varint()?,
         "time_unix_nano" => clock.time_unix_nano = reader.fixed64()?,
-        "attribute_indices" as tag => indices(tag, &mut reader, &mut tables.indices, intake)?,
+        "attribute_indices" as tag => indices(tag, &mut reader, &mut tables.indices, cx)?,
     });
     if clock.frequency == 0 {
         let message = "the frequency of the clock is 0 and must be greater than 0";
         return Err(Error::malformed(message).within("frequency"));
     }
-    let attributes = tables.attributes(intake)?;
+    let attributes = tables.attributes(cx)?;
     Ok(Clock { clock, attributes, cycles: 0 })
 }
 
@@ -331,22 +329,22 @@ fn event_type(
     body: &[u8],
     tables: &mut Tables,
     clocks: &[Clock],
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<EventType> {
     let mut reader = Reader::new(body);
     let (mut name, mut unit) = (StringId::NONE, StringId::NONE);
     let (mut clock, mut default_value) = (None, 0);
     tables.indices.clear();
-    fields!(reader, EVENT_TYPE in Version::Events, intake; {
+    fields!(reader, EVENT_TYPE in Version::Events, cx; {
         "name_string_index" => {
-            name = text(reader.index()?, "name_string_index", &tables.texts, intake)?;
+            name = text(reader.index()?, "name_string_index", &tables.texts, cx)?;
         },
         "unit_string_index" => {
-            unit = text(reader.index()?, "unit_string_index", &tables.texts, intake)?;
+            unit = text(reader.index()?, "unit_string_index", &tables.texts, cx)?;
         },
         "clock_index" => clock = Some(reader.index()?),
         "default_value" => default_value = reader.varint()?,
-        "attribute_indices" as tag => indices(tag, &mut reader, &mut tables.indices, intake)?,
+        "attribute_indices" as tag => indices(tag, &mut reader, &mut tables.indices, cx)?,
     });
     let clock = clock.map(|clock| clock as usize);
     if let Some(clock) = clock.filter(|clock| *clock >= clocks.len()) {
@@ -354,14 +352,14 @@ fn event_type(
         let message = format!("index {clock} is out of range: there are {known} clocks");
         return Err(Error::malformed(message).within("clock_index"));
     }
-    let attributes = tables.attributes(intake)?;
-    check_unit(unit, tables, intake);
+    let attributes = tables.attributes(cx)?;
+    check_unit(unit, tables, cx);
     let (has_events, uses_default) = (false, false);
     Ok(EventType { name, unit, clock, default_value, attributes, has_events, uses_default })
 }
 
 /// Reports a unit that UCUM does not define.
-fn check_unit(unit: StringId, tables: &Tables, intake: &mut Intake) {
+fn check_unit(unit: StringId, tables: &Tables, cx: &mut ReadContext) {
     const UNITS: [&str; 8] = ["s", "By", "bit", "Hz", "1", "%", "m", "J"];
     const PREFIXES: [&str; 10] = ["n", "u", "m", "k", "M", "G", "T", "Ki", "Mi", "Gi"];
     let text = tables.assembly.interner.dictionary.text(unit);
@@ -372,13 +370,13 @@ fn check_unit(unit: StringId, tables: &Tables, intake: &mut Intake) {
         PREFIXES.iter().any(|prefix| text.strip_prefix(prefix).is_some_and(|t| UNITS.contains(&t)))
     };
     if !is_unit(text) && !matches!(text, "min" | "h" | "d") && !is_prefixed() {
-        let said = || format!("{text:?} is not a UCUM unit; examples are ns, By and {{event}}");
-        intake.note(losses::EVENT_UNIT, || "event_types.unit".to_owned(), said);
+        let message = || format!("{text:?} is not a UCUM unit; examples are ns, By and {{event}}");
+        cx.note(losses::EVENT_UNIT, || "event_types.unit".to_owned(), message);
     }
 }
 
 /// Reports attributes with the same key.
-fn check_keys(attributes: &[AttributeId], tables: &Tables, intake: &mut Intake) {
+fn check_keys(attributes: &[AttributeId], tables: &Tables, cx: &mut ReadContext) {
     if attributes.len() < 2 {
         return;
     }
@@ -387,8 +385,8 @@ fn check_keys(attributes: &[AttributeId], tables: &Tables, intake: &mut Intake) 
     let mut keys: Vec<StringId> = keys.map(|attribute| attribute.key).collect();
     keys.sort_unstable();
     if keys.windows(2).any(|pair| matches!(pair, [one, other] if one == other)) {
-        let said = || "the event has two attributes with the same key".to_owned();
-        intake.note(losses::ATTR_DUPLICATE_KEY, || "events.attributes".to_owned(), said);
+        let message = || "the event has two attributes with the same key".to_owned();
+        cx.note(losses::ATTR_DUPLICATE_KEY, || "events.attributes".to_owned(), message);
     }
 }
 

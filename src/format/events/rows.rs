@@ -13,14 +13,14 @@
 use super::references::{find, text};
 use super::tables::Tables;
 use super::values;
-use crate::builder::row::Spot;
+use crate::builder::row::BorrowedLocation;
 use crate::error::Result;
 use crate::format::build_id;
 use crate::format::fields::fields;
-use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::common::fixed_id;
 use crate::format::otlp::read::references::indices;
+use crate::format::read_context::ReadContext;
 use crate::limits::within;
 use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
 use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StringId};
@@ -45,8 +45,8 @@ impl Tables {
     /// # Errors
     ///
     /// An index past the strings, values nested too deep.
-    pub(super) fn attribute(&mut self, body: &[u8], intake: &mut Intake) -> Result<AttributeId> {
-        let pair = values::pair(body, &self.texts, intake, 0)?;
+    pub(super) fn attribute(&mut self, body: &[u8], cx: &mut ReadContext) -> Result<AttributeId> {
+        let pair = values::pair(body, &self.texts, cx, 0)?;
         let attribute = Attribute { key: pair.key, value: pair.value, unit: StringId::NONE };
         Ok(self.assembly.interner.attribute(attribute)?)
     }
@@ -54,32 +54,32 @@ impl Tables {
     /// Reads a mapping. Its build id and its four flags become attributes.
     ///
     /// False flags are omitted, because proto3 does not distinguish false from absent.
-    pub(super) fn mapping(&mut self, body: &[u8], intake: &mut Intake) -> Result<MappingId> {
+    pub(super) fn mapping(&mut self, body: &[u8], cx: &mut ReadContext) -> Result<MappingId> {
         let mut reader = Reader::new(body);
         let mut mapping = Mapping::default();
         let (mut build_id, mut kind, mut flags) = (StringId::NONE, 0, [false; 4]);
         self.indices.clear();
-        fields!(reader, EVENT_MAPPING in Version::Events, intake; {
+        fields!(reader, EVENT_MAPPING in Version::Events, cx; {
             "memory_start" => mapping.memory_start = reader.varint()?,
             "memory_limit" => mapping.memory_limit = reader.varint()?,
             "file_offset" => mapping.file_offset = reader.varint()?,
             "filename_string_index" => {
                 mapping.filename =
-                    text(reader.index()?, "filename_string_index", &self.texts, intake)?;
+                    text(reader.index()?, "filename_string_index", &self.texts, cx)?;
             },
             "build_id_string_index" => {
-                build_id = text(reader.index()?, "build_id_string_index", &self.texts, intake)?;
+                build_id = text(reader.index()?, "build_id_string_index", &self.texts, cx)?;
             },
             "build_id_kind" => kind = reader.varint()?,
-            "attribute_indices" as tag => indices(tag, &mut reader, &mut self.indices, intake)?,
+            "attribute_indices" as tag => indices(tag, &mut reader, &mut self.indices, cx)?,
             "has_functions" => flags[0] = reader.varint()? != 0,
             "has_filenames" => flags[1] = reader.varint()? != 0,
             "has_line_numbers" => flags[2] = reader.varint()? != 0,
             "has_inline_frames" => flags[3] = reader.varint()? != 0,
         });
-        let mut attributes = self.attributes(intake)?;
+        let mut attributes = self.attributes(cx)?;
         if build_id != StringId::NONE {
-            let key = self.build_id_key(build_id, kind, intake);
+            let key = self.build_id_key(build_id, kind, cx);
             let value = Value::String(build_id);
             attributes.push(self.assembly.attribute(key.as_bytes(), value)?);
         }
@@ -94,15 +94,15 @@ impl Tables {
     /// `build_id_kind` is 0 for an id of the linker and 1 for a hash of the binary. The length and the
     /// letters of a linker's id distinguish GNU from Go ([`build_id::key_of`]). If they fit neither, GNU is
     /// assumed and reported.
-    fn build_id_key(&self, id: StringId, kind: u64, intake: &mut Intake) -> &'static str {
+    fn build_id_key(&self, id: StringId, kind: u64, cx: &mut ReadContext) -> &'static str {
         if kind == 1 {
             return semconv::BUILD_ID_HTLHASH;
         }
         let dictionary = &self.assembly.interner.dictionary;
         let (key, is_known) = build_id::key_of(dictionary.strings.bytes(id));
         if !is_known || kind > 1 {
-            let said = || format!("{:?} was read as a GNU build id", dictionary.text(id));
-            intake.note(losses::BUILD_ID_GUESS, || "mappings.build_id".to_owned(), said);
+            let message = || format!("{:?} was read as a GNU build id", dictionary.text(id));
+            cx.note(losses::BUILD_ID_GUESS, || "mappings.build_id".to_owned(), message);
         }
         key
     }
@@ -112,22 +112,22 @@ impl Tables {
     /// # Errors
     ///
     /// An index past the strings.
-    pub(super) fn function(&mut self, body: &[u8], intake: &mut Intake) -> Result<FunctionId> {
+    pub(super) fn function(&mut self, body: &[u8], cx: &mut ReadContext) -> Result<FunctionId> {
         let mut reader = Reader::new(body);
         let mut function = Function::default();
         let texts = &self.texts;
-        fields!(reader, EVENT_FUNCTION in Version::Events, intake; {
+        fields!(reader, EVENT_FUNCTION in Version::Events, cx; {
             // Unused: references are rows.
             "id" => { reader.varint()?; },
             "name_string_uindex" => {
-                function.name = text(reader.index()?, "name_string_uindex", texts, intake)?;
+                function.name = text(reader.index()?, "name_string_uindex", texts, cx)?;
             },
             "system_name_string_index" => {
                 function.system_name =
-                    text(reader.index()?, "system_name_string_index", texts, intake)?;
+                    text(reader.index()?, "system_name_string_index", texts, cx)?;
             },
             "filename_string_index" => {
-                function.filename = text(reader.index()?, "filename_string_index", texts, intake)?;
+                function.filename = text(reader.index()?, "filename_string_index", texts, cx)?;
             },
             "start_line" => {
                 function.start_line = reader.varint()? as i64;
@@ -143,30 +143,29 @@ impl Tables {
     /// # Errors
     ///
     /// An index past its table, more lines than `max_lines_per_location`.
-    pub(super) fn location(&mut self, body: &[u8], intake: &mut Intake) -> Result<LocationId> {
+    pub(super) fn location(&mut self, body: &[u8], cx: &mut ReadContext) -> Result<LocationId> {
         let mut reader = Reader::new(body);
         let (mut mapping, mut address, mut folded, mut kind) = (0, 0, false, StringId::NONE);
         let mut lines = Vec::new();
         self.indices.clear();
-        fields!(reader, EVENT_LOCATION in Version::Events, intake; {
+        fields!(reader, EVENT_LOCATION in Version::Events, cx; {
             "mapping_index" => mapping = reader.index()?,
             "address" => address = reader.varint()?,
             "lines" => {
-                let line = self.line(reader.bytes()?, intake)
+                let line = self.line(reader.bytes()?, cx)
                     .map_err(|e| e.within_row("line", lines.len()))?;
-                let most = intake.limits().max_lines_per_location;
+                let most = cx.limits().max_lines_per_location;
                 within("max_lines_per_location", most, lines.len() as u64 + 1)?;
                 lines.push(line);
             },
             "is_folded" => folded = reader.varint()? != 0,
             "type_index" => {
-                kind = text(reader.index()?, "type_string_index", &self.texts, intake)?;
+                kind = text(reader.index()?, "type_string_index", &self.texts, cx)?;
             },
-            "attribute_indices" as tag => indices(tag, &mut reader, &mut self.indices, intake)?,
+            "attribute_indices" as tag => indices(tag, &mut reader, &mut self.indices, cx)?,
         });
-        let mapping =
-            find(&self.mappings, mapping, intake).map_err(|e| e.within("mapping_index"))?;
-        let mut attributes = self.attributes(intake)?;
+        let mapping = find(&self.mappings, mapping, cx).map_err(|e| e.within("mapping_index"))?;
+        let mut attributes = self.attributes(cx)?;
         if kind != StringId::NONE {
             let key = semconv::PROFILE_FRAME_TYPE.as_bytes();
             attributes.push(self.assembly.attribute(key, Value::String(kind))?);
@@ -175,23 +174,24 @@ impl Tables {
             let key = semconv::PPROF_LOCATION_IS_FOLDED.as_bytes();
             attributes.push(self.assembly.attribute(key, Value::Bool(true))?);
         }
-        let spot = Spot { mapping, address, lines: &lines, attributes: &attributes };
-        Ok(self.assembly.interner.intern(spot)?)
+        let location =
+            BorrowedLocation { mapping, address, lines: &lines, attributes: &attributes };
+        Ok(self.assembly.interner.intern(location)?)
     }
 
     /// Reads a line. Its function was read before, because tables are read in the order of their references.
     ///
     /// Index 0 into an empty table means that there is no function: an address without a name.
-    fn line(&self, body: &[u8], intake: &mut Intake) -> Result<Line> {
+    fn line(&self, body: &[u8], cx: &mut ReadContext) -> Result<Line> {
         let mut reader = Reader::new(body);
         let (mut function, mut line) = (0, Line::default());
-        fields!(reader, EVENT_LINE in Version::Events, intake; {
+        fields!(reader, EVENT_LINE in Version::Events, cx; {
             "function_index" => function = reader.index()?,
             "line" => line.line = reader.varint()? as i64,
             "column" => line.column = reader.varint()? as i64,
         });
         line.function =
-            find(&self.functions, function, intake).map_err(|e| e.within("function_index"))?;
+            find(&self.functions, function, cx).map_err(|e| e.within("function_index"))?;
         Ok(line)
     }
 
@@ -200,16 +200,16 @@ impl Tables {
     /// # Errors
     ///
     /// Under `Policy::Refuse`, a nonempty id of the wrong length.
-    pub(super) fn link(&mut self, body: &[u8], intake: &mut Intake) -> Result<LinkId> {
+    pub(super) fn link(&mut self, body: &[u8], cx: &mut ReadContext) -> Result<LinkId> {
         let mut reader = Reader::new(body);
         let mut link = Link::default();
-        fields!(reader, EVENT_LINK in Version::Events, intake; {
+        fields!(reader, EVENT_LINK in Version::Events, cx; {
             "trace_id" => {
-                fixed_id(reader.bytes()?, &mut link.trace_id, losses::LINK_INVALID, intake)
+                fixed_id(reader.bytes()?, &mut link.trace_id, losses::LINK_INVALID, cx)
                     .map_err(|e| e.within("trace_id"))?;
             },
             "span_id" => {
-                fixed_id(reader.bytes()?, &mut link.span_id, losses::LINK_INVALID, intake)
+                fixed_id(reader.bytes()?, &mut link.span_id, losses::LINK_INVALID, cx)
                     .map_err(|e| e.within("span_id"))?;
             },
         });

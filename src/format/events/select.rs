@@ -6,15 +6,15 @@
 //! ```
 //!
 //! Each payload has its own tables, so rows that only other payloads need are dropped. Places are positions
-//! among the selected rows ([`Select`]), counted from 1; 0 means unset. To get the index in a table without
+//! among the selected rows ([`RowSelection`]), counted from 1; 0 means unset. To get the index in a table without
 //! an empty row, subtract one.
 
 use std::collections::HashMap;
 
-use super::gather::Series;
+use super::series::Series;
 use super::values::each_text;
-use crate::format::known::{BuildId, Known, KnownAttributes};
-use crate::format::select::Select;
+use crate::format::select::RowSelection;
+use crate::format::semantic_attributes::{AttributeRole, AttributeRoles, BuildId};
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::value::Value;
@@ -25,15 +25,15 @@ use crate::model::value::Value;
 pub(super) struct Selected<'a> {
     pub(super) dictionary: &'a Dictionary,
     /// The classification of attributes: which of mappings and locations are fields here ([`is_field`]).
-    pub(super) known: &'a KnownAttributes,
+    pub(super) roles: &'a AttributeRoles,
     /// The rows of each table, in the order of the dictionary.
-    pub(super) stacks: Select,
-    pub(super) locations: Select,
-    pub(super) functions: Select,
-    pub(super) mappings: Select,
-    pub(super) links: Select,
-    pub(super) attributes: Select,
-    pub(super) strings: Select,
+    pub(super) stacks: RowSelection,
+    pub(super) locations: RowSelection,
+    pub(super) functions: RowSelection,
+    pub(super) mappings: RowSelection,
+    pub(super) links: RowSelection,
+    pub(super) attributes: RowSelection,
+    pub(super) strings: RowSelection,
     /// Names of types that the dictionary lacks.
     ///
     /// They follow all others in the string table, in the order of the series.
@@ -57,17 +57,17 @@ struct Marks {
     attributes: Vec<bool>,
     strings: Vec<bool>,
     /// The number of leading strings that are marked because the profiles were read with them.
-    own_texts: usize,
+    source_strings: usize,
 }
 
 /// Returns whether an attribute of a mapping or a location is written as a field.
 ///
 /// A row uses only one of the two forms, because a field and an attribute would be read back as two
 /// attributes.
-pub(super) fn is_field(known: Known) -> bool {
-    match known {
-        Known::MappingFlag(_) | Known::Folded | Known::FrameType => true,
-        Known::BuildId(kind) => kind != BuildId::Other,
+pub(super) fn is_field(role: AttributeRole) -> bool {
+    match role {
+        AttributeRole::MappingFlag(_) | AttributeRole::Folded | AttributeRole::FrameType => true,
+        AttributeRole::BuildId(kind) => kind != BuildId::Other,
         _ => false,
     }
 }
@@ -77,7 +77,7 @@ impl<'a> Selected<'a> {
     /// locations, functions and mappings, and from all of them to strings.
     pub(super) fn of(
         dictionary: &'a Dictionary,
-        known: &'a KnownAttributes,
+        roles: &'a AttributeRoles,
         series: &'a [Series],
         (comment, comments): (AttributeId, &[StringId]),
     ) -> Self {
@@ -87,7 +87,7 @@ impl<'a> Selected<'a> {
             let of_type = of_type.filter(|id| **id != comment);
             of_type.for_each(|id| mark(&mut marks.attributes, id.row()));
             mark(&mut marks.strings, series.unit.row());
-            marks.own_texts(series.profile.event_form.texts as usize);
+            marks.mark_source_strings(series.profile.event_form.texts as usize);
             for event in &series.events {
                 let (stack, link, attributes) = series.of(event);
                 mark(&mut marks.stacks, stack.row());
@@ -96,19 +96,19 @@ impl<'a> Selected<'a> {
             }
         }
         comments.iter().for_each(|text| mark(&mut marks.strings, text.row()));
-        marks.follow(dictionary, known);
+        marks.follow(dictionary, roles);
         let names = series.iter().map(|series| &series.name[..]);
         let found = marks.find(dictionary, names.clone());
-        let strings = Select::marked(&marks.strings);
+        let strings = RowSelection::marked(&marks.strings);
         let mut selected = Self {
             dictionary,
-            known,
-            stacks: Select::marked(&marks.stacks),
-            locations: Select::marked(&marks.locations),
-            functions: Select::marked(&marks.functions),
-            mappings: Select::marked(&marks.mappings),
-            links: Select::marked(&marks.links),
-            attributes: Select::marked(&marks.attributes),
+            roles,
+            stacks: RowSelection::marked(&marks.stacks),
+            locations: RowSelection::marked(&marks.locations),
+            functions: RowSelection::marked(&marks.functions),
+            mappings: RowSelection::marked(&marks.mappings),
+            links: RowSelection::marked(&marks.links),
+            attributes: RowSelection::marked(&marks.attributes),
             strings,
             made: Vec::new(),
             names: HashMap::new(),
@@ -128,7 +128,7 @@ impl<'a> Selected<'a> {
         }
         let index = match found.get(name) {
             _ if name.is_empty() => 0,
-            Some(id) => self.strings.place(id.0),
+            Some(id) => self.strings.position(id.0),
             None => {
                 self.made.push(name);
                 (self.strings.len() + self.made.len()) as u32
@@ -139,7 +139,7 @@ impl<'a> Selected<'a> {
 
     /// Returns the index of a string; 0 for the empty one.
     pub(super) fn string(&self, id: StringId) -> u32 {
-        self.strings.place(id.0)
+        self.strings.position(id.0)
     }
 
     /// Returns the number of dropped rows, which no event reaches.
@@ -147,7 +147,7 @@ impl<'a> Selected<'a> {
     /// Counted as a loss only if there is a single payload.
     pub(super) fn orphans(&self) -> usize {
         let Dictionary { mappings, locations, functions, links, stacks, .. } = self.dictionary;
-        let left = |rows: usize, chosen: &Select| rows.saturating_sub(1 + chosen.len());
+        let left = |rows: usize, chosen: &RowSelection| rows.saturating_sub(1 + chosen.len());
         left(mappings.rows.len(), &self.mappings)
             + left(locations.len(), &self.locations)
             + left(functions.len(), &self.functions)
@@ -167,7 +167,7 @@ impl Marks {
             links: vec![false; dictionary.links.len()],
             attributes: vec![false; dictionary.attributes.len()],
             strings: vec![false; dictionary.strings.len()],
-            own_texts: 0,
+            source_strings: 0,
         }
     }
 
@@ -175,17 +175,17 @@ impl Marks {
     ///
     /// A payload that is read and written again keeps its unreferenced strings, and so its bytes. They are
     /// the first strings of the dictionary, because the reader adds them before all others.
-    fn own_texts(&mut self, texts: usize) {
-        let new = texts.saturating_sub(self.own_texts);
-        let marks = self.strings.iter_mut().skip(1 + self.own_texts);
+    fn mark_source_strings(&mut self, texts: usize) {
+        let new = texts.saturating_sub(self.source_strings);
+        let marks = self.strings.iter_mut().skip(1 + self.source_strings);
         marks.take(new).for_each(|marked| *marked = true);
-        self.own_texts += new;
+        self.source_strings += new;
     }
 
     /// Marks the rows that the marked rows reach.
     ///
     /// Walks each table once, in the order of references.
-    fn follow(&mut self, dictionary: &Dictionary, known: &KnownAttributes) {
+    fn follow(&mut self, dictionary: &Dictionary, roles: &AttributeRoles) {
         for row in marked(&self.stacks) {
             for location in dictionary.stacks.row(row) {
                 mark(&mut self.locations, location.row());
@@ -200,14 +200,14 @@ impl Marks {
                 mark(&mut self.mappings, mapping.row());
             }
             let attributes = locations.attributes.row(row);
-            attributes.iter().for_each(|id| self.attribute_of_row(*id, dictionary, known));
+            attributes.iter().for_each(|id| self.attribute_of_row(*id, dictionary, roles));
         }
         for row in marked(&self.mappings) {
             if let Some(mapping) = dictionary.mappings.rows.get(row) {
                 mark(&mut self.strings, mapping.filename.row());
             }
             let attributes = dictionary.mappings.attributes.row(row);
-            attributes.iter().for_each(|id| self.attribute_of_row(*id, dictionary, known));
+            attributes.iter().for_each(|id| self.attribute_of_row(*id, dictionary, roles));
         }
         for row in marked(&self.functions) {
             let function = dictionary.functions.get(row).copied().unwrap_or_default();
@@ -231,9 +231,9 @@ impl Marks {
         &mut self,
         id: AttributeId,
         dictionary: &Dictionary,
-        known: &KnownAttributes,
+        roles: &AttributeRoles,
     ) {
-        if !is_field(known.get(id)) {
+        if !is_field(roles.get(id)) {
             mark(&mut self.attributes, id.row());
         } else if let Some(Value::String(text)) = dictionary.attribute(id).map(|a| &a.value) {
             mark(&mut self.strings, text.row());

@@ -13,9 +13,9 @@ use super::references::{Texts, find};
 use crate::error::{Error, Result, Shown};
 use crate::format::assembly::Assembly;
 use crate::format::fields::fields;
-use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::common::any_indices;
+use crate::format::read_context::ReadContext;
 use crate::limits::within;
 use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
 use crate::schema::Version;
@@ -54,40 +54,40 @@ impl<'a> Parts<'a> {
     /// # Errors
     ///
     /// [`Limit`](crate::ErrorKind::Limit) if `max_table_entries` or `max_samples` is exceeded.
-    pub(super) fn of(payload: &'a [u8], intake: &mut Intake) -> Result<Self> {
+    pub(super) fn of(payload: &'a [u8], cx: &mut ReadContext) -> Result<Self> {
         let mut parts = Self::default();
         let mut reader = Reader::new(payload);
-        fields!(reader, EVENT_PROFILE in Version::Events, intake; {
+        fields!(reader, EVENT_PROFILE in Version::Events, cx; {
             "events" => {
                 reader.bytes()?;
                 parts.events += 1;
             },
             "event_types" => {
-                intake.budget.push(&mut parts.types, reader.bytes()?)?;
+                cx.budget.push(&mut parts.types, reader.bytes()?)?;
             },
             "stacks" => {
-                intake.budget.push(&mut parts.stacks, reader.bytes()?)?;
+                cx.budget.push(&mut parts.stacks, reader.bytes()?)?;
             },
             "locations" => {
-                intake.budget.push(&mut parts.locations, reader.bytes()?)?;
+                cx.budget.push(&mut parts.locations, reader.bytes()?)?;
             },
             "functions" => {
-                intake.budget.push(&mut parts.functions, reader.bytes()?)?;
+                cx.budget.push(&mut parts.functions, reader.bytes()?)?;
             },
             "mappings" => {
-                intake.budget.push(&mut parts.mappings, reader.bytes()?)?;
+                cx.budget.push(&mut parts.mappings, reader.bytes()?)?;
             },
             "attributes" => {
-                intake.budget.push(&mut parts.attributes, reader.bytes()?)?;
+                cx.budget.push(&mut parts.attributes, reader.bytes()?)?;
             },
             "links" => {
-                intake.budget.push(&mut parts.links, reader.bytes()?)?;
+                cx.budget.push(&mut parts.links, reader.bytes()?)?;
             },
             "strings" => {
-                intake.budget.push(&mut parts.strings, reader.bytes()?)?;
+                cx.budget.push(&mut parts.strings, reader.bytes()?)?;
             },
             "clocks" => {
-                intake.budget.push(&mut parts.clocks, reader.bytes()?)?;
+                cx.budget.push(&mut parts.clocks, reader.bytes()?)?;
             },
             "time_unix_nano" => {
                 parts.time_unix_nano = reader.fixed64()?;
@@ -95,14 +95,14 @@ impl<'a> Parts<'a> {
             "duration_nanos" => {
                 parts.duration_nanos = reader.varint()? as i64;
             },
-            "comment_string_index" as tag => any_indices(tag, &mut reader, &mut parts.comments, intake)?,
+            "comment_string_index" as tag => any_indices(tag, &mut reader, &mut parts.comments, cx)?,
         });
-        parts.check(intake)?;
+        parts.check(cx)?;
         Ok(parts)
     }
 
     /// Checks the limits on the numbers of rows and events, before any row is parsed.
-    fn check(&self, intake: &mut Intake) -> Result<()> {
+    fn check(&self, cx: &mut ReadContext) -> Result<()> {
         let tables = [
             ("event_types", &self.types),
             ("clocks", &self.clocks),
@@ -114,11 +114,11 @@ impl<'a> Parts<'a> {
             ("links", &self.links),
             ("stacks", &self.stacks),
         ];
-        let most = intake.limits().max_table_entries;
+        let most = cx.limits().max_table_entries;
         for (name, rows) in tables {
             within("max_table_entries", most, rows.len() as u64).map_err(|e| e.within(name))?;
         }
-        within("max_samples", intake.limits().max_samples, self.events as u64)
+        within("max_samples", cx.limits().max_samples, self.events as u64)
     }
 }
 
@@ -142,7 +142,7 @@ pub(super) struct Tables {
     ///
     /// Set right after the table is read. Strings that the model adds (`_duration`, keys of attributes)
     /// follow them, and are not written back as strings of the payload.
-    pub(super) own_texts: u32,
+    pub(super) source_strings: u32,
     /// The attribute indices of the current row.
     ///
     /// A buffer that each row clears and reuses.
@@ -155,9 +155,9 @@ impl Tables {
     /// # Errors
     ///
     /// A malformed row, with its table and index; an index past a table; a limit.
-    pub(super) fn of(parts: &Parts, intake: &mut Intake) -> Result<Self> {
+    pub(super) fn of(parts: &Parts, cx: &mut ReadContext) -> Result<Self> {
         let mut tables = Self {
-            assembly: Assembly::new(intake),
+            assembly: Assembly::new(cx),
             texts: Vec::new(),
             attributes: Vec::new(),
             mappings: Vec::new(),
@@ -165,18 +165,18 @@ impl Tables {
             locations: Vec::new(),
             links: Vec::new(),
             stacks: Vec::new(),
-            own_texts: 0,
+            source_strings: 0,
             indices: Vec::new(),
         };
         let one = &mut tables;
-        one.table("strings", &parts.strings, intake, Self::string, |t| &mut t.texts)?;
-        one.own_texts = one.assembly.interner.dictionary.strings.len() as u32 - 1;
-        one.table("attributes", &parts.attributes, intake, Self::attribute, |t| &mut t.attributes)?;
-        one.table("mappings", &parts.mappings, intake, Self::mapping, |t| &mut t.mappings)?;
-        one.table("functions", &parts.functions, intake, Self::function, |t| &mut t.functions)?;
-        one.table("locations", &parts.locations, intake, Self::location, |t| &mut t.locations)?;
-        one.table("links", &parts.links, intake, Self::link, |t| &mut t.links)?;
-        one.table("stacks", &parts.stacks, intake, Self::stack, |t| &mut t.stacks)?;
+        one.table("strings", &parts.strings, cx, Self::string, |t| &mut t.texts)?;
+        one.source_strings = one.assembly.interner.dictionary.strings.len() as u32 - 1;
+        one.table("attributes", &parts.attributes, cx, Self::attribute, |t| &mut t.attributes)?;
+        one.table("mappings", &parts.mappings, cx, Self::mapping, |t| &mut t.mappings)?;
+        one.table("functions", &parts.functions, cx, Self::function, |t| &mut t.functions)?;
+        one.table("locations", &parts.locations, cx, Self::location, |t| &mut t.locations)?;
+        one.table("links", &parts.links, cx, Self::link, |t| &mut t.links)?;
+        one.table("stacks", &parts.stacks, cx, Self::stack, |t| &mut t.stacks)?;
         Ok(tables)
     }
 
@@ -189,18 +189,18 @@ impl Tables {
         &mut self,
         name: &'static str,
         rows: &[&[u8]],
-        intake: &mut Intake,
-        read: impl Fn(&mut Self, &[u8], &mut Intake) -> Result<I>,
+        cx: &mut ReadContext,
+        read: impl Fn(&mut Self, &[u8], &mut ReadContext) -> Result<I>,
         ids: impl Fn(&mut Self) -> &mut Vec<I>,
     ) -> Result<()> {
         for (row, body) in rows.iter().enumerate() {
             let inside = [(name, row)];
-            let id = intake.inside(&inside, |intake| {
-                let id = read(self, body, intake)?;
-                self.assembly.settle(intake)?;
+            let id = cx.inside(&inside, |cx| {
+                let id = read(self, body, cx)?;
+                self.assembly.charge(cx)?;
                 Ok(id)
             })?;
-            intake.budget.push(ids(self), id)?;
+            cx.budget.push(ids(self), id)?;
         }
         Ok(())
     }
@@ -209,16 +209,16 @@ impl Tables {
     ///
     /// Invalid UTF-8 is an error, or kept with a finding under `Policy::Repair`; the model stores strings as
     /// bytes.
-    fn string(&mut self, body: &[u8], intake: &mut Intake) -> Result<StringId> {
+    fn string(&mut self, body: &[u8], cx: &mut ReadContext) -> Result<StringId> {
         if self.texts.is_empty() && !body.is_empty() {
             let shown = Shown(body);
             let error = Error::malformed(format!("string 0 must be empty, found {shown}"));
-            intake.repair(losses::ROW_0, error.at(body))?;
+            cx.repair(losses::ROW_0, error.at(body))?;
             return Ok(StringId::NONE);
         }
         if std::str::from_utf8(body).is_err() {
             let error = Error::malformed(format!("{} is not UTF-8", Shown(body)));
-            intake.repair(losses::INVALID_UTF8, error.at(body))?;
+            cx.repair(losses::INVALID_UTF8, error.at(body))?;
         }
         self.assembly.text(body)
     }
@@ -229,22 +229,22 @@ impl Tables {
     /// # Errors
     ///
     /// More locations than `max_stack_depth`, an index past `locations`.
-    fn stack(&mut self, body: &[u8], intake: &mut Intake) -> Result<StackId> {
+    fn stack(&mut self, body: &[u8], cx: &mut ReadContext) -> Result<StackId> {
         let mut reader = Reader::new(body);
         self.indices.clear();
-        fields!(reader, EVENT_STACK in Version::Events, intake; {
-            "location_index" as tag => any_indices(tag, &mut reader, &mut self.indices, intake)?,
+        fields!(reader, EVENT_STACK in Version::Events, cx; {
+            "location_index" as tag => any_indices(tag, &mut reader, &mut self.indices, cx)?,
         });
-        intake.check_depth(self.indices.len())?;
+        cx.check_depth(self.indices.len())?;
         if self.stacks.is_empty() && !self.indices.is_empty() {
             let error = Error::malformed("the first stack must be empty");
-            intake.repair(losses::ROW_0, error.at(body))?;
+            cx.repair(losses::ROW_0, error.at(body))?;
             return Ok(StackId::NONE);
         }
         let mut stack = Vec::with_capacity(self.indices.len());
         for index in &self.indices {
             let location =
-                find(&self.locations, *index, intake).map_err(|e| e.within("location_index"))?;
+                find(&self.locations, *index, cx).map_err(|e| e.within("location_index"))?;
             // Skip a location that a repair unset.
             stack.extend(location.some());
         }
@@ -255,10 +255,10 @@ impl Tables {
     ///
     /// Sorted, so that lists that differ only in order give the same sample. The indices are those in
     /// `self.indices`, which the reader of the row has filled.
-    pub(super) fn attributes(&self, intake: &mut Intake) -> Result<Vec<AttributeId>> {
+    pub(super) fn attributes(&self, cx: &mut ReadContext) -> Result<Vec<AttributeId>> {
         let mut attributes = Vec::with_capacity(self.indices.len());
         for (at, index) in self.indices.iter().enumerate() {
-            let id = find(&self.attributes, *index, intake)
+            let id = find(&self.attributes, *index, cx)
                 .map_err(|e| e.element(at).within("attribute_indices"))?;
             attributes.extend(id.some());
         }

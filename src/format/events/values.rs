@@ -11,8 +11,8 @@
 use super::references::{Texts, text};
 use crate::error::{Error, Result};
 use crate::format::fields::{emit, fields, number};
-use crate::format::intake::Intake;
 use crate::format::oneof::Oneof;
+use crate::format::read_context::ReadContext;
 use crate::limits::within;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
@@ -39,17 +39,17 @@ const MOST_NESTING: u64 = 32;
 pub(super) fn pair(
     body: &[u8],
     texts: &Texts,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
     depth: u64,
 ) -> Result<KeyValue> {
     let mut reader = Reader::new(body);
     let (mut pair, mut oneof) = (KeyValue::default(), Oneof::default());
-    fields!(reader, EVENT_KEY_VALUE in Version::Events, intake; {
+    fields!(reader, EVENT_KEY_VALUE in Version::Events, cx; {
         "key_string_index" => {
-            pair.key = text(reader.index()?, "key_string_index", texts, intake)?;
+            pair.key = text(reader.index()?, "key_string_index", texts, cx)?;
         },
         "value" => {
-            value(reader.bytes()?, &mut oneof, texts, intake, depth)
+            value(reader.bytes()?, &mut oneof, texts, cx, depth)
                 .map_err(|e| e.within("value"))?;
         },
     });
@@ -67,29 +67,29 @@ fn value(
     body: &[u8],
     value: &mut Oneof,
     texts: &Texts,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
     depth: u64,
 ) -> Result<()> {
-    within("max_nesting", intake.limits().max_nesting, 4 + depth * 3)?;
+    within("max_nesting", cx.limits().max_nesting, 4 + depth * 3)?;
     if depth > MOST_NESTING {
         let message = format!("values are nested more than {MOST_NESTING} levels deep");
         return Err(Error::malformed(message));
     }
     let mut reader = Reader::new(body);
-    fields!(reader, EVENT_ANY_VALUE in Version::Events, intake; {
+    fields!(reader, EVENT_ANY_VALUE in Version::Events, cx; {
         "string_index" => {
-            value.set(Value::String(text(reader.index()?, "string_index", texts, intake)?));
+            value.set(Value::String(text(reader.index()?, "string_index", texts, cx)?));
         },
         "bool_value" => value.set(Value::Bool(reader.varint()? != 0)),
         "int_value" => value.set(Value::Int(reader.varint()? as i64)),
         "double_value" => {
             value.set(Value::Double(f64::from_bits(reader.fixed64()?)));
         },
-        "array_value" => array(reader.bytes()?, value.array(), texts, intake, depth + 1)?,
-        "kvlist_value" => list(reader.bytes()?, value.pairs(), texts, intake, depth + 1)?,
+        "array_value" => array(reader.bytes()?, value.array(), texts, cx, depth + 1)?,
+        "kvlist_value" => list(reader.bytes()?, value.pairs(), texts, cx, depth + 1)?,
         "bytes_value" => {
             let bytes = reader.bytes()?;
-            intake.budget.take::<u8>(bytes.len())?;
+            cx.budget.charge::<u8>(bytes.len())?;
             value.set(Value::Bytes(bytes.into()));
         },
     });
@@ -103,17 +103,17 @@ fn array(
     body: &[u8],
     values: &mut Vec<Value>,
     texts: &Texts,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
     depth: u64,
 ) -> Result<()> {
     let mut reader = Reader::new(body);
-    fields!(reader, EVENT_ARRAY_VALUE in Version::Events, intake; {
+    fields!(reader, EVENT_ARRAY_VALUE in Version::Events, cx; {
         "values" => {
             let row = values.len();
             let mut oneof = Oneof::default();
-            value(reader.bytes()?, &mut oneof, texts, intake, depth)
+            value(reader.bytes()?, &mut oneof, texts, cx, depth)
                 .map_err(|e| e.within_row("values", row).within("array_value"))?;
-            intake.budget.push(values, oneof.value())?;
+            cx.budget.push(values, oneof.value())?;
         },
     });
     Ok(())
@@ -126,16 +126,16 @@ fn list(
     body: &[u8],
     pairs: &mut Vec<KeyValue>,
     texts: &Texts,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
     depth: u64,
 ) -> Result<()> {
     let mut reader = Reader::new(body);
-    fields!(reader, EVENT_KEY_VALUE_LIST in Version::Events, intake; {
+    fields!(reader, EVENT_KEY_VALUE_LIST in Version::Events, cx; {
         "values" => {
             let row = pairs.len();
-            let pair = pair(reader.bytes()?, texts, intake, depth)
+            let pair = pair(reader.bytes()?, texts, cx, depth)
                 .map_err(|e| e.within_row("values", row).within("kvlist_value"))?;
-            intake.budget.push(pairs, pair)?;
+            cx.budget.push(pairs, pair)?;
         },
     });
     Ok(())

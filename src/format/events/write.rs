@@ -6,19 +6,19 @@
 //!
 //! A payload has one time for all its types, so profiles with another time need a separate payload.
 
-use super::gather::{self, Series};
 use super::select::Selected;
+use super::series::{self, Series};
 use super::write_events;
 use super::write_events::Clocks;
 use crate::builder::reach::Reach;
 use crate::error::Result;
-use crate::format::assembly::Met;
+use crate::format::assembly::Numbering;
 use crate::format::columns::{Join, default_of, join, scope_default};
 use crate::format::fields::number;
-use crate::format::known::{self, Known, KnownAttributes};
 use crate::format::losses::{self, Losses};
 use crate::format::options::WriteOptions;
-use crate::format::unsaid::{Unsaid, envelope};
+use crate::format::semantic_attributes::{self, AttributeRole, AttributeRoles};
+use crate::format::unsupported::{UnsupportedData, envelope};
 use crate::limits::within;
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
@@ -42,12 +42,12 @@ pub(crate) fn write(
     losses: &mut Losses,
     spare: Vec<u8>,
 ) -> Result<Vec<Vec<u8>>> {
-    let known = KnownAttributes::of(&profiles.dictionary);
-    unsaid(profiles, &known, losses);
-    let mut met = Met::default();
+    let roles = AttributeRoles::of(&profiles.dictionary);
+    count_losses(profiles, &roles, losses);
+    let mut numbering = Numbering::default();
     let mut groups: Vec<Vec<&Profile>> = Vec::new();
     for profile in profiles.iter() {
-        let (group, is_new) = met.number((profile.time_unix_nano, profile.duration_nanos));
+        let (group, is_new) = numbering.number((profile.time_unix_nano, profile.duration_nanos));
         if is_new {
             groups.push(Vec::new());
         }
@@ -61,11 +61,11 @@ pub(crate) fn write(
     for group in groups {
         let out = spare.take().unwrap_or_default();
         let payload = match &mut reach {
-            None => payload(dictionary, &group, &known, (true, out), losses)?,
+            None => payload(dictionary, &group, &roles, (true, out), losses)?,
             Some(reach) => {
                 let (dictionary, own) = apart(dictionary, &group, reach);
-                let (known, own) = (KnownAttributes::of(&dictionary), Vec::from_iter(&own));
-                payload(&dictionary, &own, &known, (false, out), losses)?
+                let (roles, own) = (AttributeRoles::of(&dictionary), Vec::from_iter(&own));
+                payload(&dictionary, &own, &roles, (false, out), losses)?
             }
         };
         written += payload.len() as u64;
@@ -99,10 +99,10 @@ fn apart(
 ///
 /// Counted over all profiles before writing: resources and scopes, periods, default sample types, units of
 /// attributes. A profile without samples has no event, so its type is lost.
-fn unsaid(profiles: &Profiles, known: &KnownAttributes, losses: &mut Losses) {
+fn count_losses(profiles: &Profiles, roles: &AttributeRoles, losses: &mut Losses) {
     let dictionary = &profiles.dictionary;
     envelope(profiles, None, losses);
-    let mut fields = Unsaid::of(dictionary, known);
+    let mut fields = UnsupportedData::of(dictionary, roles);
     let mut ignored = Losses::default();
     for scope in profiles.resources.iter().flat_map(|resource| &resource.scopes) {
         let of_scope = scope_default(scope, dictionary);
@@ -134,15 +134,16 @@ fn unsaid(profiles: &Profiles, known: &KnownAttributes, losses: &mut Losses) {
 fn payload(
     dictionary: &Dictionary,
     group: &[&Profile],
-    known: &KnownAttributes,
+    roles: &AttributeRoles,
     (single, mut out): (bool, Vec<u8>),
     losses: &mut Losses,
 ) -> Result<Vec<u8>> {
-    let series = gather::series(&gather::columns(group), dictionary, losses);
-    let comment = shared_comment(group, known);
-    let comments = dictionary.attribute(comment).map(|comment| known::texts(&comment.value));
+    let series = series::series(&series::columns(group), dictionary, losses);
+    let comment = shared_comment(group, roles);
+    let comments =
+        dictionary.attribute(comment).map(|comment| semantic_attributes::texts(&comment.value));
     let comments: Vec<StringId> = comments.into_iter().flatten().collect();
-    let selected = Selected::of(dictionary, known, &series, (comment, &comments));
+    let selected = Selected::of(dictionary, roles, &series, (comment, &comments));
     if single {
         losses.add_many(losses::ORPHAN_DROPPED, selected.orphans() as u64, String::new);
     }
@@ -173,8 +174,8 @@ fn payload(
 
 /// Returns the attribute with the comments of the payload, if all profiles share it. If they differ, each
 /// type keeps its comments as an attribute.
-fn shared_comment(group: &[&Profile], known: &KnownAttributes) -> AttributeId {
-    let is_comment = |id: &&AttributeId| known.get(**id) == Known::Comments;
+fn shared_comment(group: &[&Profile], roles: &AttributeRoles) -> AttributeId {
+    let is_comment = |id: &&AttributeId| roles.get(**id) == AttributeRole::Comments;
     let of = |profile: &Profile| profile.attributes.iter().find(is_comment).copied();
     let mut comments = group.iter().map(|profile| of(profile).unwrap_or_default());
     let first = comments.next().unwrap_or_default();
@@ -194,8 +195,9 @@ fn event_types(
     for (row, series) in series.iter().enumerate() {
         let attributes = series.profile.attributes.iter();
         let attributes = attributes.filter(|id| **id != comment);
-        let attributes: Vec<u64> =
-            attributes.map(|id| selected.attributes.place(id.0).saturating_sub(1).into()).collect();
+        let attributes: Vec<u64> = attributes
+            .map(|id| selected.attributes.position(id.0).saturating_sub(1).into())
+            .collect();
         let name = selected.names.get(&series.name[..]).copied().unwrap_or_default();
         let unit = selected.string(series.unit);
         write_events::event_type(out, (name, unit), clocks.of_series(row), series, &attributes);

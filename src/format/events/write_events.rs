@@ -10,12 +10,12 @@
 
 use std::collections::HashMap;
 
-use super::gather::{Event, Series};
-use super::order::Place;
+use super::order::SortKey;
 use super::select::Selected;
+use super::series::{Event, Series};
 use crate::format::fields::{emit, number};
 use crate::format::losses::{self, Losses};
-use crate::model::event_form::{EventClock, Worth};
+use crate::model::event_form::{EventClock, ValueFields};
 use crate::model::id::LinkId;
 use crate::schema::{Events, Generation};
 use crate::wire::record::{Fields, field_varint, field_varints, records};
@@ -120,8 +120,9 @@ fn order(series: &[Series], clocks: &Clocks) -> Vec<(usize, usize)> {
             series.events.iter().enumerate().map(move |(at, event)| (number, at, series, event))
         })
     };
-    let is_said = |series: &Series| series.profile.event_form.places.len() == series.events.len();
-    if !series.is_empty() && series.iter().all(is_said) {
+    let has_places =
+        |series: &Series| series.profile.event_form.places.len() == series.events.len();
+    if !series.is_empty() && series.iter().all(has_places) {
         let place = |series: &Series, at: usize| {
             series.profile.event_form.places.get(at).copied().unwrap_or_default()
         };
@@ -130,10 +131,10 @@ fn order(series: &[Series], clocks: &Clocks) -> Vec<(usize, usize)> {
         order.sort_unstable();
         return order.into_iter().map(|(_, number, at)| (number, at)).collect();
     }
-    let mut order: Vec<(Place, usize, usize)> = each()
+    let mut order: Vec<(SortKey, usize, usize)> = each()
         .map(|(number, at, _, event)| {
             let time = clocks.of_series(number).map(|clock| (clock, event.at));
-            (Place::of(time, number, event.row, event.nth), number, at)
+            (SortKey::of(time, number, event.row, event.nth), number, at)
         })
         .collect();
     order.sort_unstable_by_key(|(place, ..)| *place);
@@ -152,7 +153,7 @@ pub(super) fn events(
     losses: &mut Losses,
 ) {
     let mut now = vec![0; clocks.clocks.len()];
-    let links_row_0 = |link: LinkId| selected.links.place(link.0).saturating_sub(1);
+    let links_row_0 = |link: LinkId| selected.links.position(link.0).saturating_sub(1);
     records(out, |out| {
         for (number, at) in order(series, clocks) {
             let (Some(of), Some(clock)) = (series.get(number), clocks.of.get(number)) else {
@@ -168,14 +169,14 @@ pub(super) fn events(
                 let delta = at - std::mem::replace(&mut now[clock], at);
                 (delta, duration)
             });
-            let room = 12 * Fields::VARINT + Fields::values(attributes.len());
-            let said = Said::of(of, event, at);
+            let capacity = 12 * Fields::VARINT + Fields::values(attributes.len());
+            let encoded = EventValue::of(of, event, at);
             let (time, duration) = times.unwrap_or_default();
-            out.record(number!(EVENT_PROFILE "events" in Events::VERSION), room, |fields| {
+            out.record(number!(EVENT_PROFILE "events" in Events::VERSION), capacity, |fields| {
                 emit!(EVENT in Events; {
                     "event_type_index" => |field| fields.index(field, number as u32),
                     "stack_index" => |field| {
-                        fields.index(field, selected.stacks.place(stack.0));
+                        fields.index(field, selected.stacks.position(stack.0));
                     },
                     "link_index" => |field| match (link, links_row_0(link)) {
                         (LinkId::NONE, _) => {}
@@ -183,16 +184,16 @@ pub(super) fn events(
                         (_, row) => fields.index(field, row),
                     },
                     "attribute_indices" => |field| {
-                        let places = attributes.iter().map(|id| selected.attributes.place(id.0));
+                        let places = attributes.iter().map(|id| selected.attributes.position(id.0));
                         let rows: Vec<u64> =
                             places.map(|place| place.saturating_sub(1).into()).collect();
                         fields.varints(field, rows.into_iter());
                     },
                     "time" => |field| fields.varint(field, time as u64),
                     "duration" => |field| fields.varint(field, duration),
-                    "value" => |field| fields.varint(field, said.value),
-                    "count" => |field| fields.varint(field, said.count),
-                    "sum" => |field| fields.varint(field, said.sum),
+                    "value" => |field| fields.varint(field, encoded.value),
+                    "count" => |field| fields.varint(field, encoded.count),
+                    "sum" => |field| fields.varint(field, encoded.sum),
                 });
             });
         }
@@ -201,7 +202,7 @@ pub(super) fn events(
 
 /// The fields that hold the value of an event. 0 is omitted.
 #[derive(Default)]
-struct Said {
+struct EventValue {
     /// The value of an event with a time.
     value: u64,
     /// The number of events that were added up.
@@ -210,33 +211,36 @@ struct Said {
     sum: u64,
 }
 
-impl Said {
+impl EventValue {
     /// Chooses the fields that the source used, or else those of the default encoding.
     ///
-    /// `odd_counts` and `odd_worths` are sorted by event, so each is found by binary search. They are empty
+    /// `non_default_counts` and `non_default_values` are sorted by event, so each is found by binary search. They are empty
     /// except for payloads with non-default encodings.
     fn of(series: &Series, event: &Event, at: usize) -> Self {
         let Event { value, count, .. } = *event;
         let (default, form) = (series.default_value, &series.profile.event_form);
-        let odd_count = form.odd_counts.binary_search(&(at as u32)).is_ok();
-        let odd_worth = form.odd_worths.binary_search_by_key(&(at as u32), |(event, _)| *event);
-        let odd_worth = odd_worth.ok().and_then(|row| form.odd_worths.get(row));
-        let count = match (series.is_timed, odd_count) {
+        let non_default_count = form.non_default_counts.binary_search(&(at as u32)).is_ok();
+        let non_default_value =
+            form.non_default_values.binary_search_by_key(&(at as u32), |(event, _)| *event);
+        let non_default_value =
+            non_default_value.ok().and_then(|row| form.non_default_values.get(row));
+        let count = match (series.is_timed, non_default_count) {
             (true, _) | (_, true) => 1,
             (false, false) => count,
         };
-        let is_told = count.checked_mul(default) == Some(value);
-        let (value, sum) = match odd_worth {
-            Some((_, Worth::Value)) => (value, 0),
-            Some((_, Worth::Sum)) => (0, value),
-            Some((_, Worth::Both)) => (value, value),
-            None if is_told => (0, 0),
+        let is_implied = count.checked_mul(default) == Some(value);
+        let (value, sum) = match non_default_value {
+            Some((_, ValueFields::Value)) => (value, 0),
+            Some((_, ValueFields::Sum)) => (0, value),
+            Some((_, ValueFields::Both)) => (value, value),
+            None if is_implied => (0, 0),
             None if series.is_timed => (value, 0),
             None => (0, value),
         };
         // An event without a time needs at least one of the fields.
         let is_silent = (value, sum) == (0, 0);
-        let is_counted = if series.is_timed { odd_count } else { !odd_count || is_silent };
+        let is_counted =
+            if series.is_timed { non_default_count } else { !non_default_count || is_silent };
         Self { value, count: if is_counted { count } else { 0 }, sum }
     }
 }

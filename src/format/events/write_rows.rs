@@ -1,7 +1,7 @@
 //! Writer of the rows of tables, in which row 0 is an ordinary row.
 //!
 //! ```text
-//! place (Select)   0     1        2          1 + position among the written rows, 0 is unset
+//! position          0     1        2          1 + position among the written rows, 0 is unset
 //! index            –     0        1          strings, stacks and, if needed, mappings and functions
 //!                  0     1        2          have an empty row first, so that index and place are equal
 //! ```
@@ -11,7 +11,7 @@
 use super::select::{Selected, is_field};
 use super::values::write_pair;
 use crate::format::fields::{emit, number};
-use crate::format::known::{BuildId, Known};
+use crate::format::semantic_attributes::{AttributeRole, BuildId};
 use crate::model::dictionary::{Line, Link};
 use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId, StringId};
 use crate::model::value::Value;
@@ -71,7 +71,7 @@ impl Selected<'_> {
     }
 
     fn stack(&self, out: &mut Vec<u8>, locations: &[LocationId]) {
-        let rows = locations.iter().map(|id| u64::from(index(self.locations.place(id.0))));
+        let rows = locations.iter().map(|id| u64::from(index(self.locations.position(id.0))));
         field_varints(out, number!(EVENT_STACK "location_index" in Events::VERSION), rows);
     }
 
@@ -113,7 +113,7 @@ impl Selected<'_> {
     fn location(&self, out: &mut Vec<u8>, row: usize, mapping_row_0: bool, function_row_0: bool) {
         let locations = &self.dictionary.locations;
         let mapping = locations.mappings.get(row).copied().unwrap_or_default();
-        let place = self.mappings.place(mapping.0);
+        let place = self.mappings.position(mapping.0);
         let mapping =
             if mapping == MappingId::NONE || mapping_row_0 { place } else { index(place) };
         let address = locations.addresses.get(row).copied().unwrap_or_default();
@@ -125,11 +125,11 @@ impl Selected<'_> {
                 field_message(out, number, |out| self.line(out, line, function_row_0));
             },
             "is_folded" => |number| {
-                let is_folded = self.fields(attributes).any(|(known, _)| known == Known::Folded);
+                let is_folded = self.fields(attributes).any(|(role, _)| role == AttributeRole::Folded);
                 field_varint(out, number, is_folded.into());
             },
-            "type_index" => |number| for (known, value) in self.fields(attributes) {
-                if let (Known::FrameType, Value::String(text)) = (known, value) {
+            "type_index" => |number| for (role, value) in self.fields(attributes) {
+                if let (AttributeRole::FrameType, Value::String(text)) = (role, value) {
                     field_varint(out, number, self.string(*text).into());
                 }
             },
@@ -138,7 +138,7 @@ impl Selected<'_> {
     }
 
     fn line(&self, out: &mut Vec<u8>, line: &Line, function_row_0: bool) {
-        let place = self.functions.place(line.function.0);
+        let place = self.functions.position(line.function.0);
         let function = if function_row_0 { place } else { index(place) };
         emit!(EVENT_LINE in Events; {
             "function_index" => |number| field_varint(out, number, function.into()),
@@ -149,15 +149,15 @@ impl Selected<'_> {
 
     /// Returns the attributes of a mapping or a location that become fields.
     ///
-    /// `known` decides instead of the key, so an attribute whose value does not fit the field stays an
+    /// `roles` decides instead of the key, so an attribute whose value does not fit the field stays an
     /// attribute.
     fn fields<'s>(
         &'s self,
         attributes: &'s [AttributeId],
-    ) -> impl Iterator<Item = (Known, &'s Value)> {
-        let said = attributes.iter().map(|id| (self.known.get(*id), id));
-        said.filter(|(known, _)| is_field(*known)).filter_map(|(known, id)| {
-            self.dictionary.attribute(*id).map(|attribute| (known, &attribute.value))
+    ) -> impl Iterator<Item = (AttributeRole, &'s Value)> {
+        let classified = attributes.iter().map(|id| (self.roles.get(*id), id));
+        classified.filter(|(role, _)| is_field(*role)).filter_map(|(role, id)| {
+            self.dictionary.attribute(*id).map(|attribute| (role, &attribute.value))
         })
     }
 
@@ -165,8 +165,8 @@ impl Selected<'_> {
     ///
     /// Omits an empty list, which would take two bytes.
     fn indices(&self, out: &mut Vec<u8>, number: u32, attributes: &[AttributeId]) {
-        let rows = attributes.iter().filter(|id| !is_field(self.known.get(**id)));
-        let rows: Vec<u64> = rows.map(|id| index(self.attributes.place(id.0)).into()).collect();
+        let rows = attributes.iter().filter(|id| !is_field(self.roles.get(**id)));
+        let rows: Vec<u64> = rows.map(|id| index(self.attributes.position(id.0)).into()).collect();
         if !rows.is_empty() {
             field_varints(out, number, rows.into_iter());
         }
@@ -176,7 +176,7 @@ impl Selected<'_> {
     fn function(&self, out: &mut Vec<u8>, row: usize) {
         let function = self.dictionary.functions.get(row).copied().unwrap_or_default();
         let string = |text| u64::from(self.string(text));
-        let id = u64::from(self.functions.place(row as u32));
+        let id = u64::from(self.functions.position(row as u32));
         emit!(EVENT_FUNCTION in Events; {
             "id" => |number| field_varint(out, number, id),
             "name_string_uindex" => |number| field_varint(out, number, string(function.name)),
@@ -203,16 +203,16 @@ impl Selected<'_> {
             "filename_string_index" => |number| {
                 field_varint(out, number, self.string(mapping.filename).into());
             },
-            "build_id_string_index" => |number| for (known, value) in self.fields(attributes) {
-                if let (Known::BuildId(kind), Value::String(text)) = (known, value) {
+            "build_id_string_index" => |number| for (role, value) in self.fields(attributes) {
+                if let (AttributeRole::BuildId(kind), Value::String(text)) = (role, value) {
                     field_varint(out, number, self.string(*text).into());
                     let kind = u64::from(kind == BuildId::Htlhash);
                     field_varint(out, number!(EVENT_MAPPING "build_id_kind" in Events::VERSION), kind);
                 }
             },
             "attribute_indices" => |number| self.indices(out, number, attributes),
-            "has_functions" => |number| for (known, value) in self.fields(attributes) {
-                if let (Known::MappingFlag(bit), Value::Bool(true)) = (known, value) {
+            "has_functions" => |number| for (role, value) in self.fields(attributes) {
+                if let (AttributeRole::MappingFlag(bit), Value::Bool(true)) = (role, value) {
                     field_varint(out, number + u32::from(bit), 1);
                 }
             },

@@ -17,13 +17,13 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::frames::{Label, label};
-use crate::format::assembly::Met;
+use crate::format::assembly::Numbering;
 
 /// Data to add to the JSON.
 pub(super) struct Finish<'a> {
     /// Data of each thread, by the thread's id in the JSON. Ids are unique in a file, and each entry is
     /// removed when its thread is finished.
-    pub(super) threads: HashMap<String, Said>,
+    pub(super) threads: HashMap<String, ThreadDetails>,
     /// The functions and lines behind the placeholder names that [`label`] recognises.
     pub(super) labels: &'a [Label<'a>],
     /// Whether weights are CPU time. The viewer draws the load of a thread from those.
@@ -31,7 +31,7 @@ pub(super) struct Finish<'a> {
 }
 
 /// Data to add to a thread.
-pub(super) struct Said {
+pub(super) struct ThreadDetails {
     /// The name, or empty if the thread has no name. The crate names a main thread after its process.
     pub(super) name: String,
     /// Weights in the order of the samples.
@@ -70,7 +70,7 @@ impl Finish<'_> {
         let threads: Vec<&RawValue> = serde_json::from_str(threads.get())?;
         for (at, thread) in threads.into_iter().enumerate() {
             let mut thread = serde_json::from_str(thread.get())?;
-            self.said(&mut thread);
+            self.add_details(&mut thread);
             self.lines(&mut thread);
             if at > 0 {
                 out.push(b',');
@@ -83,11 +83,11 @@ impl Finish<'_> {
 
     /// Sets name and weights. Removes the CPU times unless weights are such, because the viewer would draw
     /// the thread as idle.
-    fn said(&mut self, thread: &mut Value) {
+    fn add_details(&mut self, thread: &mut Value) {
         let id = thread.get("tid").and_then(Value::as_str).unwrap_or_default();
-        let Some(Said { name, weights }) = self.threads.remove(id) else { return };
-        if let Some(said) = thread.get_mut("name").filter(|_| !name.is_empty()) {
-            *said = Value::String(name);
+        let Some(ThreadDetails { name, weights }) = self.threads.remove(id) else { return };
+        if let Some(member) = thread.get_mut("name").filter(|_| !name.is_empty()) {
+            *member = Value::String(name);
         }
         let Some(samples) = thread.get_mut("samples").and_then(Value::as_object_mut) else {
             return;
@@ -115,7 +115,7 @@ impl Finish<'_> {
         // `moved` maps old rows of functions to new ones. `firsts` and `files` have an entry for each new
         // row: its first old row and its file.
         let (mut moved, mut firsts, mut files) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut functions, mut files_met) = (Met::default(), HashMap::new());
+        let (mut functions, mut file_rows) = (Numbering::default(), HashMap::new());
         for (row, name) in column(thread, "/funcTable/name")?.iter().enumerate() {
             let label = labels.get(row_of(name)?).copied().flatten();
             let (number, is_new) = match label {
@@ -127,7 +127,7 @@ impl Finish<'_> {
                 firsts.push(row);
                 let file = label.map(|label| label.file).filter(|file| !file.is_empty());
                 files.push(file.map(|file| {
-                    *files_met.entry(file).or_insert_with(|| {
+                    *file_rows.entry(file).or_insert_with(|| {
                         strings.push(json!(file));
                         strings.len() - 1
                     })
@@ -148,8 +148,8 @@ impl Finish<'_> {
         let moved = functions.iter().map(|row| moved.get(row_of(row)?).copied());
         let moved: Vec<_> = moved.map(Option::unwrap_or_default).collect();
         let place = |of: fn(&Label) -> i64| -> Value {
-            let said = |label: Option<&Label>| label.map(of).filter(|number| *number > 0);
-            moved.iter().map(|(_, label)| json!(said(*label))).collect()
+            let positive = |label: Option<&Label>| label.map(of).filter(|number| *number > 0);
+            moved.iter().map(|(_, label)| json!(positive(*label))).collect()
         };
         let (lines, columns) = (place(|label| label.line), place(|label| label.column));
         let functions = moved.iter().map(|(row, _)| json!(row)).collect();

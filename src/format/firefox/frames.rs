@@ -19,9 +19,9 @@ use fxprof_processed_profile::{
     LibraryInfo, Profile, StackHandle, ThreadHandle,
 };
 
-use super::room::Room;
+use super::output_budget::OutputBudget;
 use crate::error::Result;
-use crate::format::assembly::Met;
+use crate::format::assembly::Numbering;
 use crate::model::FrameRef;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{FunctionId, MappingId, StackId};
@@ -74,7 +74,7 @@ pub(super) struct Frames<'a> {
     last_stack: Option<StackHandle>,
     last_frame: Option<FrameHandle>,
     /// Numbers of `labels` by function, line and column, and by address if there is no function.
-    labels_met: Met<(FunctionId, i64, i64, u64)>,
+    label_numbering: Numbering<(FunctionId, i64, i64, u64)>,
     /// The functions and lines behind the placeholder names that [`label`] recognises.
     pub(super) labels: Vec<Label<'a>>,
     /// Whether any frame is only an address, so that the viewer has to resolve its name.
@@ -90,7 +90,7 @@ impl<'a> Frames<'a> {
             stacks: HashMap::new(),
             last_stack: None,
             last_frame: None,
-            labels_met: Met::default(),
+            label_numbering: Numbering::default(),
             labels: Vec::new(),
             has_addresses: false,
         }
@@ -106,7 +106,7 @@ impl<'a> Frames<'a> {
     /// [`Limit`](crate::ErrorKind::Limit) if its new rows exceed the limit of the output.
     pub(super) fn stack(
         &mut self,
-        (profile, room): (&mut Profile, &mut Room),
+        (profile, budget): (&mut Profile, &mut OutputBudget),
         (thread, number): (ThreadHandle, usize),
         stack: StackId,
     ) -> Result<Option<StackHandle>> {
@@ -122,11 +122,11 @@ impl<'a> Frames<'a> {
             // Handles are row numbers, and threads are created one after the other, so a larger handle is a
             // new row.
             if Some(frame) > self.last_frame {
-                room.row(0)?;
+                budget.row(0)?;
                 self.last_frame = Some(frame);
             }
             if made > self.last_stack {
-                room.row(Room::STACK)?;
+                budget.row(OutputBudget::STACK)?;
                 self.last_stack = made;
             }
         }
@@ -144,7 +144,7 @@ impl<'a> Frames<'a> {
             "v8js" => FrameFlags::IS_JS,
             _ => FrameFlags::empty(),
         };
-        let frame = self.place(profile, frame);
+        let frame = self.intern_frame(profile, frame);
         FrameInfo { frame, category_pair: category.into(), flags }
     }
 
@@ -152,7 +152,7 @@ impl<'a> Frames<'a> {
     ///
     /// Prefers a function to an address, which is then lost (and counted): with both, the viewer would show
     /// neither file nor line.
-    fn place(&mut self, profile: &mut Profile, frame: &FrameRef<'a>) -> Frame {
+    fn intern_frame(&mut self, profile: &mut Profile, frame: &FrameRef<'a>) -> Frame {
         if frame.function_id() == FunctionId::NONE
             && let Some((library, address)) = self.in_library(profile, frame)
         {
@@ -162,7 +162,7 @@ impl<'a> Frames<'a> {
         let (function, line, column) = (frame.function_id(), frame.line(), frame.column());
         // Without a function, the label is the address.
         let address = if function == FunctionId::NONE { frame.address() } else { 0 };
-        let (number, is_new) = self.labels_met.number((function, line, column, address));
+        let (number, is_new) = self.label_numbering.number((function, line, column, address));
         if is_new {
             let (name, file) = (frame.to_string(), frame.filename());
             self.labels.push(Label { name, file, line, column });

@@ -14,7 +14,7 @@
 mod finish;
 mod frames;
 mod markers;
-mod room;
+mod output_budget;
 mod threads;
 mod write;
 

@@ -8,8 +8,8 @@
 //!                               └► thread "gc", 43
 //! ```
 
-use crate::format::assembly::Met;
-use crate::format::view::Column;
+use crate::format::assembly::Numbering;
+use crate::format::tool_losses::Column;
 use crate::model::id::{AttributeId, LinkId, StackId};
 use crate::model::{Attributes, Profiles, SampleRef};
 
@@ -51,12 +51,12 @@ pub(super) struct Sample<'a> {
 /// Takes linear time, except for the sort by time. Holds all samples in memory, because the viewer requires
 /// the samples of a thread together and in order.
 pub(super) fn processes<'a>(profiles: &Profiles, columns: &[Column<'a>]) -> Vec<Process<'a>> {
-    let (mut met, mut threads_met) = (Met::default(), Met::default());
+    let (mut numbering, mut thread_numbering) = (Numbering::default(), Numbering::default());
     let mut processes: Vec<Process<'a>> = Vec::new();
     // Maps the number of each thread to its index within its process.
     let mut within: Vec<usize> = Vec::new();
     for column in columns {
-        let (number, is_new) = met.number(column.resource);
+        let (number, is_new) = numbering.number(column.resource);
         if is_new {
             processes.push(process(profiles, column.resource));
         }
@@ -65,7 +65,7 @@ pub(super) fn processes<'a>(profiles: &Profiles, columns: &[Column<'a>]) -> Vec<
             let attributes = profiles.dictionary.resolve(sample.attributes);
             let name = attributes.get_str("thread.name").unwrap_or_default();
             let id = attributes.get("thread.id").map(|id| id.to_string());
-            let (thread, is_new) = threads_met.number((number, name, id.clone()));
+            let (thread, is_new) = thread_numbering.number((number, name, id.clone()));
             if is_new {
                 within.push(process.threads.len());
                 process.threads.push(Thread {
@@ -88,12 +88,12 @@ pub(super) fn processes<'a>(profiles: &Profiles, columns: &[Column<'a>]) -> Vec<
 }
 
 /// Parses the id of a thread, which the viewer limits to 32 bits.
-pub(super) fn thread_id(said: &str) -> Option<u32> {
-    said.parse().ok()
+pub(super) fn thread_id(text: &str) -> Option<u32> {
+    text.parse().ok()
 }
 
 /// Returns the keys of the resource attributes that the process shows.
-pub(super) fn said_of_process(attributes: &Attributes) -> [Option<&'static str>; 2] {
+pub(super) fn process_attribute_keys(attributes: &Attributes) -> [Option<&'static str>; 2] {
     [pid(attributes).map(|_| "process.pid"), name(attributes).map(|(key, _)| key)]
 }
 

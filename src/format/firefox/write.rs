@@ -17,16 +17,16 @@ use fxprof_processed_profile::{
 };
 use serde_json::{Value, json};
 
-use super::finish::{Finish, Said};
+use super::finish::{Finish, ThreadDetails};
 use super::frames::Frames;
 use super::markers::{Detail, is_of_thread, timing};
-use super::room::Room;
-use super::threads::{Process, Sample, Thread, processes, said_of_process, thread_id};
+use super::output_budget::OutputBudget;
+use super::threads::{Process, Sample, Thread, process_attribute_keys, processes, thread_id};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::losses::{self, Losses};
 use crate::format::options::WriteOptions;
 use crate::format::source::TimeUnit;
-use crate::format::view::{self, Column, Says};
+use crate::format::tool_losses::{self, Column, SupportedData};
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{LinkId, LocationId};
@@ -43,18 +43,18 @@ pub(crate) fn write(
     losses: &mut Losses,
     spare: Vec<u8>,
 ) -> Result<Vec<Vec<u8>>> {
-    unsaid(profiles, losses);
+    count_losses(profiles, losses);
     let mut spare = Some(spare);
     let mut payloads = Vec::new();
-    let mut room = Room::of(options.max_output_bytes);
-    for columns in view::by_type(profiles) {
+    let mut budget = OutputBudget::of(options.max_output_bytes);
+    for columns in tool_losses::by_type(profiles) {
         let out = spare.take().unwrap_or_default();
-        let payload = Writer::of(profiles, &columns, room).write(out)?;
-        room.take(payload.len())?;
+        let payload = Writer::of(profiles, &columns, budget).write(out)?;
+        budget.charge(payload.len())?;
         payloads.push(payload);
     }
     if let Some(out) = spare {
-        payloads.push(Writer::of(profiles, &[], room).write(out)?);
+        payloads.push(Writer::of(profiles, &[], budget).write(out)?);
     }
     Ok(payloads)
 }
@@ -63,8 +63,8 @@ pub(crate) fn write(
 ///
 /// A file represents nearly everything. It loses durations, and addresses and binaries of named frames.
 /// Samples without a time have no marker, so they lose attributes, links and the name of their sample type.
-fn unsaid(profiles: &Profiles, losses: &mut Losses) {
-    let says = Says {
+fn count_losses(profiles: &Profiles, losses: &mut Losses) {
+    let supported = SupportedData {
         types: true,
         duration: false,
         time: true,
@@ -73,20 +73,20 @@ fn unsaid(profiles: &Profiles, losses: &mut Losses) {
         lines: true,
         columns: true,
         samples: true,
-        of_resource: Some(said_of_process),
-        ..Says::default()
+        of_resource: Some(process_attribute_keys),
+        ..SupportedData::default()
     };
-    view::unsaid(profiles, says, losses);
-    binaries_unsaid(&profiles.dictionary, losses);
+    tool_losses::count_unsupported(profiles, supported, losses);
+    count_lost_binaries(&profiles.dictionary, losses);
     for profile in profiles.iter() {
-        samples_unsaid(profile, &profiles.dictionary, losses);
+        count_lost_sample_data(profile, &profiles.dictionary, losses);
     }
 }
 
 /// Counts the addresses of named frames, and the binaries that only such frames use.
-fn binaries_unsaid(dictionary: &Dictionary, losses: &mut Losses) {
+fn count_lost_binaries(dictionary: &Dictionary, losses: &mut Losses) {
     let locations = &dictionary.locations;
-    let mut is_said = vec![false; dictionary.mappings.rows.len()];
+    let mut has_addresses = vec![false; dictionary.mappings.rows.len()];
     let mut is_used = vec![false; locations.len()];
     for id in &dictionary.stacks.items {
         if let Some(used) = is_used.get_mut(id.row()) {
@@ -98,18 +98,18 @@ fn binaries_unsaid(dictionary: &Dictionary, losses: &mut Losses) {
         let is_named = !locations.lines(id).is_empty();
         let lost = u64::from(is_named && locations.address(id) != 0);
         losses.add_many(losses::ADDRESS_DROPPED, lost, || format!("location_table[{row}]"));
-        if let Some(said) = is_said.get_mut(locations.mapping(id).row()) {
-            *said |= !is_named && is_used;
+        if let Some(is_written) = has_addresses.get_mut(locations.mapping(id).row()) {
+            *is_written |= !is_named && is_used;
         }
     }
-    for (row, said) in is_said.into_iter().enumerate().skip(1) {
-        let lost = u64::from(!said);
+    for (row, is_written) in has_addresses.into_iter().enumerate().skip(1) {
+        let lost = u64::from(!is_written);
         losses.add_many(losses::MAPPING_DROPPED, lost, || format!("mapping_table[{row}]"));
     }
 }
 
 /// Counts attributes and links of samples without a time, which get no marker, and thread ids over 32 bits.
-fn samples_unsaid(profile: &Profile, dictionary: &Dictionary, losses: &mut Losses) {
+fn count_lost_sample_data(profile: &Profile, dictionary: &Dictionary, losses: &mut Losses) {
     let mut timeless = false;
     for sample in profile.samples.iter() {
         let has_marker = !sample.timestamps_unix_nano.is_empty();
@@ -195,7 +195,7 @@ impl<'a> Weights<'a> {
 struct Writer<'a> {
     /// The dictionary of the input profiles.
     dictionary: &'a Dictionary,
-    room: Room,
+    budget: OutputBudget,
     /// The profile under construction.
     made: Made,
     /// Processes, removed as they are written.
@@ -211,13 +211,13 @@ struct Writer<'a> {
     /// Number of threads by id, because the viewer requires unique ids.
     ids: HashMap<u32, u32>,
     /// Data to add to each thread, by its id in the file.
-    said: HashMap<String, Said>,
+    thread_details: HashMap<String, ThreadDetails>,
 }
 
 impl<'a> Writer<'a> {
     /// Collects the samples. Times in the file count from the earliest time of any profile or sample,
     /// or from 1970 without any.
-    fn of(profiles: &'a Profiles, columns: &[Column<'a>], room: Room) -> Self {
+    fn of(profiles: &'a Profiles, columns: &[Column<'a>], budget: OutputBudget) -> Self {
         let dictionary = &profiles.dictionary;
         let processes = processes(profiles, columns);
         let times = columns.iter().map(|column| column.profile.time_unix_nano);
@@ -233,7 +233,7 @@ impl<'a> Writer<'a> {
         let interval_of = SamplingInterval::from_nanos(interval);
         Self {
             dictionary,
-            room,
+            budget,
             made: Made::new("otlp-profiles", reference, interval_of),
             processes,
             frames: Frames::of(dictionary),
@@ -242,7 +242,7 @@ impl<'a> Writer<'a> {
             duration,
             interval,
             ids: HashMap::new(),
-            said: HashMap::new(),
+            thread_details: HashMap::new(),
         }
     }
 
@@ -253,7 +253,7 @@ impl<'a> Writer<'a> {
     /// [`Limit`](ErrorKind::Limit) if the file exceeds the limit. Failed serialisation is an error as well,
     /// and a defect of the crate.
     fn write(mut self, mut out: Vec<u8>) -> Result<Vec<u8>> {
-        let (mut number, before) = (0, self.room.taken);
+        let (mut number, before) = (0, self.budget.spent);
         let start = Timestamp::from_nanos_since_reference(0);
         for process in std::mem::take(&mut self.processes) {
             let handle = self.made.add_process(&process.name, process.pid, start);
@@ -271,10 +271,13 @@ impl<'a> Writer<'a> {
         let json = serde_json::to_vec(&self.made).map_err(unwritable)?;
         // The tables take several times the memory of the JSON, which contains all their data.
         drop(self.made);
-        let finish =
-            Finish { threads: self.said, labels: &self.frames.labels, is_cpu: self.weights.is_cpu };
+        let finish = Finish {
+            threads: self.thread_details,
+            labels: &self.frames.labels,
+            is_cpu: self.weights.is_cpu,
+        };
         finish.apply(&json, &mut out).map_err(unwritable)?;
-        debug_assert!(self.room.taken - before <= out.len() as u64, "it is at least so long");
+        debug_assert!(self.budget.spent - before <= out.len() as u64, "it is at least so long");
         Ok(out)
     }
 
@@ -288,7 +291,7 @@ impl<'a> Writer<'a> {
         (id, number, is_main): (u32, usize, bool),
         thread: &Thread,
     ) -> Result<()> {
-        self.room.take(Room::THREAD + thread.samples.len() * Room::SAMPLE)?;
+        self.budget.charge(OutputBudget::THREAD + thread.samples.len() * OutputBudget::SAMPLE)?;
         let begin = Timestamp::from_nanos_since_reference(0);
         let handle = self.made.add_thread(process, id, begin, is_main);
         if !thread.name.is_empty() {
@@ -310,7 +313,7 @@ impl<'a> Writer<'a> {
         samples.sort_by_key(|(at, _)| *at);
         let mut weights = Vec::with_capacity(samples.len());
         for (at, sample) in samples {
-            let to = (&mut self.made, &mut self.room);
+            let to = (&mut self.made, &mut self.budget);
             let stack = self.frames.stack(to, (handle, number), sample.stack)?;
             let time = Timestamp::from_nanos_since_reference(at);
             self.made.add_sample(handle, time, stack, self.weights.cpu(sample.value), 1);
@@ -320,7 +323,7 @@ impl<'a> Writer<'a> {
             }
         }
         let id = self.unique(id);
-        self.said.insert(id, Said { name: thread.name.clone(), weights });
+        self.thread_details.insert(id, ThreadDetails { name: thread.name.clone(), weights });
         Ok(())
     }
 

@@ -11,9 +11,9 @@
 
 use std::borrow::Cow;
 
-use crate::format::intake::Intake;
 use crate::format::json::scalars::hex_bytes;
 use crate::format::losses::{LINK_AS_ATTRIBUTE, LINK_INVALID};
+use crate::format::read_context::ReadContext;
 use crate::model::dictionary::Link;
 use crate::model::value::Value;
 
@@ -141,23 +141,23 @@ pub(crate) fn id<const N: usize>(written: &Written) -> Option<[u8; N]> {
 }
 
 /// Removes the link from the attributes of a line. Ids of other lengths stay attributes, with a note.
-pub(super) fn take_link(pairs: &mut Pairs, intake: &mut Intake) -> Option<Link> {
+pub(super) fn take_link(pairs: &mut Pairs, cx: &mut ReadContext) -> Option<Link> {
     let of = |name: &str| pairs.iter().find(|(key, _)| &key[..] == name.as_bytes());
     let (trace, span) = (of("trace_id"), of("span_id"));
-    if !intake.links || trace.is_none() && span.is_none() {
+    if !cx.links || trace.is_none() && span.is_none() {
         return None;
     }
     let trace_id = trace.and_then(|(_, value)| id::<16>(value));
     let span_id = span.and_then(|(_, value)| id::<8>(value));
     let (Some(trace_id), Some(span_id)) = (trace_id, span_id) else {
-        intake.note(LINK_AS_ATTRIBUTE, String::new, || {
+        cx.note(LINK_AS_ATTRIBUTE, String::new, || {
             "a link needs a trace_id of 32 and a span_id of 16 hexadecimal digits".to_owned()
         });
         return None;
     };
     pairs.retain(|(key, _)| &key[..] != b"trace_id" && &key[..] != b"span_id");
     if trace_id == [0; 16] && span_id == [0; 8] {
-        intake.note(LINK_INVALID, String::new, || "dropped a link whose ids are zero".to_owned());
+        cx.note(LINK_INVALID, String::new, || "dropped a link whose ids are zero".to_owned());
         return None;
     }
     Some(Link { trace_id, span_id })

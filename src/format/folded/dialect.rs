@@ -10,7 +10,7 @@
 //! it fits no line, [`check`] returns an error, because the values would be misread as well.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::assembly::Named;
+use crate::format::assembly::FrameName;
 use crate::format::lines::{is_int, open_parenthesis};
 use crate::format::source::Dialect;
 
@@ -18,7 +18,7 @@ use crate::format::source::Dialect;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Frame<'a> {
     /// Name, file and line, as slices of the text.
-    pub(crate) named: Named<'a>,
+    pub(crate) named: FrameName<'a>,
     /// The `profile.frame.type`, or empty if unknown.
     pub(crate) kind: &'static str,
     /// Whether the frame is inlined into the previous one.
@@ -121,7 +121,8 @@ fn is_command(stack: &[u8]) -> bool {
 ///
 /// Strips annotations first, because the dialect's suffix precedes them.
 pub(crate) fn frame(text: &[u8], dialect: Option<Dialect>, annotations: bool) -> Frame<'_> {
-    let mut frame = Frame { named: Named { name: text, ..Named::default() }, ..Frame::default() };
+    let mut frame =
+        Frame { named: FrameName { name: text, ..FrameName::default() }, ..Frame::default() };
     if annotations && let Some((name, ending)) = text.split_last_chunk::<4>() {
         let (kind, inlined) = match ending {
             b"_[k]" => ("kernel", false),
@@ -150,7 +151,7 @@ pub(crate) fn frame(text: &[u8], dialect: Option<Dialect>, annotations: bool) ->
 /// Uses the last parenthesis that is unclosed before the final one, because names of native functions and of
 /// directories may contain parentheses. Without a colon and a number, the whole text is the file and the line
 /// is unknown.
-fn py_spy(named: &mut Named) {
+fn py_spy(named: &mut FrameName) {
     let Some(rest) = named.name.strip_suffix(b")") else { return };
     let Some((name, file)) = open_parenthesis(rest) else { return };
     let Some(name) = name.strip_suffix(b" ") else { return };
@@ -163,12 +164,12 @@ fn py_spy(named: &mut Named) {
 /// Parses `file.py:name:28`.
 ///
 /// Searches from the end, because a path may contain colons: `C:\app.py:main:28`.
-fn austin(named: &mut Named) {
+fn austin(named: &mut FrameName) {
     let text = named.name;
     let Some(last) = text.iter().rposition(|byte| *byte == b':') else { return };
     let Some(line) = line(&text[last + 1..]) else { return };
     let Some(first) = text[..last].iter().rposition(|byte| *byte == b':') else { return };
-    *named = Named { name: &text[first + 1..last], file: &text[..first], line, column: 0 };
+    *named = FrameName { name: &text[first + 1..last], file: &text[..first], line, column: 0 };
 }
 
 /// Returns an error if no stack fits the dialect: values would then be misread.

@@ -11,8 +11,8 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::decimal::Decimal;
-use crate::format::intake::Intake;
 use crate::format::lines::lines;
+use crate::format::read_context::ReadContext;
 use crate::format::source::{Dialect, SourceOptions};
 
 /// The settings for all lines, from options and from austin's header.
@@ -39,8 +39,8 @@ impl Header {
     /// # Errors
     ///
     /// The scale is not a positive finite number.
-    pub(super) fn of(text: &[u8], intake: &Intake) -> Result<Self> {
-        let source = intake.source.clone();
+    pub(super) fn of(text: &[u8], cx: &ReadContext) -> Result<Self> {
+        let source = cx.source.clone();
         let scale = source.scale.map(decimal).transpose()?;
         let given = source.sample_types.len();
         let columns = if source.columns == 0 { given.max(1) } else { source.columns };
@@ -49,16 +49,16 @@ impl Header {
         let mut factors = vec![1; columns];
         let mut interval = None;
         if source.dialect == Some(Dialect::Austin) {
-            let said = |key: &str| {
+            let setting = |key: &str| {
                 let mut comments =
                     lines(text).take_while(|(_, line)| line.is_empty() || line.starts_with(b"#"));
                 comments.find_map(|(_, line)| {
-                    let (said, value) =
+                    let (named, value) =
                         std::str::from_utf8(line).ok()?.strip_prefix("# ")?.split_once(": ")?;
-                    (said == key).then(|| value.trim().to_owned())
+                    (named == key).then(|| value.trim().to_owned())
                 })
             };
-            let own: &[(&str, &str, i64)] = match said("mode").as_deref() {
+            let own: &[(&str, &str, i64)] = match setting("mode").as_deref() {
                 Some("cpu") => &[("cpu", "nanoseconds", 1000)],
                 Some("memory") => &[("memory", "bytes", 1)],
                 Some("full") => {
@@ -72,7 +72,7 @@ impl Header {
             } else {
                 factors.resize(types.len(), 1);
             }
-            interval = said("interval").and_then(|value| value.parse().ok());
+            interval = setting("interval").and_then(|value| value.parse().ok());
         }
         Ok(Self { source, scale, types, factors, interval })
     }

@@ -12,9 +12,9 @@
 
 use super::attributes::{self, Pairs};
 use crate::error::{Error, Result};
-use crate::format::intake::Intake;
 use crate::format::lines::{Lines, find, is_int, shown};
 use crate::format::losses::{COLUMNS_UNREAD, LEFT_OUT};
+use crate::format::read_context::ReadContext;
 use crate::format::source::TimeUnit;
 
 /// The parts of a line.
@@ -108,13 +108,13 @@ fn is_count(word: &[u8]) -> bool {
 /// Returns the [row](row_of) of a line. Notes a comment that may be a stack: one that ends with a number and
 /// has no key.
 #[inline]
-pub(super) fn row<'a>(line: &'a [u8], number: usize, intake: &mut Intake) -> Option<&'a [u8]> {
+pub(super) fn row<'a>(line: &'a [u8], number: usize, cx: &mut ReadContext) -> Option<&'a [u8]> {
     let row = row_of((number, line));
     if row.is_none() && !line.windows(2).any(|pair| pair == b": ") {
         let line = line.trim_ascii_end();
         if split_last(line).is_ok_and(|(stack, word)| stack.len() > 1 && is_count(word)) {
             let message = || format!("{} was skipped as a comment", shown(line));
-            intake.note(LEFT_OUT, || format!("line {number}"), message);
+            cx.note(LEFT_OUT, || format!("line {number}"), message);
         }
     }
     row.map(|(_, line)| line)
@@ -136,7 +136,7 @@ pub(super) fn numbers_behind(mut stack: &[u8]) -> usize {
 pub(super) fn report_columns(
     (unread, numbers): (usize, usize),
     stacks: usize,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) {
     if unread * 2 > stacks {
         let all = numbers + 1;
@@ -145,7 +145,7 @@ pub(super) fn report_columns(
                 "lines end with {all} numbers and the last was read as the value: --columns {all} reads all"
             )
         };
-        intake.note(COLUMNS_UNREAD, String::new, message);
+        cx.note(COLUMNS_UNREAD, String::new, message);
     }
 }
 
@@ -279,7 +279,7 @@ mod tests {
             ("a 5 =v", "a 5|=v||"),
             ("a 5 \"\"=v", "a|5|=v|"),
         ] {
-            let said = |line: Line| {
+            let parsed = |line: Line| {
                 let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
                 let (pairs, stamps) = line.more.map_or((vec![], &b""[..]), |m| (m.pairs, m.stamps));
                 let pairs =
@@ -293,7 +293,7 @@ mod tests {
                     text(stamps)
                 )
             };
-            assert_eq!(said(Line::of(line.as_bytes()).unwrap()), parts);
+            assert_eq!(parsed(Line::of(line.as_bytes()).unwrap()), parts);
         }
         assert!(Line::of(b"main;e").is_err());
     }

@@ -36,8 +36,8 @@ mod attributes;
 mod dialect;
 mod header;
 pub(crate) mod line;
-mod met;
 mod read;
+mod stack_texts;
 mod write;
 
 use crate::format::{Codec, Encoding, Read};

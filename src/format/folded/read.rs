@@ -2,19 +2,19 @@
 
 use crate::builder::samples::Identity;
 use crate::error::{Error, Result};
-use crate::format::assembly::{Assembly, Group, Met, Rows};
+use crate::format::assembly::{Assembly, Numbering, ResourceGroup, Rows};
 use crate::format::folded::attributes::{Pairs, Word, take_link, word};
 use crate::format::folded::dialect::{self, Origin, frame, origin};
 use crate::format::folded::header::Header;
 use crate::format::folded::line::{
     Line, has_extended, is_extended, numbers_behind, report_columns, row, split_last, time,
 };
-use crate::format::folded::met::StackTexts;
-use crate::format::intake::Intake;
+use crate::format::folded::stack_texts::StackTexts;
+use crate::format::line_reader::LineReader;
 use crate::format::lines::{Lines, find, int, kept, lines, scaled, shown};
 use crate::format::losses::VALUE_NEGATIVE;
+use crate::format::read_context::ReadContext;
 use crate::format::source::{Dialect, SourceOptions};
-use crate::format::text::Text;
 use crate::model::Profiles;
 use crate::model::id::{AttributeId, LinkId, LocationId, StackId};
 use crate::model::profile::Profile;
@@ -23,13 +23,13 @@ use crate::model::value::{KeyValue, Value};
 
 /// Reads folded stacks. The first lines decide whether they are plain or extended. In a plain file, equal
 /// stacks are added up. If a later line is extended, every line from there on is a separate sample.
-pub(crate) fn read(text: &mut Text<'_>, intake: &mut Intake) -> Result<Profiles> {
+pub(crate) fn read(text: &mut LineReader<'_>, cx: &mut ReadContext) -> Result<Profiles> {
     let head = text.head()?;
-    let header = Header::of(head, intake)?;
+    let header = Header::of(head, cx)?;
     let plain = header.types.len() > 1 || !has_extended(&lines(head));
-    let mut reader = Reader::new(&header, plain, intake);
-    text.each(intake, |lines, intake| reader.lines(lines, intake))?;
-    reader.finish(intake)
+    let mut reader = Reader::new(&header, plain, cx);
+    text.each(cx, |lines, cx| reader.lines(lines, cx))?;
+    reader.finish(cx)
 }
 
 /// A known stack: its row in the dictionary, its process, and its sample if equal stacks share one.
@@ -47,7 +47,7 @@ struct Reader<'h> {
     assembly: Assembly,
     /// Resource attributes and samples of each process, in order of first appearance.
     groups: Vec<(Vec<KeyValue>, Rows)>,
-    processes: Met<Option<u64>>,
+    processes: Numbering<Option<u64>>,
     /// The texts of known stacks: most lines have one of them.
     texts: StackTexts,
     stacks: Vec<Stack>,
@@ -68,12 +68,12 @@ struct Reader<'h> {
 }
 
 impl<'h> Reader<'h> {
-    fn new(header: &'h Header, plain: bool, intake: &Intake) -> Self {
+    fn new(header: &'h Header, plain: bool, cx: &ReadContext) -> Self {
         Self {
             header,
-            assembly: Assembly::new(intake),
+            assembly: Assembly::new(cx),
             groups: Vec::new(),
-            processes: Met::default(),
+            processes: Numbering::default(),
             texts: StackTexts::default(),
             stacks: Vec::new(),
             frames: Vec::new(),
@@ -89,28 +89,28 @@ impl<'h> Reader<'h> {
     }
 
     /// Reads a piece of the file.
-    fn lines(&mut self, lines: &mut Lines<'_>, intake: &mut Intake) -> Result<()> {
+    fn lines(&mut self, lines: &mut Lines<'_>, cx: &mut ReadContext) -> Result<()> {
         let may_turn = self.plain && self.header.types.len() == 1 && has_extended(lines);
         for (number, line) in lines {
-            let Some(line) = row(line, number, intake) else { continue };
+            let Some(line) = row(line, number, cx) else { continue };
             if may_turn && self.plain && is_extended(line) {
                 self.plain = false;
                 self.groups.iter_mut().for_each(|(_, rows)| rows.set_apart());
             }
             let made = if self.plain {
-                self.plain(line, intake)
+                self.plain(line, cx)
             } else {
-                Line::of(line).and_then(|line| self.extended(line, intake))
+                Line::of(line).and_then(|line| self.extended(line, cx))
             };
-            kept(made, number, intake)?;
+            kept(made, number, cx)?;
         }
         Ok(())
     }
 
     /// Reads a line of a plain file, in which equal stacks share a sample.
-    fn plain(&mut self, line: &[u8], intake: &mut Intake) -> Result<()> {
-        let stack = self.numbers(line, intake)?;
-        let at = self.stack(stack, intake)?;
+    fn plain(&mut self, line: &[u8], cx: &mut ReadContext) -> Result<()> {
+        let stack = self.numbers(line, cx)?;
+        let at = self.stack(stack, cx)?;
         let Stack { id, process, sample } = self.stacks[at];
         let rows = &mut self.groups[process].1;
         if let Some(sample) = sample {
@@ -119,28 +119,28 @@ impl<'h> Reader<'h> {
         let attributes = self.origins.row(at);
         let identity = Identity { stack: id, attributes, link: LinkId::NONE };
         let (next, values) = (rows.samples.len() as u32, (&self.values[..], &[][..]));
-        self.assembly.sample(rows, identity, values, intake)?;
+        self.assembly.sample(rows, identity, values, cx)?;
         // If another text of the same stack already has a sample, this one got no row.
         self.stacks[at].sample = (rows.samples.len() as u32 > next).then_some(next);
         Ok(())
     }
 
     /// Parses the numbers at the end of a line, and returns the text before them.
-    fn numbers<'a>(&mut self, line: &'a [u8], intake: &mut Intake) -> Result<&'a [u8]> {
+    fn numbers<'a>(&mut self, line: &'a [u8], cx: &mut ReadContext) -> Result<&'a [u8]> {
         let columns = self.header.types.len();
         self.values.clear();
         let mut rest = line;
         if self.header.source.dialect == Some(Dialect::Austin) && columns > 1 {
             let (stack, numbers) = split_last(line)?;
             for word in numbers.split(|byte| *byte == b',') {
-                self.push(word, intake)?;
+                self.push(word, cx)?;
             }
             self.values.resize(self.values.len().max(columns), 0);
             rest = stack;
         } else {
             for _ in 0..columns {
                 let (before, word) = split_last(rest)?;
-                self.push(word, intake)?;
+                self.push(word, cx)?;
                 rest = before;
             }
             self.values.reverse();
@@ -161,7 +161,7 @@ impl<'h> Reader<'h> {
     }
 
     /// Adds a value of a line, scaled if the options have a scale.
-    fn push(&mut self, word: &[u8], intake: &mut Intake) -> Result<()> {
+    fn push(&mut self, word: &[u8], cx: &mut ReadContext) -> Result<()> {
         let value = match self.header.scale {
             None => {
                 int(word).map_err(|error| match error.message().ends_with("not an integer") {
@@ -169,23 +169,21 @@ impl<'h> Reader<'h> {
                     false => error,
                 })?
             }
-            Some(scale) => scaled(word, scale, intake)?,
+            Some(scale) => scaled(word, scale, cx)?,
         };
         if value < 0 {
-            intake.note(VALUE_NEGATIVE, String::new, || {
-                format!("the negative value {value} was kept")
-            });
+            cx.note(VALUE_NEGATIVE, String::new, || format!("the negative value {value} was kept"));
         }
         self.values.push(value);
         Ok(())
     }
 
     /// Reads a line of an extended file, in which every line is a sample.
-    fn extended(&mut self, line: Line<'_>, intake: &mut Intake) -> Result<()> {
+    fn extended(&mut self, line: Line<'_>, cx: &mut ReadContext) -> Result<()> {
         self.values.clear();
         self.times.clear();
         for word in line.values.split(|byte| *byte == b',') {
-            self.push(word, intake)?;
+            self.push(word, cx)?;
         }
         let (pairs, stamps) =
             line.more.map_or((Vec::new(), &b""[..]), |more| (more.pairs, more.stamps));
@@ -193,14 +191,14 @@ impl<'h> Reader<'h> {
             self.times.push(time(stamp, self.header.source.timestamp_unit)?);
         }
         self.fit_values()?;
-        let at = self.stack(line.stack, intake)?;
-        let (mut attributes, link) = self.attributes(pairs, intake)?;
+        let at = self.stack(line.stack, cx)?;
+        let (mut attributes, link) = self.attributes(pairs, cx)?;
         attributes.extend_from_slice(self.origins.row(at));
         attributes.sort_unstable();
         let Stack { id, process, .. } = self.stacks[at];
         let identity = Identity { stack: id, attributes: &attributes, link };
         let rows = &mut self.groups[process].1;
-        self.assembly.sample(rows, identity, (&self.values, &self.times), intake)
+        self.assembly.sample(rows, identity, (&self.values, &self.times), cx)
     }
 
     /// Checks that there is one value for each timestamp. A single value may be the number of timestamps,
@@ -224,18 +222,18 @@ impl<'h> Reader<'h> {
     fn attributes(
         &mut self,
         mut pairs: Pairs,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<(Vec<AttributeId>, LinkId)> {
-        intake.take_attributes(pairs.len())?;
+        cx.charge_attributes(pairs.len())?;
         let mut keys: Vec<&[u8]> = pairs.iter().map(|(key, _)| &key[..]).collect();
         keys.sort_unstable();
-        if let Some(twice) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
+        if let Some(repeated) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(Error::malformed(format!(
                 "the attribute {} occurs twice",
-                shown(twice[0])
+                shown(repeated[0])
             )));
         }
-        let link = take_link(&mut pairs, intake);
+        let link = take_link(&mut pairs, cx);
         let link = link.map_or(Ok(LinkId::NONE), |link| self.assembly.link(link))?;
         let mut ids = Vec::with_capacity(pairs.len());
         for (key, written) in &pairs {
@@ -245,30 +243,30 @@ impl<'h> Reader<'h> {
             };
             ids.push(self.assembly.attribute(key, value)?);
         }
-        self.assembly.settle(intake)?;
+        self.assembly.charge(cx)?;
         Ok((ids, link))
     }
 
     /// Returns the number of a stack, and adds it if it is new.
-    fn stack(&mut self, text: &[u8], intake: &mut Intake) -> Result<usize> {
+    fn stack(&mut self, text: &[u8], cx: &mut ReadContext) -> Result<usize> {
         if let Some(at) = self.texts.find(text) {
             return Ok(at);
         }
-        let stack = self.new_stack(text, intake)?;
+        let stack = self.new_stack(text, cx)?;
         let numbers = if self.plain { numbers_behind(text) } else { 0 };
         if numbers > 0 {
             self.unread = (self.unread.0 + 1, self.unread.1.min(numbers));
         }
-        self.assembly.settle(intake)?;
-        intake.budget.take::<u8>(64)?;
-        intake.budget.take::<u32>(self.parts.len())?;
+        self.assembly.charge(cx)?;
+        cx.budget.charge::<u8>(64)?;
+        cx.budget.charge::<u32>(self.parts.len())?;
         self.texts.add(text, &self.parts)?;
         self.stacks.push(stack);
         Ok(self.stacks.len() - 1)
     }
 
     /// Adds a new stack: first the pseudo-frames of the dialect, then the frames.
-    fn new_stack(&mut self, text: &[u8], intake: &mut Intake) -> Result<Stack> {
+    fn new_stack(&mut self, text: &[u8], cx: &mut ReadContext) -> Result<Stack> {
         let SourceOptions { dialect, annotations, .. } = self.header.source;
         let (from, mut rest) = origin(text, dialect);
         let mut locations = std::mem::take(&mut self.locations);
@@ -279,7 +277,7 @@ impl<'h> Reader<'h> {
         if rest.len() != text.len() {
             self.fits = true;
             let behind = if nothing { 0 } else { rest.len() + 1 };
-            self.part(text.get(..text.len() - behind).unwrap_or_default(), intake)?;
+            self.part(text.get(..text.len() - behind).unwrap_or_default(), cx)?;
         }
         let mut more = !nothing;
         while more {
@@ -295,11 +293,11 @@ impl<'h> Reader<'h> {
                 end += 1 + length;
             }
             let (first, after) = rest.split_at_checked(end).unwrap_or((rest, b""));
-            locations.push(self.frame(first, intake)?);
+            locations.push(self.frame(first, cx)?);
             more = !after.is_empty();
             rest = after.get(1..).unwrap_or_default();
         }
-        intake.check_depth(locations.len())?;
+        cx.check_depth(locations.len())?;
         locations.reverse();
         let id = self.assembly.stack(&locations)?;
         self.locations = locations;
@@ -308,19 +306,19 @@ impl<'h> Reader<'h> {
     }
 
     /// Appends the next part of a stack's text, and returns its number.
-    fn part(&mut self, text: &[u8], intake: &mut Intake) -> Result<usize> {
+    fn part(&mut self, text: &[u8], cx: &mut ReadContext) -> Result<usize> {
         let part = self.texts.part(text);
         self.parts.push(part);
         if part as usize == self.frames.len() {
-            intake.budget.take::<u8>(48 + text.len())?;
+            cx.budget.charge::<u8>(48 + text.len())?;
             self.frames.push(None);
         }
         Ok(part as usize)
     }
 
     /// Returns the location of a frame and of those inlined into it.
-    fn frame(&mut self, text: &[u8], intake: &mut Intake) -> Result<LocationId> {
-        let part = self.part(text, intake)?;
+    fn frame(&mut self, text: &[u8], cx: &mut ReadContext) -> Result<LocationId> {
+        let part = self.part(text, cx)?;
         if let Some(location) = self.frames[part] {
             return Ok(location);
         }
@@ -373,10 +371,10 @@ impl<'h> Reader<'h> {
 
     /// Assembles a profile for each process, in order of first appearance. Returns an error if no line fits
     /// the dialect.
-    fn finish(mut self, intake: &mut Intake) -> Result<Profiles> {
+    fn finish(mut self, cx: &mut ReadContext) -> Result<Profiles> {
         dialect::check(self.header.source.dialect, self.fits || self.stacks.is_empty())?;
         if self.header.source.columns == 0 && self.header.source.sample_types.is_empty() {
-            report_columns(self.unread, self.stacks.len(), intake);
+            report_columns(self.unread, self.stacks.len(), cx);
         }
         let mut groups = Vec::with_capacity(self.groups.len());
         for (resource, rows) in std::mem::take(&mut self.groups) {
@@ -389,9 +387,9 @@ impl<'h> Reader<'h> {
                 profile.period_type = self.assembly.value_type(("wall", "nanoseconds"))?;
             }
             profile.samples = rows.samples;
-            groups.push(Group { resource, profiles: vec![profile] });
+            groups.push(ResourceGroup { resource, profiles: vec![profile] });
         }
-        self.assembly.settle(intake)?;
+        self.assembly.charge(cx)?;
         Ok(self.assembly.finish(groups))
     }
 }

@@ -19,7 +19,7 @@ use crate::format::folded::line::{is_comment, is_extended};
 use crate::format::lines::is_disguised;
 use crate::format::losses::{self, LossCode, Losses};
 use crate::format::options::WriteOptions;
-use crate::format::view::{self, Column, Says};
+use crate::format::tool_losses::{self, Column, SupportedData};
 use crate::limits::within;
 use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::{LinkId, StackId, StringId};
@@ -41,12 +41,16 @@ pub(crate) fn write(
     losses: &mut Losses,
     spare: Vec<u8>,
 ) -> Result<Vec<Vec<u8>>> {
-    let extended =
-        options.folded_labels && profiles.iter().any(|profile| says_more(profile, options.links));
-    view::unsaid(profiles, Says { samples: extended, ..Says::default() }, losses);
+    let extended = options.folded_labels
+        && profiles.iter().any(|profile| needs_extended_lines(profile, options.links));
+    tool_losses::count_unsupported(
+        profiles,
+        SupportedData { samples: extended, ..SupportedData::default() },
+        losses,
+    );
     let mut spare = Some(spare);
     let mut payloads = Vec::new();
-    for columns in view::by_type(profiles) {
+    for columns in tool_losses::by_type(profiles) {
         let out = spare.take().unwrap_or_default();
         // Profiles without samples leave no lines, so they count as merged, too.
         let empty = columns.iter().filter(|column| column.profile.samples.is_empty()).count();
@@ -64,7 +68,7 @@ pub(crate) fn write(
 }
 
 /// Returns whether samples have data that only extended lines represent.
-fn says_more(profile: &Profile, links: bool) -> bool {
+fn needs_extended_lines(profile: &Profile, links: bool) -> bool {
     let samples = &profile.samples;
     !samples.attributes.items.is_empty()
         || links && samples.links.iter().any(|link| *link != LinkId::NONE)
@@ -221,21 +225,21 @@ impl<'a, 'l> Writer<'a, 'l> {
 
     /// Writes a value so that it reads back equal. A value without such a form becomes a string, with a loss.
     fn value(&mut self, key: &[u8], value: &Value) {
-        let said = self.dictionary.value(value);
+        let display = self.dictionary.value(value);
         match value {
             Value::String(text) => {
                 write_text(&mut self.out, self.dictionary.strings.bytes(*text), false)
             }
-            Value::Bytes(_) => _ = write!(self.out, "0x{said}"),
-            Value::Bool(_) | Value::Int(_) => _ = write!(self.out, "{said}"),
-            Value::Double(number) if number.is_finite() => _ = write!(self.out, "{said}"),
+            Value::Bytes(_) => _ = write!(self.out, "0x{display}"),
+            Value::Bool(_) | Value::Int(_) => _ = write!(self.out, "{display}"),
+            Value::Double(number) if number.is_finite() => _ = write!(self.out, "{display}"),
             Value::Double(_) => {
                 self.lost(losses::ATTR_DOUBLE, key);
-                write_text(&mut self.out, said.to_string().as_bytes(), false);
+                write_text(&mut self.out, display.to_string().as_bytes(), false);
             }
             _ => {
                 self.lost(losses::ATTR_KVLIST, key);
-                write_text(&mut self.out, said.to_string().as_bytes(), false);
+                write_text(&mut self.out, display.to_string().as_bytes(), false);
             }
         }
     }

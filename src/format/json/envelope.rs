@@ -6,9 +6,9 @@
 use std::borrow::Cow;
 
 use crate::error::{Error, ErrorKind, Result, Shown};
+use crate::format::json::lexer::Lexer;
 use crate::format::json::names::named;
 use crate::format::json::object::{List, pick};
-use crate::format::json::text::Text;
 use crate::schema::{PROFILES_DATA, Version};
 
 /// How many levels of objects and lists are searched.
@@ -19,7 +19,7 @@ const PROFILES: [&str; 2] = ["resourceProfiles", "resource_profiles"];
 /// Returns the error for a document that the reader would take for an empty message: its profiles are deeper,
 /// or its keys are not those of OTLP. Returns `None` if `resourceProfiles` has elements at the top level, or
 /// the document is empty.
-pub(super) fn fault(text: &Text<'_>, version: Version, max_nesting: u64) -> Option<Error> {
+pub(super) fn fault(text: &Lexer<'_>, version: Version, max_nesting: u64) -> Option<Error> {
     let mut top = text.clone();
     let found = pick(&mut top, PROFILES, max_nesting).unwrap_or_default();
     let has_rows = |list| List::of(list).and_then(|mut list| list.another()).unwrap_or(true);
@@ -35,7 +35,7 @@ pub(super) fn fault(text: &Text<'_>, version: Version, max_nesting: u64) -> Opti
 }
 
 /// Names an unknown top-level key, if the document has no key of the profiles.
-fn other_keys(mut text: Text<'_>, version: Version, max_nesting: u64) -> Option<String> {
+fn other_keys(mut text: Lexer<'_>, version: Version, max_nesting: u64) -> Option<String> {
     let (mut first, mut other) = (true, None);
     text.open(b'{', "an object").ok()?;
     while let Some(key) = text.key(&mut first).ok()? {
@@ -57,7 +57,7 @@ fn other_keys(mut text: Text<'_>, version: Version, max_nesting: u64) -> Option<
 
 /// A depth-first search for the key, which keeps the path as a filter of jq.
 struct Search<'a> {
-    text: Text<'a>,
+    text: Lexer<'a>,
     path: String,
     max_nesting: u64,
 }

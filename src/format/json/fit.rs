@@ -11,9 +11,9 @@
 
 use crate::error::Result;
 use crate::format::Format;
+use crate::format::json::lexer::Lexer;
 use crate::format::json::names::named;
 use crate::format::json::read::AROUND;
-use crate::format::json::text::Text;
 use crate::limits::{Limits, within};
 use crate::schema::{Field, Kind, MessageType, PROFILES_DATA, Version};
 
@@ -29,7 +29,7 @@ pub(super) fn generations() -> impl Iterator<Item = Generation> {
 /// object instead of a number.
 pub(super) struct Misfits<'a> {
     /// A copy of the cursor: each generation reads the text from its beginning.
-    text: Text<'a>,
+    text: Lexer<'a>,
     version: Version,
     /// The nesting limit for skipped values, and for messages by their depth.
     max_nesting: u64,
@@ -37,7 +37,7 @@ pub(super) struct Misfits<'a> {
 }
 
 impl<'a> Misfits<'a> {
-    fn in_version(text: &Text<'a>, version: Version, max_nesting: u64) -> Self {
+    fn in_version(text: &Lexer<'a>, version: Version, max_nesting: u64) -> Self {
         Self { text: text.clone(), version, max_nesting, count: 0 }
     }
 
@@ -46,7 +46,7 @@ impl<'a> Misfits<'a> {
     /// # Errors
     ///
     /// The text is not JSON.
-    pub(super) fn of(text: &Text<'a>, version: Version, max_nesting: u64) -> Result<u64> {
+    pub(super) fn of(text: &Lexer<'a>, version: Version, max_nesting: u64) -> Result<u64> {
         let mut misfits = Self::in_version(text, version, max_nesting);
         misfits.object(&PROFILES_DATA, 1)?;
         misfits.text.end()?;
@@ -54,7 +54,7 @@ impl<'a> Misfits<'a> {
     }
 
     /// Counts the misfits up to the end of the text or the first syntax error.
-    fn so_far(text: &Text<'a>, version: Version) -> u64 {
+    fn so_far(text: &Lexer<'a>, version: Version) -> u64 {
         let mut misfits = Self::in_version(text, version, Limits::unlimited().max_nesting);
         // The reader reports the error in the rest.
         misfits.object(&PROFILES_DATA, 1).ok();
@@ -126,7 +126,7 @@ pub(crate) fn generations_named(payload: &[u8]) -> Option<String> {
         // The last character may be cut.
         Err(error) => start.get(..error.valid_up_to())?,
     };
-    let text = Text::new(start).ok()?;
+    let text = Lexer::new(start).ok()?;
     let counts: Vec<(Format, u64)> =
         generations().map(|(format, version)| (format, Misfits::so_far(&text, version))).collect();
     let fewest = counts.iter().map(|(_, count)| *count).min()?;

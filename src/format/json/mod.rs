@@ -9,26 +9,26 @@
 //! JSON ◄─ write ◄─ bytes of the newest generation ◄─ otlp::write ◄─ Profiles
 //! ```
 
+pub(crate) mod deviation;
 mod envelope;
 pub(crate) mod fit;
+pub(crate) mod lexer;
 pub(crate) mod names;
 pub(crate) mod object;
-pub(crate) mod odd;
 mod read;
 pub(crate) mod scalars;
-pub(crate) mod text;
 pub(crate) mod tree;
 mod write;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::intake::Intake;
+use crate::format::json::deviation::Deviation;
 use crate::format::json::fit::{Generation, Misfits, generations};
+use crate::format::json::lexer::Lexer;
 use crate::format::json::object::pick;
-use crate::format::json::odd::Odd;
 use crate::format::json::read::Transcoder;
-use crate::format::json::text::Text;
 use crate::format::losses::Losses;
 use crate::format::options::WriteOptions;
+use crate::format::read_context::ReadContext;
 use crate::format::{Codec, Encoding, Format, Read};
 use crate::limits::{Limits, within};
 use crate::model::Profiles;
@@ -70,38 +70,38 @@ pub(crate) static OTLP_JSON: Codec = Codec {
 };
 
 /// Transcodes the text to protobuf and reads that. Errors of the reader get their position in the text.
-fn read_text(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
-    let text = Text::new(payload)?;
-    let ((format, version), mut read) = transcode(&text, intake)?;
+fn read_text(payload: &[u8], cx: &mut ReadContext) -> Result<Profiles> {
+    let text = Lexer::new(payload)?;
+    let ((format, version), mut read) = transcode(&text, cx)?;
     let newest = version == newest()?.1;
     if !newest {
-        intake.evidence.push(format!("it was read with the field names of {}", version.name()));
+        cx.evidence.push(format!("it was read with the field names of {}", version.name()));
     }
-    intake.budget.take::<u8>(read.out.capacity())?;
-    intake.findings.append(&mut read.intake.findings);
-    let profiles = format.read(&read.out, intake);
+    cx.budget.charge::<u8>(read.out.capacity())?;
+    cx.findings.append(&mut read.cx.findings);
+    let profiles = format.read(&read.out, cx);
     profiles.map_err(|error| {
-        let again = Intake::new(*intake.limits(), intake.policy, payload.len());
+        let again = ReadContext::new(*cx.limits(), cx.policy, payload.len());
         let again = Transcoder::new(&text, version, again);
         named(translated(error, &read.out, again), version, newest)
     })
 }
 
-/// Transcodes a text to protobuf, and returns the format of its generation. Calls `hears` for each deviation
+/// Transcodes a text to protobuf, and returns the format of its generation. Calls `on_deviation` for each deviation
 /// from OTLP/JSON.
 ///
 /// A text with deviations is transcoded twice, because its generation must be known to report them.
 pub(crate) fn to_bytes(
     payload: &[u8],
-    intake: &Intake,
-    hears: &mut dyn FnMut(Odd<'_>),
+    cx: &ReadContext,
+    on_deviation: &mut dyn FnMut(Deviation<'_>),
 ) -> Result<(Format, Vec<u8>)> {
-    let text = Text::new(payload)?;
-    let ((format, version), read) = transcode(&text, intake)?;
-    if read.is_odd {
-        let again = Intake::new(*intake.limits(), intake.policy, payload.len());
+    let text = Lexer::new(payload)?;
+    let ((format, version), read) = transcode(&text, cx)?;
+    if read.has_deviation {
+        let again = ReadContext::new(*cx.limits(), cx.policy, payload.len());
         let mut again = Transcoder::new(&text, version, again);
-        again.hears = Some(hears);
+        again.on_deviation = Some(on_deviation);
         again.run(&PROFILES_DATA)?;
     }
     Ok((format, read.out))
@@ -113,7 +113,7 @@ pub(crate) fn to_bytes(
 /// Returns `false` for invalid JSON.
 pub(crate) fn is_response(payload: &[u8], limits: &Limits) -> bool {
     let keys = ["partialSuccess", "partial_success", "resourceProfiles", "resource_profiles"];
-    let found = Text::new(payload).and_then(|mut text| pick(&mut text, keys, limits.max_nesting));
+    let found = Lexer::new(payload).and_then(|mut text| pick(&mut text, keys, limits.max_nesting));
     found.is_ok_and(|[answer, original, profiles, others]| {
         (answer.is_some() || original.is_some()) && profiles.is_none() && others.is_none()
     })
@@ -122,37 +122,37 @@ pub(crate) fn is_response(payload: &[u8], limits: &Limits) -> bool {
 /// Explains why a text that resembles OTLP/JSON is not one message: its profiles are deeper, or another value
 /// follows.
 pub(crate) fn wrapping(payload: &[u8], limits: &Limits) -> Option<Error> {
-    let text = Text::new(payload).ok()?;
+    let text = Lexer::new(payload).ok()?;
     let mut whole = text.clone();
     whole.skip(limits.max_nesting).ok()?;
     let version = newest().ok()?.1;
     whole.end().err().or_else(|| envelope::fault(&text, version, limits.max_nesting))
 }
 
-/// Transcodes the response of a receiver to protobuf. Calls `hears` for each deviation from OTLP/JSON.
+/// Transcodes the response of a receiver to protobuf. Calls `on_deviation` for each deviation from OTLP/JSON.
 pub(crate) fn response_to_bytes(
     payload: &[u8],
-    intake: Intake,
-    hears: &mut dyn FnMut(Odd<'_>),
+    cx: ReadContext,
+    on_deviation: &mut dyn FnMut(Deviation<'_>),
 ) -> Result<Vec<u8>> {
-    let mut read = Transcoder::new(&Text::new(payload)?, newest()?.1, intake);
-    read.hears = Some(hears);
+    let mut read = Transcoder::new(&Lexer::new(payload)?, newest()?.1, cx);
+    read.on_deviation = Some(on_deviation);
     read.run(&EXPORT_PROFILES_SERVICE_RESPONSE)?;
     Ok(read.out)
 }
 
 /// Transcodes a text to protobuf of the generation whose names it has.
-fn transcode<'a>(text: &Text<'a>, intake: &Intake) -> Result<(Generation, Transcoder<'a>)> {
-    let limits = *intake.limits();
+fn transcode<'a>(text: &Lexer<'a>, cx: &ReadContext) -> Result<(Generation, Transcoder<'a>)> {
+    let limits = *cx.limits();
     let transcoder = |version: Version| {
-        let intake = Intake::new(limits, intake.policy, text.rest().len());
-        Transcoder::new(text, version, intake)
+        let cx = ReadContext::new(limits, cx.policy, text.rest().len());
+        Transcoder::new(text, version, cx)
     };
     let newest = newest()?;
     let (mut format, mut version) = newest;
     let mut read = transcoder(version);
     let mut done = read.run(&PROFILES_DATA);
-    if done.is_err() || !read.intake.findings.is_empty() {
+    if done.is_err() || !read.cx.findings.is_empty() {
         if let Some(error) = envelope::fault(text, version, limits.max_nesting) {
             return Err(error);
         }
@@ -203,7 +203,7 @@ fn newest() -> Result<Generation> {
 
 /// Returns the generation whose names fit best. Of several, the newest: equal names mean the same in all of
 /// them.
-fn best(text: &Text, newest: Generation, limits: &Limits) -> Result<Generation> {
+fn best(text: &Lexer, newest: Generation, limits: &Limits) -> Result<Generation> {
     let mut best = newest;
     let mut fewest = u64::MAX;
     for generation in generations() {

@@ -7,11 +7,11 @@ use crate::schema::{Field, MessageType, Version};
 
 /// Returns the field that a version names `key`, in the form of the schema or of JSON.
 pub(super) fn named(message: &MessageType, key: &str, version: Version) -> Option<&'static Field> {
-    message.fields_in(version).find(|field| says(field.name, key))
+    message.fields_in(version).find(|field| matches(field.name, key))
 }
 
 /// Converts a name of the schema to `lowerCamelCase`.
-pub(crate) fn camel(name: &str) -> impl Iterator<Item = u8> {
+pub(crate) fn lower_camel_case(name: &str) -> impl Iterator<Item = u8> {
     let mut after = false;
     name.bytes().filter_map(move |byte| {
         let begins = std::mem::replace(&mut after, byte == b'_');
@@ -29,7 +29,7 @@ pub(super) fn is_original(field: &Field, key: &str) -> bool {
 }
 
 /// Returns whether `key` is `name` in either form.
-fn says(name: &str, key: &str) -> bool {
+fn matches(name: &str, key: &str) -> bool {
     name.as_bytes().first() == key.as_bytes().first()
-        && (name == key || camel(name).eq(key.bytes()))
+        && (name == key || lower_camel_case(name).eq(key.bytes()))
 }

@@ -7,27 +7,27 @@
 //! {"profiles": […], "shared": {…}}  ─►  pick(["shared", "profiles"])  ─►  [position of {…}, position of […]]
 //! ```
 //!
-//! A position ([`Text`]) takes two words. The text is scanned at most twice: by `pick`, and when the member
+//! A position ([`Lexer`]) takes two words. The text is scanned at most twice: by `pick`, and when the member
 //! is read.
 
 use crate::error::{Error, Result};
 use crate::format::decimal::Decimal;
+use crate::format::json::lexer::Lexer;
 use crate::format::json::scalars::whole;
-use crate::format::json::text::Text;
 
 /// Skips the next object, and returns the positions of the values of some keys. If a key occurs twice, the
 /// last one counts. A null value counts as absent.
 pub(crate) fn pick<'a, const N: usize>(
-    text: &mut Text<'a>,
+    text: &mut Lexer<'a>,
     keys: [&str; N],
     max_nesting: u64,
-) -> Result<[Option<Text<'a>>; N]> {
+) -> Result<[Option<Lexer<'a>>; N]> {
     let mut found = [const { None }; N];
     let mut first = true;
     text.open(b'{', "an object")?;
     while let Some(key) = text.key(&mut first)? {
-        let wanted = keys.iter().position(|wanted| *wanted == key);
-        if let Some(at) = wanted.and_then(|at| found.get_mut(at)) {
+        let position = keys.iter().position(|name| *name == key);
+        if let Some(at) = position.and_then(|at| found.get_mut(at)) {
             *at = (!text.clone().word("null")).then(|| text.clone());
         }
         text.skip(max_nesting)?;
@@ -38,7 +38,7 @@ pub(crate) fn pick<'a, const N: usize>(
 /// An iterator over the elements of a list.
 pub(crate) struct List<'a> {
     /// At the next element after [`another`](Self::another) returned `true`. The caller reads the element.
-    pub(crate) text: Text<'a>,
+    pub(crate) text: Lexer<'a>,
     first: bool,
     /// The number of the next element.
     pub(crate) row: usize,
@@ -46,7 +46,7 @@ pub(crate) struct List<'a> {
 
 impl<'a> List<'a> {
     /// Opens the list at the beginning of a text.
-    pub(crate) fn of(mut text: Text<'a>) -> Result<Self> {
+    pub(crate) fn of(mut text: Lexer<'a>) -> Result<Self> {
         text.open(b'[', "a list")?;
         Ok(Self { text, first: true, row: 0 })
     }
@@ -64,7 +64,7 @@ impl<'a> List<'a> {
 /// # Errors
 ///
 /// Any other value. The error names it as `what`.
-pub(crate) fn string(text: Option<Text<'_>>, what: &str) -> Result<String> {
+pub(crate) fn string(text: Option<Lexer<'_>>, what: &str) -> Result<String> {
     match text {
         None => Ok(String::new()),
         Some(mut text) => Ok(text.string(what)?.into_owned()),
@@ -76,7 +76,7 @@ pub(crate) fn string(text: Option<Text<'_>>, what: &str) -> Result<String> {
 /// # Errors
 ///
 /// The value is a fraction, exceeds 64 bits, or is not a number.
-pub(crate) fn int(text: &mut Text<'_>, what: &str) -> Result<i64> {
+pub(crate) fn int(text: &mut Lexer<'_>, what: &str) -> Result<i64> {
     let at = text.rest();
     let number = text.number(what)?;
     let whole = whole(number).and_then(|number| i64::try_from(number).ok());
@@ -98,7 +98,7 @@ pub(crate) fn int_of(number: &str) -> Option<i64> {
 /// # Errors
 ///
 /// The result exceeds 64 bits.
-pub(crate) fn scaled(text: &mut Text<'_>, scale: i64, what: &str) -> Result<(i64, bool)> {
+pub(crate) fn scaled(text: &mut Lexer<'_>, scale: i64, what: &str) -> Result<(i64, bool)> {
     let at = text.rest();
     let number = text.number(what)?;
     let scaled = Decimal::of(number).and_then(|number| number.times(scale.into()));

@@ -14,12 +14,12 @@
 use std::borrow::Cow;
 
 use crate::error::{Error, Result, Shown, Step, place};
-use crate::format::intake::Intake;
+use crate::format::json::deviation::{Deviation, DeviationKind};
+use crate::format::json::lexer::Lexer;
 use crate::format::json::names::{is_original, named};
-use crate::format::json::odd::{Odd, What};
 use crate::format::json::scalars::{from_hex, number_length, whole};
-use crate::format::json::text::Text;
 use crate::format::losses;
+use crate::format::read_context::ReadContext;
 use crate::limits::within;
 use crate::schema::{Field, Kind, Label, MessageType, Role, Version};
 use crate::wire::base64::from_base64;
@@ -34,15 +34,15 @@ const LENGTH: usize = 5;
 
 /// Transcodes JSON of one generation to protobuf.
 pub(super) struct Transcoder<'a> {
-    text: Text<'a>,
+    text: Lexer<'a>,
     version: Version,
     pub(super) out: Vec<u8>,
     /// Receives findings about unknown and duplicate keys.
-    pub(super) intake: Intake,
+    pub(super) cx: ReadContext,
     /// Whether the text deviates from OTLP/JSON.
-    pub(super) is_odd: bool,
+    pub(super) has_deviation: bool,
     /// Called for each deviation, if set.
-    pub(super) hears: Option<&'a mut dyn FnMut(Odd<'_>)>,
+    pub(super) on_deviation: Option<&'a mut dyn FnMut(Deviation<'_>)>,
     /// The path of fields and rows to the current value.
     path: Vec<Step>,
     /// Field numbers of the open objects and their offsets in `out`, each field once.
@@ -54,10 +54,10 @@ pub(super) struct Transcoder<'a> {
 }
 
 impl<'a> Transcoder<'a> {
-    pub(super) fn new(text: &Text<'a>, version: Version, intake: Intake) -> Self {
+    pub(super) fn new(text: &Lexer<'a>, version: Version, cx: ReadContext) -> Self {
         let (text, out, path, begun) = (text.clone(), Vec::new(), Vec::new(), Vec::new());
-        let (is_odd, hears, watch, watched) = (false, None, 0, &[][..]);
-        Self { text, version, out, intake, is_odd, hears, path, begun, watch, watched }
+        let (has_deviation, on_deviation, watch, watched) = (false, None, 0, &[][..]);
+        Self { text, version, out, cx, has_deviation, on_deviation, path, begun, watch, watched }
     }
 
     /// Transcodes the whole message.
@@ -87,7 +87,7 @@ impl<'a> Transcoder<'a> {
     /// Writes the members of an object as fields in the order of the text, because protobuf requires no
     /// order.
     fn object(&mut self, message: &MessageType, depth: u64) -> Result<()> {
-        let max_nesting = self.intake.limits().max_nesting;
+        let max_nesting = self.cx.limits().max_nesting;
         within("max_nesting", max_nesting, depth.saturating_sub(AROUND))
             .map_err(|error| error.at(self.text.rest()))?;
         self.text.open(b'{', "an object")?;
@@ -101,7 +101,7 @@ impl<'a> Transcoder<'a> {
                 Some(field) => {
                     self.path.push(Step::Field(field.name));
                     if is_original(field, &key) {
-                        self.odd(What::OriginalName, message.name, &key, before);
+                        self.report(DeviationKind::OriginalName, message.name, &key, before);
                     }
                     self.begin(begun, message, field, before);
                     self.member(field, depth)?;
@@ -116,12 +116,12 @@ impl<'a> Transcoder<'a> {
 
     /// Reports a deviation at the first quote from `from` on, where the key or the string begins.
     #[cold]
-    fn odd(&mut self, what: What, message: &str, found: &str, from: &[u8]) {
-        self.is_odd = true;
-        if let Some(hears) = &mut self.hears {
+    fn report(&mut self, kind: DeviationKind, message: &str, found: &str, from: &[u8]) {
+        self.has_deviation = true;
+        if let Some(on_deviation) = &mut self.on_deviation {
             let before = from.iter().take_while(|byte| **byte != b'"').count();
             let at = from.get(before..).unwrap_or_default();
-            hears(Odd { what, message, found, path: &self.path, at });
+            on_deviation(Deviation { kind, message, found, path: &self.path, at });
         }
     }
 
@@ -129,10 +129,10 @@ impl<'a> Transcoder<'a> {
     fn unknown(&mut self, message: &MessageType, key: &str, before: &[u8]) -> Result<()> {
         let place = || format!("{}.{:#}", message.name, Shown(key.as_bytes()));
         let name = Shown(key.as_bytes());
-        let said = || format!("dropped the unknown key {name} of {}", message.name);
-        self.intake.note(losses::UNKNOWN_FIELD, place, said);
-        self.odd(What::Unknown, message.name, key, before);
-        self.text.skip(self.intake.limits().max_nesting)
+        let detail = || format!("dropped the unknown key {name} of {}", message.name);
+        self.cx.note(losses::UNKNOWN_FIELD, place, detail);
+        self.report(DeviationKind::Unknown, message.name, key, before);
+        self.text.skip(self.cx.limits().max_nesting)
     }
 
     /// Records the offset of a field. If a key occurs twice, the last value counts. In protobuf, that holds
@@ -148,22 +148,22 @@ impl<'a> Transcoder<'a> {
                 self.out.drain(start..end);
             }
             let place = || format!("{}.{}", message.name, field.name);
-            let said = || format!("the key {} occurs twice: the last one was read", field.name);
-            self.intake.note(losses::DUPLICATE_KEY, place, said);
-            self.odd(What::Twice, message.name, field.name, before);
+            let detail = || format!("the key {} occurs twice: the last one was read", field.name);
+            self.cx.note(losses::DUPLICATE_KEY, place, detail);
+            self.report(DeviationKind::DuplicateKey, message.name, field.name, before);
         } else if field.label == Label::Case {
             // A message with a oneof has no other fields.
             if let Some((other, _)) = open.first() {
                 let other = message.numbered(*other, self.version).map_or("", |other| other.name);
                 let place = || format!("{}.{}", message.name, field.name);
-                let said = || {
+                let detail = || {
                     format!(
                         "the keys {} and {other} exclude each other: the last one was read",
                         field.name
                     )
                 };
-                self.intake.note(losses::DUPLICATE_KEY, place, said);
-                self.odd(What::OtherCase, message.name, other, before);
+                self.cx.note(losses::DUPLICATE_KEY, place, detail);
+                self.report(DeviationKind::OtherCase, message.name, other, before);
             }
         }
         self.begun.push((field.number, self.out.len()));
@@ -235,7 +235,7 @@ impl<'a> Transcoder<'a> {
             Kind::Bool => {
                 let truth = self.text.word("true");
                 if !truth && !self.text.word("false") {
-                    return Err(self.text.wanted("true or false"));
+                    return Err(self.text.expected("true or false"));
                 }
                 self.out.push(truth.into());
             }
@@ -273,7 +273,7 @@ impl<'a> Transcoder<'a> {
         // A varint of 0 in five bytes, whose low bits are filled in below.
         self.out.extend_from_slice(&[0x80, 0x80, 0x80, 0x80, 0]);
         fill(self)?;
-        self.intake.budget.holds(self.out.len())?;
+        self.cx.budget.holds(self.out.len())?;
         let mut left = self.out.len() - at - LENGTH;
         for byte in self.out.iter_mut().skip(at).take(LENGTH) {
             *byte |= (left & 0x7f) as u8;
@@ -301,9 +301,9 @@ impl<'a> Transcoder<'a> {
             return self.bytes("hexadecimal digits, as OTLP writes ids", from_hex);
         }
         let place = || place(self.path.iter().copied());
-        let message = || "the id is base64: OTLP/JSON has hexadecimal digits".to_owned();
-        self.intake.note(losses::ID_BASE64, place, message);
-        self.odd(What::Base64Id, "", &text, from);
+        let detail = || "the id is base64: OTLP/JSON has hexadecimal digits".to_owned();
+        self.cx.note(losses::ID_BASE64, place, detail);
+        self.report(DeviationKind::Base64Id, "", &text, from);
         self.delimited(|this| {
             this.out.append(&mut base64);
             Ok(())
@@ -382,7 +382,7 @@ impl<'a> Transcoder<'a> {
         if ahead.peek() == Some(b'"') {
             let from = ahead.rest();
             let name = ahead.string("a name")?;
-            self.odd(What::EnumText, "", &name, from);
+            self.report(DeviationKind::EnumText, "", &name, from);
             if let Some(number) = names.iter().position(|known| *known == name) {
                 self.text = ahead;
                 return Ok(number as i128);

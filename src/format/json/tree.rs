@@ -1,15 +1,15 @@
 //! A JSON value as a tree.
 //!
 //! Readers of other tools' reports use it for small elements that have many forms. Whole files go through
-//! [`Text`] and [`object`](super::object) without a tree. Every node is charged to the budget.
+//! [`Lexer`] and [`object`](super::object) without a tree. Every node is charged to the budget.
 //!
 //! A string without escapes borrows from the payload, so a tree allocates only its nodes.
 
 use std::borrow::Cow;
 
 use crate::error::Result;
-use crate::format::intake::Intake;
-use crate::format::json::text::Text;
+use crate::format::json::lexer::Lexer;
+use crate::format::read_context::ReadContext;
 use crate::limits::within;
 
 /// A JSON value.
@@ -31,39 +31,39 @@ impl<'a> Json<'a> {
     /// # Errors
     ///
     /// The text is not JSON, or [`Limit`](crate::ErrorKind::Limit) past `max_nesting` or the budget.
-    pub(crate) fn of(text: &mut Text<'a>, intake: &mut Intake) -> Result<Self> {
-        Self::at_depth(text, intake, 1)
+    pub(crate) fn of(text: &mut Lexer<'a>, cx: &mut ReadContext) -> Result<Self> {
+        Self::at_depth(text, cx, 1)
     }
 
     /// Reads a value recursively. [`check`](Self::check) limits the depth.
-    fn at_depth(text: &mut Text<'a>, intake: &mut Intake, depth: u64) -> Result<Self> {
-        intake.budget.take::<Self>(1)?;
+    fn at_depth(text: &mut Lexer<'a>, cx: &mut ReadContext, depth: u64) -> Result<Self> {
+        cx.budget.charge::<Self>(1)?;
         let mut first = true;
         Ok(match text.peek() {
             Some(b'{') => {
-                Self::check(text, intake, depth)?;
+                Self::check(text, cx, depth)?;
                 text.open(b'{', "an object")?;
                 let mut members = Vec::new();
                 while let Some(key) = text.key(&mut first)? {
-                    let value = Self::at_depth(text, intake, depth + 1)?;
-                    intake.budget.push(&mut members, (key, value))?;
+                    let value = Self::at_depth(text, cx, depth + 1)?;
+                    cx.budget.push(&mut members, (key, value))?;
                 }
                 Self::Object(members)
             }
             Some(b'[') => {
-                Self::check(text, intake, depth)?;
+                Self::check(text, cx, depth)?;
                 text.open(b'[', "a list")?;
                 let mut values = Vec::new();
                 while text.another(&mut first, b']')? {
-                    let value = Self::at_depth(text, intake, depth + 1)?;
-                    intake.budget.push(&mut values, value)?;
+                    let value = Self::at_depth(text, cx, depth + 1)?;
+                    cx.budget.push(&mut values, value)?;
                 }
                 Self::List(values)
             }
             Some(b'"') => {
                 let string = text.string("a value")?;
                 let owned = if let Cow::Owned(text) = &string { text.len() } else { 0 };
-                intake.budget.take::<u8>(owned)?;
+                cx.budget.charge::<u8>(owned)?;
                 Self::Text(string)
             }
             _ if text.word("null") => Self::Null,
@@ -78,8 +78,8 @@ impl<'a> Json<'a> {
     /// # Errors
     ///
     /// [`Limit`](crate::ErrorKind::Limit) past `max_nesting`, at the bracket.
-    fn check(text: &Text<'a>, intake: &Intake, depth: u64) -> Result<()> {
-        let most = intake.limits().max_nesting;
+    fn check(text: &Lexer<'a>, cx: &ReadContext, depth: u64) -> Result<()> {
+        let most = cx.limits().max_nesting;
         within("max_nesting", most, depth).map_err(|error| error.at(text.rest()))
     }
 

@@ -18,7 +18,7 @@
 use std::io::Write;
 
 use crate::error::Result;
-use crate::format::json::names::camel;
+use crate::format::json::names::lower_camel_case;
 use crate::format::json::scalars::to_hex;
 use crate::limits::within;
 use crate::schema::{Field, Kind, MessageType, PROFILES_DATA, Role, Version};
@@ -86,7 +86,7 @@ impl Writer {
     /// Writes a key, and opens its list, which `object` closes when another number follows.
     fn key(&mut self, field: &Field) {
         self.out.push(b'"');
-        self.out.extend(camel(field.name));
+        self.out.extend(lower_camel_case(field.name));
         self.out.extend_from_slice(if field.is_repeated() { b"\":[" } else { b"\":" });
     }
 

@@ -53,12 +53,12 @@ pub(super) fn by_function(
     sorted = by_rank(&sorted, dictionary.mappings.rows.len() + 1, mapping);
     let mut keyed = Vec::new();
     let same = |a: &u32, b: &u32| of(*a) == of(*b) && mapping(*a) == mapping(*b);
-    for alike in sorted.chunk_by_mut(same).filter(|alike| alike.len() > 1) {
+    for equal_keys in sorted.chunk_by_mut(same).filter(|equal_keys| equal_keys.len() > 1) {
         let rest = |row: u32| (line(row).line as u64, locations.address(LocationId(row)), row);
         keyed.clear();
-        keyed.extend(alike.iter().map(|row| rest(*row)));
+        keyed.extend(equal_keys.iter().map(|row| rest(*row)));
         keyed.sort_unstable();
-        alike.iter_mut().zip(&keyed).for_each(|(row, keyed)| *row = keyed.2);
+        equal_keys.iter_mut().zip(&keyed).for_each(|(row, keyed)| *row = keyed.2);
     }
     sorted
 }

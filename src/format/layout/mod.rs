@@ -30,7 +30,7 @@ mod order;
 mod rejoin;
 mod samples;
 mod stacks;
-mod texts;
+mod string_order;
 mod zeros;
 
 use std::borrow::Cow;
@@ -61,7 +61,7 @@ pub(crate) fn laid_out(
     let order = Order::of_reached(profiles, target, compact);
     let mut resources = Cow::Borrowed(&profiles.resources[..]);
     if compact {
-        let place = |stack| order.stacks.place(stack) as usize;
+        let place = |stack| order.stacks.position(stack) as usize;
         profiles_of(resources.to_mut())
             .for_each(|profile| samples::sort(profile, target.splits, place));
     }

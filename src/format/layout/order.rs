@@ -6,9 +6,9 @@
 use crate::builder::reach::Reach;
 use crate::format::layout::locations::{by_function, in_buckets, uses, uses_of_all};
 use crate::format::layout::stacks::{by_tree, longest_first};
-use crate::format::layout::texts::{functions, in_order_of_use};
+use crate::format::layout::string_order::{functions, in_order_of_use};
 use crate::format::losses::{self, Losses};
-use crate::format::select::Select;
+use crate::format::select::RowSelection;
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, StackId, StringId};
@@ -48,25 +48,25 @@ impl Target {
 /// The rows of each table to write, in order. Mappings are always written unchanged.
 #[derive(Debug)]
 pub(crate) struct Order {
-    pub(crate) functions: Select,
-    pub(crate) locations: Select,
-    pub(crate) links: Select,
-    pub(crate) attributes: Select,
-    pub(crate) stacks: Select,
+    pub(crate) functions: RowSelection,
+    pub(crate) locations: RowSelection,
+    pub(crate) links: RowSelection,
+    pub(crate) attributes: RowSelection,
+    pub(crate) stacks: RowSelection,
     /// The strings to write first, in the order of their first use.
-    pub(crate) strings: Select,
+    pub(crate) strings: RowSelection,
 }
 
 impl Order {
     /// Returns all rows in their existing order.
     pub(crate) fn whole(dictionary: &Dictionary) -> Self {
         Self {
-            functions: Select::All(dictionary.functions.len()),
-            locations: Select::All(dictionary.locations.len()),
-            links: Select::All(dictionary.links.len()),
-            attributes: Select::All(dictionary.attributes.len()),
-            stacks: Select::All(dictionary.stacks.len()),
-            strings: Select::NONE,
+            functions: RowSelection::All(dictionary.functions.len()),
+            locations: RowSelection::All(dictionary.locations.len()),
+            links: RowSelection::All(dictionary.links.len()),
+            attributes: RowSelection::All(dictionary.attributes.len()),
+            stacks: RowSelection::All(dictionary.stacks.len()),
+            strings: RowSelection::NONE,
         }
     }
 
@@ -82,10 +82,10 @@ impl Order {
         let all = |rows: usize| (1..rows as u32).collect::<Vec<u32>>();
         let whole = Self::whole(dictionary);
         let functions = sorted_functions(dictionary, &all(dictionary.functions.len()));
-        let place = |id: FunctionId| functions.place(id.0);
+        let place = |id: FunctionId| functions.position(id.0);
         let rows = by_function(dictionary, &all(dictionary.locations.len()), place);
         let rows = in_buckets(rows, || uses_of_all(dictionary), target.short);
-        let locations = Select::ordered(rows, dictionary.locations.len());
+        let locations = RowSelection::ordered(rows, dictionary.locations.len());
         let strings = named(dictionary, profiles.iter().copied(), &[], &functions);
         Self { functions, locations, strings, ..whole }
     }
@@ -98,20 +98,22 @@ impl Order {
         let rows = Reach::rows_of_payload(payload, &uses);
         let functions = match compact {
             true => sorted_functions(dictionary, rows.of::<FunctionId>()),
-            false => Select::ordered(rows.of::<FunctionId>().to_vec(), dictionary.functions.len()),
+            false => {
+                RowSelection::ordered(rows.of::<FunctionId>().to_vec(), dictionary.functions.len())
+            }
         };
-        let place = |id: FunctionId| functions.place(id.0);
+        let place = |id: FunctionId| functions.position(id.0);
         let locations = match compact {
             true => by_function(dictionary, rows.of::<LocationId>(), place),
             false => rows.of::<LocationId>().to_vec(),
         };
         let locations = in_buckets(locations, || uses, target.short);
-        let locations = Select::ordered(locations, dictionary.locations.len());
+        let locations = RowSelection::ordered(locations, dictionary.locations.len());
         let stacks = match compact {
             true => by_tree(
                 dictionary,
                 rows.of::<StackId>(),
-                &locations.places(dictionary.locations.len()),
+                &locations.positions(dictionary.locations.len()),
             ),
             false => rows.of::<StackId>().to_vec(),
         };
@@ -120,27 +122,27 @@ impl Order {
         let stacks = if by_length { longest_first(&stacks, length) } else { stacks };
         let strings = match compact {
             true => named(dictionary, payload.iter(), rows.of::<AttributeId>(), &functions),
-            false => Select::NONE,
+            false => RowSelection::NONE,
         };
         Self {
             functions,
             locations,
-            links: Select::ordered(rows.of::<LinkId>().to_vec(), dictionary.links.len()),
-            attributes: Select::ordered(
+            links: RowSelection::ordered(rows.of::<LinkId>().to_vec(), dictionary.links.len()),
+            attributes: RowSelection::ordered(
                 rows.of::<AttributeId>().to_vec(),
                 dictionary.attributes.len(),
             ),
-            stacks: Select::ordered(stacks, dictionary.stacks.len()),
+            stacks: RowSelection::ordered(stacks, dictionary.stacks.len()),
             strings,
         }
     }
 
     /// Sorts the rows of `reach` into this order.
-    pub(crate) fn bring(&self, reach: &mut Reach) {
-        let sorted = |rows: &[u32], order: &Select| {
+    pub(crate) fn sort(&self, reach: &mut Reach) {
+        let sorted = |rows: &[u32], order: &RowSelection| {
             let mut rows = rows.to_vec();
             // Rows without a place are last, in their existing order.
-            rows.sort_unstable_by_key(|row| (order.place(*row).wrapping_sub(1), *row));
+            rows.sort_unstable_by_key(|row| (order.position(*row).wrapping_sub(1), *row));
             rows
         };
         reach.order::<FunctionId>(sorted(reach.rows.of::<FunctionId>(), &self.functions));
@@ -164,8 +166,8 @@ impl Order {
     }
 }
 
-fn sorted_functions(dictionary: &Dictionary, rows: &[u32]) -> Select {
-    Select::ordered(functions(dictionary, rows), dictionary.functions.len())
+fn sorted_functions(dictionary: &Dictionary, rows: &[u32]) -> RowSelection {
+    RowSelection::ordered(functions(dictionary, rows), dictionary.functions.len())
 }
 
 /// Orders strings by their first use, so that those used together are adjacent.
@@ -173,18 +175,18 @@ fn named<'p>(
     dictionary: &Dictionary,
     profiles: impl Iterator<Item = &'p Profile>,
     attributes: &[u32],
-    functions: &Select,
-) -> Select {
+    functions: &RowSelection,
+) -> RowSelection {
     let mappings: Vec<u32> = (1..dictionary.mappings.rows.len() as u32).collect();
     let rows = [&mappings[..], attributes, &functions.list()];
     let mut strings = Vec::new();
-    let mut met = vec![false; dictionary.strings.len()];
+    let mut seen = vec![false; dictionary.strings.len()];
     in_order_of_use(dictionary, profiles, rows, |id| {
-        if id != StringId::NONE && !std::mem::replace(&mut met[id.row()], true) {
+        if id != StringId::NONE && !std::mem::replace(&mut seen[id.row()], true) {
             strings.push(id.0);
         }
     });
-    Select::ordered(strings, met.len())
+    RowSelection::ordered(strings, seen.len())
 }
 
 /// Returns how often the payload will contain each stack: once, or with each sample.

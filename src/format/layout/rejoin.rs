@@ -50,14 +50,14 @@ fn differ(scope: &ScopeProfiles, profiles: &Profiles) -> bool {
         let (a, b) = (&first.samples, &other.samples);
         a.stacks != b.stacks || a.links != b.links || a.attributes != b.attributes
     };
-    let alike = |other: &Profile| {
+    let has_same_header = |other: &Profile| {
         first.time_unix_nano == other.time_unix_nano
             && first.duration_nanos == other.duration_nanos
             && first.period == other.period
             && first.period_type == other.period_type
     };
     others.iter().any(differs)
-        && others.iter().all(alike)
+        && others.iter().all(has_same_header)
         && scope.profiles.iter().all(has_one_value_a_sample)
         && matches!(sample_type_order(scope, &profiles.dictionary), Some(Ok(_)))
 }

@@ -48,10 +48,10 @@ pub(super) fn sort(profile: &mut Profile, splits: bool, place: impl Fn(u32) -> u
     let columns = if splits && sample_types.len() > 1 { sample_types.len() } else { 0 };
     let rest = Rest { samples, columns };
     if columns > 0 || !samples.links.is_empty() || !samples.stacktrace_ids.is_empty() {
-        for alike in
+        for equal_keys in
             order.chunk_by_mut(|a, b| stack(*a) == stack(*b) && sets.rank(*a) == sets.rank(*b))
         {
-            alike.sort_unstable_by_key(|row| rest.of(*row));
+            equal_keys.sort_unstable_by_key(|row| rest.of(*row));
         }
     }
     if !order.is_sorted() {

@@ -41,9 +41,9 @@ fn by_words<const N: usize>(dictionary: &Dictionary, rows: &[u32], places: &[u32
         .collect();
     let mut ranges = vec![(0, paths.len())];
     while let Some((begin, end)) = ranges.pop() {
-        let alike = &mut paths[begin..end];
+        let equal_keys = &mut paths[begin..end];
         let mut any_left = false;
-        for path in &mut *alike {
+        for path in &mut *equal_keys {
             let stack = &dictionary.stack(StackId(path.row))[..path.left as usize];
             path.word = word::<N>(stack, places);
             path.left = path.left.saturating_sub(N as u32);
@@ -51,9 +51,9 @@ fn by_words<const N: usize>(dictionary: &Dictionary, rows: &[u32], places: &[u32
         }
         // Most words are shared by many paths, so comparing words is cheaper than a radix sort of their
         // bytes.
-        alike.sort_unstable_by_key(|path| path.word);
+        equal_keys.sort_unstable_by_key(|path| path.word);
         let mut at = begin;
-        for equal in alike.chunk_by_mut(|a, b| a.word == b.word) {
+        for equal in equal_keys.chunk_by_mut(|a, b| a.word == b.word) {
             let end = at + equal.len();
             match equal {
                 [_] => {}
@@ -136,13 +136,13 @@ mod tests {
             }
             let places: Vec<u32> =
                 (0..locations as u32).map(|row| row ^ u32::from(row > 1)).collect();
-            let mut wanted: Vec<u32> = (1..=stacks).collect();
-            let sorted = by_tree(&dictionary, &wanted, &places);
-            wanted.sort_by_key(|row| {
+            let mut expected: Vec<u32> = (1..=stacks).collect();
+            let sorted = by_tree(&dictionary, &expected, &places);
+            expected.sort_by_key(|row| {
                 let stack = dictionary.stack(StackId(*row)).iter().rev();
                 stack.map(|id| places[id.row()]).collect::<Vec<u32>>()
             });
-            assert_eq!(sorted, wanted, "{stacks} of {locations}");
+            assert_eq!(sorted, expected, "{stacks} of {locations}");
         }
     }
 }

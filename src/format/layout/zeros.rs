@@ -23,8 +23,9 @@ pub(crate) fn written_rows(profile: &Profile, column: usize, first: usize) -> Ve
     let mut written = Vec::with_capacity(samples.len());
     let mut begin = 0;
     while begin < samples.len() {
-        let alike = (begin + 1..samples.len()).take_while(|row| say_the_same(samples, begin, *row));
-        let end = begin + 1 + alike.count();
+        let duplicates =
+            (begin + 1..samples.len()).take_while(|row| are_duplicates(samples, begin, *row));
+        let end = begin + 1 + duplicates.count();
         let kept = match is_plain(samples, begin..end, columns) {
             true => {
                 let kept = |column: usize| {
@@ -46,7 +47,7 @@ pub(crate) fn written_rows(profile: &Profile, column: usize, first: usize) -> Ve
 }
 
 /// Returns whether two samples have the same stack, attributes, link and stack trace id.
-fn say_the_same(samples: &Samples, a: usize, b: usize) -> bool {
+fn are_duplicates(samples: &Samples, a: usize, b: usize) -> bool {
     let id = |row: usize| samples.stacktrace_ids.get(row).copied().unwrap_or_default();
     samples.stacks[a] == samples.stacks[b]
         && samples.attributes.row(a) == samples.attributes.row(b)

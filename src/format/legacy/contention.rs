@@ -10,13 +10,13 @@
 //! The profiler recorded one contention in `sampling period`, so both numbers are multiplied by it.
 
 use crate::error::{Error, Result};
-use crate::format::intake::Intake;
 use crate::format::legacy::mappings::is_heading;
 use crate::format::legacy::stacks::{
-    Stacks, addresses, at_sign, cut, nanos_of_millis, numbers, said, times,
+    Stacks, addresses, at_sign, cut, nanos_of_millis, numbers, setting, times,
 };
 use crate::format::lines::{int, kept, lines, shown};
 use crate::format::losses::LEFT_OUT;
+use crate::format::read_context::ReadContext;
 use crate::model::Profiles;
 
 /// The settings in the lines before the samples.
@@ -31,8 +31,8 @@ struct Header {
 
 /// Reads a profile of locks: `--- contentionz`, or Go's `block` and `mutex`. Delays are in cycles, whose
 /// length is in the header.
-pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
-    let mut stacks = Stacks::of(text, intake)?;
+pub(super) fn read(text: &[u8], cx: &mut ReadContext) -> Result<Profiles> {
+    let mut stacks = Stacks::of(text, cx)?;
     let mut header = Header { cycles_per_second: 0, period: 1, duration_nanos: 0 };
     for (number, line) in lines(text) {
         if is_heading(line) {
@@ -43,14 +43,14 @@ pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
             continue;
         }
         let taken = match at_sign(line) {
-            None => header.say(line, intake),
-            Some((counts, stack)) => sample(counts, stack, &header, &mut stacks, intake),
+            None => header.parse_setting(line, cx),
+            Some((counts, stack)) => sample(counts, stack, &header, &mut stacks, cx),
         };
-        kept(taken, number, intake)?;
+        kept(taken, number, cx)?;
     }
     let types = [("contentions", "count"), ("delay", "nanoseconds")];
     let Header { period, duration_nanos, .. } = header;
-    stacks.finish(&types, (types[0], period), duration_nanos, intake)
+    stacks.finish(&types, (types[0], period), duration_nanos, cx)
 }
 
 impl Header {
@@ -59,19 +59,19 @@ impl Header {
     /// # Errors
     ///
     /// An unknown name: the line may be a sample without its addresses.
-    fn say(&mut self, line: &[u8], intake: &mut Intake) -> Result<()> {
+    fn parse_setting(&mut self, line: &[u8], cx: &mut ReadContext) -> Result<()> {
         let wrong = || {
             Error::malformed(format!("expected a sample or `NAME = NUMBER`, found {}", shown(line)))
         };
-        let (name, value) = said(line).ok_or_else(wrong)?;
+        let (name, value) = setting(line).ok_or_else(wrong)?;
         match name {
             b"cycles/second" => self.cycles_per_second = int(value)?,
             b"sampling period" => self.period = int(value)?,
             b"ms since reset" => self.duration_nanos = nanos_of_millis(value)?,
             b"discarded samples" if int(value)? == 0 => {}
             b"discarded samples" => {
-                let said = || format!("the profiler discarded {} samples", shown(value));
-                intake.note(LEFT_OUT, String::new, said);
+                let message = || format!("the profiler discarded {} samples", shown(value));
+                cx.note(LEFT_OUT, String::new, message);
             }
             _ => return Err(wrong()),
         }
@@ -87,7 +87,7 @@ fn sample(
     stack: &[u8],
     header: &Header,
     stacks: &mut Stacks,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     let [delay, count] = numbers(counts)?[..] else {
         return Err(Error::malformed("a sample needs two numbers: a delay and a count"));
@@ -102,6 +102,6 @@ fn sample(
         contentions = times(count, period)?;
     }
     let stack = addresses(stack)?;
-    let stack = stacks.stack(&stack, intake)?;
-    stacks.sample(stack, &[], &[contentions, nanos], intake)
+    let stack = stacks.stack(&stack, cx)?;
+    stacks.sample(stack, &[], &[contentions, nanos], cx)
 }

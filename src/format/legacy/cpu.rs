@@ -13,11 +13,11 @@
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
-use crate::format::intake::Intake;
 use crate::format::legacy::java::symbol;
-use crate::format::legacy::stacks::{Stacks, without_twice};
+use crate::format::legacy::stacks::{Stacks, without_repeated_leaf};
 use crate::format::lines::lines;
 use crate::format::losses;
+use crate::format::read_context::ReadContext;
 use crate::model::Profiles;
 
 /// The encoding of words.
@@ -67,7 +67,7 @@ pub(super) fn read(
     words: Words,
     payload: &[u8],
     names: &[u8],
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<Profiles> {
     let cut = || {
         Error::malformed("the file ends inside a sample")
@@ -81,14 +81,14 @@ pub(super) fn read(
     let period = period.ok_or_else(|| too_large("the period", micros))?;
     let end = end(words, payload).ok_or_else(cut)?;
     let text = payload.get(end * words.bytes..).unwrap_or_default();
-    let mut stacks = stacks(words, text, names, intake)?;
+    let mut stacks = stacks(words, text, names, cx)?;
     let mut samples = Vec::new();
     let mut row = HEADER;
     while row + TRAILER < end {
         let at = payload.get(row * words.bytes..).unwrap_or_default();
         let (count, depth) = record(words, payload, row).ok_or_else(cut)?;
-        intake.check_depth(depth).map_err(|error| error.at(at))?;
-        intake.budget.take::<u64>(depth + 6)?;
+        cx.check_depth(depth).map_err(|error| error.at(at))?;
+        cx.budget.charge::<u64>(depth + 6)?;
         // The leaf is the program counter; all other addresses are return addresses.
         let address = |from_leaf: usize| {
             let address = words.word(payload, row + 2 + from_leaf);
@@ -103,26 +103,26 @@ pub(super) fn read(
         row += 2 + depth;
     }
     if !words.is_java {
-        without_handler(&mut samples, intake);
+        without_handler(&mut samples, cx);
     }
     for (addresses, values) in samples {
-        let addresses = if words.is_java { addresses } else { without_twice(addresses) };
-        let stack = stacks.stack(&addresses, intake)?;
-        stacks.sample(stack, &[], &values, intake)?;
+        let addresses = if words.is_java { addresses } else { without_repeated_leaf(addresses) };
+        let stack = stacks.stack(&addresses, cx)?;
+        stacks.sample(stack, &[], &values, cx)?;
     }
     let types = [("samples", "count"), ("cpu", "nanoseconds")];
-    stacks.finish(&types, (types[1], period), 0, intake)
+    stacks.finish(&types, (types[1], period), 0, cx)
 }
 
 /// Reads the names and mappings in the text after the samples.
 ///
 /// Adds the heading that other forms have before the mappings, so that one reader handles both.
-fn stacks(words: Words, text: &[u8], names: &[u8], intake: &mut Intake) -> Result<Stacks> {
+fn stacks(words: Words, text: &[u8], names: &[u8], cx: &mut ReadContext) -> Result<Stacks> {
     if words.is_java {
-        return Stacks::symbols(lines(text).filter_map(|(_, line)| symbol(line)), intake);
+        return Stacks::symbols(lines(text).filter_map(|(_, line)| symbol(line)), cx);
     }
     // This form has no heading before the mappings.
-    Stacks::of(&[names, b"MAPPED_LIBRARIES:\n", text].concat(), intake)
+    Stacks::of(&[names, b"MAPPED_LIBRARIES:\n", text].concat(), cx)
 }
 
 /// A stack with its count and its time.
@@ -133,7 +133,7 @@ type Sample = (Vec<u64>, [i64; 2]);
 ///
 /// Runs twice, because there may be two such frames. It relies on frequency, because names are unknown. With
 /// fewer than 32 samples, a common caller could be mistaken for the handler.
-fn without_handler(samples: &mut [Sample], intake: &mut Intake) {
+fn without_handler(samples: &mut [Sample], cx: &mut ReadContext) {
     const MANY: usize = 32;
     for _ in 0..2 {
         let mut seen: HashMap<u64, usize, foldhash::fast::RandomState> = HashMap::default();
@@ -147,8 +147,8 @@ fn without_handler(samples: &mut [Sample], intake: &mut Intake) {
         for sample in samples.iter_mut().filter(|sample| second(sample) == Some(handler)) {
             sample.0.remove(1);
         }
-        let said = || format!("{handler:#x} calls nearly every leaf: a signal handler");
-        intake.note(losses::STACK_HANDLER, String::new, said);
+        let message = || format!("{handler:#x} calls nearly every leaf: a signal handler");
+        cx.note(losses::STACK_HANDLER, String::new, message);
     }
 }
 

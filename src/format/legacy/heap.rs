@@ -12,10 +12,10 @@
 //! Values are those of a sampling allocator; [`unsampled`] estimates the totals.
 
 use crate::error::{Error, Result};
-use crate::format::intake::Intake;
 use crate::format::legacy::mappings::is_heading;
 use crate::format::legacy::stacks::{Stacks, addresses, at_sign, cut, numbers};
 use crate::format::lines::{int, kept, lines, shown};
+use crate::format::read_context::ReadContext;
 use crate::model::Profiles;
 use crate::model::value::Value;
 
@@ -107,8 +107,8 @@ fn pairs(numbers: &[i64]) -> Result<[(i64, i64); 2]> {
 }
 
 /// Reads a heap profile of gperftools, Go or jemalloc, and scales it by its rate.
-pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
-    let mut stacks = Stacks::of(text, intake)?;
+pub(super) fn read(text: &[u8], cx: &mut ReadContext) -> Result<Profiles> {
+    let mut stacks = Stacks::of(text, cx)?;
     let mut header = None;
     let mut pending = None;
     for (number, line) in lines(text) {
@@ -126,14 +126,14 @@ pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
             continue;
         }
         let taken = match header.jemalloc {
-            true => jemalloc(line, header, &mut pending, &mut stacks, intake),
-            false => sample(line, header, &mut stacks, intake),
+            true => jemalloc(line, header, &mut pending, &mut stacks, cx),
+            false => sample(line, header, &mut stacks, cx),
         };
-        kept(taken, number, intake)?;
+        kept(taken, number, cx)?;
     }
     let period = header.as_ref().map_or(0, |header| header.period);
     let types = header.as_ref().map_or(&IN_USE[..], Header::types);
-    stacks.finish(types, (("space", "bytes"), period), 0, intake)
+    stacks.finish(types, (("space", "bytes"), period), 0, cx)
 }
 
 /// Adds the sample `281: 2301952 [281: 2301952] @ 0x4bb7d6 0x4bbdf8`.
@@ -141,7 +141,7 @@ pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
 /// # Errors
 ///
 /// No `@`, an invalid address, or not exactly four numbers.
-fn sample(line: &[u8], header: &Header, stacks: &mut Stacks, intake: &mut Intake) -> Result<()> {
+fn sample(line: &[u8], header: &Header, stacks: &mut Stacks, cx: &mut ReadContext) -> Result<()> {
     let Some((counts, addresses_of)) = at_sign(line) else {
         return Err(Error::malformed(format!(
             "expected a sample, `COUNT: BYTES [COUNT: BYTES] @ ADDRESSES`, found {}",
@@ -149,8 +149,8 @@ fn sample(line: &[u8], header: &Header, stacks: &mut Stacks, intake: &mut Intake
         )));
     };
     let stack = addresses(addresses_of)?;
-    let stack = stacks.stack(&stack, intake)?;
-    add(counts, header, stack, stacks, intake)
+    let stack = stacks.stack(&stack, cx)?;
+    add(counts, header, stack, stacks, cx)
 }
 
 /// Reads a line of jemalloc: `@ 0x55f718c9dd03 …`, then `t*: 1: 65536 [0: 0]` for all threads, then a line
@@ -163,7 +163,7 @@ fn jemalloc(
     header: &Header,
     pending: &mut Option<Vec<u64>>,
     stacks: &mut Stacks,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     if let Some(stack) = line.strip_prefix(b"@") {
         *pending = Some(addresses(stack)?);
@@ -180,8 +180,8 @@ fn jemalloc(
     };
     // Numbers before the first stack are the totals of all stacks.
     let Some(stack) = pending.take() else { return Ok(()) };
-    let stack = stacks.stack(&stack, intake)?;
-    add(counts, header, stack, stacks, intake)
+    let stack = stacks.stack(&stack, cx)?;
+    add(counts, header, stack, stacks, cx)
 }
 
 /// Adds the sample `1: 65536 [2: 131072]`: in use, and allocated.
@@ -193,7 +193,7 @@ fn add(
     header: &Header,
     stack: crate::model::id::StackId,
     stacks: &mut Stacks,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     let [in_use, allocated] = pairs(&numbers(counts)?)?;
     let mut values = [0; 4];
@@ -209,7 +209,7 @@ fn add(
     }
     let values = &values[TYPES.len() - header.types().len()..];
     let block = stacks.assembly.attribute(b"bytes", Value::Int(block))?;
-    stacks.sample(stack, &[block], values, intake)
+    stacks.sample(stack, &[block], values, cx)
 }
 
 /// Estimates the total from the values of a sampling allocator.

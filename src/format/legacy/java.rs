@@ -13,13 +13,13 @@
 //! The JVM moves its code, so there are no addresses. Symbol numbers have no meaning outside the file.
 
 use crate::error::{Error, Result};
-use crate::format::assembly::Named;
-use crate::format::intake::Intake;
+use crate::format::assembly::FrameName;
 use crate::format::legacy::heap::unsampled;
 use crate::format::legacy::stacks::{
-    Stacks, address, at_sign, nanos_of_millis, numbers, said, times,
+    Stacks, address, at_sign, nanos_of_millis, numbers, setting, times,
 };
 use crate::format::lines::{hex, int, kept, lines, shown};
+use crate::format::read_context::ReadContext;
 use crate::model::Profiles;
 use crate::model::value::Value;
 
@@ -43,13 +43,13 @@ const HEAP_RATE: i64 = 512 << 10;
 /// Returns whether the lines before the first sample have settings that only Java writes.
 pub(super) fn is_java(text: &[u8]) -> bool {
     let before = lines(text).map(|(_, line)| line).take_while(|line| at_sign(line).is_none());
-    let mut said = before.filter_map(said);
-    said.any(|(name, _)| name == b"format" || name == b"resolution")
+    let mut settings = before.filter_map(setting);
+    settings.any(|(name, _)| name == b"format" || name == b"resolution")
 }
 
 /// Reads a heap or contention profile of Java, such as `--- heapz 1 ---`, with symbols in the file.
-pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
-    let mut stacks = Stacks::symbols(lines(text).filter_map(|(_, line)| symbol(line)), intake)?;
+pub(super) fn read(text: &[u8], cx: &mut ReadContext) -> Result<Profiles> {
+    let mut stacks = Stacks::symbols(lines(text).filter_map(|(_, line)| symbol(line)), cx)?;
     let (mut header, mut is_begun) = (None, false);
     for (number, line) in lines(text) {
         let line = line.trim_ascii();
@@ -63,24 +63,24 @@ pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
             }
             (Some(header), Some((counts, stack))) => {
                 is_begun = true;
-                sample(counts, stack, header, &mut stacks, intake)
+                sample(counts, stack, header, &mut stacks, cx)
             }
-            (Some(header), None) if !is_begun => header.say(line),
+            (Some(header), None) if !is_begun => header.parse_setting(line),
             // After the samples, skip lines that name no symbol, as Go does.
             (Some(_), None) => Ok(()),
         };
-        kept(taken, number, intake)?;
+        kept(taken, number, cx)?;
     }
     let header = header.unwrap_or_else(|| Header::of(b""));
     let unit = &header.resolution[..];
     match header.is_heap {
         true => {
             let types = [("inuse_objects", "count"), ("inuse_space", unit)];
-            stacks.finish(&types, (("", ""), 0), 0, intake)
+            stacks.finish(&types, (("", ""), 0), 0, cx)
         }
         false => {
             let types = [("contentions", "count"), ("delay", unit)];
-            stacks.finish(&types, (types[0], header.period), header.duration_nanos, intake)
+            stacks.finish(&types, (types[0], header.period), header.duration_nanos, cx)
         }
     }
 }
@@ -98,11 +98,11 @@ impl Header {
     /// # Errors
     ///
     /// An unknown name, or a format other than `java`.
-    fn say(&mut self, line: &[u8]) -> Result<()> {
+    fn parse_setting(&mut self, line: &[u8]) -> Result<()> {
         let wrong = || {
             Error::malformed(format!("expected a sample or `NAME = VALUE`, found {}", shown(line)))
         };
-        let (name, value) = said(line).ok_or_else(wrong)?;
+        let (name, value) = setting(line).ok_or_else(wrong)?;
         match name {
             b"format" if value == b"java" => {}
             b"resolution" => self.resolution = String::from_utf8_lossy(value).into_owned(),
@@ -124,25 +124,25 @@ fn sample(
     stack: &[u8],
     header: &Header,
     stacks: &mut Stacks,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     let [amount, count] = numbers(counts)?[..] else {
         return Err(Error::malformed("a sample needs two numbers: an amount and a count"));
     };
     let words = stack.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     let symbols = words.map(address).collect::<Result<Vec<u64>>>()?;
-    let stack = stacks.stack(&symbols, intake)?;
+    let stack = stacks.stack(&symbols, cx)?;
     if header.is_heap {
         let Some(block) = amount.checked_div(count) else {
             return Err(Error::malformed(format!("the sample has {amount} bytes in 0 objects")));
         };
         let (objects, bytes) = unsampled(count, amount, HEAP_RATE)?;
         let block = stacks.assembly.attribute(b"bytes", Value::Int(block))?;
-        return stacks.sample(stack, &[block], &[objects, bytes], intake);
+        return stacks.sample(stack, &[block], &[objects, bytes], cx);
     }
     let period = if header.period == 0 { 1 } else { header.period };
     let [count, amount] = [times(count, period)?, times(amount, period)?];
-    stacks.sample(stack, &[], &[count, amount], intake)
+    stacks.sample(stack, &[], &[count, amount], cx)
 }
 
 /// Parses a symbol: `0x3a com.example.Server.run (Server.java:39)`.
@@ -154,7 +154,7 @@ fn sample(
 /// ```
 ///
 /// Returns `None` for any other line.
-pub(super) fn symbol(line: &[u8]) -> Option<(u64, Named<'_>)> {
+pub(super) fn symbol(line: &[u8]) -> Option<(u64, FrameName<'_>)> {
     let rest = line.trim_ascii().strip_prefix(b"0x")?;
     let end = rest.iter().position(u8::is_ascii_whitespace)?;
     let (number, text) = (hex(rest.get(..end)?)?, rest.get(end..)?.trim_ascii());
@@ -165,16 +165,16 @@ pub(super) fn symbol(line: &[u8]) -> Option<(u64, Named<'_>)> {
     let Some((name, place)) = placed else {
         let is_stub = text.windows(18).any(|part| part == b"generated stub/JIT");
         let name = if is_stub { b"STUB" } else { text };
-        return (!name.is_empty()).then_some((number, Named { name, ..Named::default() }));
+        return (!name.is_empty()).then_some((number, FrameName { name, ..FrameName::default() }));
     };
     let colon = place.iter().rposition(|byte| *byte == b':');
     let line = colon.and_then(|at| Some((place.get(..at)?, int(place.get(at + 1..)?).ok()?)));
     let named = match line {
-        Some((file, line)) => Named { name, file, line: line.max(0), column: 0 },
+        Some((file, line)) => FrameName { name, file, line: line.max(0), column: 0 },
         // Of a library, keep only the file name.
         None => {
             let file = place.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-            Named { name, file, ..Named::default() }
+            FrameName { name, file, ..FrameName::default() }
         }
     };
     Some((number, named))

@@ -15,8 +15,8 @@ pub(super) fn labels(line: &[u8]) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
     let Some(text) = line.strip_prefix(LABELS) else { return Ok(Vec::new()) };
     let pairs = text.strip_prefix(b"{").and_then(pairs);
     pairs.ok_or_else(|| {
-        let said = format!("expected labels, `{{\"KEY\":\"VALUE\", …}}`, found {}", shown(text));
-        Error::malformed(said)
+        let message = format!("expected labels, `{{\"KEY\":\"VALUE\", …}}`, found {}", shown(text));
+        Error::malformed(message)
     })
 }
 

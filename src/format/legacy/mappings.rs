@@ -30,7 +30,7 @@ pub(super) fn mappings(text: &[u8]) -> Result<ProcessMappings> {
         let line = expanded(String::from_utf8_lossy(line).into_owned(), &names);
         if ProcessMappings::parse(&line).is_ok() {
             found.extend([&line, "\n"]);
-        } else if let Some(line) = brief(&line) {
+        } else if let Some(line) = parse_brief(&line) {
             found.push_str(&line);
         } else if let Some((name, path)) = line.split_once('=')
             && names.len() < MOST_NAMES
@@ -71,7 +71,7 @@ pub(super) fn is_heading(line: &[u8]) -> bool {
 ///
 /// A mapping without permissions is assumed to be code, because the addresses of a profile are in code.
 /// Returns `None` if the line has no range.
-fn brief(line: &str) -> Option<String> {
+fn parse_brief(line: &str) -> Option<String> {
     let (range, rest) = line.trim().split_once([' ', '\t']).unwrap_or((line.trim(), ""));
     let (start, limit) = range.strip_suffix(':').unwrap_or(range).split_once('-')?;
     let address = |word: &str| hex(word.strip_prefix("0x").unwrap_or(word).as_bytes());
@@ -96,7 +96,7 @@ mod tests {
                     0x600000-0x700000 /b (@ff00)\n800000-900000 r--p /c\n\
                     a00000-b00000 r-xp 00001000 08:02 1 /d e\nnot=one: of them\nc-d: [vdso]\n";
         let found = mappings(text.as_bytes()).unwrap();
-        let said: Vec<_> =
+        let parsed: Vec<_> =
             found.iter().map(|m| (m.memory_start, m.file_offset, &*m.filename)).collect();
         let expected = [
             (0xc, 0, "[vdso]"),
@@ -104,6 +104,6 @@ mod tests {
             (0x60_0000, 0xff00, "/b"),
             (0xa0_0000, 0x1000, "/d e"),
         ];
-        assert_eq!(said, expected);
+        assert_eq!(parsed, expected);
     }
 }

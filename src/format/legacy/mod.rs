@@ -35,9 +35,9 @@ mod symbolized;
 mod thread;
 
 use crate::error::{Error, Result};
-use crate::format::intake::Intake;
+use crate::format::line_reader::LineReader;
 use crate::format::lines::{lines, shown};
-use crate::format::text::Text;
+use crate::format::read_context::ReadContext;
 use crate::format::{Codec, Encoding, Read};
 use crate::model::Profiles;
 
@@ -71,39 +71,39 @@ pub(crate) static PPROF_LEGACY: Codec = Codec {
 ///
 /// The first line matches no legacy format, or a line is not a sample. The error has the number of the line.
 /// `Policy::Repair` skips broken lines.
-fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
+fn read(payload: &[u8], cx: &mut ReadContext) -> Result<Profiles> {
     if payload.starts_with(symbolized::HEADING) {
-        let (profile, number, names) = symbolized::split(payload, intake)?;
+        let (profile, number, names) = symbolized::split(payload, cx)?;
         if let Some(words) = cpu::Words::of(profile) {
-            return cpu::read(words, profile, &names, intake);
+            return cpu::read(words, profile, &names, cx);
         }
         // Empty lines preserve the line numbers of the rest.
         let text = [&vec![b'\n'; number - 1], profile, b"\n", &names].concat();
-        intake.budget.take::<u8>(text.len())?;
-        return read_text(&text, intake);
+        cx.budget.charge::<u8>(text.len())?;
+        return read_text(&text, cx);
     }
     match cpu::Words::of(payload) {
-        Some(words) => cpu::read(words, payload, b"", intake),
-        None => read_text(Text::of(payload).whole(intake)?, intake),
+        Some(words) => cpu::read(words, payload, b"", cx),
+        None => read_text(LineReader::of(payload).whole(cx)?, cx),
     }
 }
 
 /// Reads the text formats.
-fn read_text(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
+fn read_text(text: &[u8], cx: &mut ReadContext) -> Result<Profiles> {
     let first = lines(text)
         .find(|(_, line)| !line.trim_ascii().is_empty() && !line.starts_with(heap::MESSAGE));
     let (number, line) = first.unwrap_or((1, b""));
     let begins = |word: &str| line.starts_with(word.as_bytes());
     if begins("heap profile:") || begins("heap_v2/") {
-        heap::read(text, intake)
+        heap::read(text, cx)
     } else if begins("--- threadz ") || begins("--- Thread ") {
-        thread::read(text, intake)
+        thread::read(text, cx)
     } else if begins("--- heapz ") || begins("--- contentionz ") && java::is_java(text) {
-        java::read(text, intake)
+        java::read(text, cx)
     } else if begins("--- contention") || begins("--- mutex:") {
-        contention::read(text, intake)
+        contention::read(text, cx)
     } else if line.windows(16).any(|part| part == b" profile: total ") {
-        count::read(text, line, intake)
+        count::read(text, line, cx)
     } else {
         let message =
             format!("expected the first line of a legacy pprof format, found {}", shown(line));

@@ -13,10 +13,10 @@ use hashbrown::HashMap;
 use crate::builder::samples::Identity;
 use crate::builder::{ProcessMapping, ProcessMappings};
 use crate::error::{Error, Result};
-use crate::format::assembly::{Assembly, Group, Named, Rows};
-use crate::format::intake::Intake;
+use crate::format::assembly::{Assembly, FrameName, ResourceGroup, Rows};
 use crate::format::legacy::mappings::mappings;
 use crate::format::lines::{hex, int, lines, shown};
+use crate::format::read_context::ReadContext;
 use crate::format::subset::is_program;
 use crate::model::Profiles;
 use crate::model::dictionary::{Line, Mapping};
@@ -44,8 +44,8 @@ impl Stacks {
     /// # Errors
     ///
     /// A limit or the budget is exceeded.
-    pub(super) fn of(text: &[u8], intake: &mut Intake) -> Result<Self> {
-        let mut assembly = Assembly::new(intake);
+    pub(super) fn of(text: &[u8], cx: &mut ReadContext) -> Result<Self> {
+        let mut assembly = Assembly::new(cx);
         let mut names: HashMap<u64, Vec<Line>, _> = HashMap::default();
         // Every stack names its addresses again. The functions inlined into one another have consecutive
         // lines.
@@ -61,7 +61,7 @@ impl Stacks {
             }
             current = Some(address);
             lines.push(assembly.line(&named)?);
-            intake.budget.take::<Line>(1)?;
+            cx.budget.charge::<Line>(1)?;
         }
         let mappings = mappings(text)?;
         // Keep all mappings, because pprof lists those of the process, used or not: first the main binary,
@@ -70,7 +70,7 @@ impl Stacks {
         for found in main.into_iter().chain(mappings.iter()) {
             mapping(&mut assembly, found)?;
         }
-        assembly.settle(intake)?;
+        assembly.charge(cx)?;
         let (locations, rows) = (Vec::new(), Rows::apart());
         Ok(Self { assembly, names, mappings, is_symbols: false, locations, rows })
     }
@@ -80,16 +80,16 @@ impl Stacks {
     ///
     /// They have no mappings. A number is dropped once it is resolved to a name.
     pub(super) fn symbols<'t>(
-        symbols: impl Iterator<Item = (u64, Named<'t>)>,
-        intake: &mut Intake,
+        symbols: impl Iterator<Item = (u64, FrameName<'t>)>,
+        cx: &mut ReadContext,
     ) -> Result<Self> {
-        let mut stacks = Self { is_symbols: true, ..Self::of(b"", intake)? };
+        let mut stacks = Self { is_symbols: true, ..Self::of(b"", cx)? };
         for (number, named) in symbols {
             let line = stacks.assembly.line(&named)?;
-            intake.budget.take::<[Line; 2]>(1)?;
+            cx.budget.charge::<[Line; 2]>(1)?;
             stacks.names.insert(number, vec![line]);
         }
-        stacks.assembly.settle(intake)?;
+        stacks.assembly.charge(cx)?;
         Ok(stacks)
     }
 
@@ -98,8 +98,8 @@ impl Stacks {
     /// # Errors
     ///
     /// The stack exceeds `max_stack_depth` or the budget.
-    pub(super) fn stack(&mut self, addresses: &[u64], intake: &mut Intake) -> Result<StackId> {
-        intake.check_depth(addresses.len())?;
+    pub(super) fn stack(&mut self, addresses: &[u64], cx: &mut ReadContext) -> Result<StackId> {
+        cx.check_depth(addresses.len())?;
         let mut locations = std::mem::take(&mut self.locations);
         locations.clear();
         for address in addresses {
@@ -107,7 +107,7 @@ impl Stacks {
         }
         let stack = self.assembly.stack(&locations)?;
         self.locations = locations;
-        self.assembly.settle(intake)?;
+        self.assembly.charge(cx)?;
         Ok(stack)
     }
 
@@ -130,10 +130,10 @@ impl Stacks {
         stack: StackId,
         attributes: &[AttributeId],
         values: &[i64],
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
         let identity = Identity { stack, attributes, link: LinkId::NONE };
-        self.assembly.sample(&mut self.rows, identity, (values, &[]), intake)
+        self.assembly.sample(&mut self.rows, identity, (values, &[]), cx)
     }
 
     /// Counts the last sample once more, for `same as previous thread`. Does nothing without a sample.
@@ -149,7 +149,7 @@ impl Stacks {
         types: &[(&str, &str)],
         (period_type, period): ((&str, &str), i64),
         duration_nanos: i64,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<Profiles> {
         let mut profile = Profile::default();
         for kind in types {
@@ -159,8 +159,10 @@ impl Stacks {
         profile.period = period;
         profile.duration_nanos = duration_nanos.into();
         profile.samples = self.rows.samples;
-        self.assembly.settle(intake)?;
-        Ok(self.assembly.finish(vec![Group { resource: Vec::new(), profiles: vec![profile] }]))
+        self.assembly.charge(cx)?;
+        Ok(self
+            .assembly
+            .finish(vec![ResourceGroup { resource: Vec::new(), profiles: vec![profile] }]))
     }
 }
 
@@ -178,7 +180,7 @@ fn mapping(assembly: &mut Assembly, found: &ProcessMapping) -> Result<MappingId>
 ///
 /// There may be several tabs between two fields. An inlined function has a separate line with the same
 /// address. The offset after the symbol is dropped, because the address contains it.
-fn name(line: &[u8]) -> Option<(u64, Named<'_>)> {
+fn name(line: &[u8]) -> Option<(u64, FrameName<'_>)> {
     let rest = line.strip_prefix(b"#\t0x")?;
     let mut words = rest.split(|byte| *byte == b'\t').filter(|word| !word.is_empty());
     let address = u64::from_str_radix(std::str::from_utf8(words.next()?).ok()?, 16).ok()?;
@@ -190,12 +192,12 @@ fn name(line: &[u8]) -> Option<(u64, Named<'_>)> {
         Some((file, line)) => (file, int(line).unwrap_or(0)),
         None => (place, 0),
     };
-    Some((address, Named { name: symbol.get(..at)?, file, line, column: 0 }))
+    Some((address, FrameName { name: symbol.get(..at)?, file, line, column: 0 }))
 }
 
 /// Removes the second address if it is the leaf again: the leaf occurs as the program counter, and in the
 /// stack as a return address, from which 1 was subtracted.
-pub(super) fn without_twice(mut addresses: Vec<u64>) -> Vec<u64> {
+pub(super) fn without_repeated_leaf(mut addresses: Vec<u64>) -> Vec<u64> {
     if let [leaf, second, ..] = addresses[..]
         && second.checked_add(1) == Some(leaf)
     {
@@ -230,7 +232,7 @@ pub(super) fn at_sign(line: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// Splits a setting of a header into name and value: `sampling period = 100`.
-pub(super) fn said(line: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(super) fn setting(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = line.iter().position(|byte| *byte == b'=')?;
     Some((line.get(..at)?.trim_ascii(), line.get(at + 1..)?.trim_ascii()))
 }

@@ -14,9 +14,9 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
-use crate::format::intake::Intake;
 use crate::format::lines::{Lines, hex, kept, lines, shown};
 use crate::format::losses::LEFT_OUT;
+use crate::format::read_context::ReadContext;
 
 /// The first line.
 pub(super) const HEADING: &[u8] = b"--- symbol";
@@ -27,7 +27,10 @@ pub(super) const HEADING: &[u8] = b"--- symbol";
 /// # Errors
 ///
 /// A line is not a symbol, or the text ends before the profile.
-pub(super) fn split<'a>(text: &'a [u8], intake: &mut Intake) -> Result<(&'a [u8], usize, Vec<u8>)> {
+pub(super) fn split<'a>(
+    text: &'a [u8],
+    cx: &mut ReadContext,
+) -> Result<(&'a [u8], usize, Vec<u8>)> {
     let mut symbols = BTreeMap::new();
     let mut lines = lines(text);
     lines.next();
@@ -39,20 +42,20 @@ pub(super) fn split<'a>(text: &'a [u8], intake: &mut Intake) -> Result<(&'a [u8]
         if line.is_empty() || line.starts_with(b"binary=") {
             continue;
         }
-        if let Some((address, name)) = kept(symbol(line), number, intake)? {
-            intake.budget.take::<(u64, &[u8])>(1)?;
+        if let Some((address, name)) = kept(symbol(line), number, cx)? {
+            cx.budget.charge::<(u64, &[u8])>(1)?;
             symbols.insert(address, name);
         }
     }
-    let Some(number) = heading(&mut lines, intake)? else {
+    let Some(number) = heading(&mut lines, cx)? else {
         let message = "the text ends before the profile behind `--- symbol`: expected `--- heap` or `--- profile`";
         return Err(Error::malformed(message).in_line(lines.number));
     };
-    Ok((lines.rest, number + 1, comments(&symbols, intake)?))
+    Ok((lines.rest, number + 1, comments(&symbols, cx)?))
 }
 
 /// Skips the line with the kind of the profile, and returns its number.
-fn heading(lines: &mut Lines<'_>, intake: &mut Intake) -> Result<Option<usize>> {
+fn heading(lines: &mut Lines<'_>, cx: &mut ReadContext) -> Result<Option<usize>> {
     let Some((number, line)) = lines.find(|(_, line)| !line.trim_ascii().is_empty()) else {
         return Ok(None);
     };
@@ -61,7 +64,7 @@ fn heading(lines: &mut Lines<'_>, intake: &mut Intake) -> Result<Option<usize>> 
         Some(
             b"heap" | b"growth" | b"contention" | b"profile" | b"pmuprofile" | b"censusprofile",
         ) => {}
-        Some(kind) => intake.note(LEFT_OUT, String::new, || {
+        Some(kind) => cx.note(LEFT_OUT, String::new, || {
             format!("ignored the kind {} of the profile: its first line tells it", shown(kind))
         }),
         None => {
@@ -85,7 +88,7 @@ fn symbol(line: &[u8]) -> Result<(u64, &[u8])> {
 ///
 /// gperftools names the addresses of calls or the return addresses. Samples have the latter, from which the
 /// reader subtracts 1. So a symbol also names the address before it, unless that has another symbol.
-fn comments(symbols: &BTreeMap<u64, &[u8]>, intake: &mut Intake) -> Result<Vec<u8>> {
+fn comments(symbols: &BTreeMap<u64, &[u8]>, cx: &mut ReadContext) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     for (address, name) in symbols {
         let before = address.checked_sub(1).filter(|before| !symbols.contains_key(before));
@@ -96,7 +99,7 @@ fn comments(symbols: &BTreeMap<u64, &[u8]>, intake: &mut Intake) -> Result<Vec<u
             }
         }
     }
-    intake.budget.take::<u8>(text.len())?;
+    cx.budget.charge::<u8>(text.len())?;
     Ok(text)
 }
 

@@ -11,10 +11,10 @@
 //! Names of threads are dropped, as in Go: the profile counts the threads at each stack.
 
 use crate::error::{Error, Result};
-use crate::format::intake::Intake;
 use crate::format::legacy::mappings::is_heading;
-use crate::format::legacy::stacks::{Stacks, address, without_twice};
+use crate::format::legacy::stacks::{Stacks, address, without_repeated_leaf};
 use crate::format::lines::{kept, lines, shown};
+use crate::format::read_context::ReadContext;
 use crate::model::Profiles;
 
 /// Reads `--- Thread 7f794ab90940 (name: main/14748) stack: ---` and the addresses after it.
@@ -22,19 +22,19 @@ use crate::model::Profiles;
 /// # Errors
 ///
 /// An address precedes the first thread, or is not a number.
-pub(super) fn read(text: &[u8], intake: &mut Intake) -> Result<Profiles> {
-    let mut reader = Reader { stacks: Stacks::of(text, intake)?, addresses: Vec::new(), at: None };
+pub(super) fn read(text: &[u8], cx: &mut ReadContext) -> Result<Profiles> {
+    let mut reader = Reader { stacks: Stacks::of(text, cx)?, addresses: Vec::new(), at: None };
     for (number, line) in lines(text) {
         let line = line.trim_ascii();
         if is_heading(line) || line.starts_with(b"---- no stack trace for") {
             break;
         }
-        let taken = reader.line(line, number, intake);
-        kept(taken, number, intake)?;
+        let taken = reader.line(line, number, cx);
+        kept(taken, number, cx)?;
     }
-    reader.end(intake)?;
+    reader.end(cx)?;
     let kind = ("thread", "count");
-    reader.stacks.finish(&[kind], (kind, 1), 0, intake)
+    reader.stacks.finish(&[kind], (kind, 1), 0, cx)
 }
 
 /// Reads lines of threads. The stack of a thread follows the line that names it.
@@ -49,12 +49,12 @@ struct Reader {
 
 impl Reader {
     /// Reads a line. Every word that begins with `0x` is an address.
-    fn line(&mut self, line: &[u8], number: usize, intake: &mut Intake) -> Result<()> {
+    fn line(&mut self, line: &[u8], number: usize, cx: &mut ReadContext) -> Result<()> {
         if line.starts_with(b"--- threadz ") || line.is_empty() || line.starts_with(b"#") {
             return Ok(());
         }
         if line.starts_with(b"--- Thread ") {
-            self.end(intake)?;
+            self.end(cx)?;
             self.at = Some(number);
             return Ok(());
         }
@@ -67,7 +67,7 @@ impl Reader {
         }
         for word in line.split(|byte| b" \t:,".contains(byte)) {
             if word.starts_with(b"0x") {
-                intake.check_depth(self.addresses.len() + 1)?;
+                cx.check_depth(self.addresses.len() + 1)?;
                 // The leaf is the program counter; all other addresses are return addresses.
                 let is_call = u64::from(!self.addresses.is_empty());
                 self.addresses.push(address(word)?.saturating_sub(is_call));
@@ -77,12 +77,12 @@ impl Reader {
     }
 
     /// Adds the sample of the current thread.
-    fn end(&mut self, intake: &mut Intake) -> Result<()> {
+    fn end(&mut self, cx: &mut ReadContext) -> Result<()> {
         let addresses = std::mem::take(&mut self.addresses);
         if self.at.take().is_none() || addresses.is_empty() {
             return Ok(());
         }
-        let stack = self.stacks.stack(&without_twice(addresses), intake)?;
-        self.stacks.sample(stack, &[], &[1], intake)
+        let stack = self.stacks.stack(&without_repeated_leaf(addresses), cx)?;
+        self.stacks.sample(stack, &[], &[1], cx)
     }
 }

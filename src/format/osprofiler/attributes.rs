@@ -5,10 +5,10 @@
 
 use crate::error::{Result, Shown};
 use crate::format::assembly::Assembly;
-use crate::format::intake::Intake;
 use crate::format::json::object::int_of;
 use crate::format::json::tree::Json;
 use crate::format::losses::LEFT_OUT;
+use crate::format::read_context::ReadContext;
 use crate::format::source::SourceOptions;
 use crate::model::value::Value;
 
@@ -53,9 +53,9 @@ pub(super) fn key(part: &str, options: &SourceOptions) -> Option<String> {
 }
 
 /// Notes a dropped member of `info`.
-pub(super) fn left_out(part: &str, intake: &mut Intake) {
-    let said = || format!("dropped {} of info: an option keeps it", Shown(part.as_bytes()));
-    intake.note(LEFT_OUT, String::new, said);
+pub(super) fn left_out(part: &str, cx: &mut ReadContext) {
+    let message = || format!("dropped {} of info: an option keeps it", Shown(part.as_bytes()));
+    cx.note(LEFT_OUT, String::new, message);
 }
 
 /// Converts a value of `info` to that of an attribute.

@@ -5,8 +5,8 @@ use sha1::Sha1;
 
 use super::read::uuid;
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::json::lexer::Lexer;
 use crate::format::json::scalars::hex_bytes;
-use crate::format::json::text::Text;
 use crate::model::dictionary::Link;
 use crate::wire::base64::from_base64;
 
@@ -81,7 +81,7 @@ impl Link {
 
 /// Returns `base_id`, and `parent_id` with `base_id` as default. The only other valid key is `hmac_key`.
 fn ids(json: &[u8]) -> Result<(String, String)> {
-    let mut text = Text::new(json)?;
+    let mut text = Lexer::new(json)?;
     let (mut base_id, mut parent_id, mut has_key, mut first) = (None, None, true, true);
     text.open(b'{', "an object")?;
     while let Some(key) = text.key(&mut first)? {

@@ -14,9 +14,9 @@
 
 use crate::error::{Error, Result};
 use crate::format::calendar::unix_nanos;
-use crate::format::intake::Intake;
-use crate::format::json::text::Text;
+use crate::format::json::lexer::Lexer;
 use crate::format::json::tree::Json;
+use crate::format::read_context::ReadContext;
 
 /// The message at the start or the stop of a point.
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ impl<'a> Message<'a> {
     /// # Errors
     ///
     /// An id, the name or the time is missing, or `data` is not JSON.
-    pub(super) fn of(json: &Json<'a>, intake: &mut Intake) -> Result<Self> {
+    pub(super) fn of(json: &Json<'a>, cx: &mut ReadContext) -> Result<Self> {
         let from_traits = traits(json);
         let fields = match opened(json) {
             Some(fields) => fields,
@@ -83,13 +83,13 @@ impl<'a> Message<'a> {
             Error::malformed("the message and its envelope have no timestamp").within("timestamp")
         })?;
         let mut info = Vec::new();
-        members(fields, &mut info, intake)?;
+        members(fields, &mut info, cx)?;
         let host = info.iter().rev().find(|(key, _)| key == "host");
         let host =
             host.and_then(|(_, host)| host.text()).or(fields.get("host").and_then(Json::text));
         let origin = Origin {
-            project: said(fields.get("project")),
-            service: said(fields.get("service")),
+            project: string_or_empty(fields.get("project")),
+            service: string_or_empty(fields.get("service")),
             host: host.map(|host| host.to_string()).unwrap_or_default(),
         };
         info.retain(|(key, _)| key != "host");
@@ -116,7 +116,7 @@ impl Message<'_> {
 }
 
 /// Returns a string, or an empty one if it is absent.
-pub(super) fn said(json: Option<&Json>) -> String {
+pub(super) fn string_or_empty(json: Option<&Json>) -> String {
     json.and_then(Json::text).map(|text| text.to_string()).unwrap_or_default()
 }
 
@@ -154,21 +154,21 @@ fn time(json: &Json) -> Result<i64> {
 fn members<'a>(
     fields: &Json<'a>,
     out: &mut Vec<(String, Json<'a>)>,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     if let Some(info) = fields.get("info") {
-        flatten("", info, out, intake)?;
+        flatten("", info, out, cx)?;
     }
     if let Some(Json::Text(data)) = fields.get("data") {
-        let parsed = Json::of(&mut Text::new(data.as_bytes())?, intake);
+        let parsed = Json::of(&mut Lexer::new(data.as_bytes())?, cx);
         let parsed = parsed.map_err(|error| error.within("data"))?;
         let info = parsed.get("info").unwrap_or(&parsed).clone().into_owned();
-        flatten("", &info, out, intake)?;
+        flatten("", &info, out, cx)?;
     }
     let Json::Object(all) = fields else { return Ok(()) };
     for (key, value) in all {
         if let Some(key) = key.strip_prefix("info.") {
-            flatten(&key.replace(':', "."), value, out, intake)?;
+            flatten(&key.replace(':', "."), value, out, cx)?;
         }
     }
     Ok(())
@@ -181,19 +181,19 @@ fn flatten<'a>(
     prefix: &str,
     json: &Json<'a>,
     out: &mut Vec<(String, Json<'a>)>,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     let Json::Object(members) = json else {
         if *json != Json::Null && !prefix.is_empty() {
-            intake.budget.take::<u8>(prefix.len())?;
-            intake.budget.push(out, (prefix.to_owned(), json.clone()))?;
+            cx.budget.charge::<u8>(prefix.len())?;
+            cx.budget.push(out, (prefix.to_owned(), json.clone()))?;
         }
         return Ok(());
     };
     for (key, value) in members {
         match prefix {
-            "" => flatten(key, value, out, intake)?,
-            prefix => flatten(&format!("{prefix}.{key}"), value, out, intake)?,
+            "" => flatten(key, value, out, cx)?,
+            prefix => flatten(&format!("{prefix}.{key}"), value, out, cx)?,
         }
     }
     Ok(())

@@ -14,9 +14,9 @@ use hashbrown::HashMap;
 
 use super::message::{Message, Origin};
 use crate::error::Result;
-use crate::format::intake::Intake;
 use crate::format::json::tree::Json;
 use crate::format::losses::{POINT_SKEWED, POINT_UNMATCHED};
+use crate::format::read_context::ReadContext;
 
 /// A point: the work between a start and a stop.
 #[derive(Debug)]
@@ -58,12 +58,12 @@ struct Pair<'a> {
 /// The budget is exceeded.
 pub(super) fn points<'a>(
     messages: Vec<Message<'a>>,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<Vec<Point<'a>>> {
     let mut pairs: HashMap<(String, String), Pair, foldhash::fast::RandomState> =
         HashMap::default();
     for message in messages {
-        intake.budget.take::<u8>(message.base_id.len() + message.trace_id.len() + 64)?;
+        cx.budget.charge::<u8>(message.base_id.len() + message.trace_id.len() + 64)?;
         let pair = pairs.entry((message.base_id.clone(), message.trace_id.clone())).or_default();
         let side = if message.is_stop { &mut pair.stop } else { &mut pair.start };
         if side.as_ref().is_none_or(|known| known.at <= message.at) {
@@ -84,13 +84,13 @@ pub(super) fn points<'a>(
     for point in &points {
         let place = || format!("point[{}]", point.trace_id);
         if let Some(missing) = point.unmatched {
-            let said = || format!("{} has no {missing}: its duration was set to 0", point.name);
-            intake.note(POINT_UNMATCHED, place, said);
+            let message = || format!("{} has no {missing}: its duration was set to 0", point.name);
+            cx.note(POINT_UNMATCHED, place, message);
         }
         if point.is_skewed {
-            let said =
+            let message =
                 || format!("{} stops before it starts: its duration was set to 0", point.name);
-            intake.note(POINT_SKEWED, place, said);
+            cx.note(POINT_SKEWED, place, message);
         }
     }
     Ok(points)

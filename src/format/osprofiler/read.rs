@@ -18,11 +18,11 @@ use super::report::{Report, is_report};
 use super::tree::Tree;
 use crate::builder::samples::Identity;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::assembly::{Assembly, Group, Met, Named, Rows};
-use crate::format::intake::Intake;
-use crate::format::json::text::Text;
+use crate::format::assembly::{Assembly, FrameName, Numbering, ResourceGroup, Rows};
+use crate::format::json::lexer::Lexer;
 use crate::format::json::tree::Json;
 use crate::format::losses::{BAD_LINE, TIME_NO_ANCHOR};
+use crate::format::read_context::ReadContext;
 use crate::limits::within;
 use crate::model::Profiles;
 use crate::model::dictionary::{Function, Line, Link};
@@ -39,20 +39,20 @@ const KEPT: usize = 4;
 ///
 /// The text is not JSON, or contains no message. Unless repairs are requested, also: a value is neither a
 /// message nor a report, or a point is its own ancestor.
-pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
-    let mut text = Text::new(payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload))?;
+pub(crate) fn read(payload: &[u8], cx: &mut ReadContext) -> Result<Profiles> {
+    let mut text = Lexer::new(payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload))?;
     let mut all = All { messages: Vec::new(), is_anchored: true, row: 0 };
     while text.peek().is_some() {
         let row = all.row;
-        let (mark, before) = (intake.budget.mark(), text.rest().len());
+        let (mark, before) = (cx.budget.mark(), text.rest().len());
         let known = all.messages.len();
-        let json = Json::of(&mut text, intake).map_err(|e| e.within_row("message", row))?;
-        all.value(&json, intake)?;
+        let json = Json::of(&mut text, cx).map_err(|e| e.within_row("message", row))?;
+        all.value(&json, cx)?;
         // The parsed tree is dropped. The messages take a few times the length of their text.
-        intake.budget.give_back(mark);
-        intake.budget.take::<[u8; KEPT]>(before - text.rest().len())?;
+        cx.budget.give_back(mark);
+        cx.budget.charge::<[u8; KEPT]>(before - text.rest().len())?;
         for message in all.messages.get(known..).unwrap_or_default() {
-            intake.budget.take::<u8>(message.repeated())?;
+            cx.budget.charge::<u8>(message.repeated())?;
         }
         // Some tools separate objects by commas.
         text.word(",");
@@ -61,12 +61,12 @@ pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
         return Err(Error::malformed("the file contains no OSProfiler message or report"));
     }
     if !all.is_anchored {
-        let said = || "dropped the times: the start of the report is unknown".into();
-        intake.note(TIME_NO_ANCHOR, || "report".to_owned(), said);
+        let message = || "dropped the times: the start of the report is unknown".into();
+        cx.note(TIME_NO_ANCHOR, || "report".to_owned(), message);
     }
-    let points = points(all.messages, intake)?;
-    let tree = Tree::of(&points, intake)?;
-    Reader::of(points, all.is_anchored, intake).read(&tree, intake)
+    let points = points(all.messages, cx)?;
+    let tree = Tree::of(&points, cx)?;
+    Reader::of(points, all.is_anchored, cx).read(&tree, cx)
 }
 
 /// The messages read so far.
@@ -89,15 +89,15 @@ impl<'a> All<'a> {
     /// # Errors
     ///
     /// Under `Policy::Refuse`, a value is neither a message nor a report.
-    fn value(&mut self, json: &Json<'a>, intake: &mut Intake) -> Result<()> {
+    fn value(&mut self, json: &Json<'a>, cx: &mut ReadContext) -> Result<()> {
         if let Some(list) = json.list() {
-            return list.iter().try_for_each(|json| self.value(json, intake));
+            return list.iter().try_for_each(|json| self.value(json, cx));
         }
         let row = self.row;
         self.row += 1;
         let made = match json {
-            json if is_report(json) => Report::of(json, intake),
-            json if is_message(json) => Message::of(json, intake)
+            json if is_report(json) => Report::of(json, cx),
+            json if is_message(json) => Message::of(json, cx)
                 .map(|message| Report { messages: vec![message], is_anchored: true }),
             _ => Err(Error::malformed("expected an OSProfiler message or report")),
         };
@@ -105,12 +105,12 @@ impl<'a> All<'a> {
         match made {
             Ok(Report { messages, is_anchored }) => {
                 for message in messages {
-                    intake.budget.push(&mut self.messages, message)?;
+                    cx.budget.push(&mut self.messages, message)?;
                 }
                 self.is_anchored &= is_anchored;
                 Ok(())
             }
-            Err(error) if error.kind() == ErrorKind::Malformed => intake.repair(BAD_LINE, error),
+            Err(error) if error.kind() == ErrorKind::Malformed => cx.repair(BAD_LINE, error),
             Err(error) => Err(error),
         }
     }
@@ -127,11 +127,11 @@ struct Reader<'a> {
     /// the report.
     spans: Vec<(i64, i64)>,
     /// Numbers of traces by `base_id`. With `merge`, there is only one.
-    traces: Met<String>,
+    traces: Numbering<String>,
     /// The parts, one for each service and trace.
     groups: Vec<Part>,
     /// Numbers of `groups` by service and trace.
-    parts: Met<(Origin, usize)>,
+    parts: Numbering<(Origin, usize)>,
 }
 
 /// The samples of a service in a trace.
@@ -146,30 +146,30 @@ struct Part {
 
 impl<'a> Reader<'a> {
     /// `is_anchored`: whether the times count from 1970.
-    fn of(points: Vec<Point<'a>>, is_anchored: bool, intake: &Intake) -> Self {
+    fn of(points: Vec<Point<'a>>, is_anchored: bool, cx: &ReadContext) -> Self {
         Self {
             points,
             is_anchored,
-            assembly: Assembly::new(intake),
+            assembly: Assembly::new(cx),
             locations: Vec::new(),
             spans: Vec::new(),
-            traces: Met::default(),
+            traces: Numbering::default(),
             groups: Vec::new(),
-            parts: Met::default(),
+            parts: Numbering::default(),
         }
     }
 
     /// Reads points in the order of their starts. Adds samples in the order of the tree, callers first.
-    fn read(mut self, tree: &Tree, intake: &mut Intake) -> Result<Profiles> {
+    fn read(mut self, tree: &Tree, cx: &mut ReadContext) -> Result<Profiles> {
         let points = std::mem::take(&mut self.points);
         for point in &points {
-            let location = self.location(point, intake)?;
-            intake.budget.push(&mut self.locations, location)?;
-            let merged = intake.source.merge;
+            let location = self.location(point, cx)?;
+            cx.budget.push(&mut self.locations, location)?;
+            let merged = cx.source.merge;
             let trace = if merged { String::new() } else { point.base_id.clone() };
             let (trace, is_new) = self.traces.number(trace);
             if is_new {
-                intake.budget.push(&mut self.spans, (point.start, point.stop))?;
+                cx.budget.push(&mut self.spans, (point.start, point.stop))?;
             }
             let span = &mut self.spans[trace];
             // A timestamp must precede the end.
@@ -178,20 +178,22 @@ impl<'a> Reader<'a> {
         for row in &tree.order {
             let row = *row as usize;
             let Some(point) = points.get(row) else { continue };
-            self.sample(point, row, tree, intake)?;
+            self.sample(point, row, tree, cx)?;
         }
-        self.finish(intake)
+        self.finish(cx)
     }
 
     /// Returns the location of a point, with its name as the function. With `detail_frames`, the function has
     /// the name that OSProfiler's exporter gives to the span, and the original function's name as system
     /// name.
-    fn location(&mut self, point: &Point, intake: &mut Intake) -> Result<LocationId> {
-        let detail = if intake.source.detail_frames { detail(point) } else { point.name.clone() };
+    fn location(&mut self, point: &Point, cx: &mut ReadContext) -> Result<LocationId> {
+        let detail = if cx.source.detail_frames { detail(point) } else { point.name.clone() };
         let function = point.info.iter().find(|(key, _)| key == "function.name");
         let function = function.and_then(|(_, name)| name.text());
-        let line = match function.filter(|_| intake.source.detail_frames) {
-            None => self.assembly.line(&Named { name: detail.as_bytes(), ..Named::default() })?,
+        let line = match function.filter(|_| cx.source.detail_frames) {
+            None => self
+                .assembly
+                .line(&FrameName { name: detail.as_bytes(), ..FrameName::default() })?,
             Some(system_name) => {
                 let name = self.assembly.text(detail.as_bytes())?;
                 let system_name = self.assembly.text(system_name.as_bytes())?;
@@ -201,7 +203,7 @@ impl<'a> Reader<'a> {
             }
         };
         let location = self.assembly.location(Default::default(), &[line], "")?;
-        self.assembly.settle(intake)?;
+        self.assembly.charge(cx)?;
         Ok(location)
     }
 
@@ -218,33 +220,33 @@ impl<'a> Reader<'a> {
         point: &Point,
         row: usize,
         tree: &Tree,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
         let mut stack = Vec::new();
         let mut at = Some(row as u32);
         while let Some(row) = at {
             stack.extend(self.locations.get(row as usize));
-            intake.check_depth(stack.len())?;
+            cx.check_depth(stack.len())?;
             at = tree.parents.get(row as usize).copied().flatten();
         }
         let stack = self.assembly.stack(&stack)?;
         let link = self.link(point)?;
-        let attributes = self.attributes(point, link == LinkId::NONE, intake)?;
-        self.assembly.settle(intake)?;
-        let trace = if intake.source.merge { String::new() } else { point.base_id.clone() };
+        let attributes = self.attributes(point, link == LinkId::NONE, cx)?;
+        self.assembly.charge(cx)?;
+        let trace = if cx.source.merge { String::new() } else { point.base_id.clone() };
         let (trace, _) = self.traces.number(trace);
         let (part, is_new) = self.parts.number((point.origin.clone(), trace));
         if is_new {
             let origin = point.origin.clone();
             let part = Part { origin, trace, rows: Rows::apart() };
-            intake.budget.push(&mut self.groups, part)?;
+            cx.budget.push(&mut self.groups, part)?;
         }
         let own = tree.own.get(row).copied().unwrap_or_default();
         let times = [u64::try_from(point.start).unwrap_or_default()];
         let times = if self.is_anchored { &times[..] } else { &[] };
         let identity = Identity { stack, attributes: &attributes, link };
         let rows = &mut self.groups[part].rows;
-        self.assembly.sample(rows, identity, (&[own], times), intake)
+        self.assembly.sample(rows, identity, (&[own], times), cx)
     }
 
     /// Returns the link to the span that OSProfiler exports for the point. Its id is the second half of the
@@ -268,20 +270,20 @@ impl<'a> Reader<'a> {
         &mut self,
         point: &Point,
         is_unlinked: bool,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<Vec<AttributeId>> {
         let mut keys = HashSet::new();
         let mut attributes = Vec::new();
         for (part, json) in &point.info {
-            let Some(key) = attributes::key(part, &intake.source) else {
-                attributes::left_out(part, intake);
+            let Some(key) = attributes::key(part, &cx.source) else {
+                attributes::left_out(part, cx);
                 continue;
             };
             // Two names of OSProfiler may map to the same convention.
             if keys.contains(&key) {
                 continue;
             }
-            let most = intake.limits().max_attributes_per_item;
+            let most = cx.limits().max_attributes_per_item;
             within("max_attributes_per_item", most, keys.len() as u64 + 1)?;
             let value = attributes::value(&key, json, &mut self.assembly)?;
             attributes.push(self.assembly.attribute(key.as_bytes(), value)?);
@@ -290,7 +292,7 @@ impl<'a> Reader<'a> {
         let texts = [
             ("osprofiler.base_id", Some(&point.base_id[..]).filter(|_| is_unlinked)),
             ("osprofiler.trace_id", Some(&point.trace_id[..]).filter(|_| is_unlinked)),
-            ("osprofiler.point", Some(&point.name[..]).filter(|_| intake.source.detail_frames)),
+            ("osprofiler.point", Some(&point.name[..]).filter(|_| cx.source.detail_frames)),
             ("osprofiler.unmatched", point.unmatched),
         ];
         for (key, text) in texts {
@@ -301,7 +303,7 @@ impl<'a> Reader<'a> {
         if point.is_skewed {
             attributes.push(self.assembly.attribute(b"osprofiler.skewed", Value::Bool(true))?);
         }
-        intake.take_attributes(attributes.len())?;
+        cx.charge_attributes(attributes.len())?;
         attributes.sort_unstable();
         Ok(attributes)
     }
@@ -310,9 +312,9 @@ impl<'a> Reader<'a> {
     /// counts 1.
     ///
     /// Profiles of one service share a resource, in order of first appearance.
-    fn finish(mut self, intake: &mut Intake) -> Result<Profiles> {
-        let mut met = Met::default();
-        let mut groups: Vec<Group> = Vec::new();
+    fn finish(mut self, cx: &mut ReadContext) -> Result<Profiles> {
+        let mut numbering = Numbering::default();
+        let mut groups: Vec<ResourceGroup> = Vec::new();
         for part in std::mem::take(&mut self.groups) {
             let mut profile = Profile::default();
             profile.sample_types.push(self.assembly.value_type(("wall", "nanoseconds"))?);
@@ -320,16 +322,16 @@ impl<'a> Reader<'a> {
             profile.time_unix_nano = if self.is_anchored { start.into() } else { 0 };
             profile.duration_nanos = (stop - start).into();
             profile.samples = part.rows.samples;
-            let (group, is_new) = met.number(part.origin.clone());
+            let (group, is_new) = numbering.number(part.origin.clone());
             if is_new {
                 let resource = self.resource(&part.origin)?;
-                groups.push(Group { resource, profiles: Vec::new() });
+                groups.push(ResourceGroup { resource, profiles: Vec::new() });
             }
-            let calls = intake.source.calls.then(|| self.calls(&profile)).transpose()?;
+            let calls = cx.source.calls.then(|| self.calls(&profile)).transpose()?;
             groups[group].profiles.push(profile);
             groups[group].profiles.extend(calls);
         }
-        self.assembly.settle(intake)?;
+        self.assembly.charge(cx)?;
         Ok(self.assembly.finish(groups))
     }
 
@@ -367,18 +369,18 @@ impl<'a> Reader<'a> {
 ///
 /// The cardinality of span names is limited, so the name has only the verb of a statement: `SQL_SELECT`.
 fn detail(point: &Point) -> String {
-    let said = |key: &str| {
+    let attribute = |key: &str| {
         let found = point.info.iter().find(|(known, _)| known == key);
         found.and_then(|(_, value)| value.text()).map(|text| text.to_string())
     };
     let first = |text: String| text.split_whitespace().next().unwrap_or_default().to_uppercase();
     match &point.name[..] {
-        "wsgi" => said("request.method")
-            .zip(said("request.path"))
+        "wsgi" => attribute("request.method")
+            .zip(attribute("request.path"))
             .map(|(method, path)| format!("WSGI_{method}_{path}")),
-        "db" => said("db.statement").map(|statement| format!("SQL_{}", first(statement))),
-        "requests" => said("requests.method")
-            .zip(said("requests.hostname"))
+        "db" => attribute("db.statement").map(|statement| format!("SQL_{}", first(statement))),
+        "requests" => attribute("requests.method")
+            .zip(attribute("requests.hostname"))
             .map(|(method, host)| format!("REQUESTS_{method}_{host}")),
         _ => None,
     }

@@ -11,10 +11,10 @@
 //!             "meta.raw_payload.wsgi-start": {…}, "meta.raw_payload.wsgi-stop": {…}}}]}
 //! ```
 
-use super::message::{Message, Origin, point, said};
+use super::message::{Message, Origin, point, string_or_empty};
 use crate::error::{Error, Result};
-use crate::format::intake::Intake;
 use crate::format::json::tree::Json;
+use crate::format::read_context::ReadContext;
 
 /// Returns whether a value is a report: a tree of points.
 pub(super) fn is_report(json: &Json) -> bool {
@@ -47,7 +47,7 @@ impl<'a> Report<'a> {
     /// # Errors
     ///
     /// A message is invalid, a node lacks ids or times, or the budget is exceeded.
-    pub(super) fn of(json: &Json<'a>, intake: &mut Intake) -> Result<Self> {
+    pub(super) fn of(json: &Json<'a>, cx: &mut ReadContext) -> Result<Self> {
         let nodes = nodes(json);
         let is_anchored = nodes.iter().all(|node| raw(node.json).next().is_some());
         let mut messages = Vec::new();
@@ -55,13 +55,13 @@ impl<'a> Report<'a> {
             let placed = |error: Error| error.within_row("children", row);
             if !is_anchored {
                 // The text has the id of the trace once, but each node's two messages contain it.
-                intake.budget.take::<[u8; 2]>(node.base_id.len())?;
+                cx.budget.charge::<[u8; 2]>(node.base_id.len())?;
                 let pair = times(node, row)?;
                 messages.extend(pair);
                 continue;
             }
             for message in raw(node.json) {
-                messages.push(Message::of(message, intake).map_err(placed)?);
+                messages.push(Message::of(message, cx).map_err(placed)?);
             }
         }
         Ok(Self { messages, is_anchored })
@@ -121,32 +121,32 @@ fn times<'a>(node: &Node<'_, 'a>, row: usize) -> Result<[Message<'a>; 2]> {
         Some(id) => Ok(id.to_string()),
         None => Err(placed(Error::malformed("expected a string").within(key))),
     };
-    let mut said_of: Vec<(String, Json<'a>)> = Vec::new();
+    let mut fields: Vec<(String, Json<'a>)> = Vec::new();
     if let Json::Object(members) = info {
         for (key, value) in members {
             if let Some(key) = key.strip_prefix("info.") {
-                said_of.push((key.replace(':', "."), value.clone()));
+                fields.push((key.replace(':', "."), value.clone()));
             }
         }
     }
     if let Some(exception) = info.get("exception").filter(|e| e.text().is_some_and(|e| e != "None"))
     {
-        said_of.push(("etype".to_owned(), exception.clone()));
+        fields.push(("etype".to_owned(), exception.clone()));
     }
-    said_of.retain(|(key, _)| key != "host");
+    fields.retain(|(key, _)| key != "host");
     let start = Message {
-        name: point(&said(info.get("name"))).to_owned(),
+        name: point(&string_or_empty(info.get("name"))).to_owned(),
         is_stop: false,
         base_id: node.base_id.to_owned(),
         trace_id: id("trace_id")?,
         parent_id: id("parent_id")?,
         at: at("started")?,
         origin: Origin {
-            project: said(info.get("project")),
-            service: said(info.get("service")),
-            host: said(info.get("host").or(info.get("info.host"))),
+            project: string_or_empty(info.get("project")),
+            service: string_or_empty(info.get("service")),
+            host: string_or_empty(info.get("host").or(info.get("info.host"))),
         },
-        info: said_of,
+        info: fields,
     };
     let stop = Message { is_stop: true, at: at("finished")?, info: Vec::new(), ..start.clone() };
     Ok([start, stop])

@@ -13,8 +13,8 @@ use hashbrown::HashMap;
 
 use super::points::Point;
 use crate::error::{Error, Result};
-use crate::format::intake::Intake;
 use crate::format::losses::BAD_LINE;
+use crate::format::read_context::ReadContext;
 
 /// The call tree of points, which are in the order of their starts.
 pub(super) struct Tree {
@@ -33,27 +33,27 @@ impl Tree {
     /// # Errors
     ///
     /// A point is its own ancestor. With repairs, it becomes a root instead.
-    pub(super) fn of(points: &[Point], intake: &mut Intake) -> Result<Self> {
-        intake.budget.take::<[u64; 8]>(points.len())?;
+    pub(super) fn of(points: &[Point], cx: &mut ReadContext) -> Result<Self> {
+        cx.budget.charge::<[u64; 8]>(points.len())?;
         let mut parents = parents(points);
         let mut children = children(&parents);
         let mut order = Vec::with_capacity(points.len());
-        let mut is_met = vec![false; points.len()];
+        let mut is_visited = vec![false; points.len()];
         let is_root = |parents: &[Option<u32>], row: &usize| parents[*row].is_none();
         let roots: Vec<usize> = (0..points.len()).filter(|row| is_root(&parents, row)).collect();
         // Roots first. The remaining points are on or below cycles, which are broken at their first point.
         for root in roots.into_iter().chain(0..points.len()) {
-            if is_met[root] {
+            if is_visited[root] {
                 continue;
             }
             if let Some(parent) = parents[root] {
-                refuse_circle(&points[root], intake)?;
+                refuse_circle(&points[root], cx)?;
                 parents[root] = None;
                 children[parent as usize].retain(|child| *child as usize != root);
             }
             let mut open = vec![root as u32];
             while let Some(row) = open.pop() {
-                is_met[row as usize] = true;
+                is_visited[row as usize] = true;
                 order.push(row);
                 open.extend(children[row as usize].iter().rev());
             }
@@ -85,12 +85,12 @@ fn children(parents: &[Option<u32>]) -> Vec<Vec<u32>> {
 }
 
 /// Rejects a cycle with an error that names one of its points. Any of its points may have the wrong parent.
-fn refuse_circle(point: &Point, intake: &mut Intake) -> Result<()> {
+fn refuse_circle(point: &Point, cx: &mut ReadContext) -> Result<()> {
     let message = format!(
         "the point {} ({}) is its own ancestor: the parent ids form a cycle",
         point.trace_id, point.name
     );
-    intake.repair(BAD_LINE, Error::malformed(message).within("parent_id"))
+    cx.repair(BAD_LINE, Error::malformed(message).within("parent_id"))
 }
 
 /// Returns the time of a point without that of its children, which may overlap and outlive it.

@@ -11,8 +11,8 @@
 
 use crate::error::{Error, Result};
 use crate::format::calendar::of_ctime;
-use crate::format::intake::Intake;
 use crate::format::losses::{TIME_COARSE, TIME_NO_ANCHOR};
+use crate::format::read_context::ReadContext;
 
 /// The start of the machine, as far as it is known.
 ///
@@ -46,12 +46,12 @@ impl Anchor {
         }
     }
 
-    /// Returns the timestamp of an event. The caller adds [`boot`](Self::boot) after the last event.
+    /// Returns the timestamp of an event. The caller adds [`time_offset`](Self::time_offset) after the last event.
     ///
     /// # Errors
     ///
     /// The sum with the boot time exceeds 64 bits.
-    pub(super) fn time(&mut self, time: u64, intake: &mut Intake) -> Result<Option<u64>> {
+    pub(super) fn time(&mut self, time: u64, cx: &mut ReadContext) -> Result<Option<u64>> {
         match self {
             Self::Boot(boot) => boot
                 .checked_add(time)
@@ -62,22 +62,22 @@ impl Anchor {
                 Ok(Some(time))
             }
             Self::Unknown => {
-                let said = || {
+                let message = || {
                     "times are relative to the start of the machine: set it with the option boot-time".to_owned()
                 };
-                intake.note(TIME_NO_ANCHOR, String::new, said);
+                cx.note(TIME_NO_ANCHOR, String::new, message);
                 Ok(None)
             }
         }
     }
 
     /// Returns the offset to add to all timestamps, after all events are read.
-    pub(super) fn boot(&self, intake: &mut Intake) -> u64 {
+    pub(super) fn time_offset(&self, cx: &mut ReadContext) -> u64 {
         let Self::End { captured, last: last @ 1.. } = self else { return 0 };
-        let said = || {
+        let message = || {
             "the header has the end of the recording in whole seconds of local time, read as UTC: set the exact time with the option boot-time".to_owned()
         };
-        intake.note(TIME_COARSE, String::new, said);
+        cx.note(TIME_COARSE, String::new, message);
         captured.saturating_sub(*last)
     }
 }

@@ -4,11 +4,11 @@
 //! event ends the block, too.
 
 use crate::error::Result;
-use crate::format::assembly::Named;
-use crate::format::intake::Intake;
+use crate::format::assembly::FrameName;
 use crate::format::lines::{Lines, first_line, kept, lines};
 use crate::format::perf::event::{Event, is_record};
 use crate::format::perf::frame::{Frame, source};
+use crate::format::read_context::ReadContext;
 
 /// The lines after the first line of an event.
 ///
@@ -54,15 +54,15 @@ impl<'a> Block<'a> {
     pub(super) fn frames(
         &self,
         event: &Event<'a>,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<(Vec<Framed<'a>>, bool)> {
         let (mut frames, mut is_whole) = (Vec::new(), true);
         if let Some((frame, _)) = Frame::alone(event.trace) {
-            push(frame, &mut frames, intake)?;
+            push(frame, &mut frames, cx)?;
         }
         for (number, line) in lines(self.text) {
-            let added = add(line, &mut frames, intake);
-            is_whole &= kept(added, self.number + number - 1, intake)?.is_some();
+            let added = add(line, &mut frames, cx);
+            is_whole &= kept(added, self.number + number - 1, cx)?.is_some();
         }
         Ok((frames, is_whole))
     }
@@ -77,7 +77,7 @@ pub(super) struct Framed<'a> {
     /// The binary, which only the line of the outermost function contains; empty if unknown.
     pub(super) binary: &'a [u8],
     /// The functions; empty if the symbol is unknown.
-    pub(super) lines: Vec<Named<'a>>,
+    pub(super) lines: Vec<FrameName<'a>>,
     /// Whether these functions were inlined into the next frame.
     open: bool,
 }
@@ -91,7 +91,7 @@ impl<'a> Framed<'a> {
     /// Sets the function of a frame without inlined functions.
     pub(super) fn name(&mut self, name: &'a [u8]) {
         self.lines.clear();
-        self.lines.extend((!name.is_empty()).then(|| Named { name, ..Named::default() }));
+        self.lines.extend((!name.is_empty()).then(|| FrameName { name, ..FrameName::default() }));
     }
 
     /// Returns whether the code is the kernel's, by the name of its binary: the kernel or a module, which
@@ -111,7 +111,7 @@ impl<'a> Framed<'a> {
 /// Adds a line after an event.
 ///
 /// A line of `-F srcline` belongs to the last function of the frame before it.
-fn add<'a>(line: &'a [u8], frames: &mut Vec<Framed<'a>>, intake: &Intake) -> Result<()> {
+fn add<'a>(line: &'a [u8], frames: &mut Vec<Framed<'a>>, cx: &ReadContext) -> Result<()> {
     // Source lines are indented by spaces.
     if !line.starts_with(b"\t")
         && let Some(last) = frames.last_mut()
@@ -125,23 +125,23 @@ fn add<'a>(line: &'a [u8], frames: &mut Vec<Framed<'a>>, intake: &Intake) -> Res
         last.open |= line.ends_with(b"(inlined)");
         return Ok(());
     }
-    push(Frame::of(line)?, frames, intake)
+    push(Frame::of(line)?, frames, cx)
 }
 
 /// Adds a frame, or a function to the last frame if that is inlined.
 ///
 /// Joins equal addresses only if the previous line is marked as inlined, because recursion repeats addresses
 /// as well.
-fn push<'a>(frame: Frame<'a>, frames: &mut Vec<Framed<'a>>, intake: &Intake) -> Result<()> {
+fn push<'a>(frame: Frame<'a>, frames: &mut Vec<Framed<'a>>, cx: &ReadContext) -> Result<()> {
     let Frame { address, symbol, binary, inlined: open } = frame;
-    let line = (!symbol.is_empty()).then(|| Named { name: symbol, ..Named::default() });
+    let line = (!symbol.is_empty()).then(|| FrameName { name: symbol, ..FrameName::default() });
     let binary = binary.unwrap_or_default();
     if let Some(last) = frames.last_mut().filter(|last| last.open && last.address == address) {
         last.lines.extend(line);
         (last.binary, last.open) = (binary, open);
         return Ok(());
     }
-    intake.check_depth(frames.len() + 1)?;
+    cx.check_depth(frames.len() + 1)?;
     frames.push(Framed { address, binary, lines: line.into_iter().collect(), open });
     Ok(())
 }

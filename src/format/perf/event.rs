@@ -75,7 +75,7 @@ impl<'a> Event<'a> {
     ///
     /// Without a name, a frame must follow. Otherwise returns `Ok(None)`: the time was not one, and the
     /// search continues.
-    fn behind(mut self, rest: &'a [u8]) -> Result<Option<Self>> {
+    fn after_time(mut self, rest: &'a [u8]) -> Result<Option<Self>> {
         let (period, rest) = period(rest.trim_ascii_start())?;
         self.period = period;
         match name(rest) {
@@ -117,7 +117,7 @@ fn timed(line: &[u8], with_thread: bool) -> Option<Result<Event<'_>>> {
             origin.map(|origin| Event { time: Some(time), ..origin })
         });
         if let Some(event) = event {
-            match event.behind(line.get(colon + 1..).unwrap_or_default()) {
+            match event.after_time(line.get(colon + 1..).unwrap_or_default()) {
                 Ok(None) => {}
                 Ok(Some(event)) => return Some(Ok(event)),
                 Err(error) => return Some(Err(error)),
@@ -145,7 +145,7 @@ fn untimed(line: &[u8]) -> Option<Event<'_>> {
                 end += line.get(end..)?.iter().position(|byte| *byte == b']')? + 1;
             }
             let event = origin(line.get(..end)?.trim_ascii());
-            let event = event.and_then(|event| event.behind(line.get(end..)?).ok()?);
+            let event = event.and_then(|event| event.after_time(line.get(end..)?).ok()?);
             // A colon after the command belongs to an invalid time.
             if let Some(event) = event
                 && !event.name.is_empty()

@@ -9,8 +9,8 @@
 
 use crate::builder::samples::Identity;
 use crate::error::{Error, Result};
-use crate::format::assembly::{Assembly, Group, Met, Rows, gathered};
-use crate::format::intake::Intake;
+use crate::format::assembly::{Assembly, Numbering, ResourceGroup, Rows, merge_samples};
+use crate::format::line_reader::LineReader;
 use crate::format::lines::{Lines, kept, shown};
 use crate::format::losses::LEFT_OUT;
 use crate::format::perf::anchor::Anchor;
@@ -20,7 +20,7 @@ use crate::format::perf::frame::Frame;
 use crate::format::perf::messages::Messages;
 use crate::format::perf::simpleperf::Record;
 use crate::format::perf::trace::fields;
-use crate::format::text::Text;
+use crate::format::read_context::ReadContext;
 use crate::limits::within;
 use crate::model::Profiles;
 use crate::model::dictionary::Mapping;
@@ -35,10 +35,10 @@ use crate::model::value::{KeyValue, Value};
 ///
 /// A line does not begin an event, or is not a valid frame; the error has the number of the line, and
 /// `Policy::Repair` skips and counts such lines. A limit is exceeded.
-pub(crate) fn read(text: &mut Text<'_>, intake: &mut Intake) -> Result<Profiles> {
-    let mut reader = Reader::new(intake);
-    text.each(intake, |lines, intake| reader.events(lines, intake))?;
-    reader.finish(intake)
+pub(crate) fn read(text: &mut LineReader<'_>, cx: &mut ReadContext) -> Result<Profiles> {
+    let mut reader = Reader::new(cx);
+    text.each(cx, |lines, cx| reader.events(lines, cx))?;
+    reader.finish(cx)
 }
 
 /// Parses the first line of an event.
@@ -51,19 +51,19 @@ fn begin(line: &[u8]) -> Result<Event<'_>> {
 }
 
 /// Notes data that the profiles lose.
-fn left_out(intake: &mut Intake, said: impl FnOnce() -> String) {
-    intake.note(LEFT_OUT, String::new, said);
+fn left_out(cx: &mut ReadContext, message: impl FnOnce() -> String) {
+    cx.note(LEFT_OUT, String::new, message);
 }
 
 /// The state that persists between pieces of the text.
 struct Reader {
     assembly: Assembly,
     /// Numbers of stacks by the text of their lines: most events repeat a known stack.
-    stacks_met: Met<Box<[u8]>>,
+    stack_numbering: Numbering<Box<[u8]>>,
     /// The stack of each number.
     stacks: Vec<StackId>,
     /// Numbers of processes by pid, in order of first appearance.
-    processes: Met<i64>,
+    processes: Numbering<i64>,
     /// The process of each number.
     groups: Vec<Process>,
     /// Resource attributes of the machine, from the header.
@@ -82,7 +82,7 @@ struct Process {
     /// The command of its main thread, whose number is the pid.
     name: Option<StringId>,
     /// Names with their modifiers: `cycles:u` and `cycles:k` are distinct.
-    events: Met<Vec<u8>>,
+    events: Numbering<Vec<u8>>,
     /// The column of each event name, which becomes a profile.
     columns: Vec<Column>,
 }
@@ -97,15 +97,15 @@ struct Column {
 }
 
 impl Reader {
-    fn new(intake: &Intake) -> Self {
+    fn new(cx: &ReadContext) -> Self {
         Self {
-            assembly: Assembly::new(intake),
-            stacks_met: Met::default(),
+            assembly: Assembly::new(cx),
+            stack_numbering: Numbering::default(),
             stacks: Vec::new(),
-            processes: Met::default(),
+            processes: Numbering::default(),
             groups: Vec::new(),
             machine: Vec::new(),
-            anchor: Anchor::of(intake.source.boot_time),
+            anchor: Anchor::of(cx.source.boot_time),
             messages: Messages::default(),
             attributes: Vec::new(),
             locations: Vec::new(),
@@ -115,12 +115,12 @@ impl Reader {
     /// Reads the events that are complete.
     ///
     /// If the text continues (`is_last` is false), the last block may be cut, and stays for the next piece.
-    fn events(&mut self, lines: &mut Lines<'_>, intake: &mut Intake) -> Result<()> {
+    fn events(&mut self, lines: &mut Lines<'_>, cx: &mut ReadContext) -> Result<()> {
         loop {
             let start = lines.clone();
             let Some((number, line)) = lines.next() else { return Ok(()) };
             if let Some(comment) = line.strip_prefix(b"#") {
-                self.comment(comment, intake)?;
+                self.comment(comment, cx)?;
             } else if !line.trim_ascii().is_empty() {
                 let record = Record::of(line, lines);
                 let block = Block::of(lines);
@@ -131,34 +131,34 @@ impl Reader {
                 }
                 let event = begin(line);
                 if let Some(record) = record {
-                    self.record(&record, line, intake)?;
+                    self.record(&record, line, cx)?;
                 } else if is_record(line) {
-                    left_out(intake, || format!("dropped {}: it is not a sample", shown(line)));
+                    left_out(cx, || format!("dropped {}: it is not a sample", shown(line)));
                 } else if event.is_err() && self.messages.has(line) {
-                    left_out(intake, || format!("ignored a message of perf: {}", shown(line)));
-                } else if let Some(event) = kept(event, number, intake)? {
+                    left_out(cx, || format!("ignored a message of perf: {}", shown(line)));
+                } else if let Some(event) = kept(event, number, cx)? {
                     self.messages.end();
-                    self.take(&event, &block, intake)?;
+                    self.add_sample(&event, &block, cx)?;
                 }
             }
         }
     }
 
     /// Adds a record of simpleperf, if it is a sample.
-    fn record(&mut self, record: &Record<'_>, line: &[u8], intake: &mut Intake) -> Result<()> {
+    fn record(&mut self, record: &Record<'_>, line: &[u8], cx: &mut ReadContext) -> Result<()> {
         if !record.is_sample {
-            left_out(intake, || format!("dropped {}: it is not a sample", shown(line)));
+            left_out(cx, || format!("dropped {}: it is not a sample", shown(line)));
             return Ok(());
         }
-        let (event, frames) = record.sample(intake)?;
-        let sample = self.stack(&frames).and_then(|stack| self.sample(&event, stack, intake));
-        kept(sample, record.number - 1, intake).map(drop)
+        let (event, frames) = record.sample(cx)?;
+        let sample = self.stack(&frames).and_then(|stack| self.sample(&event, stack, cx));
+        kept(sample, record.number - 1, cx).map(drop)
     }
 
     /// Parses a comment such as `# hostname : web-1`. The command line may contain secrets.
     ///
     /// If a key occurs twice, the last one counts. perf's header has each key once.
-    fn comment(&mut self, comment: &[u8], intake: &mut Intake) -> Result<()> {
+    fn comment(&mut self, comment: &[u8], cx: &mut ReadContext) -> Result<()> {
         let text = String::from_utf8_lossy(comment);
         let Some((key, value)) = text.split_once(':') else { return Ok(()) };
         let key = match key.trim() {
@@ -168,11 +168,9 @@ impl Reader {
             }
             "hostname" => "host.name",
             "os release" => "os.version",
-            "cmdline" if intake.source.secrets => "process.command_args",
+            "cmdline" if cx.source.secrets => "process.command_args",
             "cmdline" => {
-                left_out(intake, || {
-                    "dropped the command line: the option secrets keeps it".to_owned()
-                });
+                left_out(cx, || "dropped the command line: the option secrets keeps it".to_owned());
                 return Ok(());
             }
             _ => return Ok(()),
@@ -194,41 +192,41 @@ impl Reader {
     ///
     /// Caches a stack only if all its lines are valid: otherwise only the first event with this stack would
     /// report its invalid lines.
-    fn take<'t>(
+    fn add_sample<'t>(
         &mut self,
         event: &Event<'t>,
         block: &Block<'t>,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
         let alone = Frame::alone(event.trace);
         let is_alone = alone.is_some();
         let is_taken =
-            alone.map_or(event.trace.is_empty() || intake.source.trace_fields, |(_, whole)| whole);
+            alone.map_or(event.trace.is_empty() || cx.source.trace_fields, |(_, whole)| whole);
         if !is_taken {
-            left_out(intake, || {
+            left_out(cx, || {
                 format!(
                     "dropped {} after the event: the option trace-fields keeps fields",
                     shown(event.trace)
                 )
             });
         }
-        let known = self.stacks_met.get(block.text).filter(|_| !is_alone);
+        let known = self.stack_numbering.get(block.text).filter(|_| !is_alone);
         let known = known.map(|at| self.stacks[at]);
         let (frames, is_whole) = match known {
             Some(_) => Default::default(),
-            None => block.frames(event, intake)?,
+            None => block.frames(event, cx)?,
         };
         let stack = known.map_or_else(|| self.stack(&frames), Ok);
         if let Ok(stack) = stack
             && is_whole
             && !is_alone
         {
-            intake.budget.take::<u8>(48 + block.text.len())?;
-            self.stacks_met.number(block.text.into());
+            cx.budget.charge::<u8>(48 + block.text.len())?;
+            self.stack_numbering.number(block.text.into());
             self.stacks.push(stack);
         }
-        let taken = stack.and_then(|stack| self.sample(event, stack, intake));
-        kept(taken, block.number - 1, intake).map(drop)
+        let taken = stack.and_then(|stack| self.sample(event, stack, cx));
+        kept(taken, block.number - 1, cx).map(drop)
     }
 
     /// Adds a stack, innermost frame first.
@@ -248,9 +246,9 @@ impl Reader {
     /// # Errors
     ///
     /// The time exceeds 64 bits, or the limit of samples or the budget is exceeded.
-    fn sample(&mut self, event: &Event, stack: StackId, intake: &mut Intake) -> Result<()> {
-        self.attributes(event, intake)?;
-        self.assembly.settle(intake)?;
+    fn sample(&mut self, event: &Event, stack: StackId, cx: &mut ReadContext) -> Result<()> {
+        self.attributes(event, cx)?;
+        self.assembly.charge(cx)?;
         let process = self.process(event)?;
         let Some(process) = self.groups.get_mut(process) else { return Ok(()) };
         let (number, is_new) = match process.events.get(event.name) {
@@ -264,8 +262,8 @@ impl Reader {
         column.has_period |= event.period.is_some();
         let identity = Identity { stack, attributes: &self.attributes, link: LinkId::NONE };
         let value = event.period.unwrap_or(1);
-        let time = event.time.map(|time| self.anchor.time(time, intake)).transpose()?.flatten();
-        self.assembly.sample(&mut column.rows, identity, (&[value], time.as_slice()), intake)
+        let time = event.time.map(|time| self.anchor.time(time, cx)).transpose()?.flatten();
+        self.assembly.sample(&mut column.rows, identity, (&[value], time.as_slice()), cx)
     }
 
     /// Returns the location of a frame. Its binary becomes a mapping without a range, which the text lacks.
@@ -284,7 +282,7 @@ impl Reader {
     }
 
     /// Collects the thread, the processor and, if requested, the fields of a tracepoint.
-    fn attributes(&mut self, event: &Event, intake: &mut Intake) -> Result<()> {
+    fn attributes(&mut self, event: &Event, cx: &mut ReadContext) -> Result<()> {
         let assembly = &mut self.assembly;
         let mut attributes = std::mem::take(&mut self.attributes);
         attributes.clear();
@@ -298,9 +296,9 @@ impl Reader {
         if let Some(cpu) = event.cpu {
             attributes.push(assembly.attribute(b"cpu.logical_number", Value::Int(cpu))?);
         }
-        if intake.source.trace_fields && Frame::alone(event.trace).is_none() {
+        if cx.source.trace_fields && Frame::alone(event.trace).is_none() {
             let (fields, is_whole) = fields(event.trace);
-            let most = intake.limits().max_attributes_per_item;
+            let most = cx.limits().max_attributes_per_item;
             within("max_attributes_per_item", most, fields.len() as u64)?;
             for (key, value) in fields {
                 let value = match crate::format::lines::int(value) {
@@ -310,7 +308,7 @@ impl Reader {
                 attributes.push(assembly.attribute(key, value)?);
             }
             if !is_whole {
-                left_out(intake, || {
+                left_out(cx, || {
                     format!("dropped the parts of {} that are not fields", shown(event.trace))
                 });
             }
@@ -328,7 +326,7 @@ impl Reader {
             self.groups.push(Process {
                 pid,
                 name: None,
-                events: Met::default(),
+                events: Numbering::default(),
                 columns: Vec::new(),
             });
         }
@@ -344,9 +342,9 @@ impl Reader {
     /// Assembles a resource for each process, with the machine from the header.
     ///
     /// Completes the timestamps, because the last event is known now.
-    fn finish(mut self, intake: &mut Intake) -> Result<Profiles> {
+    fn finish(mut self, cx: &mut ReadContext) -> Result<Profiles> {
         let mut groups = Vec::with_capacity(self.groups.len());
-        let boot = self.anchor.boot(intake);
+        let boot = self.anchor.time_offset(cx);
         for process in std::mem::take(&mut self.groups) {
             let mut resource = self.machine.clone();
             if process.pid >= 0 {
@@ -373,9 +371,9 @@ impl Reader {
                 timed(&mut profile, samples);
                 profiles.push(profile);
             }
-            groups.push(Group { resource, profiles });
+            groups.push(ResourceGroup { resource, profiles });
         }
-        self.assembly.settle(intake)?;
+        self.assembly.charge(cx)?;
         Ok(self.assembly.finish(groups))
     }
 }
@@ -390,7 +388,7 @@ fn timed(profile: &mut Profile, samples: Samples) {
         profile.samples = samples;
         return;
     };
-    profile.samples = gathered(&samples);
+    profile.samples = merge_samples(&samples);
     profile.time_unix_nano = i128::from(first);
     profile.duration_nanos = i128::from(last - first) + 1;
 }

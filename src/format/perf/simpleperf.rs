@@ -17,9 +17,9 @@
 use super::block::Framed;
 use super::event::Event;
 use crate::error::{Error, Result};
-use crate::format::intake::Intake;
 use crate::format::lines::{Lines, first_line, hex, int, kept, lines, shown};
 use crate::format::losses::LEFT_OUT;
+use crate::format::read_context::ReadContext;
 
 /// The headings of records.
 const SAMPLE: &str = "sample:";
@@ -61,11 +61,11 @@ impl<'a> Record<'a> {
     /// # Errors
     ///
     /// A line is not a field, or the stack exceeds `max_stack_depth`. The error has the number of the line.
-    pub(super) fn sample(&self, intake: &mut Intake) -> Result<(Event<'a>, Vec<Framed<'a>>)> {
+    pub(super) fn sample(&self, cx: &mut ReadContext) -> Result<(Event<'a>, Vec<Framed<'a>>)> {
         let (mut event, mut frames) = (Event::default(), Vec::new());
         for (number, line) in lines(self.fields) {
-            let taken = field(line, &mut event, &mut frames, intake);
-            kept(taken, self.number + number - 1, intake)?;
+            let taken = field(line, &mut event, &mut frames, cx);
+            kept(taken, self.number + number - 1, cx)?;
         }
         Ok((event, frames))
     }
@@ -76,7 +76,7 @@ fn field<'a>(
     line: &'a [u8],
     event: &mut Event<'a>,
     frames: &mut Vec<Framed<'a>>,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     let line = line.trim_ascii();
     let wrong = || Error::malformed(format!("expected `KEY: VALUE`, found {}", shown(line)));
@@ -91,14 +91,14 @@ fn field<'a>(
         (b"thread_id", _) => event.tid = Some(int(value)?),
         (b"thread_name", _) => event.comm = value,
         (b"vaddr_in_file", _) => {
-            intake.check_depth(frames.len() + 1)?;
+            cx.check_depth(frames.len() + 1)?;
             frames.push(Framed::at(hex(value).ok_or_else(wrong)?));
         }
         (b"file", Some(frame)) => frame.binary = known,
         (b"symbol", Some(frame)) => frame.name(known),
         (b"callchain", _) => {}
         (b"execution_type", _) => {
-            intake.note(LEFT_OUT, String::new, || {
+            cx.note(LEFT_OUT, String::new, || {
                 format!("dropped how a frame runs: {}", shown(value))
             });
         }

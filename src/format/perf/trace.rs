@@ -8,10 +8,10 @@
 //! The format of each tracepoint is defined in the kernel and not in the text. A value may contain spaces,
 //! such as the name of a command, so it extends to the next key.
 
-use crate::format::assembly::Met;
+use crate::format::assembly::Numbering;
 
 /// Keys that the attributes of thread and processor use. Fields share their namespace.
-const TAKEN: [&[u8]; 3] = [b"thread.id", b"thread.name", b"cpu.logical_number"];
+const RESERVED_KEYS: [&[u8]; 3] = [b"thread.id", b"thread.name", b"cpu.logical_number"];
 
 /// A key and its value.
 pub(super) type Field<'a> = (&'a [u8], &'a [u8]);
@@ -24,11 +24,11 @@ pub(super) fn fields(trace: &[u8]) -> (Vec<Field<'_>>, bool) {
     let before = starts.first().map_or(trace.len(), |(start, _)| *start);
     let mut is_whole = trace.get(..before).is_none_or(|before| before.trim_ascii().is_empty());
     let ends = starts.iter().skip(1).map(|(start, _)| *start).chain([trace.len()]);
-    let (mut fields, mut met) = (Vec::with_capacity(starts.len()), Met::default());
+    let (mut fields, mut numbering) = (Vec::with_capacity(starts.len()), Numbering::default());
     for (&(start, equals), end) in starts.iter().zip(ends) {
         let key = trace.get(start..equals).unwrap_or_default();
         let value = trace.get(equals + 1..end).unwrap_or_default().trim_ascii();
-        let is_first = met.number(key).1 && !TAKEN.contains(&key);
+        let is_first = numbering.number(key).1 && !RESERVED_KEYS.contains(&key);
         is_whole &= is_first;
         if is_first {
             fields.push((key, without_separator(value)));
@@ -63,14 +63,14 @@ mod tests {
 
     #[test]
     fn values_go_on_to_the_next_key() {
-        let said = |trace: &'static str| {
+        let parsed = |trace: &'static str| {
             let (fields, is_whole) = fields(trace.as_bytes());
             let text = |bytes| std::str::from_utf8(bytes).unwrap();
             let pairs = fields.into_iter().map(|(key, value)| (text(key), text(value)));
             (pairs.collect::<Vec<_>>(), is_whole)
         };
         assert_eq!(
-            said("prev_comm=Web Content prev_state=S ==> next_comm=rt next_pid=13"),
+            parsed("prev_comm=Web Content prev_state=S ==> next_comm=rt next_pid=13"),
             (
                 vec![
                     ("prev_comm", "Web Content"),
@@ -81,11 +81,11 @@ mod tests {
                 true
             )
         );
-        assert_eq!(said("a=1, b=x=2 "), (vec![("a", "1"), ("b", "x=2")], true));
-        assert_eq!(said(""), (Vec::new(), true));
-        assert_eq!(said("8,0 WS a=1"), (vec![("a", "1")], false));
-        assert_eq!(said("a=1 a=2"), (vec![("a", "1")], false));
-        assert_eq!(said("thread.id=2"), (Vec::new(), false));
-        assert_eq!(said("dfd: 0x1, =2 ==>"), (Vec::new(), false));
+        assert_eq!(parsed("a=1, b=x=2 "), (vec![("a", "1"), ("b", "x=2")], true));
+        assert_eq!(parsed(""), (Vec::new(), true));
+        assert_eq!(parsed("8,0 WS a=1"), (vec![("a", "1")], false));
+        assert_eq!(parsed("a=1 a=2"), (vec![("a", "1")], false));
+        assert_eq!(parsed("thread.id=2"), (Vec::new(), false));
+        assert_eq!(parsed("dfd: 0x1, =2 ==>"), (Vec::new(), false));
     }
 }

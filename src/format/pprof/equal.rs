@@ -17,9 +17,9 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 
 use crate::error::Result;
-use crate::format::alike::{Places, equal_rows};
-use crate::format::intake::Intake;
+use crate::format::dedup_rows::{RowRemap, equal_rows};
 use crate::format::losses::{self, LossCode};
+use crate::format::read_context::ReadContext;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId, StackId};
 use crate::model::profile::Profile;
@@ -36,12 +36,12 @@ use crate::model::value::Value;
 pub(crate) fn merge(
     dictionary: &mut Dictionary,
     profile: &mut Profile,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
-    merge_mappings(dictionary, intake)?;
-    merge_functions(dictionary, intake)?;
-    if merge_locations(dictionary, intake)? {
-        merge_stacks(dictionary, profile, intake)?;
+    merge_mappings(dictionary, cx)?;
+    merge_functions(dictionary, cx)?;
+    if merge_locations(dictionary, cx)? {
+        merge_stacks(dictionary, profile, cx)?;
     }
     Ok(())
 }
@@ -49,41 +49,41 @@ pub(crate) fn merge(
 /// Merges equal mappings. Flags and build ids are attributes at this point, and must be equal too.
 ///
 /// The key is the start address, so only mappings with the same start are compared.
-fn merge_mappings(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<()> {
+fn merge_mappings(dictionary: &mut Dictionary, cx: &mut ReadContext) -> Result<()> {
     let mappings = &dictionary.mappings;
     // Ignore the attribute for unset flags: it is on one mapping, but applies to all.
-    let said = |id: &&AttributeId| {
+    let is_own = |id: &&AttributeId| {
         let attribute = dictionary.attributes.get(id.row());
         attribute.is_none_or(|attribute| attribute.value != Value::Bool(false))
     };
     let row = |row: usize| {
-        let attributes: Vec<_> = mappings.attributes.row(row).iter().filter(said).collect();
+        let attributes: Vec<_> = mappings.attributes.row(row).iter().filter(is_own).collect();
         (mappings.rows[row], attributes)
     };
     let start = |row: usize| mappings.rows[row].memory_start;
-    let Some(places) = equal_rows(mappings.rows.len(), intake, start, row)? else {
+    let Some(remap) = equal_rows(mappings.rows.len(), cx, start, row)? else {
         return Ok(());
     };
-    note(&places, "mapping", losses::DEDUP_MAPPING, intake);
-    places.retain(&mut dictionary.mappings.rows);
-    places.retain_rows(&mut dictionary.mappings.attributes);
+    note(&remap, "mapping", losses::DEDUP_MAPPING, cx);
+    remap.retain(&mut dictionary.mappings.rows);
+    remap.retain_rows(&mut dictionary.mappings.attributes);
     for mapping in &mut dictionary.locations.mappings {
-        *mapping = MappingId(places.of(mapping.0));
+        *mapping = MappingId(remap.of(mapping.0));
     }
     Ok(())
 }
 
 /// Merges equal functions. The key is the name, so only functions with the same name are compared.
-fn merge_functions(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<()> {
+fn merge_functions(dictionary: &mut Dictionary, cx: &mut ReadContext) -> Result<()> {
     let functions = &dictionary.functions;
     let name = |row: usize| functions[row].name.0.into();
-    let Some(places) = equal_rows(functions.len(), intake, name, |row| functions[row])? else {
+    let Some(remap) = equal_rows(functions.len(), cx, name, |row| functions[row])? else {
         return Ok(());
     };
-    note(&places, "function", losses::DEDUP_FUNCTION, intake);
-    places.retain(&mut dictionary.functions);
+    note(&remap, "function", losses::DEDUP_FUNCTION, cx);
+    remap.retain(&mut dictionary.functions);
     for line in &mut dictionary.locations.lines.items {
-        line.function = FunctionId(places.of(line.function.0));
+        line.function = FunctionId(remap.of(line.function.0));
     }
     Ok(())
 }
@@ -95,7 +95,7 @@ fn merge_functions(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<(
 /// # Errors
 ///
 /// The budget.
-fn merge_locations(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<bool> {
+fn merge_locations(dictionary: &mut Dictionary, cx: &mut ReadContext) -> Result<bool> {
     let locations = &dictionary.locations;
     let rows = locations.addresses.len();
     let line = |row: usize| match locations.lines.row(row) {
@@ -106,22 +106,22 @@ fn merge_locations(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<b
         0 => line(row),
         address => address,
     };
-    let places = equal_rows(rows, intake, key, |row| {
+    let remap = equal_rows(rows, cx, key, |row| {
         let (mapping, address) = (locations.mappings[row], locations.addresses[row]);
         let attributes = locations.attributes.row(row);
         (mapping, address, locations.lines.row(row), attributes)
     })?;
-    let Some(places) = places else {
+    let Some(remap) = remap else {
         return Ok(false);
     };
-    note(&places, "location", losses::DEDUP_LOCATION, intake);
+    note(&remap, "location", losses::DEDUP_LOCATION, cx);
     let locations = &mut dictionary.locations;
-    places.retain(&mut locations.mappings);
-    places.retain(&mut locations.addresses);
-    places.retain_rows(&mut locations.lines);
-    places.retain_rows(&mut locations.attributes);
+    remap.retain(&mut locations.mappings);
+    remap.retain(&mut locations.addresses);
+    remap.retain_rows(&mut locations.lines);
+    remap.retain_rows(&mut locations.attributes);
     for location in &mut dictionary.stacks.items {
-        *location = LocationId(places.of(location.0));
+        *location = LocationId(remap.of(location.0));
     }
     Ok(true)
 }
@@ -130,23 +130,23 @@ fn merge_locations(dictionary: &mut Dictionary, intake: &mut Intake) -> Result<b
 fn merge_stacks(
     dictionary: &mut Dictionary,
     profile: &mut Profile,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     let (stacks, hasher) = (&dictionary.stacks, RandomState::default());
     let hash = |row: usize| hasher.hash_one(stacks.row(row));
-    if let Some(places) = equal_rows(stacks.len(), intake, hash, |row| stacks.row(row))? {
-        places.retain_rows(&mut dictionary.stacks);
+    if let Some(remap) = equal_rows(stacks.len(), cx, hash, |row| stacks.row(row))? {
+        remap.retain_rows(&mut dictionary.stacks);
         for stack in &mut profile.samples.stacks {
-            *stack = StackId(places.of(stack.0));
+            *stack = StackId(remap.of(stack.0));
         }
     }
     Ok(())
 }
 
 /// Reports the merged rows. The file numbers rows from 0.
-fn note(places: &Places, table: &'static str, code: LossCode, intake: &mut Intake) {
-    for row in places.dropped() {
+fn note(remap: &RowRemap, table: &'static str, code: LossCode, cx: &mut ReadContext) {
+    for row in remap.dropped() {
         let place = || format!("{table}[{}]", row - 1);
-        intake.note(code, place, || "equal to an earlier row: the rows became one".to_owned());
+        cx.note(code, place, || "equal to an earlier row: the rows became one".to_owned());
     }
 }

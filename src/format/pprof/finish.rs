@@ -3,7 +3,7 @@
 //!
 //! It differs from OTLP's `otlp/read/finish` in three ways. References are ids, which were converted to rows
 //! while reading. Strings are interned when they are used. A location with an unknown mapping is no error.
-//! Both readers share [`lift`].
+//! Both readers share [`fields_to_attributes`].
 //!
 //! ```text
 //! read            finish                                  Dictionary
@@ -15,11 +15,11 @@
 //! ```
 
 use crate::error::{Error, Result};
-use crate::format::intake::Intake;
 use crate::format::losses;
-use crate::format::otlp::read::lift;
+use crate::format::otlp::read::fields_to_attributes;
 use crate::format::otlp::read::tables::{MappingPprof, Tables};
-use crate::format::pprof::ids::Ids;
+use crate::format::pprof::row_ids::Ids;
+use crate::format::read_context::ReadContext;
 use crate::model::dictionary::{Dictionary, Function, Line, Locations, Mapping, Mappings};
 use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId};
 use crate::model::ragged::Ragged;
@@ -39,21 +39,21 @@ pub(super) fn finish_tables(
     table: &mut Table,
     mappings: &Ids,
     functions: &Ids,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<Dictionary> {
     let rows = std::mem::take(&mut tables.functions);
-    let functions_table = finish_functions(rows, table, &mut tables, intake)?;
-    let mappings_table = finish_mappings(table, &mut tables, intake)?;
+    let functions_table = finish_functions(rows, table, &mut tables, cx)?;
+    let mappings_table = finish_mappings(table, &mut tables, cx)?;
     let last = |ids: &Ids, rows: usize| {
         if ids.is_dense() { rows } else { u32::MAX as usize }
     };
-    check_lines(&mut tables, last(functions, functions_table.len()), intake)?;
-    check_mappings(&mut tables, last(mappings, mappings_table.rows.len()), intake)?;
-    let attributes = finish_location_attributes(&mut tables, intake)?;
-    let attribute_table = tables.new_attributes.behind(std::mem::take(&mut tables.attributes));
+    check_lines(&mut tables, last(functions, functions_table.len()), cx)?;
+    check_mappings(&mut tables, last(mappings, mappings_table.rows.len()), cx)?;
+    let attributes = finish_location_attributes(&mut tables, cx)?;
+    let attribute_table = tables.new_attributes.append_to(std::mem::take(&mut tables.attributes));
     let stacks = std::mem::take(&mut tables.stacks.rows);
     Ok(Dictionary {
-        strings: tables.texts.raw.prove(false, &mut intake.budget)?,
+        strings: tables.texts.raw.validate(false, &mut cx.budget)?,
         mappings: mappings_table,
         functions: functions_table,
         locations: Locations {
@@ -82,17 +82,17 @@ fn finish_functions(
     mut rows: Vec<Function>,
     table: &mut Table,
     tables: &mut Tables,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<Vec<Function>> {
     for (row, function) in rows.iter_mut().enumerate().skip(1) {
         let place =
             |field: &'static str| move |e: Error| e.within(field).within_row("function", row - 1);
         let texts = &mut tables.texts;
-        function.name = table.text(function.name.0, texts, intake).map_err(place("name"))?;
+        function.name = table.text(function.name.0, texts, cx).map_err(place("name"))?;
         function.system_name =
-            table.text(function.system_name.0, texts, intake).map_err(place("system_name"))?;
+            table.text(function.system_name.0, texts, cx).map_err(place("system_name"))?;
         function.filename =
-            table.text(function.filename.0, texts, intake).map_err(place("filename"))?;
+            table.text(function.filename.0, texts, cx).map_err(place("filename"))?;
     }
     Ok(rows)
 }
@@ -106,13 +106,12 @@ fn finish_functions(
 fn finish_mappings(
     table: &mut Table,
     tables: &mut Tables,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<Mappings> {
     let mut rows: Vec<Mapping> = std::mem::take(&mut tables.mappings);
     for (row, mapping) in rows.iter_mut().enumerate().skip(1) {
         let place = |e: Error| e.within("filename").within_row("mapping", row - 1);
-        mapping.filename =
-            table.text(mapping.filename.0, &mut tables.texts, intake).map_err(place)?;
+        mapping.filename = table.text(mapping.filename.0, &mut tables.texts, cx).map_err(place)?;
     }
     let mut attributes = Ragged::default();
     let mut pprof_rows = std::mem::take(&mut tables.mapping_pprof);
@@ -122,10 +121,10 @@ fn finish_mappings(
     }
     for (row, pprof) in pprof_rows.into_iter().enumerate() {
         let place = |e: Error| e.within("build_id").within_row("mapping", row.saturating_sub(1));
-        let build_id = table.text(pprof.build_id, &mut tables.texts, intake).map_err(place)?;
-        lift::mapping(pprof, build_id, tables, &mut attributes.items, intake)?;
+        let build_id = table.text(pprof.build_id, &mut tables.texts, cx).map_err(place)?;
+        fields_to_attributes::mapping(pprof, build_id, tables, &mut attributes.items, cx)?;
         if unset && row == 1 {
-            attributes.items.extend(lift::unset_flag(tables, intake)?);
+            attributes.items.extend(fields_to_attributes::unset_flag(tables, cx)?);
         }
         attributes.end_row_at(row);
     }
@@ -140,7 +139,7 @@ fn finish_mappings(
 /// # Errors
 ///
 /// The first line with a function that does not exist, unless the policy is to repair.
-fn check_lines(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Result<()> {
+fn check_lines(tables: &mut Tables, rows: usize, cx: &mut ReadContext) -> Result<()> {
     let Ragged { items, ends } = &mut tables.lines;
     let location = |at: usize| ends.partition_point(|&end| end as usize <= at).saturating_sub(1);
     let (least, largest) = items.iter().fold((u32::MAX, 0), |(least, largest), line| {
@@ -151,7 +150,7 @@ fn check_lines(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Result<
     for (at, _) in scanned.iter().enumerate().filter(none) {
         let place = || format!("location[{}].line.function_id", location(at));
         let message = || "the line has no function: id 0 is not valid".to_owned();
-        intake.note(losses::DANGLING_FUNCTION, place, message);
+        cx.note(losses::DANGLING_FUNCTION, place, message);
     }
     let bad = |line: &Line| line.function.0 as usize >= rows || line.function.0 == u32::MAX;
     if (largest as usize) < rows && largest != u32::MAX {
@@ -159,7 +158,7 @@ fn check_lines(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Result<
     }
     for (at, line) in items.iter_mut().enumerate().filter(|(_, line)| bad(line)) {
         let error = Error::malformed("no function has this id").within("function_id");
-        intake.repair(
+        cx.repair(
             losses::DANGLING_FUNCTION,
             error.within("line").within_row("location", location(at)),
         )?;
@@ -172,12 +171,12 @@ fn check_lines(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Result<
 ///
 /// `rows` as in [`check_lines`]. Reported as a note instead of an error, because a frame is usable without
 /// its mapping.
-fn check_mappings(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Result<()> {
+fn check_mappings(tables: &mut Tables, rows: usize, cx: &mut ReadContext) -> Result<()> {
     for (row, mapping) in tables.location_mappings.iter_mut().enumerate() {
         if *mapping as usize >= rows || *mapping == u32::MAX {
             *mapping = 0;
             let place = || format!("location[{}].mapping_id", row.saturating_sub(1));
-            intake.note(losses::DANGLING_MAPPING, place, || "no mapping has this id".to_owned());
+            cx.note(losses::DANGLING_MAPPING, place, || "no mapping has this id".to_owned());
         }
     }
     Ok(())
@@ -188,10 +187,10 @@ fn check_mappings(tables: &mut Tables, rows: usize, intake: &mut Intake) -> Resu
 /// Few locations are folded, so only these get attributes; the other rows stay empty.
 fn finish_location_attributes(
     tables: &mut Tables,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<Ragged<AttributeId>> {
     let mut attributes = Ragged::default();
-    for (row, id) in lift::locations(tables, intake)? {
+    for (row, id) in fields_to_attributes::locations(tables, cx)? {
         attributes.push_at(row as usize, &[id]);
     }
     Ok(attributes)

@@ -25,12 +25,12 @@ pub(crate) fn infer(dictionary: &Dictionary, locations: impl Iterator<Item = usi
         };
         let lines = dictionary.locations().lines(id);
         let function = |line: &crate::model::dictionary::Line| dictionary.function(line.function);
-        let said = u32::from(lines.iter().any(|line| function(line).name != StringId::NONE))
+        let implied = u32::from(lines.iter().any(|line| function(line).name != StringId::NONE))
             | u32::from(lines.iter().any(|line| function(line).filename != StringId::NONE)) << 1
             | u32::from(lines.iter().any(|line| line.line != 0)) << 2;
         let before = flags.unwrap_or(ALL);
         let inline = before & INLINE | u32::from(lines.len() > 1) << 3;
-        *flags = Some(before & ALL & said | inline);
+        *flags = Some(before & ALL & implied | inline);
     }
     flags.into_iter().map(Option::unwrap_or_default).collect()
 }

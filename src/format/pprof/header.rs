@@ -12,11 +12,11 @@
 
 use crate::error::{Error, Result};
 use crate::format::fields::fields;
-use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::common::any_indices;
 use crate::format::otlp::read::tables::Tables;
-use crate::format::texts::Texts;
+use crate::format::read_context::ReadContext;
+use crate::format::string_interner::StringInterner;
 use crate::model::id::StringId;
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::Value;
@@ -64,9 +64,9 @@ impl Header {
         &mut self,
         tag: u32,
         mut reader: Reader,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
-        fields!(tag of reader, PROFILE in Version::Pprof, intake; {
+        fields!(tag of reader, PROFILE in Version::Pprof, cx; {
             "drop_frames" => self.drop_frames = reader.index()?,
             "keep_frames" => self.keep_frames = reader.index()?,
             "time_unix_nano" => {
@@ -79,12 +79,12 @@ impl Header {
             },
             "duration_nano" => self.duration = reader.varint()? as i64,
             "period_type" => {
-                self.period_type = value_type(reader.message()?, self.period_type, intake)
+                self.period_type = value_type(reader.message()?, self.period_type, cx)
                     .map_err(|e| e.within("period_type"))?;
             },
             "period" => self.period = reader.varint()? as i64,
             "comment_strindices" as tag => {
-                any_indices(tag, &mut reader, &mut self.comments, intake)?;
+                any_indices(tag, &mut reader, &mut self.comments, cx)?;
             },
             "default_sample_type_strindex" => self.default_sample_type = reader.index()?,
             "doc_url" => self.doc_url = reader.index()?,
@@ -102,7 +102,7 @@ impl Header {
         profile: &mut Profile,
         table: &mut Table,
         tables: &mut Tables,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
         profile.time_unix_nano = self.time.into();
         profile.duration_nanos = self.duration.into();
@@ -110,22 +110,22 @@ impl Header {
         let texts = &mut tables.texts;
         profile.sample_types.reserve_exact(self.sample_types.len());
         for (row, value_type) in self.sample_types.iter().enumerate() {
-            let value_type = named(*value_type, table, texts, intake)
+            let value_type = named(*value_type, table, texts, cx)
                 .map_err(|e| e.within_row("sample_type", row))?;
             profile.sample_types.push(value_type);
         }
         profile.period_type =
-            named(self.period_type, table, texts, intake).map_err(|e| e.within("period_type"))?;
+            named(self.period_type, table, texts, cx).map_err(|e| e.within("period_type"))?;
         let default = table
-            .text(self.default_sample_type, texts, intake)
+            .text(self.default_sample_type, texts, cx)
             .map_err(|e| e.within("default_sample_type"))?;
         profile.default_sample_type = default;
         let is_default = |value_type: &ValueType| value_type.name == default;
         if default != StringId::NONE && !profile.sample_types.iter().any(is_default) {
             let message = || "no sample type has this name".to_owned();
-            intake.note(losses::DEFAULT_NO_MATCH, || "default_sample_type".to_owned(), message);
+            cx.note(losses::DEFAULT_NO_MATCH, || "default_sample_type".to_owned(), message);
         }
-        self.attributes(profile, table, tables, intake)
+        self.attributes(profile, table, tables, cx)
     }
 
     /// Converts comments, filters and the documentation URL to attributes.
@@ -137,19 +137,20 @@ impl Header {
         profile: &mut Profile,
         table: &mut Table,
         tables: &mut Tables,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
         let Tables { texts, new_attributes, .. } = tables;
-        let mut text = |index: u32, field: &'static str, texts: &mut Texts, intake: &mut Intake| {
-            table.text(index, texts, intake).map_err(|e| e.within(field))
-        };
+        let mut text =
+            |index: u32, field: &'static str, texts: &mut StringInterner, cx: &mut ReadContext| {
+                table.text(index, texts, cx).map_err(|e| e.within(field))
+            };
         // Intern all strings first: the order of interning is the order of the string table written.
         let mut attributes = Vec::new();
         if !self.comments.is_empty() {
-            intake.budget.take::<Value>(self.comments.len())?;
+            cx.budget.charge::<Value>(self.comments.len())?;
             let mut comments = Vec::with_capacity(self.comments.len());
             for &index in &self.comments {
-                comments.push(Value::String(text(index, "comment", texts, intake)?));
+                comments.push(Value::String(text(index, "comment", texts, cx)?));
             }
             attributes.push((semconv::PPROF_PROFILE_COMMENT, Value::Array(comments.into())));
         }
@@ -158,13 +159,13 @@ impl Header {
             (self.keep_frames, semconv::PPROF_PROFILE_KEEP_FRAMES, "keep_frames"),
             (self.doc_url, semconv::PPROF_PROFILE_DOC_URL, "doc_url"),
         ] {
-            let text = text(index, field, texts, intake)?;
+            let text = text(index, field, texts, cx)?;
             if text != StringId::NONE {
                 attributes.push((key, Value::String(text)));
             }
         }
         for (key, value) in attributes {
-            let id = new_attributes.named(key, value, texts, intake)?;
+            let id = new_attributes.named(key, value, texts, cx)?;
             profile.attributes.push(id);
         }
         Ok(())
@@ -175,11 +176,11 @@ impl Header {
 fn named(
     value_type: ValueType,
     table: &mut Table,
-    texts: &mut Texts,
-    intake: &mut Intake,
+    texts: &mut StringInterner,
+    cx: &mut ReadContext,
 ) -> Result<ValueType> {
-    let name = table.text(value_type.name.0, texts, intake)?;
-    let unit = table.text(value_type.unit.0, texts, intake)?;
+    let name = table.text(value_type.name.0, texts, cx)?;
+    let unit = table.text(value_type.unit.0, texts, cx)?;
     Ok(ValueType { name, unit, temporality: None })
 }
 
@@ -190,9 +191,9 @@ fn named(
 pub(super) fn value_type(
     mut reader: Reader,
     mut value_type: ValueType,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<ValueType> {
-    fields!(reader, VALUE_TYPE in Version::Pprof, intake; {
+    fields!(reader, VALUE_TYPE in Version::Pprof, cx; {
         "type_strindex" => value_type.name = StringId(reader.index()?),
         "unit_strindex" => value_type.unit = StringId(reader.index()?),
     });

@@ -18,7 +18,7 @@ use crate::format::fields::{emit, number};
 use crate::format::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
 use crate::format::losses::{self, Losses};
 use crate::format::select::StringTable;
-use crate::format::texts::hash_bytes;
+use crate::format::string_interner::hash_bytes;
 use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::StringId;
 use crate::model::row_index::RowIndex;
@@ -85,7 +85,7 @@ impl<'a> PprofStrings<'a> {
 
 /// The value of a label: a string, or a number with a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum LabelValue {
     /// A string of the dictionary: `Label.str`.
     Text(StringId),
     /// A string that the dictionary lacks.
@@ -99,11 +99,11 @@ pub(crate) enum Said {
 /// Called once per attribute for all its samples, so losses count attributes.
 ///
 /// An array becomes several labels with one key; the reader converts them back to an array.
-pub(crate) fn said(
+pub(crate) fn attribute_labels(
     attribute: &Attribute,
     dictionary: &Dictionary,
     losses: &mut Losses,
-    out: &mut Vec<Said>,
+    out: &mut Vec<LabelValue>,
 ) {
     let place = || format!("attribute[{}]", dictionary.text(attribute.key));
     match &attribute.value {
@@ -141,20 +141,20 @@ fn scalar(
     attribute: &Attribute,
     dictionary: &Dictionary,
     losses: &mut Losses,
-) -> Option<Said> {
+) -> Option<LabelValue> {
     let place = || format!("attribute[{}]", dictionary.text(attribute.key));
-    let said = match value {
+    let value = match value {
         Value::Int(number) => {
             if *number == 0 && attribute.unit == StringId::NONE {
                 losses.add(losses::LABEL_ZERO, place);
             }
-            return Some(Said::Number(*number, attribute.unit));
+            return Some(LabelValue::Number(*number, attribute.unit));
         }
         Value::String(StringId::NONE) => {
             losses.add(losses::ATTR_EMPTY_STRING, place);
-            return Some(Said::Number(0, StringId::NONE));
+            return Some(LabelValue::Number(0, StringId::NONE));
         }
-        Value::String(text) => Said::Text(*text),
+        Value::String(text) => LabelValue::Text(*text),
         Value::Empty => {
             losses.add(losses::ATTR_EMPTY, place);
             return None;
@@ -167,20 +167,21 @@ fn scalar(
                 _ => losses::ATTR_KVLIST,
             };
             losses.add(code, place);
-            Said::Made(dictionary.value(value).to_string())
+            LabelValue::Made(dictionary.value(value).to_string())
         }
     };
     if attribute.unit != StringId::NONE {
         losses.add(losses::ATTR_UNIT_ON_STRING, place);
     }
-    Some(said)
+    Some(value)
 }
 
 /// Converts a nonempty list of pairs to labels.
 ///
 /// Returns `None` if an element is not a pair. The elements then become strings.
-fn paired(values: &[Value], dictionary: &Dictionary) -> Option<Vec<Said>> {
-    let labels: Option<Vec<Said>> = values.iter().map(|value| pair(value, dictionary)).collect();
+fn paired(values: &[Value], dictionary: &Dictionary) -> Option<Vec<LabelValue>> {
+    let labels: Option<Vec<LabelValue>> =
+        values.iter().map(|value| pair(value, dictionary)).collect();
     labels.filter(|labels| !labels.is_empty())
 }
 
@@ -188,9 +189,9 @@ fn paired(values: &[Value], dictionary: &Dictionary) -> Option<Vec<Said>> {
 /// pairs.
 ///
 /// Labels of one type are read as a plain array, so the pairs are lost.
-fn is_mixed(labels: &[Said], dictionary: &Dictionary) -> bool {
-    let kind = |label: &Said| match label {
-        Said::Number(_, unit) => Some(dictionary.text(*unit)),
+fn is_mixed(labels: &[LabelValue], dictionary: &Dictionary) -> bool {
+    let kind = |label: &LabelValue| match label {
+        LabelValue::Number(_, unit) => Some(dictionary.text(*unit)),
         _ => None,
     };
     labels.iter().any(|label| kind(label) != kind(&labels[0]))
@@ -198,7 +199,7 @@ fn is_mixed(labels: &[Said], dictionary: &Dictionary) -> bool {
 
 /// Converts a pair back to the label that a plain value could not represent. Rejects an empty string or unit,
 /// which no label has.
-fn pair(value: &Value, dictionary: &Dictionary) -> Option<Said> {
+fn pair(value: &Value, dictionary: &Dictionary) -> Option<LabelValue> {
     let Value::KeyValues(pairs) = value else {
         return None;
     };
@@ -208,16 +209,16 @@ fn pair(value: &Value, dictionary: &Dictionary) -> Option<Said> {
         [KeyValue { value: Value::String(text), .. }]
             if named(&pairs[0], PAIR_TEXT) && is_some(*text) =>
         {
-            Some(Said::Text(*text))
+            Some(LabelValue::Text(*text))
         }
         [KeyValue { value: Value::Int(number), .. }] if named(&pairs[0], PAIR_NUMBER) => {
-            Some(Said::Number(*number, StringId::NONE))
+            Some(LabelValue::Number(*number, StringId::NONE))
         }
         [
             KeyValue { value: Value::Int(number), .. },
             KeyValue { value: Value::String(unit), .. },
         ] if named(&pairs[0], PAIR_NUMBER) && named(&pairs[1], PAIR_UNIT) && is_some(*unit) => {
-            Some(Said::Number(*number, *unit))
+            Some(LabelValue::Number(*number, *unit))
         }
         _ => None,
     }
@@ -226,11 +227,16 @@ fn pair(value: &Value, dictionary: &Dictionary) -> Option<Said> {
 /// Writes a label.
 ///
 /// A new string gets the next index, so labels must be written in a deterministic order.
-pub(crate) fn write_label(out: &mut Vec<u8>, key: u32, said: &Said, strings: &mut PprofStrings) {
-    let (text, number, unit) = match said {
-        Said::Text(text) => (strings.table.index(*text), 0, 0),
-        Said::Made(text) => (strings.make(text.clone()), 0, 0),
-        Said::Number(number, unit) => (0, *number, strings.table.index(*unit)),
+pub(crate) fn write_label(
+    out: &mut Vec<u8>,
+    key: u32,
+    value: &LabelValue,
+    strings: &mut PprofStrings,
+) {
+    let (text, number, unit) = match value {
+        LabelValue::Text(text) => (strings.table.index(*text), 0, 0),
+        LabelValue::Made(text) => (strings.make(text.clone()), 0, 0),
+        LabelValue::Number(number, unit) => (0, *number, strings.table.index(*unit)),
     };
     put_label(out, key, text, number, unit);
 }

@@ -12,7 +12,7 @@
 
 use crate::error::Result;
 use crate::format::fields::number;
-use crate::format::intake::Intake;
+use crate::format::read_context::ReadContext;
 use crate::limits::within;
 use crate::schema::Version::Pprof;
 use crate::wire::LEN;
@@ -34,7 +34,7 @@ pub(super) const STRING: usize = number!(PROFILE "string_table" in Pprof) as usi
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     /// The places of the rows of each table, by field number.
-    pub(super) rows: [Vec<Place>; STRING + 1],
+    pub(super) rows: [Vec<RowSpan>; STRING + 1],
     /// The start of each field that is not a row of a table.
     pub(super) others: Vec<u32>,
 }
@@ -43,26 +43,26 @@ pub(super) struct Layout {
 const FEW: usize = 16;
 
 /// The start and the length of a row in the file.
-pub(crate) type Place = (u32, u32);
+pub(crate) type RowSpan = (u32, u32);
 
 /// Returns a reader of a row of the file.
 ///
 /// The places come from the payload itself, so a row never extends past it.
-pub(crate) fn row((start, length): Place, payload: &[u8]) -> Reader<'_> {
+pub(crate) fn row((start, length): RowSpan, payload: &[u8]) -> Reader<'_> {
     Reader::within(payload, start as usize, start as usize + length as usize)
 }
 
 impl Layout {
     /// Returns whether a singular field of the profile occurs twice. Comments are a list, so they may repeat.
-    pub(super) fn has_field_twice(&self, payload: &[u8]) -> bool {
-        let mut met = 0_u64;
+    pub(super) fn has_repeated_singular(&self, payload: &[u8]) -> bool {
+        let mut seen = 0_u64;
         self.others.iter().any(|&start| {
             let tag = Reader::within(payload, start as usize, payload.len()).tag().ok().flatten();
             let number = tag.map_or(0, |tag| tag >> 3);
             let bit = 1_u64.checked_shl(number).unwrap_or(0);
             let is_again =
-                number != number!(PROFILE "comment_strindices" in Pprof) && met & bit != 0;
-            met |= bit;
+                number != number!(PROFILE "comment_strindices" in Pprof) && seen & bit != 0;
+            seen |= bit;
             is_again
         })
     }
@@ -72,12 +72,12 @@ impl Layout {
     /// # Errors
     ///
     /// More samples or strings than the limits allow; a field that extends past the end.
-    pub(super) fn of(payload: &[u8], intake: &mut Intake) -> Result<Self> {
+    pub(super) fn of(payload: &[u8], cx: &mut ReadContext) -> Result<Self> {
         let mut layout = Self::default();
         let mut reader = Reader::new(payload);
-        let limits = *intake.limits();
+        let limits = *cx.limits();
         // Seldom too small: growth would copy the index, whereas unused memory is never touched.
-        let most = (payload.len() / 64).min(intake.budget.left::<[Place; 4]>());
+        let most = (payload.len() / 64).min(cx.budget.remaining::<[RowSpan; 4]>());
         for table in [SAMPLE, LOCATION, FUNCTION, STRING] {
             layout.rows[table].reserve(most + FEW);
         }
@@ -107,8 +107,8 @@ impl Layout {
             layout.rows[table].shrink_to_fit();
         }
         let rows = layout.rows.iter().map(Vec::len).sum();
-        intake.budget.take::<Place>(rows)?;
-        intake.budget.take::<u32>(layout.others.len())?;
+        cx.budget.charge::<RowSpan>(rows)?;
+        cx.budget.charge::<u32>(layout.others.len())?;
         let [_, _, samples, _, _, _, strings] = &layout.rows;
         within("max_samples", limits.max_samples, samples.len() as u64)?;
         within("max_strings", limits.max_strings, strings.len() as u64)?;

@@ -7,30 +7,30 @@
 //!
 //! | reading | |
 //! |---|---|
-//! | [`layout`], [`strings`], [`ids`] | the places of rows; used strings; the rows of ids |
+//! | [`layout`], [`strings`], [`row_ids`] | the places of rows; used strings; the rows of ids |
 //! | [`header`] | fields that occur once |
-//! | [`samples`], [`sample_labels`], [`seen`] | stacks and labels; each distinct one is decoded once |
-//! | [`mend`], [`finish`], [`equal`], [`times`] | repair of samples; the dictionary; equal rows; timestamps in labels |
+//! | [`samples`], [`sample_labels`], [`byte_strings`] | stacks and labels; each distinct one is decoded once |
+//! | [`repair`], [`finish`], [`equal`], [`times`] | repair of samples; the dictionary; equal rows; timestamps in labels |
 //!
 //! | writing | |
 //! |---|---|
 //! | [`write`](mod@write), [`write_samples`], [`write_tables`] | one payload for each set of columns |
 //! | [`labels`], [`flags`] | attributes as labels; inferred flags |
-//! | [`unsaid`](crate::format::unsaid) | data that pprof cannot represent |
+//! | [`unsupported`](crate::format::unsupported) | data that pprof cannot represent |
 
-mod ahead;
+mod byte_strings;
 mod equal;
 mod finish;
 mod flags;
 mod header;
-mod ids;
 mod labels;
 mod layout;
-mod mend;
+mod prefetch;
 mod read;
+mod repair;
+mod row_ids;
 mod sample_labels;
 mod samples;
-mod seen;
 pub(crate) mod strings;
 mod times;
 mod write;

@@ -12,17 +12,19 @@
 
 use crate::error::{Error, Result};
 use crate::format::fields::is;
-use crate::format::intake::Intake;
 use crate::format::otlp::read::tables::Tables;
 use crate::format::pprof::finish::finish_tables;
 use crate::format::pprof::header::{Header, value_type};
-use crate::format::pprof::ids::Ids;
 use crate::format::pprof::layout::{
-    FUNCTION, LOCATION, Layout, MAPPING, Place, SAMPLE_TYPE, STRING, row,
+    FUNCTION, LOCATION, Layout, MAPPING, RowSpan, SAMPLE_TYPE, STRING, row,
 };
-use crate::format::pprof::samples::{LOCATION_ID, LOCATION_ID_UNPACKED, SampleReader, Shape};
+use crate::format::pprof::row_ids::Ids;
+use crate::format::pprof::samples::{
+    LOCATION_ID, LOCATION_ID_UNPACKED, SampleCounts, SampleReader,
+};
 use crate::format::pprof::strings::{CONCATENATED, Table, second_table};
 use crate::format::pprof::{equal, times};
+use crate::format::read_context::ReadContext;
 use crate::model::id::FunctionId;
 use crate::model::profile::{Profile, ValueType};
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
@@ -39,50 +41,50 @@ use crate::wire::read::Reader;
 ///
 /// Input that is not protobuf, exceeds a limit, or breaks a rule of `profile.proto`
 /// ([`Policy`](crate::Policy) decides).
-pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
-    let layout = Layout::of(payload, intake)?;
+pub(crate) fn read(payload: &[u8], cx: &mut ReadContext) -> Result<Profiles> {
+    let layout = Layout::of(payload, cx)?;
     let strings = &layout.rows[STRING];
     let mut tables = Tables::new(Rows::NullFirst, 0);
     tables.counts.mapping = layout.rows[MAPPING].len();
     tables.counts.location = layout.rows[LOCATION].len();
     tables.counts.function = layout.rows[FUNCTION].len();
-    tables.reserve::<Pprof>(intake)?;
+    tables.reserve::<Pprof>(cx)?;
     let text = strings.iter().map(|&(_, length)| length as usize).sum();
     // Only nonempty strings are interned.
     let texts = strings.len().min(text);
-    intake.budget.take::<[u64; 4]>(texts)?;
-    intake.budget.take::<u8>(text)?;
+    cx.budget.charge::<[u64; 4]>(texts)?;
+    cx.budget.charge::<u8>(text)?;
     tables.texts.reserve(texts, text);
-    let header = read_tables(payload, &layout, &mut tables, intake)?;
+    let header = read_tables(payload, &layout, &mut tables, cx)?;
     check_alone(payload, &layout, &tables)?;
     let rows = |table: usize| (payload, &layout.rows[table][..]);
-    let mappings = Ids::of(&tables.ids.mapping, "mapping", rows(MAPPING), intake)?;
-    let functions = Ids::of_functions(&tables, rows(FUNCTION), intake)?;
-    let locations = Ids::of(&tables.ids.location, "location", rows(LOCATION), intake)?;
+    let mappings = Ids::of(&tables.ids.mapping, "mapping", rows(MAPPING), cx)?;
+    let functions = Ids::of_functions(&tables, rows(FUNCTION), cx)?;
+    let locations = Ids::of(&tables.ids.location, "location", rows(LOCATION), cx)?;
     if !mappings.is_dense() || !functions.is_dense() {
-        resolve_sparse(payload, &layout, &mut tables, &mappings, &functions, intake)?;
+        resolve_sparse(payload, &layout, &mut tables, &mappings, &functions, cx)?;
     }
     // Free this memory before the samples are read.
     let [_, sample_types, samples, _, locations_read, functions_read, strings] = layout.rows;
     drop((locations_read, functions_read, std::mem::take(&mut tables.ids)));
     tables.lines.trim();
-    let table = &mut Table::of(payload, &strings, intake)?;
-    let shape = Shape {
+    let table = &mut Table::of(payload, &strings, cx)?;
+    let counts = SampleCounts {
         samples: samples.len(),
         columns: sample_types.len(),
         locations: locations_of(&samples, payload),
     };
-    let mut reader = SampleReader::new(payload, shape, &locations, &mut tables, intake)?;
-    reader.read(&samples, table, &mut tables, intake)?;
+    let mut reader = SampleReader::new(payload, counts, &locations, &mut tables, cx)?;
+    reader.read(&samples, table, &mut tables, cx)?;
     drop(samples);
     let mut profile = Profile::default();
-    profile.samples = reader.finish(&mut tables, intake)?;
-    header.finish(&mut profile, table, &mut tables, intake)?;
+    profile.samples = reader.finish(&mut tables, cx)?;
+    header.finish(&mut profile, table, &mut tables, cx)?;
     let links = std::mem::take(&mut tables.links);
-    let mut dictionary = finish_tables(tables, links, table, &mappings, &functions, intake)?;
-    equal::merge(&mut dictionary, &mut profile, intake)?;
-    if let Some(label) = intake.timestamp_label.clone() {
-        times::fold(&mut profile, &dictionary, &label, intake);
+    let mut dictionary = finish_tables(tables, links, table, &mappings, &functions, cx)?;
+    equal::merge(&mut dictionary, &mut profile, cx)?;
+    if let Some(label) = cx.timestamp_label.clone() {
+        times::fold(&mut profile, &dictionary, &label, cx);
     }
     let mut scope = ScopeProfiles::default();
     scope.profiles = vec![profile];
@@ -102,7 +104,7 @@ fn check_alone(payload: &[u8], layout: &Layout, tables: &Tables) -> Result<()> {
     let Some(any) = second(true) else { return Ok(()) };
     let is_repeated = || {
         let ids = [&tables.ids.mapping, &tables.ids.location, &tables.ids.function];
-        layout.has_field_twice(payload) || ids.iter().any(|ids| ids.is_repeated())
+        layout.has_repeated_singular(payload) || ids.iter().any(|ids| ids.is_repeated())
     };
     let Some(row) = second(false).or_else(|| is_repeated().then_some(any)) else { return Ok(()) };
     let at = payload.get(strings[row].0 as usize..).unwrap_or_default();
@@ -114,11 +116,11 @@ fn check_alone(payload: &[u8], layout: &Layout, tables: &Tables) -> Result<()> {
 ///
 /// Counts at most 512 samples, evenly spaced, and scales up. The estimate determines reserved memory, which
 /// affects speed only.
-fn locations_of(samples: &[Place], payload: &[u8]) -> usize {
+fn locations_of(samples: &[RowSpan], payload: &[u8]) -> usize {
     const SOME: usize = 1 << 9;
     let step = samples.len() / SOME + 1;
-    let count = |place: &Place| {
-        let (mut sample, mut count) = (row(*place, payload), 0);
+    let count = |span: &RowSpan| {
+        let (mut sample, mut count) = (row(*span, payload), 0);
         while let Ok(Some(tag)) = sample.tag() {
             match tag {
                 LOCATION_ID => count += sample.bytes().map_or(0, count_packed),
@@ -143,36 +145,36 @@ fn read_tables(
     payload: &[u8],
     layout: &Layout,
     tables: &mut Tables,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<Header> {
-    for &place in &layout.rows[LOCATION] {
+    for &span in &layout.rows[LOCATION] {
         tables
-            .location::<Pprof>(row(place, payload), intake)
+            .location::<Pprof>(row(span, payload), cx)
             .map_err(|e| e.within_row("location", tables.ids.location.len()))?;
     }
-    for &place in &layout.rows[FUNCTION] {
+    for &span in &layout.rows[FUNCTION] {
         tables
-            .function::<Pprof>(row(place, payload), intake)
+            .function::<Pprof>(row(span, payload), cx)
             .map_err(|e| e.within_row("function", tables.ids.function.len()))?;
     }
-    for &place in &layout.rows[MAPPING] {
+    for &span in &layout.rows[MAPPING] {
         tables
-            .mapping::<Pprof>(row(place, payload).rest(), intake)
+            .mapping::<Pprof>(row(span, payload).rest(), cx)
             .map_err(|e| e.within_row("mapping", tables.ids.mapping.len()))?;
     }
     let mut header = Header::default();
     let sample_types = layout.rows[SAMPLE_TYPE].len();
-    intake.budget.take::<[ValueType; 2]>(sample_types)?;
+    cx.budget.charge::<[ValueType; 2]>(sample_types)?;
     header.sample_types.reserve_exact(sample_types);
-    for (at, &place) in layout.rows[SAMPLE_TYPE].iter().enumerate() {
-        let value_type = value_type(row(place, payload), ValueType::default(), intake);
+    for (at, &span) in layout.rows[SAMPLE_TYPE].iter().enumerate() {
+        let value_type = value_type(row(span, payload), ValueType::default(), cx);
         let value_type = value_type.map_err(|e| e.within_row("sample_type", at))?;
         header.sample_types.push(value_type);
     }
     for &start in &layout.others {
         let mut reader = Reader::within(payload, start as usize, payload.len());
         if let Some(tag) = reader.tag()? {
-            header.field(tag, reader, intake)?;
+            header.field(tag, reader, cx)?;
         }
     }
     Ok(header)
@@ -190,11 +192,11 @@ fn resolve_sparse(
     tables: &mut Tables,
     mappings: &Ids,
     functions: &Ids,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     let mut line = 0;
-    for (at, &place) in layout.rows[LOCATION].iter().enumerate() {
-        let mut location = row(place, payload);
+    for (at, &span) in layout.rows[LOCATION].iter().enumerate() {
+        let mut location = row(span, payload);
         while let Some(tag) = location.tag()? {
             if is!(tag, LOCATION "mapping_index" in Version::Pprof) {
                 tables.location_mappings[at + 1] = references(mappings, location.varint()?);
@@ -205,12 +207,12 @@ fn resolve_sparse(
                         tables.lines.items[line].function =
                             FunctionId(references(functions, fields.varint()?));
                     } else {
-                        fields.skip(tag, intake.limits().max_nesting)?;
+                        fields.skip(tag, cx.limits().max_nesting)?;
                     }
                 }
                 line += 1;
             } else {
-                location.skip(tag, intake.limits().max_nesting)?;
+                location.skip(tag, cx.limits().max_nesting)?;
             }
         }
     }

@@ -20,17 +20,17 @@
 use std::hash::BuildHasher;
 
 use crate::error::Result;
-use crate::format::intake::Intake;
 use crate::format::labels::{self, Label};
 use crate::format::otlp::read::tables::Tables;
 use crate::format::pprof::strings::Table;
-use crate::format::texts::{Texts, hash_bytes};
+use crate::format::read_context::ReadContext;
+use crate::format::string_interner::{StringInterner, hash_bytes};
 use crate::model::dictionary::{Attribute, Link};
 use crate::model::id::{AttributeId, LinkId, StringId};
 use crate::model::value::Value;
 use crate::semconv::{LABEL_SPAN_ID, LABEL_TRACE_ID};
 
-use crate::format::pprof::samples::{Half, MOST_ROOM, SampleReader, Single};
+use crate::format::pprof::samples::{MAX_RESERVED, PartialLink, SampleReader, Single};
 
 /// The number of labels up to which pairwise comparison is faster than sorting.
 const FEW_LABELS: usize = 16;
@@ -47,9 +47,9 @@ impl<'a> SampleReader<'a> {
         body: &'a [u8],
         table: &mut Table,
         tables: &mut Tables,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
-        let label = self.label(body, table, tables, intake);
+        let label = self.label(body, table, tables, cx);
         self.own.push(label.map_err(|e| e.within("label"))?);
         Ok(())
     }
@@ -66,28 +66,27 @@ impl<'a> SampleReader<'a> {
         body: &'a [u8],
         table: &mut Table,
         tables: &mut Tables,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<u32> {
         let hash = hash_bytes(&self.hasher, body) as u32;
         if let Some(label) = self.labels.find(hash, body) {
             return Ok(label);
         }
-        let label = Label::read(body, intake)?;
-        label.note(intake);
+        let label = Label::read(body, cx)?;
+        label.note(cx);
         let texts = &mut tables.texts;
-        let attribute = label.attribute(|index, field| {
-            table.text(index, texts, intake).map_err(|e| e.within(field))
-        })?;
+        let attribute = label
+            .attribute(|index, field| table.text(index, texts, cx).map_err(|e| e.within(field)))?;
         let mut single = Single { key: attribute.key, id: AttributeId::NONE, half: 0 };
-        if intake.links
+        if cx.links
             && let Some(half) = half(&attribute, texts)
         {
-            intake.budget.push(&mut self.halves, half)?;
+            cx.budget.push(&mut self.halves, half)?;
             single.half = self.halves.len() as u32;
         }
         // Charge for the place of its bytes, and for its hash and slots in the index.
-        intake.budget.take::<[u64; 4]>(1)?;
-        intake.budget.push_row(&mut self.singles, single)?;
+        cx.budget.charge::<[u64; 4]>(1)?;
+        cx.budget.push_row(&mut self.singles, single)?;
         let label = self.labels.add(hash, body);
         self.fresh.push((label, attribute));
         Ok(label)
@@ -102,7 +101,7 @@ impl<'a> SampleReader<'a> {
         label: u32,
         table: &mut Table,
         tables: &mut Tables,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<Attribute> {
         // Labels are numbered in the order of first occurrence, so `fresh` is sorted.
         if let Ok(at) = self.fresh.binary_search_by_key(&label, |(fresh, _)| *fresh) {
@@ -110,7 +109,7 @@ impl<'a> SampleReader<'a> {
         }
         let body = self.labels.get(label).unwrap_or_default();
         let texts = &mut tables.texts;
-        Label::read(body, intake)?.attribute(|index, _| table.text(index, texts, intake))
+        Label::read(body, cx)?.attribute(|index, _| table.text(index, texts, cx))
     }
 
     /// Converts the labels of a sample to its attributes and its link.
@@ -126,19 +125,19 @@ impl<'a> SampleReader<'a> {
         row: usize,
         table: &mut Table,
         tables: &mut Tables,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
-        intake.take_attributes(self.own.len())?;
+        cx.charge_attributes(self.own.len())?;
         if self.repeats_key() {
-            return self.attach_repeated(table, tables, intake);
+            return self.attach_repeated(table, tables, cx);
         }
         if self.own.iter().any(|&label| self.singles[label as usize].half != 0) {
-            self.link(row, tables, intake)?;
+            self.link(row, tables, cx)?;
         }
         let attributes = &mut self.samples.attributes;
         if attributes.items.is_empty() {
             // If one sample has labels, most have as many.
-            let more = (self.samples.stacks.capacity() - row).min(MOST_ROOM);
+            let more = (self.samples.stacks.capacity() - row).min(MAX_RESERVED);
             attributes.items.reserve(more * self.own.len());
             attributes.ends.reserve(row + more);
         }
@@ -146,8 +145,8 @@ impl<'a> SampleReader<'a> {
             let label = self.own[at];
             let mut id = self.singles[label as usize].id;
             if id == AttributeId::NONE {
-                let attribute = self.attribute(label, table, tables, intake)?;
-                id = tables.new_attributes.intern(attribute, intake)?;
+                let attribute = self.attribute(label, table, tables, cx)?;
+                id = tables.new_attributes.intern(attribute, cx)?;
                 self.singles[label as usize].id = id;
             }
             self.samples.attributes.items.push(id);
@@ -179,14 +178,14 @@ impl<'a> SampleReader<'a> {
         &mut self,
         table: &mut Table,
         tables: &mut Tables,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
         let labels = self.own.iter();
         let singles: Result<Vec<Attribute>> =
-            labels.map(|&label| self.attribute(label, table, tables, intake)).collect();
+            labels.map(|&label| self.attribute(label, table, tables, cx)).collect();
         let singles = singles?;
         let mut ids = Vec::new();
-        labels::group(&singles, &mut ids, &mut tables.texts, &mut tables.new_attributes, intake)?;
+        labels::group(&singles, &mut ids, &mut tables.texts, &mut tables.new_attributes, cx)?;
         self.samples.attributes.items.extend(ids.into_iter().map(AttributeId));
         Ok(())
     }
@@ -194,7 +193,7 @@ impl<'a> SampleReader<'a> {
     /// Returns the trace or span id of a label, if it is one.
     ///
     /// [`Single`] stores only its number, so other labels cost four bytes.
-    pub(super) fn half(&self, label: u32) -> Option<Half> {
+    pub(super) fn half(&self, label: u32) -> Option<PartialLink> {
         let number = self.singles[label as usize].half as usize;
         self.halves.get(number.checked_sub(1)?).copied()
     }
@@ -213,13 +212,13 @@ impl<'a> SampleReader<'a> {
         &mut self,
         row: usize,
         tables: &mut Tables,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
         let (mut trace, mut span) = (None, None);
         for &label in &self.own {
             match self.half(label) {
-                Some(Half::Trace(id)) => _ = trace.get_or_insert(id),
-                Some(Half::Span(id)) => _ = span.get_or_insert(id),
+                Some(PartialLink::Trace(id)) => _ = trace.get_or_insert(id),
+                Some(PartialLink::Span(id)) => _ = span.get_or_insert(id),
                 None => {}
             }
         }
@@ -235,8 +234,8 @@ impl<'a> SampleReader<'a> {
             Some(&row) => row,
             None => {
                 let id = links.len() as u32;
-                intake.budget.take::<[u64; 2]>(1)?;
-                intake.budget.push(links, link)?;
+                cx.budget.charge::<[u64; 2]>(1)?;
+                cx.budget.push(links, link)?;
                 let hasher = &self.hasher;
                 self.links.insert_unique(hash, id, |&row| {
                     let Link { trace_id, span_id } = links[row as usize];
@@ -253,14 +252,14 @@ impl<'a> SampleReader<'a> {
 /// Returns the trace or span id that a label represents. Requires that writing the id restores the string.
 ///
 /// Upper-case digits stay an attribute, because the writer emits lower-case digits.
-fn half(attribute: &Attribute, texts: &Texts) -> Option<Half> {
+fn half(attribute: &Attribute, texts: &StringInterner) -> Option<PartialLink> {
     let Value::String(value) = attribute.value else {
         return None;
     };
     let text = |id: StringId| texts.raw.get(id.row()).unwrap_or_default();
     match std::str::from_utf8(text(attribute.key)) {
-        Ok(LABEL_TRACE_ID) => hex(text(value)).map(Half::Trace),
-        Ok(LABEL_SPAN_ID) => hex(text(value)).map(Half::Span),
+        Ok(LABEL_TRACE_ID) => hex(text(value)).map(PartialLink::Trace),
+        Ok(LABEL_SPAN_ID) => hex(text(value)).map(PartialLink::Span),
         _ => None,
     }
 }

@@ -8,15 +8,15 @@ use hashbrown::HashTable;
 
 use crate::error::{Error, Result};
 use crate::format::fields::unknown;
-use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::tables::Tables;
-use crate::format::pprof::ids::{Ids, Rows};
-use crate::format::pprof::layout::{Place, row};
-use crate::format::pprof::mend::{mend_stacks, mend_values};
-use crate::format::pprof::seen::Seen;
+use crate::format::pprof::byte_strings::ByteStrings;
+use crate::format::pprof::layout::{RowSpan, row};
+use crate::format::pprof::repair::{repair_stacks, repair_values};
+use crate::format::pprof::row_ids::{Ids, Rows};
 use crate::format::pprof::strings::Table;
-use crate::format::texts::hash_bytes;
+use crate::format::read_context::ReadContext;
+use crate::format::string_interner::hash_bytes;
 use crate::model::dictionary::Attribute;
 use crate::model::id::{AttributeId, StackId, StringId};
 use crate::model::samples::Samples;
@@ -34,14 +34,14 @@ const VALUE_UNPACKED: u32 = SAMPLE.tag(Version::Pprof, "values");
 pub(super) const LABEL: u32 = SAMPLE.tag(Version::Pprof, "label");
 
 /// The maximum number of stacks, and of samples with labels, for which memory is reserved in advance.
-pub(super) const MOST_ROOM: usize = 1 << 16;
+pub(super) const MAX_RESERVED: usize = 1 << 16;
 
 /// The number of samples that are prefetched together.
 const AT_ONCE: usize = 32;
 
 /// The numbers of samples and values, known in advance so that columns are allocated once.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape {
+pub(crate) struct SampleCounts {
     pub(crate) samples: usize,
     /// The number of sample types.
     pub(crate) columns: usize,
@@ -62,13 +62,13 @@ pub(crate) struct SampleReader<'a> {
     /// Seeded, because stacks and labels are untrusted input.
     pub(super) hasher: RandomState,
     /// The packed ids of distinct stacks. The number of a stack is its row less one.
-    pub(super) stacks: Seen<'a>,
+    pub(super) stacks: ByteStrings<'a>,
     /// The messages of distinct labels, by number.
-    pub(super) labels: Seen<'a>,
+    pub(super) labels: ByteStrings<'a>,
     /// The converted labels, by number.
     pub(super) singles: Vec<Single>,
     /// Trace and span ids, by the number in [`Single::half`].
-    pub(super) halves: Vec<Half>,
+    pub(super) halves: Vec<PartialLink>,
     /// Labels whose first occurrence is in the current sample, decoded.
     pub(super) fresh: Vec<(u32, Attribute)>,
     /// Rows of the link table by their ids.
@@ -96,7 +96,7 @@ pub(super) struct Single {
 
 /// A trace or span id in a label. Together they form a link.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Half {
+pub(super) enum PartialLink {
     Trace([u8; 16]),
     Span([u8; 8]),
 }
@@ -105,30 +105,30 @@ impl<'a> SampleReader<'a> {
     /// Allocates memory for all samples and values, within the budget.
     pub(crate) fn new(
         payload: &'a [u8],
-        shape: Shape,
+        counts: SampleCounts,
         ids: &'a Ids,
         tables: &mut Tables,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<Self> {
-        let Shape { samples, columns, locations } = shape;
-        intake.budget.take::<[u32; 3]>(samples)?;
-        intake.budget.take::<i64>(samples.saturating_mul(columns))?;
+        let SampleCounts { samples, columns, locations } = counts;
+        cx.budget.charge::<[u32; 3]>(samples)?;
+        cx.budget.charge::<i64>(samples.saturating_mul(columns))?;
         // An overestimate is cheap, because unused memory is never touched; growth would copy the table.
-        let room = intake.budget.left::<u32>().min(locations + locations / 16);
+        let room = cx.budget.remaining::<u32>().min(locations + locations / 16);
         tables.stacks.locations.reserve(room);
-        tables.stacks.rows.ends.reserve(samples.min(MOST_ROOM));
+        tables.stacks.rows.ends.reserve(samples.min(MAX_RESERVED));
         let mut read = Samples::default();
         read.stacks.reserve(samples);
         read.values.items.reserve(samples.saturating_mul(columns));
-        read.values.ends.reserve(samples.min(MOST_ROOM));
+        read.values.ends.reserve(samples.min(MAX_RESERVED));
         Ok(Self {
             payload,
             samples: read,
             columns,
             ids,
             hasher: RandomState::default(),
-            stacks: Seen::with_room(payload, samples.min(MOST_ROOM)),
-            labels: Seen::with_room(payload, 0),
+            stacks: ByteStrings::with_capacity(payload, samples.min(MAX_RESERVED)),
+            labels: ByteStrings::with_capacity(payload, 0),
             singles: Vec::new(),
             halves: Vec::new(),
             fresh: Vec::new(),
@@ -146,16 +146,16 @@ impl<'a> SampleReader<'a> {
     /// Those of a sample, with its number.
     pub(crate) fn read(
         &mut self,
-        samples: &[Place],
+        samples: &[RowSpan],
         table: &mut Table,
         tables: &mut Tables,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
-        for (at, &place) in samples.iter().enumerate() {
-            if at % AT_ONCE == 0 && self.is_far() {
-                self.fetch(&samples[at..samples.len().min(at + AT_ONCE)]);
+        for (at, &span) in samples.iter().enumerate() {
+            if at % AT_ONCE == 0 && self.exceeds_cache() {
+                self.prefetch(&samples[at..samples.len().min(at + AT_ONCE)]);
             }
-            self.sample(row(place, self.payload), table, tables, intake)
+            self.sample(row(span, self.payload), table, tables, cx)
                 .map_err(|e| e.within_row("sample", at))?;
         }
         Ok(())
@@ -168,23 +168,23 @@ impl<'a> SampleReader<'a> {
         reader: Reader<'a>,
         table: &mut Table,
         tables: &mut Tables,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
         let row = self.samples.stacks.len();
         let values = self.samples.values.items.len();
         self.own.clear();
         self.fresh.clear();
-        let stack = match self.usual(reader, table, tables, intake)? {
-            Some(stack) => self.stack(stack.at(), stack.left(), tables, intake)?,
+        let stack = match self.sample_fast(reader, table, tables, cx)? {
+            Some(stack) => self.stack(stack.at(), stack.left(), tables, cx)?,
             None => {
                 self.samples.values.items.truncate(values);
                 self.own.clear();
-                self.unusual(reader, table, tables, intake)?
+                self.sample_slow(reader, table, tables, cx)?
             }
         };
         self.samples.stacks.push(stack);
         if !self.own.is_empty() {
-            self.attach(row, table, tables, intake)?;
+            self.attach(row, table, tables, cx)?;
         }
         self.samples.values.end_row_at(row);
         self.samples.attributes.end_row_at(row);
@@ -197,12 +197,12 @@ impl<'a> SampleReader<'a> {
     ///
     /// `Short` tracks the bytes left, so fields are read without bounds checks.
     #[inline(always)]
-    fn usual(
+    fn sample_fast(
         &mut self,
         mut reader: Reader<'a>,
         table: &mut Table,
         tables: &mut Tables,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<Option<Reader<'a>>> {
         while let Some(value) = reader.optional(VALUE_UNPACKED)? {
             self.samples.values.items.push(value as i64);
@@ -211,7 +211,7 @@ impl<'a> SampleReader<'a> {
             match reader.record() {
                 Some((LOCATION_ID, stack)) => break stack,
                 Some((VALUE, values)) if self.short_values(values.short()) => (),
-                Some((LABEL, label)) => self.own_label(label.rest(), table, tables, intake)?,
+                Some((LABEL, label)) => self.own_label(label.rest(), table, tables, cx)?,
                 _ => return Ok(None),
             }
         };
@@ -230,7 +230,7 @@ impl<'a> SampleReader<'a> {
                     let Some(body) = rest.body(value).and_then(|body| body.rest()) else {
                         return Ok(None);
                     };
-                    self.own_label(body, table, tables, intake)?;
+                    self.own_label(body, table, tables, cx)?;
                 }
                 _ => return Ok(None),
             }
@@ -255,12 +255,12 @@ impl<'a> SampleReader<'a> {
     ///
     /// Packs location ids that are not in one packed field, so that equal stacks have equal bytes.
     #[inline(never)]
-    fn unusual(
+    fn sample_slow(
         &mut self,
         mut reader: Reader<'a>,
         table: &mut Table,
         tables: &mut Tables,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<StackId> {
         let mut stack = Reader::within(self.payload, 0, 0);
         let mut unpacked = false;
@@ -287,14 +287,14 @@ impl<'a> SampleReader<'a> {
                     })?
                 }
                 VALUE_UNPACKED => self.samples.values.items.push(reader.varint()? as i64),
-                LABEL => self.own_label(reader.bytes()?, table, tables, intake)?,
-                _ => unknown(&mut reader, tag, &SAMPLE, Version::Pprof, intake)?,
+                LABEL => self.own_label(reader.bytes()?, table, tables, cx)?,
+                _ => unknown(&mut reader, tag, &SAMPLE, Version::Pprof, cx)?,
             }
         }
         if unpacked {
-            self.stack_made(tables, intake)
+            self.stack_made(tables, cx)
         } else {
-            self.stack(stack.at(), stack.left(), tables, intake)
+            self.stack(stack.at(), stack.left(), tables, cx)
         }
     }
 
@@ -314,7 +314,7 @@ impl<'a> SampleReader<'a> {
         start: usize,
         length: usize,
         tables: &mut Tables,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<StackId> {
         let ids = Reader::within(self.payload, start, start + length);
         let body = ids.rest();
@@ -325,18 +325,18 @@ impl<'a> SampleReader<'a> {
         if let Some(row) = self.stacks.find(hash, body) {
             return Ok(StackId(row + 1));
         }
-        self.new_stack(ids, tables, intake)?;
+        self.new_stack(ids, tables, cx)?;
         Ok(StackId(self.stacks.add(hash, body) + 1))
     }
 
     /// Returns the row of a stack whose ids were unpacked or split, by its packed form.
-    fn stack_made(&mut self, tables: &mut Tables, intake: &mut Intake) -> Result<StackId> {
+    fn stack_made(&mut self, tables: &mut Tables, cx: &mut ReadContext) -> Result<StackId> {
         let body = std::mem::take(&mut self.packed);
         let hash = hash_bytes(&self.hasher, &body) as u32;
         let row = match self.stacks.find(hash, &body) {
             Some(row) => row,
             None => {
-                self.new_stack(Reader::new(&body), tables, intake)?;
+                self.new_stack(Reader::new(&body), tables, cx)?;
                 self.stacks.make(hash, &body)
             }
         };
@@ -346,21 +346,21 @@ impl<'a> SampleReader<'a> {
 
     /// Decodes a new stack.
     #[inline(always)]
-    fn new_stack(&mut self, ids: Reader, tables: &mut Tables, intake: &mut Intake) -> Result<()> {
+    fn new_stack(&mut self, ids: Reader, tables: &mut Tables, cx: &mut ReadContext) -> Result<()> {
         let first = tables.stacks.locations.len();
         match self.ids {
-            Ids::Dense(_) => tables.stacks.read(ids, intake)?,
+            Ids::Dense(_) => tables.stacks.read(ids, cx)?,
             Ids::Sparse(rows_of) => sparse_stack(ids, rows_of, tables)?,
         }
-        tables.stacks.end(first, 12, intake)
+        tables.stacks.end(first, 12, cx)
     }
 
     /// Returns the samples. Samples with a wrong number of values are rejected or repaired.
-    pub(crate) fn finish(self, tables: &mut Tables, intake: &mut Intake) -> Result<Samples> {
+    pub(crate) fn finish(self, tables: &mut Tables, cx: &mut ReadContext) -> Result<Samples> {
         let Self { mut samples, columns, ids, stacks: seen, .. } = self;
         // Free the index before more memory is allocated.
         drop(seen);
-        tables.stacks.settle();
+        tables.stacks.finish_rows();
         let stacks = &mut tables.stacks.rows;
         let last = match ids {
             Ids::Dense(last) => *last,
@@ -368,17 +368,17 @@ impl<'a> SampleReader<'a> {
         };
         if tables.stacks.most.is_some_and(|most| most >= last) {
             let holds = |id: u32| id.wrapping_sub(1) < last;
-            mend_stacks(stacks, &samples.stacks, holds, intake)?;
+            repair_stacks(stacks, &samples.stacks, holds, cx)?;
         }
         if samples.is_empty() {
             return Ok(samples);
         }
         if columns == 0 {
             let error = Error::malformed("the profile has samples and no sample type");
-            intake.repair(losses::VALUE_COUNT, error.within("sample_type"))?;
+            cx.repair(losses::VALUE_COUNT, error.within("sample_type"))?;
         }
         if (0..samples.len()).any(|row| samples.values.row(row).len() != columns) {
-            mend_values(&mut samples, columns, intake)?;
+            repair_values(&mut samples, columns, cx)?;
         }
         Ok(samples)
     }

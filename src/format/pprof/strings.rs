@@ -4,12 +4,12 @@
 //! duplicate strings.
 
 use crate::error::{Error, Result, Shown};
-use crate::format::intake::Intake;
 use crate::format::losses;
-use crate::format::texts::Texts;
+use crate::format::read_context::ReadContext;
+use crate::format::string_interner::StringInterner;
 use crate::model::id::StringId;
 
-use crate::format::pprof::layout::Place;
+use crate::format::pprof::layout::RowSpan;
 /// The string table as places in the file. Strings are interned on first use, so duplicates are merged and
 /// unused ones dropped.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct Table<'a> {
     /// The whole file.
     payload: &'a [u8],
     /// The place of each string, by index.
-    rows: &'a [Place],
+    rows: &'a [RowSpan],
     /// The model's id of each string; [`UNUSED`] until its first use.
     ids: Vec<u32>,
 }
@@ -55,12 +55,12 @@ impl Table<'_> {
     pub(crate) fn text(
         &mut self,
         index: u32,
-        texts: &mut Texts,
-        intake: &mut Intake,
+        texts: &mut StringInterner,
+        cx: &mut ReadContext,
     ) -> Result<StringId> {
         match self.ids.get(index as usize) {
             Some(&id) if id != UNUSED => Ok(StringId(id)),
-            _ => self.first_use(index, texts, intake),
+            _ => self.first_use(index, texts, cx),
         }
     }
 
@@ -70,8 +70,8 @@ impl Table<'_> {
     fn first_use(
         &mut self,
         index: u32,
-        texts: &mut Texts,
-        intake: &mut Intake,
+        texts: &mut StringInterner,
+        cx: &mut ReadContext,
     ) -> Result<StringId> {
         let Some(text) = self.get(index as usize) else {
             if index != 0 {
@@ -80,11 +80,11 @@ impl Table<'_> {
                     "{shown} is out of range: the table has {} strings",
                     self.rows.len()
                 ));
-                intake.repair(losses::BAD_STRING_INDEX, error)?;
+                cx.repair(losses::BAD_STRING_INDEX, error)?;
             }
             return Ok(StringId::NONE);
         };
-        let id = texts.intern(text, intake)?;
+        let id = texts.intern(text, cx)?;
         self.ids[index as usize] = id.0;
         Ok(id)
     }
@@ -96,17 +96,17 @@ impl<'a> Table<'a> {
     /// # Errors
     ///
     /// A table whose first string is not empty, unless the policy is to repair.
-    pub(super) fn of(payload: &'a [u8], rows: &'a [Place], intake: &mut Intake) -> Result<Self> {
-        intake.budget.take::<u32>(rows.len())?;
+    pub(super) fn of(payload: &'a [u8], rows: &'a [RowSpan], cx: &mut ReadContext) -> Result<Self> {
+        cx.budget.charge::<u32>(rows.len())?;
         let mut table = Self { payload, rows, ids: vec![UNUSED; rows.len()] };
-        table.check(intake)?;
+        table.check(cx)?;
         Ok(table)
     }
 
     /// Checks that the first string exists and is empty.
     ///
     /// A repair keeps the table and reads string 0 as empty.
-    fn check(&mut self, intake: &mut Intake) -> Result<()> {
+    fn check(&mut self, cx: &mut ReadContext) -> Result<()> {
         let error = match self.get(0) {
             Some([]) => return Ok(()),
             Some(first) => {
@@ -114,7 +114,7 @@ impl<'a> Table<'a> {
             }
             None => "the string table is empty: it must start with the empty string".to_owned(),
         };
-        intake.repair(losses::ROW_0, Error::malformed(error).within_row("string_table", 0))?;
+        cx.repair(losses::ROW_0, Error::malformed(error).within_row("string_table", 0))?;
         if let Some(first) = self.ids.first_mut() {
             *first = 0;
         }

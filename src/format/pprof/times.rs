@@ -16,8 +16,8 @@
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use crate::format::intake::Intake;
 use crate::format::losses;
+use crate::format::read_context::ReadContext;
 use crate::format::source::TimeUnit;
 use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::{AttributeId, LinkId, StackId};
@@ -43,18 +43,18 @@ pub(crate) fn fold(
     profile: &mut Profile,
     dictionary: &Dictionary,
     label: &str,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) {
     let one_type = profile.sample_types.len() == 1;
     let is_labelled = |attribute: &&Attribute| dictionary.text(attribute.key) == label;
     if !dictionary.attributes.iter().any(|attribute| is_labelled(&attribute)) {
-        let said = || format!("no label has the key {label:?}");
-        intake.note(losses::TIMESTAMP_LABEL_UNUSED, String::new, said);
+        let message = || format!("no label has the key {label:?}");
+        cx.note(losses::TIMESTAMP_LABEL_UNUSED, String::new, message);
         return;
     }
     for attribute in dictionary.attributes.iter().filter(is_labelled) {
         if !one_type || nanos(attribute, dictionary).is_none() {
-            note(one_type, label, intake);
+            note(one_type, label, cx);
         }
     }
     if !one_type {
@@ -99,8 +99,8 @@ fn nanos(attribute: &Attribute, dictionary: &Dictionary) -> Option<u64> {
 }
 
 /// Reports a label that stays an attribute.
-fn note(one_type: bool, label: &str, intake: &mut Intake) {
-    intake.note(
+fn note(one_type: bool, label: &str, cx: &mut ReadContext) {
+    cx.note(
         losses::TIMESTAMP_AS_ATTRIBUTE,
         || "sample.label".to_owned(),
         || match one_type {

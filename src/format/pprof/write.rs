@@ -5,7 +5,7 @@
 //! | computed once | by |
 //! |---|---|
 //! | labels of every attribute | `encode_labels`, a slice of bytes for each |
-//! | ids of locations and functions | `encode_ids`, as [`Codes`] |
+//! | ids of locations and functions | `encode_ids`, as [`EncodedIndices`] |
 //! | the ids of a stack | its first sample; later ones copy them from the output |
 //!
 //! ```text
@@ -22,16 +22,16 @@ use crate::builder::reach::Reach;
 use crate::error::Result;
 use crate::format::columns::{self, Join, Joined};
 use crate::format::fields::number;
-use crate::format::known::{self, KnownAttributes};
 use crate::format::layout::{self, Order, Target};
 use crate::format::losses::{self, Losses};
 use crate::format::options::WriteOptions;
 use crate::format::orphans::{self, Kept};
 use crate::format::otlp::write::sizes::check_rows;
-use crate::format::pprof::labels::{PprofStrings, Said, said, write_label};
-use crate::format::select::Select;
+use crate::format::pprof::labels::{LabelValue, PprofStrings, attribute_labels, write_label};
+use crate::format::select::RowSelection;
+use crate::format::semantic_attributes::{self, AttributeRoles};
 use crate::format::subset::Subsets;
-use crate::format::unsaid::{self, Unsaid};
+use crate::format::unsupported::{self, UnsupportedData};
 use crate::limits::within;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, StringId};
@@ -40,7 +40,7 @@ use crate::model::ragged::Ragged;
 use crate::model::value::Value;
 use crate::model::{Profiles, ScopeProfiles};
 use crate::schema::Version::Pprof;
-use crate::wire::codes::Codes;
+use crate::wire::codes::EncodedIndices;
 use crate::wire::write::field_message;
 
 /// Writes the profiles: one payload for each set of columns.
@@ -60,8 +60,8 @@ pub(crate) fn write(
     mut spare: Vec<u8>,
 ) -> Result<Vec<Vec<u8>>> {
     let dictionary = &profiles.dictionary;
-    let known = KnownAttributes::of(dictionary);
-    unsaid::envelope(profiles, None, losses);
+    let roles = AttributeRoles::of(dictionary);
+    unsupported::envelope(profiles, None, losses);
     let (mut order, resources) = layout::laid_out(profiles, options.layout, Target::PPROF);
     let scopes = resources.iter().flat_map(|resource| &resource.scopes);
     let sets: Vec<(&ScopeProfiles, Vec<Joined>)> = scopes
@@ -71,17 +71,17 @@ pub(crate) fn write(
     let count = sets.iter().map(|(_, joined)| joined.len()).sum();
     note_orphans(profiles, count == 1, order.as_ref(), losses);
     let mut subsets = (count != 1).then(|| Subsets::of(dictionary, order.take()));
-    let mut unsaid = Unsaid::of(dictionary, &known);
+    let mut unsupported = UnsupportedData::of(dictionary, &roles);
     let mut payloads = Vec::with_capacity(count);
     let mut written = 0;
     for (scope, joined) in &sets {
-        let from_pprof = columns::says_pprof(scope, dictionary);
+        let from_pprof = columns::has_pprof_attribute(scope, dictionary);
         let of_scope = columns::scope_default(scope, dictionary);
         for joined in joined {
             let default = default_name(joined, of_scope, dictionary, losses);
-            unsaid.profile(joined, default, losses);
+            unsupported.profile(joined, default, losses);
             let rows = order.take().unwrap_or_else(|| Order::whole(dictionary));
-            let set = Set { dictionary, known: &known, rows, joined, default, from_pprof };
+            let set = Set { dictionary, roles: &roles, rows, joined, default, from_pprof };
             let spare = std::mem::take(&mut spare);
             let payload = set.payload(subsets.as_mut(), options, losses, spare)?;
             written += payload.len() as u64;
@@ -97,7 +97,7 @@ struct Set<'a> {
     /// The dictionary of all profiles, or of the subset.
     dictionary: &'a Dictionary,
     /// The classification of attributes.
-    known: &'a KnownAttributes,
+    roles: &'a AttributeRoles,
     /// The rows to write, if there is only one pprof.
     rows: Order,
     joined: &'a Joined<'a>,
@@ -122,15 +122,15 @@ impl Set<'_> {
         spare: Vec<u8>,
     ) -> Result<Vec<u8>> {
         let Some(subsets) = subsets else {
-            let from_pprof = self.from_pprof || self.known.from_pprof;
+            let from_pprof = self.from_pprof || self.roles.from_pprof;
             return Writer::new(self, options, losses).payload(from_pprof, spare);
         };
-        let (subset, [default]) = subsets.take(self.joined, [self.default], losses);
+        let (subset, [default]) = subsets.extract(self.joined, [self.default], losses);
         let dictionary = &subset.dictionary;
-        let known = &KnownAttributes::of(dictionary);
+        let roles = &AttributeRoles::of(dictionary);
         let joined = &subset.joined(self.joined);
         let rows = Order::whole(dictionary);
-        let set = Set { dictionary, known, rows, joined, default, ..self };
+        let set = Set { dictionary, roles, rows, joined, default, ..self };
         set.payload(None, options, losses, spare)
     }
 }
@@ -170,7 +170,7 @@ fn default_name(
 /// The state of writing one pprof.
 pub(crate) struct Writer<'a, 'l> {
     pub(crate) dictionary: &'a Dictionary,
-    pub(super) known: &'a KnownAttributes,
+    pub(super) roles: &'a AttributeRoles,
     /// The rows to write.
     pub(super) rows: Order,
     /// The profiles that are columns of this one.
@@ -189,9 +189,9 @@ pub(crate) struct Writer<'a, 'l> {
     /// Attributes whose labels have the same key as those of timestamps.
     pub(crate) time_labels: HashSet<AttributeId, RandomState>,
     /// The encoded id of each location.
-    pub(crate) locations: Codes,
+    pub(crate) locations: EncodedIndices,
     /// The encoded id of each function.
-    pub(super) functions: Codes,
+    pub(super) functions: EncodedIndices,
     /// The place of each stack's location ids in the payload, after they were written.
     ///
     /// Start and end are equal until then.
@@ -207,11 +207,11 @@ pub(crate) struct Writer<'a, 'l> {
 impl<'a, 'l> Writer<'a, 'l> {
     /// Creates a writer. Ids of synthesized rows, such as an unknown function, follow those of the tables.
     fn new(set: Set<'a>, options: &'a WriteOptions, losses: &'l mut Losses) -> Self {
-        let Set { dictionary, known, rows, joined, default, .. } = set;
+        let Set { dictionary, roles, rows, joined, default, .. } = set;
         let strings = PprofStrings::new(&dictionary.strings);
         Self {
             dictionary,
-            known,
+            roles,
             joined,
             options,
             losses,
@@ -219,8 +219,8 @@ impl<'a, 'l> Writer<'a, 'l> {
             labels: Vec::new(),
             label_parts: Vec::new(),
             time_labels: HashSet::default(),
-            locations: Codes::default(),
-            functions: Codes::default(),
+            locations: EncodedIndices::default(),
+            functions: EncodedIndices::default(),
             stacks: vec![[0; 2]; dictionary.stacks.len()],
             default,
             no_function: rows.functions.len() as u32 + 1,
@@ -238,8 +238,8 @@ impl<'a, 'l> Writer<'a, 'l> {
     /// The estimate affects only the buffer, which grows once more if it is too small.
     fn payload(mut self, from_pprof: bool, mut out: Vec<u8>) -> Result<Vec<u8>> {
         check_rows("location", self.dictionary.locations.len())?;
-        let said = self.mark_strings();
-        self.encode_labels(said);
+        let value = self.mark_strings();
+        self.encode_labels(value);
         self.encode_ids();
         let samples: usize = self.joined.first().samples.len();
         let estimate = self.dictionary.strings.text_len()
@@ -275,7 +275,7 @@ impl<'a, 'l> Writer<'a, 'l> {
     ///
     /// Includes the strings of all functions and mappings, referenced or not, because a single pprof keeps
     /// unreferenced rows.
-    fn mark_strings(&mut self) -> Ragged<Said> {
+    fn mark_strings(&mut self) -> Ragged<LabelValue> {
         let Self { dictionary, rows, strings, joined, .. } = self;
         let table = &mut strings.table;
         for function in rows.functions.rows().map(|row| dictionary.functions[row]) {
@@ -299,7 +299,7 @@ impl<'a, 'l> Writer<'a, 'l> {
                 table.mark(value_type.unit);
             }
             for attribute in profile.attributes.iter().filter_map(|id| dictionary.attribute(*id)) {
-                known::texts(&attribute.value).for_each(|text| table.mark(text));
+                semantic_attributes::texts(&attribute.value).for_each(|text| table.mark(text));
             }
         }
         table.mark(self.default);
@@ -309,7 +309,7 @@ impl<'a, 'l> Writer<'a, 'l> {
     /// Converts the attributes of samples to labels, once each, however many samples have them.
     ///
     /// Then numbers the table; strings added later follow it.
-    fn mark_labels(&mut self) -> Ragged<Said> {
+    fn mark_labels(&mut self) -> Ragged<LabelValue> {
         let mut used = vec![false; self.dictionary.attributes.len()];
         for id in &self.joined.first().samples.attributes.items {
             if let Some(used) = used.get_mut(id.row()) {
@@ -320,15 +320,17 @@ impl<'a, 'l> Writer<'a, 'l> {
         for (attribute, used) in self.dictionary.attributes.iter().zip(used) {
             let before = all.items.len();
             if used {
-                said(attribute, self.dictionary, self.losses, &mut all.items);
+                attribute_labels(attribute, self.dictionary, self.losses, &mut all.items);
             }
             if all.items.len() > before {
                 self.strings.table.mark(attribute.key);
             }
-            for said in &all.items[before..] {
-                match said {
-                    Said::Text(id) | Said::Number(_, id) => self.strings.table.mark(*id),
-                    Said::Made(_) => {}
+            for value in &all.items[before..] {
+                match value {
+                    LabelValue::Text(id) | LabelValue::Number(_, id) => {
+                        self.strings.table.mark(*id)
+                    }
+                    LabelValue::Made(_) => {}
                 }
             }
             all.end_row();
@@ -341,12 +343,12 @@ impl<'a, 'l> Writer<'a, 'l> {
     /// bytes.
     ///
     /// `all` has a row for each attribute, in their order.
-    fn encode_labels(&mut self, all: Ragged<Said>) {
-        for (attribute, said) in self.dictionary.attributes.iter().zip(all.rows()) {
+    fn encode_labels(&mut self, all: Ragged<LabelValue>) {
+        for (attribute, value) in self.dictionary.attributes.iter().zip(all.rows()) {
             let key = self.strings.table.index(attribute.key);
             let begin = self.labels.len() as u32;
-            for said in said {
-                write_label(&mut self.labels, key, said, &mut self.strings);
+            for value in value {
+                write_label(&mut self.labels, key, value, &mut self.strings);
             }
             self.label_parts.push([begin, self.labels.len() as u32]);
         }
@@ -363,7 +365,7 @@ impl<'a, 'l> Writer<'a, 'l> {
 
     /// Encodes all ids. The id of a row is its place in its table.
     fn encode_ids(&mut self) {
-        let ids = |rows: &Select, table: usize, none: u32| {
+        let ids = |rows: &RowSelection, table: usize, none: u32| {
             rows.codes(table, |place| if place == 0 { none } else { place })
         };
         let Self { dictionary, rows, .. } = self;

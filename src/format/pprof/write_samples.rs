@@ -21,12 +21,12 @@
 //! | no value | a sample of zeros, with a loss |
 
 use crate::error::Result;
+use crate::format::expand_samples::{Columns, Walk};
 use crate::format::fields::number;
 use crate::format::losses;
 use crate::format::options::Timestamps;
-use crate::format::pprof::labels::{Said, put_label, write_label};
+use crate::format::pprof::labels::{LabelValue, put_label, write_label};
 use crate::format::pprof::write::Writer;
-use crate::format::spread::{Columns, Walk};
 use crate::limits::within;
 use crate::model::id::{AttributeId, LinkId, LocationId};
 use crate::model::measures;
@@ -73,9 +73,9 @@ impl Writer<'_, '_> {
                 if sample.timestamps_unix_nano.is_empty() && (!one || values.len() == 1) {
                     self.sample(out, &sample, values, [], &links);
                 } else if alone {
-                    self.spread(out, row, one, timestamps, &links);
+                    self.expand_sample(out, row, one, timestamps, &links);
                 } else {
-                    self.spread_columns(out, row, timestamps, columns.row(), &links);
+                    self.expand_columns(out, row, timestamps, columns.row(), &links);
                 }
                 within("max_output_bytes", limit, out.end() as u64)?;
             }
@@ -90,7 +90,7 @@ impl Writer<'_, '_> {
     /// With [`Timestamps::Drop`], the values of a column are added up, because pprof has one value per
     /// column.
     #[cold]
-    fn spread_columns(
+    fn expand_columns(
         &mut self,
         out: &mut Records,
         row: usize,
@@ -134,7 +134,7 @@ impl Writer<'_, '_> {
     ///
     /// `series` is whether each timestamp has a value, or counts 1.
     #[cold]
-    fn spread(
+    fn expand_sample(
         &mut self,
         out: &mut Records,
         row: usize,
@@ -331,7 +331,7 @@ impl Writer<'_, '_> {
                     [(LABEL_TRACE_ID, hex(&link.trace_id)), (LABEL_SPAN_ID, hex(&link.span_id))]
                 {
                     let key = self.strings.make(key.to_owned());
-                    write_label(&mut encoded.items, key, &Said::Made(id), &mut self.strings);
+                    write_label(&mut encoded.items, key, &LabelValue::Made(id), &mut self.strings);
                 }
             }
             encoded.end_row();

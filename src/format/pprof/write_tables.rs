@@ -14,11 +14,11 @@
 //! | other attributes of mappings and locations, frame types | dropped, with a loss |
 
 use crate::format::fields::{emit, number};
-use crate::format::known::{self, BuildId, Known};
 use crate::format::losses::{self};
 use crate::format::pprof::flags;
 use crate::format::select::holds_none;
-use crate::format::unsaid::numbered_comment;
+use crate::format::semantic_attributes::{self, AttributeRole, BuildId};
+use crate::format::unsupported::numbered_comment;
 use crate::model::dictionary::Line;
 use crate::model::id::{AttributeId, FunctionId, StringId};
 use crate::model::profile::ValueType;
@@ -37,7 +37,7 @@ const LINE: usize = Fields::MESSAGE + Fields::INDEX + 2 * Fields::VARINT;
 impl Writer<'_, '_> {
     /// Writes a value type without its temporality, for which pprof has no field.
     ///
-    /// [`unsaid`](crate::format::unsaid) counts that loss.
+    /// [`unsupported`](crate::format::unsupported) counts that loss.
     pub(super) fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {
         let index = |id: StringId| u64::from(self.strings.table.index(id));
         emit!(VALUE_TYPE in Pprof; {
@@ -65,11 +65,13 @@ impl Writer<'_, '_> {
                 let Some(attribute) = self.dictionary.attribute(*id) else {
                     continue;
                 };
-                match (self.known.get(*id), &attribute.value) {
-                    (Known::MappingFlag(bit), value) => {
+                match (self.roles.get(*id), &attribute.value) {
+                    (AttributeRole::MappingFlag(bit), value) => {
                         flags |= u32::from(*value == Value::Bool(true)) << bit
                     }
-                    (Known::BuildId(kind), Value::String(text)) if kind != BuildId::Other => {
+                    (AttributeRole::BuildId(kind), Value::String(text))
+                        if kind != BuildId::Other =>
+                    {
                         build_ids.push((kind, *text))
                     }
                     _ => self.losses.add(losses::ATTR_MAPPING_DROPPED, || {
@@ -78,23 +80,19 @@ impl Writer<'_, '_> {
                 }
             }
             build_ids.sort_by_key(|(kind, _)| *kind);
-            self.losses.add_many(
-                losses::BUILD_ID_EXTRA,
-                build_ids.len().saturating_sub(1) as u64,
-                || format!("mapping[{at}]"),
-            );
+            let place = || format!("mapping[{at}]");
+            let extra = build_ids.len().saturating_sub(1) as u64;
+            self.losses.add_many(losses::BUILD_ID_EXTRA, extra, place);
             if let Some(inferred) = &inferred {
                 flags = inferred.get(row).copied().unwrap_or(0);
-                self.losses.add_many(losses::FLAGS_INFERRED, u64::from(flags != 0), || {
-                    format!("mapping[{at}]")
-                });
+                self.losses.add_many(losses::FLAGS_INFERRED, u64::from(flags != 0), place);
             }
             let build_id = build_ids.first().map_or(StringId::NONE, |(_, text)| *text);
             let kind = build_ids.first().map(|(kind, _)| *kind);
             self.losses.add_many(
                 losses::BUILD_ID_KIND,
                 u64::from(kind == Some(BuildId::Htlhash)),
-                || format!("mapping[{at}]"),
+                place,
             );
             let text = |id: StringId| u64::from(self.strings.table.index(id));
             let flag = |bit: u32| u64::from(flags >> bit & 1);
@@ -176,12 +174,12 @@ impl Writer<'_, '_> {
             let Some(attribute) = self.dictionary.attribute(*id) else {
                 continue;
             };
-            let code = match self.known.get(*id) {
-                Known::Folded => {
+            let code = match self.roles.get(*id) {
+                AttributeRole::Folded => {
                     folded |= attribute.value == Value::Bool(true);
                     continue;
                 }
-                Known::FrameType => losses::FRAME_TYPE_DROPPED,
+                AttributeRole::FrameType => losses::FRAME_TYPE_DROPPED,
                 _ => losses::ATTR_LOCATION_DROPPED,
             };
             self.losses.add(code, || {
@@ -264,10 +262,10 @@ impl Writer<'_, '_> {
         let out = &mut bytes;
         emit!(PROFILE in Pprof; {
             "drop_frames" => |number| {
-                field_varint(out, number, self.attribute_text(Known::DropFrames).into());
+                field_varint(out, number, self.attribute_text(AttributeRole::DropFrames).into());
             },
             "keep_frames" => |number| {
-                field_varint(out, number, self.attribute_text(Known::KeepFrames).into());
+                field_varint(out, number, self.attribute_text(AttributeRole::KeepFrames).into());
             },
             "time_unix_nano" => |number| {
                 let time = self.nanos(profile.time_unix_nano, "time_nanos");
@@ -289,7 +287,7 @@ impl Writer<'_, '_> {
                 field_varint(out, number, self.strings.table.index(self.default).into());
             },
             "doc_url" => |number| {
-                field_varint(out, number, self.attribute_text(Known::DocUrl).into());
+                field_varint(out, number, self.attribute_text(AttributeRole::DocUrl).into());
             },
         });
         bytes
@@ -298,11 +296,12 @@ impl Writer<'_, '_> {
     /// Returns the index of the string of the first attribute of a kind.
     ///
     /// 0 if there is no such attribute: the empty string, which is omitted.
-    pub(super) fn attribute_text(&self, wanted: Known) -> u32 {
+    pub(super) fn attribute_text(&self, role: AttributeRole) -> u32 {
         let mut of =
-            self.joined.first().attributes.iter().filter(|id| self.known.get(**id) == wanted);
+            self.joined.first().attributes.iter().filter(|id| self.roles.get(**id) == role);
         let attribute = of.next().and_then(|id| self.dictionary.attribute(*id));
-        let text = attribute.and_then(|attribute| known::texts(&attribute.value).next());
+        let text =
+            attribute.and_then(|attribute| semantic_attributes::texts(&attribute.value).next());
         text.map_or(0, |text| self.strings.table.index(text))
     }
 
@@ -313,10 +312,12 @@ impl Writer<'_, '_> {
     pub(super) fn comments(&self) -> Vec<u32> {
         let attributes = || self.joined.first().attributes.iter();
         let listed = attributes()
-            .filter(|id| matches!(self.known.get(**id), Known::Comment | Known::Comments))
+            .filter(|id| {
+                matches!(self.roles.get(**id), AttributeRole::Comment | AttributeRole::Comments)
+            })
             .filter_map(|id| self.dictionary.attribute(*id));
         let mut comments: Vec<StringId> =
-            listed.flat_map(|attribute| known::texts(&attribute.value)).collect();
+            listed.flat_map(|attribute| semantic_attributes::texts(&attribute.value)).collect();
         let mut numbered: Vec<(u64, StringId)> = attributes()
             .filter_map(|id| self.dictionary.attribute(*id))
             .filter_map(|attribute| numbered_comment(attribute, self.dictionary))

@@ -13,11 +13,11 @@
 
 use crate::builder::samples::Identity;
 use crate::error::{Error, Result};
-use crate::format::assembly::{Assembly, Group, Named, Rows};
-use crate::format::intake::Intake;
+use crate::format::assembly::{Assembly, FrameName, ResourceGroup, Rows};
+use crate::format::json::lexer::Lexer;
 use crate::format::json::object::{List, int, pick, scaled, string};
-use crate::format::json::text::Text;
 use crate::format::losses::{BAD_LINE, FRAME_UNCLOSED, LEFT_OUT, TIME_NO_ANCHOR, VALUE_ROUNDED};
+use crate::format::read_context::ReadContext;
 use crate::format::speedscope::{PROFILE_NAME, UNITS, scale, thread_in};
 use crate::model::Profiles;
 use crate::model::id::{AttributeId, LinkId, LocationId};
@@ -35,39 +35,39 @@ const NOTHING: [&str; 3] = ["\"\"", "\"otlp-profiles\"", "0"];
 ///
 /// The text is not JSON, `shared` or `profiles` is missing, an index is out of range, or the numbers of
 /// weights and samples differ. With repairs, a broken event is a finding.
-pub(crate) fn read(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
-    let nesting = intake.limits().max_nesting;
-    let mut text = Text::new(payload)?;
+pub(crate) fn read(payload: &[u8], cx: &mut ReadContext) -> Result<Profiles> {
+    let nesting = cx.limits().max_nesting;
+    let mut text = Lexer::new(payload)?;
     let [shared, profiles, rest @ ..] = pick(&mut text, MEMBERS, nesting)?;
     text.end()?;
     let (Some(mut shared), Some(profiles)) = (shared, profiles) else {
         return Err(Error::malformed("the keys \"shared\" and \"profiles\" are missing"));
     };
-    for ((key, said), nothing) in MEMBERS[2..].iter().zip(rest).zip(NOTHING) {
-        if said.is_some_and(|mut said| !said.word(nothing)) {
+    for ((key, member), nothing) in MEMBERS[2..].iter().zip(rest).zip(NOTHING) {
+        if member.is_some_and(|mut member| !member.word(nothing)) {
             let what = || format!("dropped the {key} of the file");
-            intake.note(LEFT_OUT, || (*key).to_owned(), what);
+            cx.note(LEFT_OUT, || (*key).to_owned(), what);
         }
     }
-    let mut reader = Reader { assembly: Assembly::new(intake), frames: Vec::new(), nesting };
+    let mut reader = Reader { assembly: Assembly::new(cx), frames: Vec::new(), nesting };
     let [frames] = pick(&mut shared, ["frames"], nesting)?;
     if let Some(frames) = frames {
         let mut frames = List::of(frames)?;
         while frames.another()? {
             let row = frames.row - 1;
             reader
-                .frame(&mut frames.text, intake)
+                .frame(&mut frames.text, cx)
                 .map_err(|e| e.within_row("frames", row).within("shared"))?;
         }
     }
     let mut list = List::of(profiles)?;
-    let mut group = Group::default();
+    let mut group = ResourceGroup::default();
     while list.another()? {
         let row = list.row - 1;
-        let profile = reader.profile(&mut list.text, intake);
+        let profile = reader.profile(&mut list.text, cx);
         group.profiles.push(profile.map_err(|error| error.within_row("profiles", row))?);
     }
-    reader.assembly.settle(intake)?;
+    reader.assembly.charge(cx)?;
     Ok(reader.assembly.finish(vec![group]))
 }
 
@@ -87,16 +87,17 @@ impl Reader {
     /// # Errors
     ///
     /// The name is not a string, or a number is not an integer.
-    fn frame(&mut self, text: &mut Text, intake: &mut Intake) -> Result<()> {
+    fn frame(&mut self, text: &mut Lexer, cx: &mut ReadContext) -> Result<()> {
         let [name, file, line, col] = pick(text, ["name", "file", "line", "col"], self.nesting)?;
         let [name, file] = [string(name, "a name")?, string(file, "a file")?];
-        let number = |text: Option<Text>| text.map_or(Ok(0), |mut text| int(&mut text, "a number"));
+        let number =
+            |text: Option<Lexer>| text.map_or(Ok(0), |mut text| int(&mut text, "a number"));
         let [line, column] = [number(line)?, number(col)?];
-        let named = Named { name: name.as_bytes(), file: file.as_bytes(), line, column };
+        let named = FrameName { name: name.as_bytes(), file: file.as_bytes(), line, column };
         let line = self.assembly.line(&named)?;
         let location = self.assembly.location(Default::default(), &[line], "")?;
-        self.assembly.settle(intake)?;
-        intake.budget.push(&mut self.frames, location)
+        self.assembly.charge(cx)?;
+        cx.budget.push(&mut self.frames, location)
     }
 
     /// Reads a profile. Its sample type is the first one of the caller (`SourceOptions::sample_types`), or
@@ -105,7 +106,7 @@ impl Reader {
     /// # Errors
     ///
     /// The unit is not one of speedscope's, or the type is neither `sampled` nor `evented`.
-    fn profile(&mut self, text: &mut Text, intake: &mut Intake) -> Result<Profile> {
+    fn profile(&mut self, text: &mut Lexer, cx: &mut ReadContext) -> Result<Profile> {
         let keys =
             ["type", "name", "unit", "startValue", "endValue", "samples", "weights", "events"];
         let [kind, name, unit, start, end, samples, weights, events] =
@@ -120,17 +121,17 @@ impl Reader {
         };
         let &(_, own, own_unit, nanos) = measure;
         let mut profile = Profile::default();
-        let given = intake.source.sample_types.first().cloned();
+        let given = cx.source.sample_types.first().cloned();
         let scale = given.as_ref().map_or(Ok(nanos), |(_, unit)| scale(measure, unit))?;
         let own_type = given.as_ref().map_or((own, own_unit), |(name, unit)| (name, unit));
         profile.sample_types.push(self.assembly.value_type(own_type)?);
-        let mut bound = |text: Option<Text>| {
-            text.map_or(Ok(0), |mut text| number(&mut text, scale, "value", intake))
+        let mut bound = |text: Option<Lexer>| {
+            text.map_or(Ok(0), |mut text| number(&mut text, scale, "value", cx))
         };
         let [start, end] = [bound(start)?, bound(end)?];
         if start != 0 {
-            let said = || format!("dropped the start value {start}");
-            intake.note(LEFT_OUT, || "profiles.startValue".to_owned(), said);
+            let message = || format!("dropped the start value {start}");
+            cx.note(LEFT_OUT, || "profiles.startValue".to_owned(), message);
         }
         if own_unit == "nanoseconds" {
             let duration = (i128::from(end) - i128::from(start)).max(0);
@@ -139,20 +140,19 @@ impl Reader {
         if !name.is_empty() {
             profile.attributes.push(self.assembly.text_attribute(PROFILE_NAME, &name)?);
         }
-        let mut samples_of = Taken { rows: Rows::apart(), attributes: self.thread(&name)?, scale };
+        let mut samples_of =
+            ProfileSamples { rows: Rows::apart(), attributes: self.thread(&name)?, scale };
         match (kind.as_str(), samples, events) {
-            ("sampled", Some(samples), _) => {
-                self.sampled(&mut samples_of, samples, weights, intake)?
-            }
+            ("sampled", Some(samples), _) => self.sampled(&mut samples_of, samples, weights, cx)?,
             ("evented", _, Some(events)) => {
                 if own_unit == "nanoseconds" {
-                    intake.note(
+                    cx.note(
                         TIME_NO_ANCHOR,
                         || "profiles.events".to_owned(),
                         || "dropped the times: the start of the profile is unknown".to_owned(),
                     );
                 }
-                self.evented(&mut samples_of, events, end, intake)?;
+                self.evented(&mut samples_of, events, end, cx)?;
             }
             _ => {
                 return Err(Error::malformed(format!(
@@ -185,10 +185,10 @@ impl Reader {
     /// range.
     fn sampled(
         &mut self,
-        taken: &mut Taken,
-        samples: Text,
-        weights: Option<Text>,
-        intake: &mut Intake,
+        group: &mut ProfileSamples,
+        samples: Lexer,
+        weights: Option<Lexer>,
+        cx: &mut ReadContext,
     ) -> Result<()> {
         let mut samples = List::of(samples)?;
         let mut weights = weights.map(List::of).transpose()?;
@@ -201,20 +201,20 @@ impl Reader {
                 let at = frames.text.rest();
                 let frame = int(&mut frames.text, "an index")?;
                 stack.push(self.location(frame).map_err(|e| e.at(at).within_row("samples", row))?);
-                intake.check_depth(stack.len())?;
+                cx.check_depth(stack.len())?;
             }
             samples.text = frames.text;
             let value = match &mut weights {
-                None => taken.scale,
+                None => group.scale,
                 Some(weights) => {
                     if !weights.another()? {
                         let message = format!("sample {row} has no weight");
                         return Err(Error::malformed(message).within("weights"));
                     }
-                    number(&mut weights.text, taken.scale, "the weight", intake)?
+                    number(&mut weights.text, group.scale, "the weight", cx)?
                 }
             };
-            self.add(taken, &stack, value, intake)?;
+            self.add(group, &stack, value, cx)?;
         }
         if weights.map_or(Ok(false), |mut weights| weights.another())? {
             let message = format!("the profile has {} samples and more weights", samples.row);
@@ -229,10 +229,10 @@ impl Reader {
     /// limits.
     fn evented(
         &mut self,
-        taken: &mut Taken,
-        events: Text,
+        group: &mut ProfileSamples,
+        events: Lexer,
         end: i64,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
         let mut events = List::of(events)?;
         let (mut stack, mut open, mut last) = (Vec::new(), Vec::new(), None);
@@ -242,19 +242,18 @@ impl Reader {
             let row = events.row - 1;
             let event = pick(&mut events.text, ["type", "at", "frame"], self.nesting);
             let innermost = open.last().copied();
-            let step =
-                event.and_then(|event| self.event(event, taken.scale, last, innermost, intake));
+            let step = event.and_then(|event| self.event(event, group.scale, last, innermost, cx));
             let placed = |error: Error| error.within_row("events", row);
             let (is_open, at, frame) = match step.map_err(placed) {
                 Ok(step) => step,
                 Err(error) => {
-                    intake.repair(BAD_LINE, error)?;
+                    cx.repair(BAD_LINE, error)?;
                     continue;
                 }
             };
             let passed = self.passed(last, at).map_err(placed)?;
             if passed > 0 && !stack.is_empty() {
-                self.add(taken, &stack, passed, intake).map_err(placed)?;
+                self.add(group, &stack, passed, cx).map_err(placed)?;
             }
             last = Some(at);
             fresh = if passed > 0 { 0 } else { fresh };
@@ -262,24 +261,24 @@ impl Reader {
                 fresh += 1;
                 stack.push(self.location(frame).map_err(placed)?);
                 open.push(frame);
-                intake.check_depth(stack.len()).map_err(placed)?;
+                cx.check_depth(stack.len()).map_err(placed)?;
             } else {
                 (_, _) = (stack.pop(), open.pop());
                 if fresh > 0 {
-                    let said = || format!("dropped frame {frame}: it has a duration of 0");
-                    intake.note(LEFT_OUT, || "profiles.events".to_owned(), said);
+                    let message = || format!("dropped frame {frame}: it has a duration of 0");
+                    cx.note(LEFT_OUT, || "profiles.events".to_owned(), message);
                 }
                 fresh = fresh.saturating_sub(1);
             }
         }
         // Frames that were never closed end with the profile, as in a truncated recording.
         for frame in &open {
-            let said = || format!("closed frame {frame} at the end of the profile");
-            intake.note(FRAME_UNCLOSED, || "profiles.events".to_owned(), said);
+            let message = || format!("closed frame {frame} at the end of the profile");
+            cx.note(FRAME_UNCLOSED, || "profiles.events".to_owned(), message);
         }
         let passed = self.passed(last, end).unwrap_or_default();
         if passed > 0 && !stack.is_empty() {
-            self.add(taken, &stack, passed, intake)?;
+            self.add(group, &stack, passed, cx)?;
         }
         Ok(())
     }
@@ -303,16 +302,16 @@ impl Reader {
     /// The time decreases, the closed frame is not the innermost, or the type is unknown.
     fn event(
         &self,
-        [kind, at, frame]: [Option<Text>; 3],
+        [kind, at, frame]: [Option<Lexer>; 3],
         scale: i64,
         last: Option<i64>,
         open: Option<i64>,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<(bool, i64, i64)> {
         let (Some(mut at), Some(mut frame)) = (at, frame) else {
             return Err(Error::malformed("an event needs the keys \"type\", \"frame\" and \"at\""));
         };
-        let at = number(&mut at, scale, "the time", intake)?;
+        let at = number(&mut at, scale, "the time", cx)?;
         let frame = int(&mut frame, "an index")?;
         if last.is_some_and(|last| at < last) {
             return Err(Error::malformed(format!(
@@ -345,21 +344,21 @@ impl Reader {
     /// Adds a sample of a stack, root first, which it reverses for the model.
     fn add(
         &mut self,
-        taken: &mut Taken,
+        group: &mut ProfileSamples,
         stack: &[LocationId],
         value: i64,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
         let leaf_first: Vec<LocationId> = stack.iter().rev().copied().collect();
         let stack = self.assembly.stack(&leaf_first)?;
-        self.assembly.settle(intake)?;
-        let identity = Identity { stack, attributes: &taken.attributes, link: LinkId::NONE };
-        self.assembly.sample(&mut taken.rows, identity, (&[value], &[]), intake)
+        self.assembly.charge(cx)?;
+        let identity = Identity { stack, attributes: &group.attributes, link: LinkId::NONE };
+        self.assembly.sample(&mut group.rows, identity, (&[value], &[]), cx)
     }
 }
 
 /// The samples of a profile, and their common data.
-struct Taken {
+struct ProfileSamples {
     /// Separate samples in the order of the file.
     rows: Rows,
     /// The sorted attributes of the thread in the name of the profile.
@@ -371,11 +370,11 @@ struct Taken {
 /// Reads a number and multiplies it by `scale`. Notes if the result was rounded.
 ///
 /// For example, seconds with ten decimals are not whole nanoseconds.
-fn number(text: &mut Text, scale: i64, what: &str, intake: &mut Intake) -> Result<i64> {
+fn number(text: &mut Lexer, scale: i64, what: &str, cx: &mut ReadContext) -> Result<i64> {
     let (number, is_rounded) = scaled(text, scale, what)?;
     if is_rounded {
-        let said = || format!("{what} was rounded to {number}");
-        intake.note(VALUE_ROUNDED, || "profiles".to_owned(), said);
+        let message = || format!("{what} was rounded to {number}");
+        cx.note(VALUE_ROUNDED, || "profiles".to_owned(), message);
     }
     Ok(number)
 }

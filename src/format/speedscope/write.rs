@@ -1,7 +1,7 @@
 //! Writes speedscope's files: one for all profiles.
 //!
 //! ```text
-//! profile × sample type × thread, if requested  ─►  a lane  ─►  one "sampled" profile of the file
+//! profile × sample type × thread, if requested  ─►  samples  ─►  one "sampled" profile of the file
 //! ```
 //!
 //! All profiles share one list of frames, in order of first use, so `shared` is written last. The indices of
@@ -10,12 +10,12 @@
 use std::io::Write as _;
 
 use crate::error::Result;
-use crate::format::assembly::Met;
+use crate::format::assembly::Numbering;
 use crate::format::json::object::write_string;
 use crate::format::losses::{self, Losses};
 use crate::format::options::WriteOptions;
 use crate::format::speedscope::{PROFILE_NAME, UNITS, Unit, thread_in};
-use crate::format::view::{self, Says};
+use crate::format::tool_losses::{self, SupportedData};
 use crate::limits::within;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{FunctionId, StackId};
@@ -33,7 +33,7 @@ pub(crate) fn write(
     losses: &mut Losses,
     out: Vec<u8>,
 ) -> Result<Vec<Vec<u8>>> {
-    let says = Says {
+    let supported = SupportedData {
         types: true,
         duration: true,
         lines: true,
@@ -47,26 +47,26 @@ pub(crate) fn write(
         of_sample: options
             .by_thread
             .then_some(|attributes| [thread_of(attributes).map(|(key, _)| key), None]),
-        ..Says::default()
+        ..SupportedData::default()
     };
-    view::unsaid(profiles, says, losses);
+    tool_losses::count_unsupported(profiles, supported, losses);
     let dictionary = &profiles.dictionary;
     let stacks = vec![None; dictionary.stacks.len()];
-    let frames = Frames { dictionary, met: Met::default(), json: Vec::new(), stacks };
+    let frames = Frames { dictionary, numbering: Numbering::default(), json: Vec::new(), stacks };
     let mut writer = Writer { options, losses, out, frames };
     writer.out.extend_from_slice(b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"otlp-profiles\",\"profiles\":[");
     let mut first = true;
     for profile in profiles.iter() {
         // If the profile has a time, the loss of that already counts the duration.
-        let mut is_said = profile.duration_nanos == 0 || profile.time_unix_nano != 0;
+        let mut has_duration = profile.duration_nanos == 0 || profile.time_unix_nano != 0;
         for column in 0..profile.sample_types.len().max(1) {
-            for lane in lanes(profile, column, dictionary, options.by_thread) {
+            for samples in threads(profile, column, dictionary, options.by_thread) {
                 writer.out.extend_from_slice(if first { b"" } else { b"," });
                 first = false;
-                is_said |= writer.lane(profile, column, &lane)?;
+                has_duration |= writer.thread_profile(profile, column, &samples)?;
             }
         }
-        if !is_said {
+        if !has_duration {
             writer.losses.add(losses::TIME_DROPPED, || "duration_nanos".to_owned());
         }
     }
@@ -79,8 +79,8 @@ pub(crate) fn write(
 }
 
 /// A profile of the file: a thread, and its stacks with weights.
-struct Lane {
-    /// The thread, or empty if lanes are not by thread or the thread is unknown.
+struct ThreadSamples {
+    /// The thread, or empty if profiles are not by thread or the thread is unknown.
     thread: String,
     /// Stacks and weights in the order of the file.
     weights: Vec<(StackId, i64)>,
@@ -93,43 +93,48 @@ type Timed = (u64, StackId, i64);
 
 /// Returns the samples of a column, by thread if requested, sorted by time.
 ///
-/// A profile without samples has one empty lane, so that its type is written.
+/// A profile without samples has one empty entry, so that its type is written.
 ///
 /// Passes over all samples for each column. A sample with several timestamps becomes as many entries.
-fn lanes(profile: &Profile, column: usize, dictionary: &Dictionary, by_thread: bool) -> Vec<Lane> {
-    let mut met = Met::default();
-    let mut lanes: Vec<(String, Vec<Timed>)> = Vec::new();
+fn threads(
+    profile: &Profile,
+    column: usize,
+    dictionary: &Dictionary,
+    by_thread: bool,
+) -> Vec<ThreadSamples> {
+    let mut numbering = Numbering::default();
+    let mut threads: Vec<(String, Vec<Timed>)> = Vec::new();
     for sample in profile.samples.iter() {
         let thread = if by_thread { thread(&sample, dictionary) } else { String::new() };
-        let (lane, is_new) = met.number(thread.clone());
+        let (at, is_new) = numbering.number(thread.clone());
         if is_new {
-            lanes.push((thread, Vec::new()));
+            threads.push((thread, Vec::new()));
         }
         if sample.timestamps_unix_nano.is_empty() {
             let total = profile.total(sample, column);
-            lanes[lane].1.push((0, sample.stack, total));
+            threads[at].1.push((0, sample.stack, total));
         } else {
             let observed = profile.observations(sample, column);
-            lanes[lane]
+            threads[at]
                 .1
                 .extend(observed.map(|(time, value)| (time.unwrap_or(0), sample.stack, value)));
         }
     }
-    if lanes.is_empty() {
-        lanes.push(Default::default());
+    if threads.is_empty() {
+        threads.push(Default::default());
     }
-    let lane = |(thread, mut weights): (String, Vec<Timed>)| {
+    let of_thread = |(thread, mut weights): (String, Vec<Timed>)| {
         let all = weights.len();
         weights.retain(|(.., value)| *value >= 0);
         let negative = (all - weights.len()) as u64;
         weights.sort_by_key(|(time, ..)| *time);
         let weights = weights.into_iter().map(|(_, stack, value)| (stack, value)).collect();
-        Lane { thread, weights, negative }
+        ThreadSamples { thread, weights, negative }
     };
-    lanes.into_iter().map(lane).collect()
+    threads.into_iter().map(of_thread).collect()
 }
 
-/// Returns the name of a sample's lane, or an empty string if its thread is unknown.
+/// Returns the name of the thread of a sample, or an empty string if its thread is unknown.
 fn thread(sample: &SampleRef, dictionary: &Dictionary) -> String {
     let attributes = dictionary.resolve(sample.attributes);
     thread_of(&attributes).map(|(_, thread)| thread.value.to_string()).unwrap_or_default()
@@ -145,7 +150,7 @@ fn thread_of<'a>(attributes: &Attributes<'a>) -> Option<(&'static str, Attribute
 struct Writer<'a, 'l> {
     /// The options with the output limit.
     options: &'a WriteOptions,
-    /// Losses that are counted while writing; [`view::unsaid`] counted others before.
+    /// Losses that are counted while writing; [`tool_losses::count_unsupported`] counted others before.
     losses: &'l mut Losses,
     /// The output so far: the profiles.
     out: Vec<u8>,
@@ -158,18 +163,23 @@ impl Writer<'_, '_> {
     ///
     /// `endValue` is the sum of the weights, which determines the axis in speedscope. Returns whether that
     /// equals the duration of the profile.
-    fn lane(&mut self, profile: &Profile, column: usize, lane: &Lane) -> Result<bool> {
-        let (name, &(unit, _, own_unit, scale)) = self.said(profile, column, lane);
-        self.losses.add_many(losses::VALUE_NEGATIVE_DROPPED, lane.negative, || name.clone());
+    fn thread_profile(
+        &mut self,
+        profile: &Profile,
+        column: usize,
+        samples: &ThreadSamples,
+    ) -> Result<bool> {
+        let (name, &(unit, _, own_unit, scale)) = self.name_and_unit(profile, column, samples);
+        self.losses.add_many(losses::VALUE_NEGATIVE_DROPPED, samples.negative, || name.clone());
         self.out.extend_from_slice(b"{\"type\":\"sampled\",\"name\":");
         write_string(&mut self.out, &name);
-        let sum: i128 = lane.weights.iter().map(|(_, value)| i128::from(*value)).sum();
+        let sum: i128 = samples.weights.iter().map(|(_, value)| i128::from(*value)).sum();
         let end = sum.min(i128::from(i64::MAX));
         _ = write!(
             self.out,
             ",\"unit\":\"{unit}\",\"startValue\":0,\"endValue\":{end},\"samples\":["
         );
-        for (row, (stack, _)) in lane.weights.iter().enumerate() {
+        for (row, (stack, _)) in samples.weights.iter().enumerate() {
             self.out.extend_from_slice(if row == 0 { b"[" } else { b",[" });
             let list = self.frames.stack(*stack);
             self.out.extend_from_slice(list);
@@ -178,7 +188,7 @@ impl Writer<'_, '_> {
             within("max_output_bytes", self.options.max_output_bytes, bytes)?;
         }
         self.out.extend_from_slice(b"],\"weights\":[");
-        for (row, (_, value)) in lane.weights.iter().enumerate() {
+        for (row, (_, value)) in samples.weights.iter().enumerate() {
             let comma = if row == 0 { "" } else { "," };
             _ = write!(self.out, "{comma}{value}");
         }
@@ -190,7 +200,12 @@ impl Writer<'_, '_> {
     /// Returns the name of a profile, and its unit in speedscope.
     ///
     /// A unit that speedscope lacks is a loss and becomes `none`.
-    fn said(&mut self, profile: &Profile, column: usize, lane: &Lane) -> (String, &'static Unit) {
+    fn name_and_unit(
+        &mut self,
+        profile: &Profile,
+        column: usize,
+        samples: &ThreadSamples,
+    ) -> (String, &'static Unit) {
         let dictionary = self.frames.dictionary;
         let kind = profile.sample_types.get(column).copied().unwrap_or_default();
         let [mut name, unit] = [kind.name, kind.unit].map(|text| dictionary.text(text).to_owned());
@@ -212,8 +227,8 @@ impl Writer<'_, '_> {
             self.losses.add_many(losses::SAMPLE_TYPE_DROPPED, lost, || name.clone());
             name = own.to_owned();
         }
-        if !lane.thread.is_empty() {
-            name = format!("{name}, thread {}", lane.thread);
+        if !samples.thread.is_empty() {
+            name = format!("{name}, thread {}", samples.thread);
         }
         (name, known)
     }
@@ -224,7 +239,7 @@ struct Frames<'a> {
     /// The dictionary of the profiles.
     dictionary: &'a Dictionary,
     /// Numbers of frames by function, line and column, and by address if there is no function.
-    met: Met<(FunctionId, i64, i64, u64)>,
+    numbering: Numbering<(FunctionId, i64, i64, u64)>,
     /// The frames as JSON, separated by commas.
     json: Vec<u8>,
     /// The frames of each stack as a list of numbers, root first.
@@ -253,7 +268,8 @@ impl Frames<'_> {
         let function = frame.function_id();
         // Without a function, the frame is its address.
         let address = if function == FunctionId::NONE { frame.address() } else { 0 };
-        let (number, is_new) = self.met.number((function, frame.line(), frame.column(), address));
+        let (number, is_new) =
+            self.numbering.number((function, frame.line(), frame.column(), address));
         if !is_new {
             return number;
         }

@@ -5,12 +5,12 @@ use crate::model::dictionary::Dictionary;
 use crate::model::edit::walk::profiles_of;
 use crate::model::entries::Entry;
 use crate::model::id::{Id, StringId};
+use crate::model::lazy_box::LazyBox;
 use crate::model::order::{ranks, sample_type_order, set_sample_type_order};
 use crate::model::profile::{Profile, ValueType};
 use crate::model::profiles::{Profiles, ScopeProfiles};
 use crate::model::ragged::Ragged;
 use crate::model::samples::{SampleRef, Samples};
-use crate::model::thin::Thin;
 use crate::semconv::PPROF_SCOPE_DEFAULT_SAMPLE_TYPE;
 
 impl Profiles {
@@ -41,7 +41,7 @@ impl Profiles {
     pub fn retain_profiles(&mut self, keep: impl FnMut(Entry<'_>) -> bool) {
         let kept: Vec<bool> = self.entries().map(keep).collect();
         let mut marks = &kept[..];
-        self.thin_out(|scope, dictionary| {
+        self.prune(|scope, dictionary| {
             let (own, rest) = marks.split_at(scope.profiles.len().min(marks.len()));
             marks = rest;
             scope.keep_profiles(own, dictionary);
@@ -69,7 +69,7 @@ impl Profiles {
             return;
         }
         let mut marks = kept.iter().copied();
-        self.thin_out(|scope, dictionary| {
+        self.prune(|scope, dictionary| {
             let mut kept = Vec::with_capacity(scope.profiles.len());
             for profile in &mut scope.profiles {
                 let marks: Vec<bool> = marks.by_ref().take(profile.sample_types.len()).collect();
@@ -103,7 +103,7 @@ impl Profiles {
         let mut marks = &kept[..];
         for profile in profiles_of(&mut self.resources) {
             let (own, rest) = marks.split_at(profile.samples.len().min(marks.len()));
-            profile.samples.keep(own);
+            profile.samples.retain(own);
             marks = rest;
         }
     }
@@ -120,21 +120,21 @@ impl Profiles {
     /// ```
     pub fn drop_original_payloads(&mut self) {
         for profile in profiles_of(&mut self.resources) {
-            profile.original_payload = Thin::default();
+            profile.original_payload = LazyBox::default();
             profile.original_payload_format = StringId::NONE;
         }
     }
 
-    /// Runs `take_out` on each scope. Then removes scopes and resources that have become empty (but not those that
+    /// Runs `remove` on each scope. Then removes scopes and resources that have become empty (but not those that
     /// were empty before), and default sample types that no longer exist.
-    fn thin_out(&mut self, mut take_out: impl FnMut(&mut ScopeProfiles, &Dictionary)) {
+    fn prune(&mut self, mut remove: impl FnMut(&mut ScopeProfiles, &Dictionary)) {
         let Self { dictionary, resources } = self;
         resources.retain_mut(|resource| {
             let held = !resource.scopes.is_empty();
             resource.scopes.retain_mut(|scope| {
                 let held = !scope.profiles.is_empty();
                 let had_default = scope.has_default_sample_type(dictionary);
-                take_out(scope, dictionary);
+                remove(scope, dictionary);
                 if had_default && !scope.has_default_sample_type(dictionary) {
                     let pairs = &mut scope.scope.attributes;
                     pairs.retain(|pair| {
@@ -196,7 +196,7 @@ impl Profile {
 
 impl Samples {
     /// Keeps the marked samples.
-    fn keep(&mut self, kept: &[bool]) {
+    pub(crate) fn retain(&mut self, kept: &[bool]) {
         if kept.iter().all(|&kept| kept) {
             return;
         }

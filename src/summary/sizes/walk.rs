@@ -27,7 +27,7 @@ pub(super) struct Counted {
 
 /// The stack of the current sample, or of the current row of the stack table.
 #[derive(Default)]
-struct Gathered {
+struct CurrentStack {
     depth: u64,
     bytes: u64,
     /// The range of its locations in the payload. Empty before the first.
@@ -44,7 +44,7 @@ struct Walk<'a, 't> {
     /// Maximum nesting of skipped fields.
     levels: u64,
     counted: Counted,
-    stack: Gathered,
+    stack: CurrentStack,
     /// The number of profiles walked so far.
     profiles: usize,
     /// The number of locations in the current profile's list that stacks are slices of (up to 1.7). They are
@@ -60,7 +60,7 @@ struct Walk<'a, 't> {
 pub(super) fn counted(payload: &[u8], tree: &Tree, levels: u64) -> Result<Counted> {
     let counts = vec![Count::default(); tree.nodes.len()];
     let counted = Counted { counts, largest: Largest::default() };
-    let stack = Gathered::default();
+    let stack = CurrentStack::default();
     let mut walk = Walk { payload, tree, levels, counted, stack, profiles: 0, shared: 0 };
     walk.message(ROOT, Reader::new(payload))?;
     Ok(walk.counted)
@@ -106,9 +106,9 @@ impl<'a> Walk<'a, '_> {
         let of = self.tree.nodes.get(node);
         if let Some(stack) = of.and_then(|of| of.stack) {
             let end = body.at() + body.left();
-            self.stack = Gathered::default();
+            self.stack = CurrentStack::default();
             self.message(node, body)?;
-            self.gathered(stack, (end - at) as u64);
+            self.keep_deepest(stack, (end - at) as u64);
             return Ok(());
         }
         match self.tree.slices {
@@ -165,8 +165,9 @@ impl<'a> Walk<'a, '_> {
     }
 
     /// Keeps the stack of a message of `whole` bytes, if it is among the deepest.
-    fn gathered(&mut self, of: StackOf, whole: u64) {
-        let Gathered { depth, bytes, locations, start, length } = std::mem::take(&mut self.stack);
+    fn keep_deepest(&mut self, of: StackOf, whole: u64) {
+        let CurrentStack { depth, bytes, locations, start, length } =
+            std::mem::take(&mut self.stack);
         let stack = if length > 0 {
             // A slice past the end of the list is not a stack.
             let end = start.checked_add(length).filter(|end| *end <= self.shared);

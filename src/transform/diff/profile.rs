@@ -9,9 +9,9 @@ use crate::format::losses::{Losses, VALUE_ZERO_DROPPED};
 use crate::limits::{Limits, setters};
 use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::{AttributeId, StringId};
+use crate::model::lazy_box::LazyBox;
 use crate::model::profile::{Profile, ProfileId, ProfileParts, ValueType};
 use crate::model::ragged::Ragged;
-use crate::model::thin::Thin;
 use crate::model::value::Value;
 use crate::model::{Profiles, ResourceProfiles};
 use crate::transform::diff::apportion::apportion;
@@ -173,7 +173,7 @@ fn copy_header(from: &Profile, to: &mut Profile) {
     to.default_sample_type = from.default_sample_type;
     to.profile_id = ProfileId::NONE;
     to.original_payload_format = StringId::NONE;
-    to.original_payload = Thin::NONE;
+    to.original_payload = LazyBox::NONE;
     for (to, from) in to.sample_types.iter_mut().zip(&from.sample_types) {
         to.temporality = from.temporality;
     }

@@ -6,8 +6,8 @@ use hashbrown::{HashMap, HashSet};
 use crate::builder::merge::Remap;
 use crate::model::event_form::EventForm;
 use crate::model::id::{Id, StringId};
+use crate::model::lazy_box::LazyBox;
 use crate::model::profile::{Profile, ProfileId};
-use crate::model::thin::Thin;
 use crate::model::value::Value;
 use crate::transform::merge::rows::Snapshot;
 
@@ -142,7 +142,7 @@ pub(super) struct Header {
     pub(super) id: ProfileId,
     /// The number of profiles with an original payload, and the first.
     pub(super) originals: u64,
-    pub(super) original: (StringId, Thin<Vec<u8>>),
+    pub(super) original: (StringId, LazyBox<Vec<u8>>),
     pub(super) dropped_attributes: u32,
     pub(super) default: Agreed<StringId>,
     /// Comments in the order of their first appearance.
@@ -156,7 +156,7 @@ pub(super) struct Header {
     pub(super) snapshots: Vec<Snapshot>,
     pub(super) tracks: HashMap<u32, Track, RandomState>,
     pub(super) in_order: bool,
-    pub(super) event_form: Thin<EventForm>,
+    pub(super) event_form: LazyBox<EventForm>,
     /// The event clocks differ.
     pub(super) clocks: bool,
 }
@@ -196,14 +196,14 @@ impl Header {
         self.ids += count;
     }
 
-    fn put_original(&mut self, count: u64, original: (StringId, Thin<Vec<u8>>)) {
+    fn put_original(&mut self, count: u64, original: (StringId, LazyBox<Vec<u8>>)) {
         if self.originals == 0 {
             self.original = original;
         }
         self.originals += count;
     }
 
-    fn put_form(&mut self, inputs: u64, in_order: bool, form: &Thin<EventForm>) {
+    fn put_form(&mut self, inputs: u64, in_order: bool, form: &LazyBox<EventForm>) {
         if self.inputs == 0 {
             (self.in_order, self.event_form) = (in_order, form.clone());
         } else {

@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
+use crate::builder::budget::Full;
 use crate::builder::interner::Interner;
 use crate::builder::merge::{Remap, absorb_relocated};
-use crate::builder::room::Full;
 use crate::builder::samples::Identity;
 use crate::error::Result;
 use crate::format::columns::{Joined, default_of, scope_default};
 use crate::format::fingerprint::Fingerprints;
-use crate::format::known::KnownAttributes;
 use crate::format::losses::{self, Losses};
+use crate::format::semantic_attributes::AttributeRoles;
 use crate::format::temporality;
 use crate::model::id::{AttributeId, Id, MappingId};
 use crate::model::order::{columns, sample_type_order};
@@ -207,8 +207,8 @@ impl Merger {
             return Vec::new();
         }
         let dictionary = &profiles.dictionary;
-        let known = KnownAttributes::of(dictionary);
-        let mut fingerprints = Fingerprints::of(dictionary, &known, count);
+        let roles = AttributeRoles::of(dictionary);
+        let mut fingerprints = Fingerprints::of(dictionary, &roles, count);
         let content = profiles.entries().map(|entry| {
             let profile = Some(entry.profile()).filter(has_id)?;
             let scope = scope_default(entry.scope_profiles(), dictionary);

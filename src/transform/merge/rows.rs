@@ -5,8 +5,8 @@
 //! points   stack, attributes, link │ (sample, time) in the order of inputs; of a series also a value each
 //! ```
 
+use crate::builder::budget::{Full, column};
 use crate::builder::interner::Interner;
-use crate::builder::room::{Full, column};
 use crate::builder::samples::{Identity, identity_hash};
 use crate::builder::seed::Seed;
 use crate::model::id::StringId;
@@ -134,7 +134,7 @@ impl Rows {
         }
         column(self.samples.attributes.items.len(), identity.attributes.len())?;
         let bytes = 16 + size_of_val(identity.attributes) + columns * size_of::<i128>();
-        interner.room.sample(*total, bytes)?;
+        interner.budget.sample(*total, bytes)?;
         *total += 1;
         let row = self.samples.push(identity.stack, identity.attributes, identity.link);
         if stacktrace_id != StringId::NONE {
@@ -195,7 +195,7 @@ impl Rows {
         values: &[i64],
     ) -> Result<(), Full> {
         column(self.points.len(), times.len())?;
-        interner.room.bytes(times.len() * size_of::<(u32, u64)>() + size_of_val(values))?;
+        interner.budget.bytes(times.len() * size_of::<(u32, u64)>() + size_of_val(values))?;
         self.points.extend(times.iter().map(|time| (row as u32, *time)));
         self.point_values.extend_from_slice(values);
         Ok(())

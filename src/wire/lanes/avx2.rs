@@ -23,9 +23,9 @@ pub(super) fn instructions() -> Option<Instructions> {
 }
 
 /// Shuffle masks by the continuation bits of eight bytes. Byte `i + 1` begins a varint unless bit `i` is set. For
-/// each beginning, the mask holds the positions of the four bytes from there on; unused lanes hold [`NOWHERE`].
+/// each beginning, the mask holds the positions of the four bytes from there on; unused lanes hold [`ZERO_BYTE`].
 static PLACES: [[u8; 32]; 256] = {
-    let mut places = [[NOWHERE; 32]; 256];
+    let mut places = [[ZERO_BYTE; 32]; 256];
     let mut goes_on = 0;
     while goes_on < 256 {
         let (mut at, mut slot) = (0, 0);
@@ -46,7 +46,7 @@ static PLACES: [[u8; 32]; 256] = {
 };
 
 /// The shuffle position that yields 0.
-const NOWHERE: u8 = 0x80;
+const ZERO_BYTE: u8 = 0x80;
 
 // Handles eight bytes per iteration. The four bytes from each beginning are moved to a lane, where the bytes after
 // the end of the varint are cleared and the seven bits of each byte are joined.

@@ -3,7 +3,7 @@
 //! Protobuf readers accept an unpacked number as a list of one element, which `Layout::Compact` writes to save a
 //! byte. An explicit 0 is needed for fields with presence (`optional`), and if 0 refers to the first row.
 
-use crate::wire::codes::Code;
+use crate::wire::codes::EncodedIndex;
 use crate::wire::record::Fields;
 use crate::wire::write::long_varint;
 use crate::wire::{VARINT, tag};
@@ -34,7 +34,7 @@ impl Fields<'_> {
 
     /// Writes a list of one index without packing, even if the index is 0.
     #[inline(always)]
-    pub(crate) fn lone_code(&mut self, number: u32, code: Code) {
+    pub(crate) fn lone_code(&mut self, number: u32, code: EncodedIndex) {
         if number != 0 {
             self.lone(number);
             self.put(code.0, code.length());

@@ -1,6 +1,6 @@
 //! Reader of messages that all signals share: values, resources, scopes.
 //!
-//! Inline strings are interned at once ([`Texts::intern`]). References to strings are resolved at once as
+//! Inline strings are interned at once ([`StringInterner::intern`]). References to strings are resolved at once as
 //! well, because the first pass has collected the string table.
 //!
 //! The messages are those of `common.proto` and `resource.proto`. Their field numbers never changed. 1.6 and
@@ -8,10 +8,10 @@
 
 use crate::error::{Error, Result};
 use crate::format::fields::fields;
-use crate::format::intake::Intake;
 use crate::format::losses::{self, LossCode};
 use crate::format::oneof::Oneof;
-use crate::format::texts::Texts;
+use crate::format::read_context::ReadContext;
+use crate::format::string_interner::StringInterner;
 use crate::limits::within;
 use crate::model::dictionary::Attribute;
 use crate::model::id::StringId;
@@ -30,7 +30,7 @@ pub(crate) fn fixed_id<const N: usize>(
     id: &[u8],
     out: &mut [u8; N],
     code: LossCode,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     match <&[u8; N]>::try_from(id) {
         Ok(id) => *out = *id,
@@ -40,7 +40,7 @@ pub(crate) fn fixed_id<const N: usize>(
                 "the id has {} bytes, expected {N} bytes or an empty id",
                 id.len()
             ));
-            intake.repair(code, error.at(id))?;
+            cx.repair(code, error.at(id))?;
             *out = [0; N];
         }
     }
@@ -52,7 +52,11 @@ pub(crate) fn fixed_id<const N: usize>(
 /// # Errors
 ///
 /// An index past the table, unless the policy is to repair. Then the string is unset.
-pub(crate) fn table_text(index: u32, texts: &Texts, intake: &mut Intake) -> Result<StringId> {
+pub(crate) fn table_text(
+    index: u32,
+    texts: &StringInterner,
+    cx: &mut ReadContext,
+) -> Result<StringId> {
     let rows = texts.table_rows - texts.own;
     if index == 0 {
         return Ok(StringId::NONE);
@@ -60,14 +64,18 @@ pub(crate) fn table_text(index: u32, texts: &Texts, intake: &mut Intake) -> Resu
         return Ok(StringId(index + texts.own));
     }
     let message = format!("{} is out of range: the table has {rows} strings", show(index));
-    intake.repair(losses::INDEX_OUT_OF_RANGE, Error::malformed(message))?;
+    cx.repair(losses::INDEX_OUT_OF_RANGE, Error::malformed(message))?;
     Ok(StringId::NONE)
 }
 
 /// Resolves an index like [`table_text`], for a field that requires a string: 0 is string 0, even if that is
 /// not empty.
-pub(crate) fn table_name(index: u32, texts: &Texts, intake: &mut Intake) -> Result<StringId> {
-    if index == 0 { Ok(StringId(texts.own)) } else { table_text(index, texts, intake) }
+pub(crate) fn table_name(
+    index: u32,
+    texts: &StringInterner,
+    cx: &mut ReadContext,
+) -> Result<StringId> {
+    if index == 0 { Ok(StringId(texts.own)) } else { table_text(index, texts, cx) }
 }
 
 /// Reads a field that is the index of a string.
@@ -76,20 +84,20 @@ pub(crate) fn table_name(index: u32, texts: &Texts, intake: &mut Intake) -> Resu
 fn text_at(
     reader: &mut Reader,
     field: &'static str,
-    texts: &Texts,
-    intake: &mut Intake,
+    texts: &StringInterner,
+    cx: &mut ReadContext,
 ) -> Result<StringId> {
-    table_text(reader.index()?, texts, intake).map_err(|e| e.within(field))
+    table_text(reader.index()?, texts, cx).map_err(|e| e.within(field))
 }
 
 /// Resolves the index of a field that requires a string.
 fn name_at(
     index: u32,
     field: &'static str,
-    texts: &Texts,
-    intake: &mut Intake,
+    texts: &StringInterner,
+    cx: &mut ReadContext,
 ) -> Result<StringId> {
-    table_name(index, texts, intake).map_err(|e| e.within(field))
+    table_name(index, texts, cx).map_err(|e| e.within(field))
 }
 
 /// Formats an index for a message.
@@ -98,8 +106,8 @@ fn name_at(
 /// table; this function translates them back.
 pub(crate) fn show(index: u32) -> String {
     match index {
-        crate::wire::varint::BELOW => "negative index".to_owned(),
-        crate::wire::varint::BEYOND => "index of more than 32 bits".to_owned(),
+        crate::wire::varint::NEGATIVE_INDEX => "negative index".to_owned(),
+        crate::wire::varint::OVERSIZED_INDEX => "index of more than 32 bits".to_owned(),
         index => format!("index {index}"),
     }
 }
@@ -112,23 +120,23 @@ pub(crate) fn show(index: u32) -> String {
 /// An index past the string table, values nested too deep, the budget.
 pub(crate) fn key_value_and_unit<G: Generation>(
     body: &[u8],
-    texts: &mut Texts,
-    intake: &mut Intake,
+    texts: &mut StringInterner,
+    cx: &mut ReadContext,
 ) -> Result<Attribute> {
     let mut reader = Reader::new(body);
     let (mut attribute, mut value, mut key) = (Attribute::default(), Oneof::default(), 0);
-    fields!(reader, KEY_VALUE_AND_UNIT in G::VERSION, intake; {
+    fields!(reader, KEY_VALUE_AND_UNIT in G::VERSION, cx; {
         "key_strindex" => key = reader.index()?,
         "value" => {
-            any_value::<G>(reader.bytes()?, &mut value, texts, intake, 0)
+            any_value::<G>(reader.bytes()?, &mut value, texts, cx, 0)
                 .map_err(|e| e.within("value"))?;
         },
-        "unit_strindex" => attribute.unit = text_at(&mut reader, "unit_strindex", texts, intake)?,
+        "unit_strindex" => attribute.unit = text_at(&mut reader, "unit_strindex", texts, cx)?,
     });
     attribute.value = value.value();
     // An empty row is row 0 even if string 0 is missing or not empty.
     if key != 0 || attribute != Attribute::default() {
-        attribute.key = name_at(key, "key_strindex", texts, intake)?;
+        attribute.key = name_at(key, "key_strindex", texts, cx)?;
     }
     Ok(attribute)
 }
@@ -143,23 +151,23 @@ pub(crate) fn key_value_and_unit<G: Generation>(
 /// An index past the string table, values nested too deep, the budget.
 pub(crate) fn key_value<G: Generation>(
     body: &[u8],
-    texts: &mut Texts,
-    intake: &mut Intake,
+    texts: &mut StringInterner,
+    cx: &mut ReadContext,
     depth: u64,
 ) -> Result<KeyValue> {
     let mut reader = Reader::new(body);
     let (mut pair, mut value) = (KeyValue::default(), Oneof::default());
     let mut reference = 0;
-    fields!(reader, KEY_VALUE in G::VERSION, intake; {
-        "key" => pair.key = texts.intern(reader.bytes()?, intake)?,
+    fields!(reader, KEY_VALUE in G::VERSION, cx; {
+        "key" => pair.key = texts.intern(reader.bytes()?, cx)?,
         "value" => {
-            any_value::<G>(reader.bytes()?, &mut value, texts, intake, depth)
+            any_value::<G>(reader.bytes()?, &mut value, texts, cx, depth)
                 .map_err(|e| e.within("value"))?;
         },
         "key_strindex" => reference = reader.index()?,
     });
     if G::CAPABILITIES.string_references {
-        let key = name_at(reference, "key_strindex", texts, intake)?;
+        let key = name_at(reference, "key_strindex", texts, cx)?;
         pair.key = pair.key.some().unwrap_or(key);
     }
     pair.value = value.value();
@@ -178,32 +186,32 @@ pub(crate) fn key_value<G: Generation>(
 fn any_value<G: Generation>(
     body: &[u8],
     value: &mut Oneof,
-    texts: &mut Texts,
-    intake: &mut Intake,
+    texts: &mut StringInterner,
+    cx: &mut ReadContext,
     depth: u64,
 ) -> Result<()> {
     // The four outer messages: payload, resource, attribute list, attribute.
-    within("max_nesting", intake.limits().max_nesting, 4 + depth)?;
+    within("max_nesting", cx.limits().max_nesting, 4 + depth)?;
     let mut reader = Reader::new(body);
-    fields!(reader, ANY_VALUE in G::VERSION, intake; {
-        "string_value" => value.set(Value::String(texts.intern(reader.bytes()?, intake)?)),
+    fields!(reader, ANY_VALUE in G::VERSION, cx; {
+        "string_value" => value.set(Value::String(texts.intern(reader.bytes()?, cx)?)),
         "bool_value" => value.set(Value::Bool(reader.varint()? != 0)),
         "int_value" => value.set(Value::Int(reader.varint()? as i64)),
         "double_value" => value.set(Value::Double(f64::from_bits(reader.fixed64()?))),
         "array_value" => {
-            array::<G>(reader.bytes()?, value.array(), texts, intake, depth + 2)?;
+            array::<G>(reader.bytes()?, value.array(), texts, cx, depth + 2)?;
         },
         "kvlist_value" => {
-            key_values::<G>(reader.bytes()?, value.pairs(), texts, intake, depth + 3)?;
+            key_values::<G>(reader.bytes()?, value.pairs(), texts, cx, depth + 3)?;
         },
         "bytes_value" => {
             let bytes = reader.bytes()?;
-            intake.budget.take::<u8>(bytes.len())?;
+            cx.budget.charge::<u8>(bytes.len())?;
             value.set(Value::Bytes(bytes.into()));
         },
         "string_value_strindex" => {
             let text = reader.index()?;
-            value.set(match name_at(text, "string_value_strindex", texts, intake)? {
+            value.set(match name_at(text, "string_value_strindex", texts, cx)? {
                 StringId::NONE => Value::Empty,
                 text => Value::String(text),
             });
@@ -216,18 +224,18 @@ fn any_value<G: Generation>(
 fn array<G: Generation>(
     body: &[u8],
     values: &mut Vec<Value>,
-    texts: &mut Texts,
-    intake: &mut Intake,
+    texts: &mut StringInterner,
+    cx: &mut ReadContext,
     depth: u64,
 ) -> Result<()> {
     let mut reader = Reader::new(body);
-    fields!(reader, ARRAY_VALUE in G::VERSION, intake; {
+    fields!(reader, ARRAY_VALUE in G::VERSION, cx; {
         "values" => {
             let row = values.len();
             let mut value = Oneof::default();
-            any_value::<G>(reader.bytes()?, &mut value, texts, intake, depth)
+            any_value::<G>(reader.bytes()?, &mut value, texts, cx, depth)
                 .map_err(|e| e.within_row("values", row).within("array_value"))?;
-            intake.budget.push(values, value.value())?;
+            cx.budget.push(values, value.value())?;
         },
     });
     Ok(())
@@ -239,17 +247,17 @@ fn array<G: Generation>(
 fn key_values<G: Generation>(
     body: &[u8],
     pairs: &mut Vec<KeyValue>,
-    texts: &mut Texts,
-    intake: &mut Intake,
+    texts: &mut StringInterner,
+    cx: &mut ReadContext,
     depth: u64,
 ) -> Result<()> {
     let mut reader = Reader::new(body);
-    fields!(reader, KEY_VALUE_LIST in G::VERSION, intake; {
+    fields!(reader, KEY_VALUE_LIST in G::VERSION, cx; {
         "values" => {
             let row = pairs.len();
-            let pair = key_value::<G>(reader.bytes()?, texts, intake, depth)
+            let pair = key_value::<G>(reader.bytes()?, texts, cx, depth)
                 .map_err(|e| e.within_row("values", row).within("kvlist_value"))?;
-            intake.budget.push(pairs, pair)?;
+            cx.budget.push(pairs, pair)?;
         },
     });
     Ok(())
@@ -265,14 +273,14 @@ fn key_values<G: Generation>(
 pub(crate) fn attribute_in_place<G: Generation>(
     reader: &mut Reader,
     out: &mut Vec<KeyValue>,
-    texts: &mut Texts,
-    intake: &mut Intake,
+    texts: &mut StringInterner,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     let row = out.len();
-    within("max_attributes_per_item", intake.limits().max_attributes_per_item, row as u64 + 1)?;
-    let pair = key_value::<G>(reader.bytes()?, texts, intake, 0)
+    within("max_attributes_per_item", cx.limits().max_attributes_per_item, row as u64 + 1)?;
+    let pair = key_value::<G>(reader.bytes()?, texts, cx, 0)
         .map_err(|e| e.within_row("attributes", row))?;
-    intake.budget.push(out, pair)
+    cx.budget.push(out, pair)
 }
 
 /// Reads row indices, packed or not.
@@ -288,16 +296,16 @@ pub(crate) fn any_indices(
     tag: u32,
     reader: &mut Reader,
     out: &mut Vec<u32>,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     if tag & 7 != LEN {
         let index = reader.index()?;
-        return intake.budget.push(out, index);
+        return cx.budget.push(out, index);
     }
     let mut packed = reader.message()?;
     while !packed.is_empty() {
         let index = packed.index()?;
-        intake.budget.push(out, index)?;
+        cx.budget.push(out, index)?;
     }
     Ok(())
 }
@@ -310,20 +318,20 @@ pub(crate) fn any_indices(
 pub(crate) fn resource<G: Generation>(
     body: &[u8],
     resource: &mut Resource,
-    texts: &mut Texts,
-    intake: &mut Intake,
+    texts: &mut StringInterner,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     let mut reader = Reader::new(body);
-    fields!(reader, RESOURCE in G::VERSION, intake; {
+    fields!(reader, RESOURCE in G::VERSION, cx; {
         "attributes" => {
-            attribute_in_place::<G>(&mut reader, &mut resource.attributes, texts, intake)?;
+            attribute_in_place::<G>(&mut reader, &mut resource.attributes, texts, cx)?;
         },
         "dropped_attributes_count" => resource.dropped_attributes_count = reader.varint()? as u32,
         "entity_refs" => {
             let row = resource.entity_refs.len();
-            let entity = entity_ref::<G>(reader.bytes()?, texts, intake)
+            let entity = entity_ref::<G>(reader.bytes()?, texts, cx)
                 .map_err(|e| e.within_row("entity_refs", row))?;
-            intake.budget.push(&mut resource.entity_refs, entity)?;
+            cx.budget.push(&mut resource.entity_refs, entity)?;
         },
     });
     Ok(())
@@ -334,21 +342,21 @@ pub(crate) fn resource<G: Generation>(
 /// Its keys refer to attributes of the same resource; this is not validated here.
 fn entity_ref<G: Generation>(
     body: &[u8],
-    texts: &mut Texts,
-    intake: &mut Intake,
+    texts: &mut StringInterner,
+    cx: &mut ReadContext,
 ) -> Result<EntityRef> {
     let mut reader = Reader::new(body);
     let mut entity = EntityRef::default();
-    fields!(reader, ENTITY_REF in G::VERSION, intake; {
-        "schema_url" => entity.schema_url = texts.intern(reader.bytes()?, intake)?,
-        "type" => entity.entity_type = texts.intern(reader.bytes()?, intake)?,
+    fields!(reader, ENTITY_REF in G::VERSION, cx; {
+        "schema_url" => entity.schema_url = texts.intern(reader.bytes()?, cx)?,
+        "type" => entity.entity_type = texts.intern(reader.bytes()?, cx)?,
         "id_keys" => {
-            let key = texts.intern(reader.bytes()?, intake)?;
-            intake.budget.push(&mut entity.id_keys, key)?;
+            let key = texts.intern(reader.bytes()?, cx)?;
+            cx.budget.push(&mut entity.id_keys, key)?;
         },
         "description_keys" => {
-            let key = texts.intern(reader.bytes()?, intake)?;
-            intake.budget.push(&mut entity.description_keys, key)?;
+            let key = texts.intern(reader.bytes()?, cx)?;
+            cx.budget.push(&mut entity.description_keys, key)?;
         },
     });
     Ok(entity)
@@ -362,15 +370,15 @@ fn entity_ref<G: Generation>(
 pub(crate) fn scope<G: Generation>(
     body: &[u8],
     scope: &mut Scope,
-    texts: &mut Texts,
-    intake: &mut Intake,
+    texts: &mut StringInterner,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     let mut reader = Reader::new(body);
-    fields!(reader, INSTRUMENTATION_SCOPE in G::VERSION, intake; {
-        "name" => scope.name = texts.intern(reader.bytes()?, intake)?,
-        "version" => scope.version = texts.intern(reader.bytes()?, intake)?,
+    fields!(reader, INSTRUMENTATION_SCOPE in G::VERSION, cx; {
+        "name" => scope.name = texts.intern(reader.bytes()?, cx)?,
+        "version" => scope.version = texts.intern(reader.bytes()?, cx)?,
         "attributes" => {
-            attribute_in_place::<G>(&mut reader, &mut scope.attributes, texts, intake)?;
+            attribute_in_place::<G>(&mut reader, &mut scope.attributes, texts, cx)?;
         },
         "dropped_attributes_count" => scope.dropped_attributes_count = reader.varint()? as u32,
     });

@@ -1,7 +1,7 @@
 //! Validates the tables and builds the dictionary.
 //!
 //! All rows are read at this point. Tables are validated in the order of their references, and the attributes
-//! that [`lift`] made of fields are appended to their rows.
+//! that [`fields_to_attributes`] made of fields are appended to their rows.
 //!
 //! ```text
 //! validated in this order   refers to
@@ -15,61 +15,61 @@
 //! second pass finds the invalid row.
 
 use crate::error::{Error, Result, Shown};
-use crate::format::intake::Intake;
 use crate::format::losses;
-use crate::format::otlp::read::lift;
-use crate::format::otlp::read::prove::{self, Target};
+use crate::format::otlp::read::fields_to_attributes;
 use crate::format::otlp::read::tables::Tables;
 use crate::format::otlp::read::targets::Targets;
-use crate::format::texts::Texts;
+use crate::format::otlp::read::validate::{self, Target};
+use crate::format::read_context::ReadContext;
+use crate::format::string_interner::StringInterner;
 use crate::model::dictionary::{Attribute, Dictionary, Function, Locations, Mappings};
 use crate::model::id::{AttributeId, LocationId, MappingId};
 use crate::model::ragged::Ragged;
 use crate::model::strings::Strings;
 use crate::model::value::Value;
 use crate::schema::{Generation, Rows};
-use crate::wire::varint::BEYOND;
+use crate::wire::varint::OVERSIZED_INDEX;
 
 /// Tables with validated rows, including the attributes made of older generations' fields.
 ///
 /// An intermediate state: validation of stacks may still add a row to `locations`.
-pub(crate) struct Proved {
+pub(crate) struct ValidatedTables {
     /// Mappings with their attributes: those of the payload, then those made of fields.
     mappings: Mappings,
     functions: Vec<Function>,
-    /// Locations, whose functions are rows of the model. `prove_stacks` may append one.
+    /// Locations, whose functions are rows of the model. `validate_stacks` may append one.
     locations: Locations,
 }
 
 impl Tables {
     /// Validates the row tables, which are those of the payload if `all` is true, else of one profile.
     ///
-    /// With `all`, it also adds the attribute that marks a pprof without flags; see [`lift::unset_flag`]. If
+    /// With `all`, it also adds the attribute that marks a pprof without flags; see [`fields_to_attributes::unset_flag`]. If
     /// profiles have their own tables, that happens after the last profile.
     ///
     /// # Errors
     ///
     /// The first reference past its table, unless the policy is to repair; the budget.
-    pub(crate) fn prove_rows<G: Generation>(
+    pub(crate) fn validate_rows<G: Generation>(
         &mut self,
         targets: &Targets,
         all: bool,
-        intake: &mut Intake,
-    ) -> Result<Proved> {
-        let mut lifted_mappings = lift::mappings(self, targets, intake)?;
-        let lifted_locations = lift::locations(self, intake)?;
+        cx: &mut ReadContext,
+    ) -> Result<ValidatedTables> {
+        let mut mapping_fields = fields_to_attributes::mappings(self, targets, cx)?;
+        let location_fields = fields_to_attributes::locations(self, cx)?;
         if all
             && G::CAPABILITIES.mapping_flags
             && self.mappings.len() > 1
-            && let Some(unset) = lift::unset_flag(self, intake)?
+            && let Some(unset) = fields_to_attributes::unset_flag(self, cx)?
         {
-            let behind = lifted_mappings.partition_point(|(row, _)| *row <= 1);
-            lifted_mappings.insert(behind, (1, unset));
+            let behind = mapping_fields.partition_point(|(row, _)| *row <= 1);
+            mapping_fields.insert(behind, (1, unset));
         }
-        let functions = self.prove_functions(targets, intake)?;
-        let mappings = self.prove_mappings(targets, lifted_mappings, intake)?;
-        let locations = self.prove_locations(targets, lifted_locations, intake)?;
-        Ok(Proved { mappings, functions, locations })
+        let functions = self.validate_functions(targets, cx)?;
+        let mappings = self.validate_mappings(targets, mapping_fields, cx)?;
+        let locations = self.validate_locations(targets, location_fields, cx)?;
+        Ok(ValidatedTables { mappings, functions, locations })
     }
 
     /// Validates the stacks. `place` adds the place of a location in a stack to an error.
@@ -79,17 +79,23 @@ impl Tables {
     /// # Errors
     ///
     /// The first frame past the location table, unless the policy is to repair.
-    pub(crate) fn prove_stacks<G: Generation>(
+    pub(crate) fn validate_stacks<G: Generation>(
         &mut self,
-        proved: &mut Proved,
+        validated: &mut ValidatedTables,
         targets: &Targets,
         place: impl Fn(Error, usize, usize) -> Error,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<Ragged<LocationId>> {
-        let mut stacks = prove::ragged_ids(std::mem::take(&mut self.stacks.rows));
+        let mut stacks = validate::ragged_ids(std::mem::take(&mut self.stacks.rows));
         let holds = |most: u32| targets.location.holds_all(most);
         if !self.stacks.most.is_some_and(holds) {
-            prove_stacks::<G>(&mut stacks, &mut proved.locations, targets.location, place, intake)?;
+            validate_stacks::<G>(
+                &mut stacks,
+                &mut validated.locations,
+                targets.location,
+                place,
+                cx,
+            )?;
         }
         Ok(stacks)
     }
@@ -101,13 +107,13 @@ impl Tables {
     /// A string that is not UTF-8, unless the policy is to repair.
     pub(crate) fn finish(
         mut self,
-        proved: Proved,
+        validated: ValidatedTables,
         stacks: Ragged<LocationId>,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<Dictionary> {
-        let Proved { mappings, functions, locations } = proved;
-        let attributes = self.new_attributes.behind(self.attributes);
-        let strings = prove_texts(self.texts, intake)?;
+        let ValidatedTables { mappings, functions, locations } = validated;
+        let attributes = self.new_attributes.append_to(self.attributes);
+        let strings = validate_texts(self.texts, cx)?;
         let links = self.links;
         Ok(Dictionary { strings, mappings, functions, locations, links, attributes, stacks })
     }
@@ -117,7 +123,11 @@ impl Tables {
     /// # Errors
     ///
     /// The first string past the string table, with its function and field.
-    fn prove_functions(&mut self, targets: &Targets, intake: &mut Intake) -> Result<Vec<Function>> {
+    fn validate_functions(
+        &mut self,
+        targets: &Targets,
+        cx: &mut ReadContext,
+    ) -> Result<Vec<Function>> {
         let on_wire = |row: usize| targets.on_wire(targets.function, row);
         let mut functions = std::mem::take(&mut self.functions);
         for (row, function) in functions.iter_mut().enumerate() {
@@ -128,70 +138,70 @@ impl Tables {
                 (filename, "filename_strindex"),
             ];
             for (id, field) in fields {
-                *id = prove::one(id.0, targets.strings, intake, field)
+                *id = validate::one(id.0, targets.strings, cx, field)
                     .map_err(|e| e.within_row("function_table", on_wire(row)))?;
             }
         }
         Ok(functions)
     }
 
-    /// Validates the mappings. `lifted` holds the attributes made of pprof's fields, sorted by row.
+    /// Validates the mappings. `from_fields` holds the attributes made of pprof's fields, sorted by row.
     ///
     /// File names are few and validated one by one; attributes are validated by column.
     ///
     /// # Errors
     ///
     /// A file name or an attribute past its table, with the mapping.
-    fn prove_mappings(
+    fn validate_mappings(
         &mut self,
         targets: &Targets,
-        lifted: Vec<(u32, AttributeId)>,
-        intake: &mut Intake,
+        from_fields: Vec<(u32, AttributeId)>,
+        cx: &mut ReadContext,
     ) -> Result<Mappings> {
         let on_wire = |row: usize| targets.on_wire(targets.mapping, row);
         let mut rows = std::mem::take(&mut self.mappings);
         for (row, mapping) in rows.iter_mut().enumerate() {
             mapping.filename =
-                prove::one(mapping.filename.0, targets.strings, intake, "filename_strindex")
+                validate::one(mapping.filename.0, targets.strings, cx, "filename_strindex")
                     .map_err(|e| e.within_row("mapping_table", on_wire(row)))?;
         }
         let mut from_wire: Ragged<AttributeId> =
-            prove::ragged_ids(std::mem::take(&mut self.mapping_attributes));
-        prove::attributes(&mut from_wire, targets.attributes, intake, |error, row, at| {
+            validate::ragged_ids(std::mem::take(&mut self.mapping_attributes));
+        validate::attributes(&mut from_wire, targets.attributes, cx, |error, row, at| {
             error.element(at).within("attribute_indices").within_row("mapping_table", on_wire(row))
         })?;
         let place = |row: usize| format!("mapping_table[{}]", on_wire(row));
-        let attributes = self.with_lifted(from_wire, rows.len(), lifted, place, intake);
+        let attributes = self.with_field_attributes(from_wire, rows.len(), from_fields, place, cx);
         Ok(Mappings { rows, attributes })
     }
 
     /// Merges the attributes of a table's rows with those made of fields, which are sorted by row. An
     /// attribute with the same key wins over a field. Rebuilds the lists only if there are attributes made of
     /// fields.
-    fn with_lifted(
+    fn with_field_attributes(
         &self,
         from_wire: Ragged<AttributeId>,
         rows: usize,
-        lifted: Vec<(u32, AttributeId)>,
+        from_fields: Vec<(u32, AttributeId)>,
         place: impl Fn(usize) -> String,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Ragged<AttributeId> {
-        if lifted.is_empty() {
+        if from_fields.is_empty() {
             return from_wire;
         }
         let mut attributes = Ragged::default();
-        attributes.items.reserve(from_wire.items.len() + lifted.len());
-        let mut lifted = lifted.into_iter().peekable();
+        attributes.items.reserve(from_wire.items.len() + from_fields.len());
+        let mut from_fields = from_fields.into_iter().peekable();
         for row in 0..rows {
             attributes.items.extend_from_slice(from_wire.row(row));
-            while let Some((_, id)) = lifted.next_if(|&(at, _)| at as usize == row) {
+            while let Some((_, id)) = from_fields.next_if(|&(at, _)| at as usize == row) {
                 match self.of_same_key(from_wire.row(row), id) {
                     None => attributes.items.push(id),
                     Some(both) if self.is_same(both) => {}
                     Some([_, other]) => {
                         let key = self.texts.raw.get(other.key.row()).unwrap_or_default();
-                        let said = || format!("the attribute {} has another value", Shown(key));
-                        intake.note(losses::FIELD_CONFLICT, || place(row), said);
+                        let message = || format!("the attribute {} has another value", Shown(key));
+                        cx.note(losses::FIELD_CONFLICT, || place(row), message);
                     }
                 }
             }
@@ -219,7 +229,7 @@ impl Tables {
         }
     }
 
-    /// Validates the locations. `lifted` holds the attributes made of pprof's fields, sorted by row.
+    /// Validates the locations. `from_fields` holds the attributes made of pprof's fields, sorted by row.
     ///
     /// Validates three columns, each against its table: mappings, functions of lines, attributes. Addresses
     /// need no validation.
@@ -227,35 +237,36 @@ impl Tables {
     /// # Errors
     ///
     /// A mapping, a function or an attribute past its table, with the location.
-    fn prove_locations(
+    fn validate_locations(
         &mut self,
         targets: &Targets,
-        lifted: Vec<(u32, AttributeId)>,
-        intake: &mut Intake,
+        from_fields: Vec<(u32, AttributeId)>,
+        cx: &mut ReadContext,
     ) -> Result<Locations> {
         let on_wire = |row: usize| targets.on_wire(targets.location, row);
         let place = |error: Error, row: usize| error.within_row("location_table", on_wire(row));
-        let mut mappings = prove::ids(std::mem::take(&mut self.location_mappings));
-        prove::column(&mut mappings, targets.mapping, intake, |error, row| {
+        let mut mappings = validate::ids(std::mem::take(&mut self.location_mappings));
+        validate::column(&mut mappings, targets.mapping, cx, |error, row| {
             place(error.within("mapping_index"), row)
         })?;
-        let lines = self.prove_lines(targets, intake)?;
+        let lines = self.validate_lines(targets, cx)?;
         let mut from_wire: Ragged<AttributeId> =
-            prove::ragged_ids(std::mem::take(&mut self.location_attributes));
-        prove::attributes(&mut from_wire, targets.attributes, intake, |error, row, at| {
+            validate::ragged_ids(std::mem::take(&mut self.location_attributes));
+        validate::attributes(&mut from_wire, targets.attributes, cx, |error, row, at| {
             place(error.element(at).within("attribute_indices"), row)
         })?;
         let addresses = std::mem::take(&mut self.addresses);
         let place = |row: usize| format!("location_table[{}]", on_wire(row));
-        let attributes = self.with_lifted(from_wire, addresses.len(), lifted, place, intake);
+        let attributes =
+            self.with_field_attributes(from_wire, addresses.len(), from_fields, place, cx);
         Ok(Locations { mappings, addresses, lines, attributes })
     }
 
     /// Validates the functions of lines. If the largest index is in range, all are.
-    fn prove_lines(
+    fn validate_lines(
         &mut self,
         targets: &Targets,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<Ragged<crate::model::dictionary::Line>> {
         let mut lines = std::mem::take(&mut self.lines);
         lines.trim();
@@ -266,8 +277,8 @@ impl Tables {
                 let first = row.checked_sub(1).map_or(0, |row| lines.ends[row] as usize);
                 let at_wire = targets.on_wire(targets.location, row);
                 let place = [("location_table", at_wire), ("lines", at - first)];
-                line.function = intake.inside(&place, |intake| {
-                    prove::one(line.function.0, targets.function, intake, "function_index")
+                line.function = cx.inside(&place, |cx| {
+                    validate::one(line.function.0, targets.function, cx, "function_index")
                 })?;
             }
         }
@@ -280,14 +291,14 @@ impl Tables {
 ///
 /// pprof's strings need not be UTF-8: they use the same arena, with invalid bytes stored separately. Returns
 /// one error, or one finding for the first invalid string, whatever their number.
-pub(crate) fn prove_texts(texts: Texts, intake: &mut Intake) -> Result<Strings> {
+pub(crate) fn validate_texts(texts: StringInterner, cx: &mut ReadContext) -> Result<Strings> {
     let (rows, own) = (texts.table_rows as usize, texts.own as usize);
-    let strings = texts.raw.prove(false, &mut intake.budget)?;
+    let strings = texts.raw.validate(false, &mut cx.budget)?;
     if let Some((id, bytes)) = strings.not_utf8().next() {
         let error = Error::malformed(format!("{} is not UTF-8", Shown(bytes)));
         let in_table = id.row() < rows;
         let error = if in_table { error.within_row("string_table", id.row() - own) } else { error };
-        intake.repair(losses::INVALID_UTF8, error)?;
+        cx.repair(losses::INVALID_UTF8, error)?;
     }
     Ok(strings)
 }
@@ -296,22 +307,22 @@ pub(crate) fn prove_texts(texts: Texts, intake: &mut Intake) -> Result<Strings> 
 ///
 /// Converts invalid indices back to their values in the payload, because a finding must name these.
 #[cold]
-fn prove_stacks<G: Generation>(
+fn validate_stacks<G: Generation>(
     stacks: &mut Ragged<LocationId>,
     locations: &mut Locations,
     mut target: Target,
     place: impl Fn(Error, usize, usize) -> Error,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     for location in &mut stacks.items {
         let read = location.0.wrapping_sub(target.own);
-        location.0 = if read < BEYOND { location.0 } else { read };
+        location.0 = if read < OVERSIZED_INDEX { location.0 } else { read };
     }
     if G::CAPABILITIES.rows == Rows::NullFirst && stacks.items.contains(&LocationId::NONE) {
         target.rows += 1;
-        name_location_0(stacks, locations, &place, intake);
+        name_location_0(stacks, locations, &place, cx);
     }
-    prove::ragged(stacks, target, intake, place)?;
+    validate::ragged(stacks, target, cx, place)?;
     drop_frames(stacks);
     Ok(())
 }
@@ -324,7 +335,7 @@ fn name_location_0(
     stacks: &mut Ragged<LocationId>,
     locations: &mut Locations,
     place: impl Fn(Error, usize, usize) -> Error,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) {
     let unknown = LocationId(locations.len() as u32);
     locations.mappings.push(MappingId::NONE);
@@ -338,7 +349,7 @@ fn name_location_0(
             *frame = unknown;
             let message = "the stack refers to location 0, which means no location: the frame was read as an unknown location";
             let place = || place(Error::malformed(""), row, at).place();
-            intake.note(losses::STACK_LOCATION_0, place, || message.to_owned());
+            cx.note(losses::STACK_LOCATION_0, place, || message.to_owned());
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Ids of rows, as pprof's tables store them.
 
 use crate::error::Result;
-use crate::format::intake::Intake;
-use crate::wire::varint::BEYOND;
+use crate::format::read_context::ReadContext;
+use crate::wire::varint::OVERSIZED_INDEX;
 
 /// The ids of rows, for schemas with pprof's ids.
 #[derive(Debug, Default)]
@@ -19,8 +19,8 @@ pub(crate) struct IdColumn(Vec<u64>);
 
 impl IdColumn {
     /// Reserves memory for the ids of a table of `rows` rows.
-    pub(crate) fn reserve(&mut self, rows: usize, intake: &mut Intake) -> Result<()> {
-        intake.budget.take::<u64>(rows)?;
+    pub(crate) fn reserve(&mut self, rows: usize, cx: &mut ReadContext) -> Result<()> {
+        cx.budget.charge::<u64>(rows)?;
         self.0.reserve_exact(rows);
         Ok(())
     }
@@ -52,12 +52,12 @@ impl IdColumn {
     }
 
     /// Returns whether any row has an id.
-    pub(crate) fn is_said(&self) -> bool {
+    pub(crate) fn has_ids(&self) -> bool {
         self.0.iter().any(|&id| id != 0)
     }
 
     /// Returns the first row with an id larger than any reference can be, and that id.
     pub(crate) fn beyond(&self) -> Option<(usize, u64)> {
-        self.0.iter().copied().enumerate().find(|(_, id)| *id >= u64::from(BEYOND))
+        self.0.iter().copied().enumerate().find(|(_, id)| *id >= u64::from(OVERSIZED_INDEX))
     }
 }

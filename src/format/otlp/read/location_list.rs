@@ -20,15 +20,15 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
-use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::common::show;
+use crate::format::read_context::ReadContext;
 use crate::format::stacks::Stacks;
 use crate::wire::LEN;
 use crate::wire::indices::Indices;
 use crate::wire::packed::count_packed;
 use crate::wire::read::Reader;
-use crate::wire::varint::{BELOW, BEYOND};
+use crate::wire::varint::{NEGATIVE_INDEX, OVERSIZED_INDEX};
 
 /// `Profile.location_indices` and its slices.
 #[derive(Debug, Default)]
@@ -70,16 +70,16 @@ impl LocationList {
         &mut self,
         tag: u32,
         reader: &mut Reader,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
         if tag & 7 != LEN {
-            intake.budget.take::<u32>(2)?;
+            cx.budget.charge::<u32>(2)?;
             self.locations.push(reader.index()?);
             return Ok(());
         }
         let mut packed = reader.message()?;
         let count = count_packed(packed.rest());
-        intake.budget.take::<u32>(count)?;
+        cx.budget.charge::<u32>(count)?;
         self.locations.reserve(count + 2 * PART);
         while !packed.is_empty() {
             // Parts end with a complete varint. Before a part is decoded, its memory is filled with zeros.
@@ -93,10 +93,10 @@ impl LocationList {
     }
 
     /// Reserves memory for `samples` samples after the list is complete. Most samples have a unique slice.
-    pub(crate) fn end(&mut self, samples: usize, intake: &mut Intake) -> Result<()> {
+    pub(crate) fn end(&mut self, samples: usize, cx: &mut ReadContext) -> Result<()> {
         let slices = samples.min(self.locations.len());
-        intake.budget.take::<(u32, u32)>(slices)?;
-        intake.budget.take::<u32>(self.locations.len())?;
+        cx.budget.charge::<(u32, u32)>(slices)?;
+        cx.budget.charge::<u32>(self.locations.len())?;
         self.slices.reserve_exact(slices);
         self.firsts = vec![0; self.locations.len()];
         Ok(())
@@ -109,20 +109,20 @@ impl LocationList {
     /// A slice that ends past the list, unless the policy is to repair; then its number is 0, the empty
     /// stack. A slice deeper than `max_stack_depth`.
     #[inline(always)]
-    pub(crate) fn slice(&mut self, start: u32, length: u32, intake: &mut Intake) -> Result<u32> {
+    pub(crate) fn slice(&mut self, start: u32, length: u32, cx: &mut ReadContext) -> Result<u32> {
         let Self { firsts, slices, .. } = self;
         let past = u64::from(start) + u64::from(length) > firsts.len() as u64;
         let Some(first) = firsts.get_mut(start as usize).filter(|_| !past) else {
-            self.refuse(start, length, intake)?;
+            self.refuse(start, length, cx)?;
             return Ok(0);
         };
-        intake.check_depth(length as usize)?;
+        cx.check_depth(length as usize)?;
         // 0, no slice yet, wraps to an index out of range.
         match slices.get((*first as usize).wrapping_sub(1)) {
             Some((_, known)) if *known == length => Ok(*first),
-            Some(_) => self.other(start, length, intake),
+            Some(_) => self.other(start, length, cx),
             None => {
-                intake.budget.push(slices, (start, length))?;
+                cx.budget.push(slices, (start, length))?;
                 *first = slices.len() as u32;
                 Ok(*first)
             }
@@ -131,12 +131,12 @@ impl LocationList {
 
     /// Returns the number of a slice that shares its start with another.
     #[inline(never)]
-    fn other(&mut self, start: u32, length: u32, intake: &mut Intake) -> Result<u32> {
+    fn other(&mut self, start: u32, length: u32, cx: &mut ReadContext) -> Result<u32> {
         if let Some(number) = self.others.get(&(start, length)) {
             return Ok(*number);
         }
-        intake.budget.take::<[u32; 6]>(1)?;
-        intake.budget.push(&mut self.slices, (start, length))?;
+        cx.budget.charge::<[u32; 6]>(1)?;
+        cx.budget.push(&mut self.slices, (start, length))?;
         let number = self.slices.len() as u32;
         self.others.insert((start, length), number);
         Ok(number)
@@ -145,13 +145,13 @@ impl LocationList {
     /// Returns the number of the separate stack of a sample, which consists of the locations from `start`; 0
     /// if there are no such locations.
     #[inline(always)]
-    pub(crate) fn own(&mut self, start: usize, intake: &mut Intake) -> Result<u32> {
+    pub(crate) fn own(&mut self, start: usize, cx: &mut ReadContext) -> Result<u32> {
         let length = self.locations.len() - start;
         if length == 0 {
             return Ok(0);
         }
-        intake.check_depth(length)?;
-        intake.budget.push(&mut self.slices, (start as u32, length as u32))?;
+        cx.check_depth(length)?;
+        cx.budget.push(&mut self.slices, (start as u32, length as u32))?;
         Ok(self.slices.len() as u32)
     }
 
@@ -160,9 +160,9 @@ impl LocationList {
         mut self,
         stacks: &mut Stacks,
         of_samples: &mut [u32],
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
-        intake.budget.take::<[u32; 3]>(self.slices.len())?;
+        cx.budget.charge::<[u32; 3]>(self.slices.len())?;
         let in_order = self.in_order();
         // Free this memory before the locations are copied.
         (self.firsts, self.others) = Default::default();
@@ -171,7 +171,7 @@ impl LocationList {
         for number in in_order {
             let (start, length) = self.slices[number - 1];
             let end = start as usize + length as usize;
-            rows[number] = stacks.intern(self.locations.get(start as usize, end), intake)?;
+            rows[number] = stacks.intern(self.locations.get(start as usize, end), cx)?;
         }
         of_samples.iter_mut().for_each(|stack| *stack = rows[*stack as usize]);
         Ok(())
@@ -203,32 +203,36 @@ impl LocationList {
 
     /// Reports a slice that ends past the list, or has an invalid start or length.
     #[cold]
-    fn refuse(&self, start: u32, length: u32, intake: &mut Intake) -> Result<()> {
+    fn refuse(&self, start: u32, length: u32, cx: &mut ReadContext) -> Result<()> {
         let (field, message) = match length {
-            _ if start >= BEYOND => {
+            _ if start >= OVERSIZED_INDEX => {
                 ("locations_start_index", format!("the slice starts at {}", show(start)))
             }
-            BELOW => ("locations_length", "the length of the slice is negative".to_owned()),
-            BEYOND => ("locations_length", "the length of the slice exceeds 32 bits".to_owned()),
+            NEGATIVE_INDEX => {
+                ("locations_length", "the length of the slice is negative".to_owned())
+            }
+            OVERSIZED_INDEX => {
+                ("locations_length", "the length of the slice exceeds 32 bits".to_owned())
+            }
             _ => {
                 let past = format!("past the end of the {} location_indices", self.firsts.len());
                 ("locations_length", format!("the slice ends at {start} + {length}, {past}"))
             }
         };
-        intake.repair(losses::INDEX_OUT_OF_RANGE, Error::malformed(message).within(field))
+        cx.repair(losses::INDEX_OUT_OF_RANGE, Error::malformed(message).within(field))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::intake::Policy;
+    use crate::format::read_context::Policy;
     use crate::limits::Limits;
     use crate::wire::tag;
     use crate::wire::write::varint;
 
-    fn intake() -> Intake {
-        Intake::new(Limits::network(), Policy::Refuse, 0)
+    fn cx() -> ReadContext {
+        ReadContext::new(Limits::network(), Policy::Refuse, 0)
     }
 
     /// Reads a list from the body of one packed field.
@@ -236,7 +240,7 @@ mod tests {
         let (mut field, mut list) = (Vec::new(), LocationList::default());
         varint(&mut field, body.len() as u64);
         field.extend_from_slice(body);
-        list.read(tag(1, LEN), &mut Reader::new(&field), &mut intake()).map(|()| list)
+        list.read(tag(1, LEN), &mut Reader::new(&field), &mut cx()).map(|()| list)
     }
 
     #[test]
@@ -269,26 +273,26 @@ mod tests {
 
     /// Checks the stacks of slices of two lists of 1,000 numbers. Each sample also has a separate stack.
     fn check(lists: [&[(u32, u32)]; 2]) {
-        let (mut stacks, mut intake) = (Stacks::plus(1), intake());
+        let (mut stacks, mut cx) = (Stacks::plus(1), cx());
         let (mut read, mut expected) = (Vec::new(), Vec::new());
         for (slices, from) in lists.into_iter().zip([0, 5_000]) {
             let mut list = LocationList::of(&stacks);
             (from..from + 1_000).for_each(|at| list.locations.push(at));
-            list.end(slices.len(), &mut intake).unwrap();
+            list.end(slices.len(), &mut cx).unwrap();
             let mut of_samples = Vec::new();
             for &(start, length) in slices {
-                of_samples.push(list.slice(start, length, &mut intake).unwrap());
+                of_samples.push(list.slice(start, length, &mut cx).unwrap());
                 let stack = start + from + 1..start + from + length + 1;
                 expected.push(stack.collect::<Vec<u32>>());
             }
             let own = list.len();
             list.locations.extend(&[9_007, 9_008]);
-            of_samples.push(list.own(own, &mut intake).unwrap());
+            of_samples.push(list.own(own, &mut cx).unwrap());
             expected.push(vec![9_007, 9_008]);
-            list.finish(&mut stacks, &mut of_samples, &mut intake).unwrap();
+            list.finish(&mut stacks, &mut of_samples, &mut cx).unwrap();
             read.extend(of_samples);
         }
-        stacks.settle();
+        stacks.finish_rows();
         for (at, (row, stack)) in read.iter().zip(&expected).enumerate() {
             assert_eq!(stacks.rows.row(*row as usize), stack, "{at} of {lists:?}");
         }
@@ -336,16 +340,16 @@ mod tests {
 
     #[test]
     fn a_slice_past_the_list_is_refused() {
-        let mut intake = intake();
+        let mut cx = cx();
         let mut list = LocationList::of(&Stacks::plus(1));
         (0..11).for_each(|at| list.locations.push(at));
-        list.end(2, &mut intake).unwrap();
-        for (start, said) in [(8, "8 + 4"), (20, "20 + 4")] {
-            let error = list.slice(start, 4, &mut intake).unwrap_err();
+        list.end(2, &mut cx).unwrap();
+        for (start, sum) in [(8, "8 + 4"), (20, "20 + 4")] {
+            let error = list.slice(start, 4, &mut cx).unwrap_err();
             assert_eq!(
                 error.to_string(),
                 format!(
-                    "locations_length: the slice ends at {said}, past the end of the 11 location_indices"
+                    "locations_length: the slice ends at {sum}, past the end of the 11 location_indices"
                 )
             );
         }

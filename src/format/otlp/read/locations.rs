@@ -1,7 +1,7 @@
 //! Reader of the location table.
 //!
-//! There are two readers for one message, as for samples: [`Tables::short_location`] for the usual fields and
-//! order, and [`Tables::any_location`] for all other locations.
+//! There are two readers for one message, as for samples: [`Tables::location_fast`] for the usual fields and
+//! order, and [`Tables::location_slow`] for all other locations.
 //!
 //! A location is stored in four columns: `location_mappings`, `addresses`, `lines` and `location_attributes`.
 //! The first two have an entry for each location. Lines are inlined calls, innermost first, as in the proto:
@@ -14,7 +14,7 @@
 
 use crate::error::Result;
 use crate::format::fields::fields;
-use crate::format::intake::Intake;
+use crate::format::read_context::ReadContext;
 use crate::limits::within;
 use crate::model::dictionary::Line;
 use crate::model::id::FunctionId;
@@ -23,7 +23,7 @@ use crate::wire::read::Reader;
 use crate::wire::short::Short;
 use crate::wire::varint::index;
 
-use crate::format::otlp::read::references::{attribute_rows, reference, row_of};
+use crate::format::otlp::read::references::{attribute_rows, index_to_row, optional_index_to_row};
 use crate::format::otlp::read::tables::Tables;
 
 impl Tables {
@@ -36,20 +36,20 @@ impl Tables {
     pub(crate) fn location<G: Generation>(
         &mut self,
         reader: Reader,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
         if let Some(short) = reader.short()
-            && self.short_location::<G>(short, intake)?
+            && self.location_fast::<G>(short, cx)?
         {
             return Ok(());
         }
-        self.any_location::<G>(reader, intake)
+        self.location_slow::<G>(reader, cx)
     }
 
     /// Reads a location with its fields in the usual order; Go writes the mapping last.
     ///
     /// Returns `false` if the order is unusual. Then the columns are unchanged, and the caller uses
-    /// [`any_location`](Self::any_location).
+    /// [`location_slow`](Self::location_slow).
     ///
     /// The three fields of a line are optional but ordered, so a line needs no loop over its fields.
     ///
@@ -57,10 +57,10 @@ impl Tables {
     ///
     /// Those of [`end_location`](Self::end_location).
     #[inline(always)]
-    pub(super) fn short_location<G: Generation>(
+    pub(super) fn location_fast<G: Generation>(
         &mut self,
         mut row: Short,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<bool> {
         let before = self.lines.items.len();
         let mapping_index = const { LOCATION.tag(G::VERSION, "mapping_index") };
@@ -76,7 +76,7 @@ impl Tables {
             && let Some(mut line) = row.message(const { LOCATION.tag(G::VERSION, "lines") })
         {
             self.lines.items.push(Line {
-                function: FunctionId(row_of::<G>(index(
+                function: FunctionId(index_to_row::<G>(index(
                     line.number(const { LINE.tag(G::VERSION, "function_index") }),
                 ))),
                 line: line.number_mixed(const { LINE.tag(G::VERSION, "line") }) as i64,
@@ -92,7 +92,7 @@ impl Tables {
             self.lines.items.truncate(before);
             return Ok(false);
         }
-        self.end_location::<G>(mapping.map(index), address, id, before, intake)?;
+        self.end_location::<G>(mapping.map(index), address, id, before, cx)?;
         Ok(true)
     }
 
@@ -113,22 +113,22 @@ impl Tables {
         address: u64,
         id: u64,
         first_line: usize,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
         let lines = self.lines.items.len() - first_line;
         if lines > 1 {
-            within("max_lines_per_location", intake.limits().max_lines_per_location, lines as u64)?;
+            within("max_lines_per_location", cx.limits().max_lines_per_location, lines as u64)?;
         }
         // Reserve memory for the lines of the next short location.
         let items = &mut self.lines.items;
         if items.capacity() - items.len() < <Short>::MOST_MESSAGES {
-            intake.budget.grow(items, <Short>::MOST_MESSAGES)?;
+            cx.budget.grow(items, <Short>::MOST_MESSAGES)?;
         }
         self.lines.end_row();
         if !self.location_attributes.items.is_empty() {
             self.location_attributes.end_row_at(self.addresses.len());
         }
-        self.location_mappings.push(reference::<G>(mapping));
+        self.location_mappings.push(optional_index_to_row::<G>(mapping));
         self.addresses.push(address);
         if G::CAPABILITIES.ids {
             self.ids.location.push(id);
@@ -143,42 +143,42 @@ impl Tables {
     /// Input that is not protobuf, a known field with another wire type, and those of
     /// [`end_location`](Self::end_location).
     #[inline(never)]
-    pub(super) fn any_location<G: Generation>(
+    pub(super) fn location_slow<G: Generation>(
         &mut self,
         mut reader: Reader,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
         let row = self.addresses.len() as u32;
         let before = self.lines.items.len();
         let (mut mapping, mut address, mut id) = (None, 0, 0);
-        fields!(reader, LOCATION in G::VERSION, intake; {
+        fields!(reader, LOCATION in G::VERSION, cx; {
             "address" => address = reader.varint()?,
             "mapping_index" => mapping = Some(reader.index()?),
             "lines" => {
-                let line = line::<G>(reader.message()?, intake)?;
-                intake.budget.push(&mut self.lines.items, line)?;
+                let line = line::<G>(reader.message()?, cx)?;
+                cx.budget.push(&mut self.lines.items, line)?;
             },
             "id" => id = reader.varint()?,
             "attribute_indices" as tag => {
                 let first = self.location_attributes.open_row();
                 let items = &mut self.location_attributes.items;
-                attribute_rows::<G>(tag, &mut reader, items, first, intake)?;
+                attribute_rows::<G>(tag, &mut reader, items, first, cx)?;
             },
             "is_folded" => {
                 self.folded.pop_if(|folded| *folded == row);
                 if reader.varint()? != 0 {
-                    intake.budget.push(&mut self.folded, row)?;
+                    cx.budget.push(&mut self.folded, row)?;
                 }
             },
             "type_index" => {
                 let frame_type = reader.index()?;
                 self.frame_types.pop_if(|(location, _)| *location == row);
                 if frame_type != 0 {
-                    intake.budget.push(&mut self.frame_types, (row, frame_type))?;
+                    cx.budget.push(&mut self.frame_types, (row, frame_type))?;
                 }
             },
         });
-        self.end_location::<G>(mapping, address, id, before, intake)
+        self.end_location::<G>(mapping, address, id, before, cx)
     }
 }
 
@@ -188,10 +188,10 @@ impl Tables {
 ///
 /// Input that is not protobuf, or a known field with another wire type.
 #[inline]
-fn line<G: Generation>(mut reader: Reader, intake: &mut Intake) -> Result<Line> {
-    let mut line = Line { function: FunctionId(row_of::<G>(0)), ..Line::default() };
-    fields!(reader, LINE in G::VERSION, intake; {
-        "function_index" => line.function = FunctionId(row_of::<G>(reader.index()?)),
+fn line<G: Generation>(mut reader: Reader, cx: &mut ReadContext) -> Result<Line> {
+    let mut line = Line { function: FunctionId(index_to_row::<G>(0)), ..Line::default() };
+    fields!(reader, LINE in G::VERSION, cx; {
+        "function_index" => line.function = FunctionId(index_to_row::<G>(reader.index()?)),
         "line" => line.line = reader.varint()? as i64,
         "column" => line.column = reader.varint()? as i64,
     });

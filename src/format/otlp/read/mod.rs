@@ -5,60 +5,60 @@
 //! stay raw numbers until all tables are read, because a dictionary may follow the profiles that use it:
 //!
 //! ```text
-//! count ─► payload ─► settle ─► resolve_ids ─► lift ─► prove ─► finish
-//! strings  columns    row 0     OTEP's ids     fields  ranges   Dictionary
+//! count ─► payload ─► normalize ─► resolve_ids ─► convert ─► validate ─► finish
+//! strings  columns    row 0        OTEP's ids     fields     ranges      Dictionary
 //! ```
 //!
 //! The later steps rely on these invariants:
 //!
 //! | invariant | established by |
 //! |---|---|
-//! | every row of a table has its number in the model; row 0 is the empty row | `Tables::reserve`, `settle` |
+//! | every row of a table has its number in the model; row 0 is the empty row | `Tables::reserve`, `normalize` |
 //! | ids of inline strings start at the number of table strings | the first pass, which collects the whole table first |
-//! | a reference is a row of the model, except references to mappings and links of 1.3, which may still be unset | `references::row_of`, `settle` |
+//! | a reference is a row of the model, except references to mappings and links of 1.3, which may still be unset | `references::index_to_row`, `normalize` |
 //! | the locations of a stack are contiguous in one column | [`Stacks`](crate::format::stacks::Stacks) |
-//! | every id is in range | `prove`, column by column; not checked while rows are read |
-//! | every string is UTF-8 | `finish::prove_texts`, over the whole arena |
+//! | every id is in range | `validate`, column by column; not checked while rows are read |
+//! | every string is UTF-8 | `finish::validate_texts`, over the whole arena |
 //!
 //! If tables are shared, these steps run once at the end of the payload. Up to 1.5 they run at the end of
 //! each profile, whose dictionary is then merged into that of the payload. A payload of many profiles
 //! therefore needs memory for the merged dictionary and for the tables of one profile.
 //!
 //! Errors are built from the inside out: a row adds its field, the reader of the table adds the row, and
-//! `Intake::inside` adds the resource, scope and profile. Places are formatted only after an error.
+//! `ReadContext::inside` adds the resource, scope and profile. Places are formatted only after an error.
 
+mod assemble;
 pub(crate) mod common;
+pub(crate) mod fields_to_attributes;
 mod finish;
-mod gather;
 pub(crate) mod id_column;
-mod ids;
-pub(crate) mod lift;
 mod location_list;
 mod locations;
+mod normalize;
 mod null_row;
+mod otep_ids;
 mod profile;
-pub(crate) mod prove;
 pub(crate) mod references;
 mod rows;
 mod samples;
-mod settle;
-mod shape;
 pub(crate) mod tables;
 mod targets;
 mod time_unit;
+pub(crate) mod validate;
+mod value_counts;
 mod value_types;
 
 use crate::error::Result;
 use crate::format::fields::{fields, is, unknown};
-use crate::format::intake::Intake;
-use crate::format::otlp::read::gather::{OwnTables, Users};
-use crate::format::otlp::read::lift::Said;
-use crate::format::otlp::read::profile::Draft;
+use crate::format::otlp::read::assemble::{PerProfileTables, Users};
+use crate::format::otlp::read::fields_to_attributes::LegacyFields;
+use crate::format::otlp::read::profile::RawProfile;
 use crate::format::otlp::read::tables::Tables;
+use crate::format::read_context::ReadContext;
 use crate::model::profile::{Profile, ProfileParts};
 use crate::model::{Profiles, ResourceParts, ResourceProfiles, ScopeParts, ScopeProfiles};
 use crate::schema;
-use crate::schema::{Generation, Home};
+use crate::schema::{Generation, TableLocation};
 use crate::wire::read::Reader;
 use crate::wire::{LEN, tag};
 
@@ -73,13 +73,13 @@ struct Reading {
     tables: Tables,
     /// For shared tables: data that profiles store in fields of older generations, not yet validated, with
     /// the number of the profile.
-    said: Vec<(usize, Said)>,
+    legacy: Vec<(usize, LegacyFields)>,
     /// The number of profiles read so far.
     ///
     /// `said` uses it to number profiles: across all scopes, including empty profiles.
     profiles: usize,
     /// The dictionary, if each profile has its own tables.
-    own: OwnTables,
+    own: PerProfileTables,
 }
 
 /// Reads one payload of the generation.
@@ -88,23 +88,26 @@ struct Reading {
 ///
 /// Input that is not protobuf, exceeds a limit, or breaks a rule of the generation ([`Policy`](crate::Policy)
 /// decides). Each error names its place by the fields of the schema.
-pub(crate) fn read<G: Generation>(payload: &[u8], intake: &mut Intake) -> Result<Profiles> {
-    let several = G::CAPABILITIES.home == Home::Profile
-        && has_several_profiles(payload, intake.limits().max_nesting);
-    let shared = if G::CAPABILITIES.home == Home::Profile { 0 } else { payload.len() };
+pub(crate) fn read<G: Generation>(payload: &[u8], cx: &mut ReadContext) -> Result<Profiles> {
+    let several = G::CAPABILITIES.table_location == TableLocation::Profile
+        && has_several_profiles(payload, cx.limits().max_nesting);
+    let shared =
+        if G::CAPABILITIES.table_location == TableLocation::Profile { 0 } else { payload.len() };
     let mut reading = Reading {
         resources: Vec::new(),
         tables: Tables::new(G::CAPABILITIES.rows, shared),
-        said: Vec::new(),
+        legacy: Vec::new(),
         profiles: 0,
-        own: OwnTables::new(several, intake),
+        own: PerProfileTables::new(several, cx),
     };
-    reading.count::<G>(payload, intake)?;
-    reading.payload::<G>(payload, intake)?;
-    let Reading { resources, tables, said, own, .. } = reading;
-    match G::CAPABILITIES.home {
-        Home::Profile => gather::by_profile(resources, tables.texts, own, intake),
-        Home::Data | Home::Dictionary => gather::shared::<G>(resources, tables, said, intake),
+    reading.count::<G>(payload, cx)?;
+    reading.payload::<G>(payload, cx)?;
+    let Reading { resources, tables, legacy, own, .. } = reading;
+    match G::CAPABILITIES.table_location {
+        TableLocation::Profile => assemble::by_profile(resources, tables.texts, own, cx),
+        TableLocation::Data | TableLocation::Dictionary => {
+            assemble::shared::<G>(resources, tables, legacy, cx)
+        }
     }
 }
 
@@ -113,11 +116,11 @@ pub(crate) fn read<G: Generation>(payload: &[u8], intake: &mut Intake) -> Result
 /// Used if each profile has its own tables: those of a single profile need no merging. Ignores malformed
 /// data, because the second pass reports it.
 fn has_several_profiles(payload: &[u8], max_nesting: u64) -> bool {
-    let bodies = |message, wanted: u32| {
+    let bodies = |message, number: u32| {
         let mut reader = Reader::new(message);
         std::iter::from_fn(move || {
             while let Ok(Some((_, tag, body))) = reader.next_record(max_nesting) {
-                if tag == self::tag(wanted, LEN) {
+                if tag == self::tag(number, LEN) {
                     return Some(body.rest());
                 }
             }
@@ -133,8 +136,8 @@ impl Reading {
     ///
     /// If each profile has its own tables, this counts nothing, because each profile counts its own. The pass
     /// is cheap, because it skips all other fields by length.
-    fn count<G: Generation>(&mut self, payload: &[u8], intake: &mut Intake) -> Result<()> {
-        let max_nesting = intake.limits().max_nesting;
+    fn count<G: Generation>(&mut self, payload: &[u8], cx: &mut ReadContext) -> Result<()> {
+        let max_nesting = cx.limits().max_nesting;
         let mut reader = Reader::new(payload);
         while let Some((_, tag, record)) = reader.next_record(max_nesting)? {
             if is!(tag, PROFILES_DATA "dictionary" in G::VERSION) {
@@ -143,18 +146,18 @@ impl Reading {
                 while let Some((_, tag, row)) =
                     dictionary.next_record(max_nesting).map_err(|e| e.within("dictionary"))?
                 {
-                    self.tables.count::<G>(tag, row, intake).map_err(|e| e.within("dictionary"))?;
+                    self.tables.count::<G>(tag, row, cx).map_err(|e| e.within("dictionary"))?;
                 }
-            } else if G::CAPABILITIES.home == Home::Data {
+            } else if G::CAPABILITIES.table_location == TableLocation::Data {
                 self.tables.begins |= is!(tag, PROFILES_DATA "resource_profiles" in G::VERSION);
-                self.tables.count::<G>(tag, record, intake)?;
+                self.tables.count::<G>(tag, record, cx)?;
             }
         }
         // If profiles have their own tables, the shared ones stay empty.
-        if G::CAPABILITIES.home == Home::Profile {
+        if G::CAPABILITIES.table_location == TableLocation::Profile {
             Ok(())
         } else {
-            self.tables.reserve::<G>(intake)
+            self.tables.reserve::<G>(cx)
         }
     }
 
@@ -162,32 +165,31 @@ impl Reading {
     ///
     /// The dictionary may precede or follow the resources, or be split into parts. The order does not matter,
     /// because ids are validated later.
-    fn payload<G: Generation>(&mut self, payload: &[u8], intake: &mut Intake) -> Result<()> {
+    fn payload<G: Generation>(&mut self, payload: &[u8], cx: &mut ReadContext) -> Result<()> {
         let mut reader = Reader::new(payload);
         while let Some(tag) = reader.tag()? {
             if is!(tag, PROFILES_DATA "resource_profiles" in G::VERSION) {
                 let row = self.resources.len();
                 let body = reader.bytes()?;
                 let inside = [("resource_profiles", row)];
-                intake.inside(&inside, |intake| self.resource::<G>(body, intake))?;
+                cx.inside(&inside, |cx| self.resource::<G>(body, cx))?;
             } else if is!(tag, PROFILES_DATA "dictionary" in G::VERSION) {
-                self.dictionary::<G>(reader.bytes()?, intake)
-                    .map_err(|e| e.within("dictionary"))?;
-            } else if G::CAPABILITIES.home != Home::Data
-                || !self.tables.read::<G>(tag, &mut reader, intake)?
+                self.dictionary::<G>(reader.bytes()?, cx).map_err(|e| e.within("dictionary"))?;
+            } else if G::CAPABILITIES.table_location != TableLocation::Data
+                || !self.tables.read::<G>(tag, &mut reader, cx)?
             {
-                unknown(&mut reader, tag, &schema::PROFILES_DATA, G::VERSION, intake)?;
+                unknown(&mut reader, tag, &schema::PROFILES_DATA, G::VERSION, cx)?;
             }
         }
         Ok(())
     }
 
     /// Reads the rows of `ProfilesDictionary`. Further occurrences append rows, as protobuf specifies.
-    fn dictionary<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
+    fn dictionary<G: Generation>(&mut self, body: &[u8], cx: &mut ReadContext) -> Result<()> {
         let mut reader = Reader::new(body);
         while let Some(tag) = reader.tag()? {
-            if !self.tables.read::<G>(tag, &mut reader, intake)? {
-                unknown(&mut reader, tag, &schema::PROFILES_DICTIONARY, G::VERSION, intake)?;
+            if !self.tables.read::<G>(tag, &mut reader, cx)? {
+                unknown(&mut reader, tag, &schema::PROFILES_DICTIONARY, G::VERSION, cx)?;
             }
         }
         Ok(())
@@ -195,24 +197,24 @@ impl Reading {
 
     /// Reads a `ResourceProfiles`. An empty one takes one word, because a payload of a few megabytes may
     /// contain millions.
-    fn resource<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
+    fn resource<G: Generation>(&mut self, body: &[u8], cx: &mut ReadContext) -> Result<()> {
         let row = self.resources.len();
-        intake.budget.push(&mut self.resources, ResourceProfiles::default())?;
-        intake.budget.take::<ResourceParts>(usize::from(!body.is_empty()))?;
+        cx.budget.push(&mut self.resources, ResourceProfiles::default())?;
+        cx.budget.charge::<ResourceParts>(usize::from(!body.is_empty()))?;
         let mut reader = Reader::new(body);
-        fields!(reader, RESOURCE_PROFILES in G::VERSION, intake; {
+        fields!(reader, RESOURCE_PROFILES in G::VERSION, cx; {
             "resource" => {
                 let (body, texts) = (reader.bytes()?, &mut self.tables.texts);
-                common::resource::<G>(body, &mut self.resources[row].resource, texts, intake)
+                common::resource::<G>(body, &mut self.resources[row].resource, texts, cx)
                     .map_err(|e| e.within("resource"))?;
             },
             "scope_profiles" => {
                 let scope = self.resources[row].scopes.len();
                 let (body, inside) = (reader.bytes()?, [("scope_profiles", scope)]);
-                intake.inside(&inside, |intake| self.scope::<G>(body, row, intake))?;
+                cx.inside(&inside, |cx| self.scope::<G>(body, row, cx))?;
             },
             "schema_url" => {
-                let url = self.tables.texts.intern(reader.bytes()?, intake)?;
+                let url = self.tables.texts.intern(reader.bytes()?, cx)?;
                 self.resources[row].schema_url = url;
             },
         });
@@ -221,35 +223,35 @@ impl Reading {
 
     /// Reads a `ScopeProfiles` of resource `resource`.
     ///
-    /// Addresses rows by number instead of by reference, because `intake` and the tables are mutably borrowed
+    /// Addresses rows by number instead of by reference, because `cx` and the tables are mutably borrowed
     /// while the scope is read.
     fn scope<G: Generation>(
         &mut self,
         body: &[u8],
         resource: usize,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
         let scopes = &mut self.resources[resource].scopes;
         let row = scopes.len();
-        intake.budget.push(scopes, ScopeProfiles::default())?;
-        intake.budget.take::<ScopeParts>(usize::from(!body.is_empty()))?;
+        cx.budget.push(scopes, ScopeProfiles::default())?;
+        cx.budget.charge::<ScopeParts>(usize::from(!body.is_empty()))?;
         let mut reader = Reader::new(body);
         let mut profiles = 0;
-        fields!(reader, SCOPE_PROFILES in G::VERSION, intake; {
+        fields!(reader, SCOPE_PROFILES in G::VERSION, cx; {
             "scope" => {
                 let Self { resources, tables, .. } = self;
                 let scope = &mut resources[resource].scopes[row].scope;
-                common::scope::<G>(reader.bytes()?, scope, &mut tables.texts, intake)
+                common::scope::<G>(reader.bytes()?, scope, &mut tables.texts, cx)
                     .map_err(|e| e.within("scope"))?;
             },
             "profiles" => {
                 let (body, inside) = (reader.bytes()?, [("profiles", profiles)]);
-                let profile = intake.inside(&inside, |intake| self.profile::<G>(body, intake))?;
+                let profile = cx.inside(&inside, |cx| self.profile::<G>(body, cx))?;
                 profiles += 1;
-                intake.budget.push(&mut self.resources[resource].scopes[row].profiles, profile)?;
+                cx.budget.push(&mut self.resources[resource].scopes[row].profiles, profile)?;
             },
             "schema_url" => {
-                let url = self.tables.texts.intern(reader.bytes()?, intake)?;
+                let url = self.tables.texts.intern(reader.bytes()?, cx)?;
                 self.resources[resource].scopes[row].schema_url = url;
             },
         });
@@ -258,36 +260,36 @@ impl Reading {
 
     /// Reads a profile. If it has its own tables, validates and merges them at once, so that only the tables
     /// of one profile are in memory.
-    fn profile<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<Profile> {
+    fn profile<G: Generation>(&mut self, body: &[u8], cx: &mut ReadContext) -> Result<Profile> {
         let number = self.profiles;
         self.profiles += 1;
         if body.is_empty() {
             return Ok(Profile::default());
         }
-        let mark = intake.budget.mark();
-        intake.budget.take::<ProfileParts>(1)?;
-        let mut draft = Draft::default();
-        if G::CAPABILITIES.home != Home::Profile {
-            draft.body::<G>(body, &mut self.tables, intake)?;
-            let (profile, said) = draft.park();
-            if said != Said::default() {
-                intake.budget.push(&mut self.said, (number, said))?;
+        let mark = cx.budget.mark();
+        cx.budget.charge::<ProfileParts>(1)?;
+        let mut raw = RawProfile::default();
+        if G::CAPABILITIES.table_location != TableLocation::Profile {
+            raw.body::<G>(body, &mut self.tables, cx)?;
+            let (profile, legacy) = raw.into_parts();
+            if legacy != LegacyFields::default() {
+                cx.budget.push(&mut self.legacy, (number, legacy))?;
             }
             return Ok(profile);
         }
         let mut tables = Tables::new(G::CAPABILITIES.rows, body.len());
         match G::CAPABILITIES.containers {
-            true => draft.container::<G>(body, &mut tables, intake)?,
-            false => draft.body::<G>(body, &mut tables, intake)?,
+            true => raw.container::<G>(body, &mut tables, cx)?,
+            false => raw.body::<G>(body, &mut tables, cx)?,
         }
-        let (mut profile, said) = draft.park();
-        let users = Users::One(&mut profile, said);
-        let dictionary = gather::unit::<G>(tables, users, self.own.is_single(), intake);
+        let (mut profile, legacy) = raw.into_parts();
+        let users = Users::One(&mut profile, legacy);
+        let dictionary = assemble::resolve_tables::<G>(tables, users, self.own.is_single(), cx);
         let dictionary = dictionary.map_err(|error| match G::CAPABILITIES.containers {
             true => error.within("profile"),
             false => error,
         })?;
-        self.own.add(dictionary, &mut profile, mark, intake)?;
+        self.own.add(dictionary, &mut profile, mark, cx)?;
         Ok(profile)
     }
 }

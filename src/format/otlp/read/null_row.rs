@@ -12,16 +12,16 @@
 //! encoded alike: only fields that require a string, such as names and keys, reference string 0.
 
 use crate::error::{Error, Result, Shown};
-use crate::format::intake::{Intake, Policy};
 use crate::format::losses;
 use crate::format::otlp::read::tables::Tables;
+use crate::format::read_context::{Policy, ReadContext};
 use crate::model::dictionary::{Attribute, Function, Link, Mapping};
 use crate::model::id::{AttributeId, FunctionId, LinkId, StackId, StringId};
 use crate::model::profile::Profile;
 use crate::model::ragged::Ragged;
 use crate::schema::Rows;
 use crate::schema::Table;
-use crate::wire::varint::BEYOND;
+use crate::wire::varint::OVERSIZED_INDEX;
 
 /// Returns whether a test holds for any profile that uses the tables.
 pub(super) type Uses<'a> = &'a dyn Fn(fn(&Profile) -> bool) -> bool;
@@ -29,13 +29,13 @@ pub(super) type Uses<'a> = &'a dyn Fn(fn(&Profile) -> bool) -> bool;
 impl Tables {
     /// Checks that string 0 is empty, as every generation requires.
     ///
-    /// The repair prepended the empty string ([`Texts::own`](crate::format::texts::Texts::own)) when it read
+    /// The repair prepended the empty string ([`StringInterner::own`](crate::format::string_interner::StringInterner::own)) when it read
     /// the first string. This function adjusts references that were read before the tables were complete.
     pub(super) fn check_strings(
         &mut self,
         rows: Rows,
         uses: Uses,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
         let own = self.texts.own;
         let Some(first) = self.texts.raw.get(own as usize).filter(|first| !first.is_empty()) else {
@@ -44,7 +44,7 @@ impl Tables {
         let repaired = if own > 0 { ": it became string 1 for names and keys" } else { "" };
         let message = format!("string 0 must be empty, found {}{repaired}", Shown(first));
         let error = Error::malformed(message);
-        intake.repair(losses::ROW_0, error.within_row("string_table", 0))?;
+        cx.repair(losses::ROW_0, error.within_row("string_table", 0))?;
         let skip = match (rows, self.functions.first()) {
             (Rows::NullFirst, Some(first)) => {
                 *first == Function::default() && !self.uses_row_0(Table::Function, uses)
@@ -68,7 +68,7 @@ impl Tables {
     /// # Errors
     ///
     /// A first row that is neither empty nor unreferenced, unless the policy is to repair.
-    pub(super) fn check_row_0(&mut self, uses: Uses, intake: &mut Intake) -> Result<Vec<Table>> {
+    pub(super) fn check_row_0(&mut self, uses: Uses, cx: &mut ReadContext) -> Result<Vec<Table>> {
         let location = self.addresses.first().is_some_and(|&address| {
             let has = !self.lines.row(0).is_empty() || !self.location_attributes.row(0).is_empty();
             address != 0 || self.location_mappings[0] != 0 || has
@@ -92,18 +92,18 @@ impl Tables {
         let mut kept = Vec::new();
         for (table, name, _) in bad.into_iter().filter(|(.., bad)| *bad) {
             if self.uses_row_0(table, uses) {
-                let error = Error::malformed(match intake.policy {
+                let error = Error::malformed(match cx.policy {
                     Policy::Refuse => "row 0 must be empty: references to it mean no value",
                     Policy::Repair => {
                         "row 0 must be empty: it became row 1, with every reference to it"
                     }
                 });
-                intake.repair(losses::ROW_0, error.within_row(name, 0))?;
+                cx.repair(losses::ROW_0, error.within_row(name, 0))?;
                 kept.push(table);
             } else {
                 let message = || "row 0 must be empty: nothing refers to it, so it was emptied";
                 let place = || format!("dictionary.{name}[0]");
-                intake.note(losses::ROW_0_UNUSED, place, || message().to_owned());
+                cx.note(losses::ROW_0_UNUSED, place, || message().to_owned());
             }
         }
         kept.iter().for_each(|table| self.move_references(*table));
@@ -159,7 +159,7 @@ impl Tables {
                     .for_each(|(mapping, _)| *mapping = moved(*mapping, 1));
             }
             Table::Location => {
-                // `BELOW` wraps here; `prove_stacks` restores it.
+                // `NEGATIVE_INDEX` wraps here; `validate_stacks` restores it.
                 self.stacks.rows.items.iter_mut().for_each(|row| *row = row.wrapping_add(1));
                 self.stacks.most = None;
             }
@@ -194,9 +194,9 @@ impl Tables {
     }
 }
 
-/// Adjusts a reference after `own` rows were inserted before its target. `BELOW` and `BEYOND` stay unchanged.
+/// Adjusts a reference after `own` rows were inserted before its target. `NEGATIVE_INDEX` and `OVERSIZED_INDEX` stay unchanged.
 pub(super) fn moved(row: u32, own: u32) -> u32 {
-    if row < BEYOND { row + own } else { row }
+    if row < OVERSIZED_INDEX { row + own } else { row }
 }
 
 /// Adjusts the reference to a string, unless it is unset.

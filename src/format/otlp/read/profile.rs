@@ -11,29 +11,29 @@
 //! ```
 //!
 //! Fields that the model has are stored in the profile. Fields that it represents by attributes or not at all
-//! are stored in [`Said`], which `lift` converts after all tables are read.
+//! are stored in [`LegacyFields`], which `fields_to_attributes` converts after all tables are read.
 
 use crate::error::Result;
 use crate::format::fields::{fields, is};
-use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::common;
-use crate::format::otlp::read::lift::Said;
+use crate::format::otlp::read::fields_to_attributes::LegacyFields;
 use crate::format::otlp::read::location_list::LocationList;
-use crate::format::otlp::read::prove;
 use crate::format::otlp::read::references::attribute_rows;
 use crate::format::otlp::read::samples::{RawSamples, sample};
 use crate::format::otlp::read::tables::Tables;
-use crate::format::texts::Texts;
+use crate::format::otlp::read::validate;
+use crate::format::read_context::ReadContext;
+use crate::format::string_interner::StringInterner;
 use crate::model::id::StringId;
 use crate::model::profile::{AggregationTemporality, Profile, ValueType};
-use crate::schema::{Generation, Home};
+use crate::schema::{Generation, TableLocation};
 use crate::wire::LEN;
 use crate::wire::read::Reader;
 
 /// A profile that is being read.
 #[derive(Debug, Default)]
-pub(crate) struct Draft {
+pub(crate) struct RawProfile {
     /// The profile, with ids as in the payload.
     profile: Profile,
     /// The columns of its samples.
@@ -41,21 +41,21 @@ pub(crate) struct Draft {
     /// Rows of the attribute table.
     attributes: Vec<u32>,
     /// Fields that the model lacks.
-    said: Said,
+    legacy: LegacyFields,
 }
 
-impl Draft {
+impl RawProfile {
     /// Returns the profile, whose ids are not validated yet, and the fields that the model lacks.
-    pub(crate) fn park(self) -> (Profile, Said) {
-        let Self { mut profile, samples, attributes, said } = self;
-        let samples = samples.settle();
+    pub(crate) fn into_parts(self) -> (Profile, LegacyFields) {
+        let Self { mut profile, samples, attributes, legacy } = self;
+        let samples = samples.into_samples();
         if !samples.is_empty() {
             profile.samples = samples;
         }
         if !attributes.is_empty() {
-            profile.attributes = prove::ids(attributes).into();
+            profile.attributes = validate::ids(attributes).into();
         }
-        (profile, said)
+        (profile, legacy)
     }
 
     /// Reads OTEP 0239's container around a profile.
@@ -70,29 +70,29 @@ impl Draft {
         &mut self,
         body: &[u8],
         tables: &mut Tables,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
-        let inner = inner_profile::<G>(body, intake)?;
-        self.body::<G>(&inner, tables, intake).map_err(|e| e.within("profile"))?;
+        let inner = inner_profile::<G>(body, cx)?;
+        self.body::<G>(&inner, tables, cx).map_err(|e| e.within("profile"))?;
         let mut reader = Reader::new(body);
-        let Self { profile, said, .. } = self;
+        let Self { profile, legacy, .. } = self;
         let texts = &mut tables.texts;
-        fields!(reader, PROFILE_CONTAINER in G::VERSION, intake; {
+        fields!(reader, PROFILE_CONTAINER in G::VERSION, cx; {
             "profile" => reader.bytes()?,
-            "profile_id" => profile_id(reader.bytes()?, profile, intake)?,
-            "start_time_unix_nano" => said.start = reader.fixed64()?,
-            "end_time_unix_nano" => said.end = reader.fixed64()?,
+            "profile_id" => profile_id(reader.bytes()?, profile, cx)?,
+            "start_time_unix_nano" => legacy.start = reader.fixed64()?,
+            "end_time_unix_nano" => legacy.end = reader.fixed64()?,
             "attributes" => {
-                common::attribute_in_place::<G>(&mut reader, &mut said.attributes, texts, intake)?;
+                common::attribute_in_place::<G>(&mut reader, &mut legacy.attributes, texts, cx)?;
             },
             "dropped_attributes_count" => {
                 profile.dropped_attributes_count = reader.varint()? as u32;
             },
             "original_payload_format" => {
-                profile.original_payload_format = texts.intern(reader.bytes()?, intake)?;
+                profile.original_payload_format = texts.intern(reader.bytes()?, cx)?;
             },
             "original_payload" => {
-                original_payload(reader.bytes()?, profile, intake)?;
+                original_payload(reader.bytes()?, profile, cx)?;
             },
         });
         Ok(())
@@ -107,19 +107,19 @@ impl Draft {
         &mut self,
         body: &[u8],
         tables: &mut Tables,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
-        let mut locations = self.count::<G>(body, tables, intake)?;
+        let mut locations = self.count::<G>(body, tables, cx)?;
         tables.slices |= !locations.is_empty();
         let mut reader = Reader::new(body);
-        if G::CAPABILITIES.home == Home::Profile {
-            tables.reserve::<G>(intake)?;
+        if G::CAPABILITIES.table_location == TableLocation::Profile {
+            tables.reserve::<G>(cx)?;
         }
         while let Some(tag) = reader.tag()? {
             if is!(tag, PROFILE "samples" in G::VERSION) {
-                self.sample::<G>(reader.message()?, &mut locations, tables, intake)?;
-            } else if G::CAPABILITIES.home == Home::Profile
-                && tables.read::<G>(tag, &mut reader, intake)?
+                self.sample::<G>(reader.message()?, &mut locations, tables, cx)?;
+            } else if G::CAPABILITIES.table_location == TableLocation::Profile
+                && tables.read::<G>(tag, &mut reader, cx)?
             {
                 continue;
             } else if is!(tag, PROFILE packed "location_indices" in G::VERSION) {
@@ -127,11 +127,11 @@ impl Draft {
             } else if is!(tag, PROFILE "location_indices" in G::VERSION) {
                 reader.varint()?;
             } else {
-                reader = self.field::<G>(tag, reader, &mut tables.texts, intake)?;
+                reader = self.field::<G>(tag, reader, &mut tables.texts, cx)?;
             }
         }
         if !G::CAPABILITIES.stack_table {
-            locations.finish(&mut tables.stacks, &mut self.samples.stacks, intake)?;
+            locations.finish(&mut tables.stacks, &mut self.samples.stacks, cx)?;
         }
         Ok(())
     }
@@ -143,9 +143,9 @@ impl Draft {
         message: Reader,
         locations: &mut LocationList,
         tables: &mut Tables,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
-        sample::<G>(message, &mut self.samples, locations, tables, intake)
+        sample::<G>(message, &mut self.samples, locations, tables, cx)
             .map_err(|e| e.within_row("samples", self.samples.stacks.len()))
     }
 
@@ -162,7 +162,7 @@ impl Draft {
         &mut self,
         body: &[u8],
         tables: &mut Tables,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<LocationList> {
         let mut reader = Reader::new(body);
         let mut samples = 0;
@@ -174,19 +174,17 @@ impl Draft {
             } else if is!(tag, PROFILE packed "location_indices" in G::VERSION)
                 || is!(tag, PROFILE "location_indices" in G::VERSION)
             {
-                locations
-                    .read(tag, &mut reader, intake)
-                    .map_err(|e| e.within("location_indices"))?;
-            } else if G::CAPABILITIES.home == Home::Profile && tag & 7 == LEN {
-                tables.count::<G>(tag, reader.message()?, intake)?;
+                locations.read(tag, &mut reader, cx).map_err(|e| e.within("location_indices"))?;
+            } else if G::CAPABILITIES.table_location == TableLocation::Profile && tag & 7 == LEN {
+                tables.count::<G>(tag, reader.message()?, cx)?;
             } else {
-                reader.skip(tag, intake.limits().max_nesting)?;
+                reader.skip(tag, cx.limits().max_nesting)?;
             }
         }
-        intake.take_samples(samples)?;
-        self.samples.reserve(samples, body.len(), intake)?;
+        cx.check_samples(samples)?;
+        self.samples.reserve(samples, body.len(), cx)?;
         if !G::CAPABILITIES.stack_table {
-            locations.end(samples, intake)?;
+            locations.end(samples, cx)?;
         }
         Ok(locations)
     }
@@ -203,14 +201,14 @@ impl Draft {
         &mut self,
         tag: u32,
         mut reader: Reader<'a>,
-        texts: &mut Texts,
-        intake: &mut Intake,
+        texts: &mut StringInterner,
+        cx: &mut ReadContext,
     ) -> Result<Reader<'a>> {
-        let Self { profile, said, attributes, .. } = self;
-        fields!(tag of reader, PROFILE in G::VERSION, intake; {
-            "sample_type" => sample_type::<G>(reader.bytes()?, profile, intake)?,
+        let Self { profile, legacy, attributes, .. } = self;
+        fields!(tag of reader, PROFILE in G::VERSION, cx; {
+            "sample_type" => sample_type::<G>(reader.bytes()?, profile, cx)?,
             "period_type" => {
-                value_type::<G>(reader.bytes()?, &mut profile.period_type, intake)
+                value_type::<G>(reader.bytes()?, &mut profile.period_type, cx)
                     .map_err(|e| e.within("period_type"))?;
             },
             "period" => profile.period = reader.varint()? as i64,
@@ -224,25 +222,25 @@ impl Draft {
                 profile.duration_nanos = if signed { (nanos as i64).into() } else { nanos.into() };
             },
             "comment_strindices" as tag => {
-                common::any_indices(tag, &mut reader, &mut said.comments, intake)?;
+                common::any_indices(tag, &mut reader, &mut legacy.comments, cx)?;
             },
-            "default_sample_type_strindex" => said.default_sample_type = reader.index()?,
-            "default_sample_type_index" => said.default_sample_type = reader.index()?,
-            "drop_frames" => said.drop_frames = reader.index()?,
-            "keep_frames" => said.keep_frames = reader.index()?,
-            "profile_id" => profile_id(reader.bytes()?, profile, intake)?,
+            "default_sample_type_strindex" => legacy.default_sample_type = reader.index()?,
+            "default_sample_type_index" => legacy.default_sample_type = reader.index()?,
+            "drop_frames" => legacy.drop_frames = reader.index()?,
+            "keep_frames" => legacy.keep_frames = reader.index()?,
+            "profile_id" => profile_id(reader.bytes()?, profile, cx)?,
             "attributes" => {
-                common::attribute_in_place::<G>(&mut reader, &mut said.attributes, texts, intake)?;
+                common::attribute_in_place::<G>(&mut reader, &mut legacy.attributes, texts, cx)?;
             },
             "dropped_attributes_count" => {
                 profile.dropped_attributes_count = reader.varint()? as u32;
             },
             "original_payload_format" => {
-                profile.original_payload_format = texts.intern(reader.bytes()?, intake)?;
+                profile.original_payload_format = texts.intern(reader.bytes()?, cx)?;
             },
-            "original_payload" => original_payload(reader.bytes()?, profile, intake)?,
+            "original_payload" => original_payload(reader.bytes()?, profile, cx)?,
             "attribute_indices" as tag => {
-                attribute_rows::<G>(tag, &mut reader, attributes, 0, intake)?;
+                attribute_rows::<G>(tag, &mut reader, attributes, 0, cx)?;
             },
         });
         Ok(reader)
@@ -253,14 +251,14 @@ impl Draft {
 fn sample_type<G: Generation>(
     body: &[u8],
     profile: &mut Profile,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     let row = profile.sample_types.len();
     if row == 0 || G::CAPABILITIES.several_sample_types {
-        intake.budget.push(&mut profile.sample_types, no_value_type::<G>())?;
+        cx.budget.push(&mut profile.sample_types, no_value_type::<G>())?;
     }
     let Some(last) = profile.sample_types.last_mut() else { return Ok(()) };
-    value_type::<G>(body, last, intake).map_err(|e| e.within_row("sample_type", row))
+    value_type::<G>(body, last, cx).map_err(|e| e.within_row("sample_type", row))
 }
 
 /// Returns an empty value type.
@@ -278,10 +276,10 @@ fn no_value_type<G: Generation>() -> ValueType {
 fn value_type<G: Generation>(
     body: &[u8],
     value_type: &mut ValueType,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     let mut reader = Reader::new(body);
-    fields!(reader, VALUE_TYPE in G::VERSION, intake; {
+    fields!(reader, VALUE_TYPE in G::VERSION, cx; {
         "type_strindex" => value_type.name = StringId(reader.index()?),
         "unit_strindex" => value_type.unit = StringId(reader.index()?),
         "aggregation_temporality" => {
@@ -292,14 +290,14 @@ fn value_type<G: Generation>(
 }
 
 /// Reads a profile id of 16 bytes, or an empty one.
-fn profile_id(id: &[u8], profile: &mut Profile, intake: &mut Intake) -> Result<()> {
-    common::fixed_id(id, &mut profile.profile_id.0, losses::PROFILE_ID_DROPPED, intake)
+fn profile_id(id: &[u8], profile: &mut Profile, cx: &mut ReadContext) -> Result<()> {
+    common::fixed_id(id, &mut profile.profile_id.0, losses::PROFILE_ID_DROPPED, cx)
         .map_err(|e| e.within("profile_id"))
 }
 
 /// Stores the original payload of the profile without interpreting it.
-fn original_payload(bytes: &[u8], profile: &mut Profile, intake: &mut Intake) -> Result<()> {
-    intake.budget.take::<u8>(bytes.len())?;
+fn original_payload(bytes: &[u8], profile: &mut Profile, cx: &mut ReadContext) -> Result<()> {
+    cx.budget.charge::<u8>(bytes.len())?;
     profile.original_payload = bytes.to_vec().into();
     Ok(())
 }
@@ -309,7 +307,7 @@ fn original_payload(bytes: &[u8], profile: &mut Profile, intake: &mut Intake) ->
 /// Borrows the usual single occurrence. Copies several into one buffer, charged to the budget.
 fn inner_profile<'a, G: Generation>(
     body: &'a [u8],
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<std::borrow::Cow<'a, [u8]>> {
     let mut reader = Reader::new(body);
     let mut inner: Option<std::borrow::Cow<'a, [u8]>> = None;
@@ -319,12 +317,12 @@ fn inner_profile<'a, G: Generation>(
             inner = Some(match inner {
                 None => part.into(),
                 Some(before) => {
-                    intake.budget.take::<u8>(before.len() + part.len())?;
+                    cx.budget.charge::<u8>(before.len() + part.len())?;
                     [&before, part].concat().into()
                 }
             });
         } else {
-            reader.skip(tag, intake.limits().max_nesting)?;
+            reader.skip(tag, cx.limits().max_nesting)?;
         }
     }
     Ok(inner.unwrap_or_default())

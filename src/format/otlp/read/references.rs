@@ -8,11 +8,11 @@
 //! ```
 
 use crate::error::Result;
-use crate::format::intake::Intake;
+use crate::format::read_context::ReadContext;
 use crate::schema::{Generation, Rows, Version};
 use crate::wire::LEN;
 use crate::wire::read::Reader;
-use crate::wire::varint::BEYOND;
+use crate::wire::varint::OVERSIZED_INDEX;
 
 /// Returns the number of rows of the model before those of the payload.
 ///
@@ -28,23 +28,23 @@ pub(super) const fn own_rows<G: Generation>() -> usize {
 ///
 /// pprof has ids, which equal rows of the model.
 #[inline(always)]
-pub(crate) fn row_of<G: Generation>(index: u32) -> u32 {
+pub(crate) fn index_to_row<G: Generation>(index: u32) -> u32 {
     let own = match G::VERSION {
         Version::Pprof => 0,
         _ => own_rows::<G>() as u32,
     };
-    if index < BEYOND { index + own } else { index }
+    if index < OVERSIZED_INDEX { index + own } else { index }
 }
 
 /// Returns the row of the model for a mapping or link reference, or 0 if unset.
 ///
 /// In the proto of 1.4 to 1.7, `optional` distinguishes an omitted field from the first row. In 1.3 they are
-/// encoded alike, so the index is kept for [`settle`](super::settle) to decide.
+/// encoded alike, so the index is kept for [`normalize`](super::normalize) to decide.
 #[inline]
-pub(crate) fn reference<G: Generation>(index: Option<u32>) -> u32 {
+pub(crate) fn optional_index_to_row<G: Generation>(index: Option<u32>) -> u32 {
     match G::CAPABILITIES.rows {
         Rows::NullFirst | Rows::FromZero => index.unwrap_or(0),
-        Rows::Presence => index.map_or(0, row_of::<G>),
+        Rows::Presence => index.map_or(0, index_to_row::<G>),
     }
 }
 
@@ -61,9 +61,9 @@ pub(crate) fn indices(
     tag: u32,
     reader: &mut Reader,
     out: &mut Vec<u32>,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
-    rows_from(tag, reader, (out, 0), |index| index, intake)
+    rows_from(tag, reader, (out, 0), |index| index, cx)
 }
 
 /// Reads indices of attributes as rows of the model. `out` holds the lists of many items; that of this item
@@ -74,9 +74,9 @@ pub(crate) fn attribute_rows<G: Generation>(
     reader: &mut Reader,
     out: &mut Vec<u32>,
     first: usize,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
-    rows_from(tag, reader, (out, first), row_of::<G>, intake)
+    rows_from(tag, reader, (out, first), index_to_row::<G>, cx)
 }
 
 #[inline(always)]
@@ -85,7 +85,7 @@ fn rows_from(
     reader: &mut Reader,
     (out, first): (&mut Vec<u32>, usize),
     row: impl Fn(u32) -> u32,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     let before = out.len();
     if tag & 7 == LEN {
@@ -96,5 +96,5 @@ fn rows_from(
     } else {
         out.push(row(reader.index()?));
     }
-    intake.take_more_attributes(before - first, out.len() - before)
+    cx.charge_more_attributes(before - first, out.len() - before)
 }

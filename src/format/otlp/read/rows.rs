@@ -19,9 +19,9 @@
 
 use crate::error::Result;
 use crate::format::fields::fields;
-use crate::format::intake::Intake;
 use crate::format::losses;
 use crate::format::otlp::read::common;
+use crate::format::read_context::ReadContext;
 use crate::model::dictionary::{Attribute, Function, Link, Mapping};
 use crate::model::id::StringId;
 use crate::schema::{FUNCTION, Generation};
@@ -43,11 +43,11 @@ impl Tables {
     pub(crate) fn function<G: Generation>(
         &mut self,
         reader: Reader,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
-        let (function, id) = match reader.short().and_then(short_function::<G>) {
+        let (function, id) = match reader.short().and_then(function_fast::<G>) {
             Some(function) => function,
-            None => any_function::<G>(reader, intake)?,
+            None => function_slow::<G>(reader, cx)?,
         };
         self.functions.push(function);
         if G::CAPABILITIES.ids {
@@ -67,33 +67,33 @@ impl Tables {
     pub(super) fn stack<G: Generation>(
         &mut self,
         mut reader: Reader,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
         let first = self.stacks.locations.len();
-        fields!(reader, STACK in G::VERSION, intake; {
+        fields!(reader, STACK in G::VERSION, cx; {
             "location_indices" as tag => match tag & 7 {
-                LEN => self.stacks.read(reader.message()?, intake)?,
+                LEN => self.stacks.read(reader.message()?, cx)?,
                 _ => self.stacks.locations.push(reader.index()?),
             },
         });
-        self.stacks.end(first, 0, intake)
+        self.stacks.end(first, 0, cx)
     }
 
     /// Reads a mapping.
     ///
     /// `has_functions` and the three similar fields, the build id and its kind are stored in `mapping_pprof`,
-    /// because the current proto lacks these fields; [`lift`](super::lift) converts them to attributes.
+    /// because the current proto lacks these fields; [`fields_to_attributes`](super::fields_to_attributes) converts them to attributes.
     ///
     /// Mappings are few, so they have no second reader for the usual form.
     pub(crate) fn mapping<G: Generation>(
         &mut self,
         body: &[u8],
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
         let mut reader = Reader::new(body);
         let row = self.mappings.len();
         let (mut mapping, mut pprof, mut id) = (Mapping::default(), MappingPprof::default(), 0);
-        fields!(reader, MAPPING in G::VERSION, intake; {
+        fields!(reader, MAPPING in G::VERSION, cx; {
             "memory_start" => mapping.memory_start = reader.varint()?,
             "memory_limit" => mapping.memory_limit = reader.varint()?,
             "file_offset" => mapping.file_offset = reader.varint()?,
@@ -101,7 +101,7 @@ impl Tables {
             "attribute_indices" as tag => {
                 let first = self.mapping_attributes.open_row();
                 let items = &mut self.mapping_attributes.items;
-                attribute_rows::<G>(tag, &mut reader, items, first, intake)?;
+                attribute_rows::<G>(tag, &mut reader, items, first, cx)?;
             },
             "id" => id = reader.varint()?,
             "build_id" => pprof.build_id = reader.index()?,
@@ -130,31 +130,31 @@ impl Tables {
     /// # Errors
     ///
     /// An id of any other length, unless the policy is to repair.
-    pub(super) fn link<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
+    pub(super) fn link<G: Generation>(&mut self, body: &[u8], cx: &mut ReadContext) -> Result<()> {
         let mut reader = Reader::new(body);
         let mut link = Link::default();
         // Row 0 means no link, whatever its contents.
         let code = if self.links.is_empty() { losses::ROW_0 } else { losses::LINK_INVALID };
         let (mut has_trace, mut has_span) = (false, false);
-        fields!(reader, LINK in G::VERSION, intake; {
+        fields!(reader, LINK in G::VERSION, cx; {
             "trace_id" => {
                 let id = reader.bytes()?;
                 has_trace = !id.is_empty();
-                common::fixed_id(id, &mut link.trace_id, code, intake)
+                common::fixed_id(id, &mut link.trace_id, code, cx)
                     .map_err(|e| e.within("trace_id"))?;
             },
             "span_id" => {
                 let id = reader.bytes()?;
                 has_span = !id.is_empty();
-                common::fixed_id(id, &mut link.span_id, code, intake)
+                common::fixed_id(id, &mut link.span_id, code, cx)
                     .map_err(|e| e.within("span_id"))?;
             },
         });
         if has_trace != has_span {
             let row = self.links.len() - own_rows::<G>();
             let (has, lacks) = if has_trace { ("trace", "span") } else { ("span", "trace") };
-            let said = || format!("the link has a {has} id and no {lacks} id");
-            intake.note(losses::LINK_HALF, || format!("link_table[{row}]"), said);
+            let message = || format!("the link has a {has} id and no {lacks} id");
+            cx.note(losses::LINK_HALF, || format!("link_table[{row}]"), message);
         }
         self.links.push(link);
         Ok(())
@@ -162,7 +162,7 @@ impl Tables {
 
     /// Reads a row of the attribute table: with its unit since 1.8, a plain pair before.
     ///
-    /// Up to 1.7 `attribute_units` stores the unit for each key; `settle` copies it to each attribute.
+    /// Up to 1.7 `attribute_units` stores the unit for each key; `normalize` copies it to each attribute.
     ///
     /// # Errors
     ///
@@ -170,12 +170,12 @@ impl Tables {
     pub(super) fn attribute<G: Generation>(
         &mut self,
         body: &[u8],
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
         let attribute = if G::CAPABILITIES.attribute_units {
-            common::key_value_and_unit::<G>(body, &mut self.texts, intake)?
+            common::key_value_and_unit::<G>(body, &mut self.texts, cx)?
         } else {
-            let pair = common::key_value::<G>(body, &mut self.texts, intake, 0)?;
+            let pair = common::key_value::<G>(body, &mut self.texts, cx, 0)?;
             Attribute { key: pair.key, value: pair.value, unit: StringId::NONE }
         };
         self.attributes.push(attribute);
@@ -186,11 +186,11 @@ impl Tables {
     ///
     /// Both are stored as string indices and validated after all tables are read.
     ///
-    /// [`settle`](super::settle) resolves duplicate keys.
-    pub(super) fn unit<G: Generation>(&mut self, body: &[u8], intake: &mut Intake) -> Result<()> {
+    /// [`normalize`](super::normalize) resolves duplicate keys.
+    pub(super) fn unit<G: Generation>(&mut self, body: &[u8], cx: &mut ReadContext) -> Result<()> {
         let mut reader = Reader::new(body);
         let (mut key, mut unit) = (0, 0);
-        fields!(reader, ATTRIBUTE_UNIT in G::VERSION, intake; {
+        fields!(reader, ATTRIBUTE_UNIT in G::VERSION, cx; {
             "attribute_key_strindex" => key = reader.index()?,
             "unit_strindex" => unit = reader.index()?,
         });
@@ -204,7 +204,7 @@ impl Tables {
 /// Returns `None` if the order differs or an unknown field follows; `is_done` is the only check. An omitted
 /// field is 0, as in proto3.
 #[inline(always)]
-fn short_function<G: Generation>(mut row: Short) -> Option<(Function, u64)> {
+fn function_fast<G: Generation>(mut row: Short) -> Option<(Function, u64)> {
     let id = match G::CAPABILITIES.ids {
         true => row.number(const { FUNCTION.tag(G::VERSION, "id") }),
         false => 0,
@@ -223,9 +223,12 @@ fn short_function<G: Generation>(mut row: Short) -> Option<(Function, u64)> {
 ///
 /// The last occurrence of a field wins, as in protobuf generally.
 #[inline(never)]
-fn any_function<G: Generation>(mut reader: Reader, intake: &mut Intake) -> Result<(Function, u64)> {
+fn function_slow<G: Generation>(
+    mut reader: Reader,
+    cx: &mut ReadContext,
+) -> Result<(Function, u64)> {
     let (mut function, mut id) = (Function::default(), 0);
-    fields!(reader, FUNCTION in G::VERSION, intake; {
+    fields!(reader, FUNCTION in G::VERSION, cx; {
         "name_strindex" => function.name = StringId(reader.index()?),
         "system_name_strindex" => function.system_name = StringId(reader.index()?),
         "filename_strindex" => function.filename = StringId(reader.index()?),

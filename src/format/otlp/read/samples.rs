@@ -1,7 +1,7 @@
 //! Reader of samples: the hot path.
 //!
-//! Samples make up most of a payload. [`short_sample`] reads short samples with the usual fields: it tracks
-//! the bytes left in the sample, so it checks bounds once. [`any_sample`] reads all others and checks every
+//! Samples make up most of a payload. [`sample_fast`] reads short samples with the usual fields: it tracks
+//! the bytes left in the sample, so it checks bounds once. [`sample_slow`] reads all others and checks every
 //! field.
 //!
 //! ```text
@@ -15,13 +15,13 @@
 
 use crate::error::Result;
 use crate::format::fields::{fields, is};
-use crate::format::intake::Intake;
 use crate::format::labels::{self, Label};
 use crate::format::otlp::read::common;
 use crate::format::otlp::read::location_list::LocationList;
-use crate::format::otlp::read::prove::{self, Target};
-use crate::format::otlp::read::references::{attribute_rows, reference, row_of};
+use crate::format::otlp::read::references::{attribute_rows, index_to_row, optional_index_to_row};
 use crate::format::otlp::read::tables::Tables;
+use crate::format::otlp::read::validate::{self, Target};
+use crate::format::read_context::ReadContext;
 use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
 use crate::schema::Generation;
@@ -62,12 +62,12 @@ impl RawSamples {
         &mut self,
         samples: usize,
         bytes: usize,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<()> {
         let values = samples.min(bytes / 4);
         // Charge for a stack, and for the ends of attributes, values and timestamps.
-        intake.budget.take::<[u32; 4]>(samples)?;
-        intake.budget.take::<i64>(values)?;
+        cx.budget.charge::<[u32; 4]>(samples)?;
+        cx.budget.charge::<i64>(values)?;
         self.stacks.reserve_exact(samples);
         self.values.items.reserve_exact(values);
         self.values.ends.reserve_exact(values);
@@ -89,14 +89,14 @@ impl RawSamples {
     /// Returns the samples in the form of the model, after all are read. Their ids are not validated yet.
     ///
     /// Copies no column: ids have the representation of numbers.
-    pub(crate) fn settle(self) -> Samples {
+    pub(crate) fn into_samples(self) -> Samples {
         Samples {
-            stacks: prove::ids(self.stacks),
-            links: prove::ids(self.links).into(),
-            attributes: prove::ragged_ids(self.attributes),
+            stacks: validate::ids(self.stacks),
+            links: validate::ids(self.links).into(),
+            attributes: validate::ragged_ids(self.attributes),
             values: self.values,
             timestamps: self.timestamps.into(),
-            stacktrace_ids: prove::ids(self.stacktrace_ids).into(),
+            stacktrace_ids: validate::ids(self.stacktrace_ids).into(),
         }
     }
 }
@@ -114,40 +114,40 @@ pub(crate) fn sample<G: Generation>(
     samples: &mut RawSamples,
     locations: &mut LocationList,
     tables: &mut Tables,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     let row = samples.stacks.len();
     let (before, own) = (samples.lengths(), locations.len());
     let short = match reader.short() {
-        Some(short) => short_sample::<G>(short, samples),
+        Some(short) => sample_fast::<G>(short, samples),
         None => None,
     };
     let fields = match short {
         Some(fields) => {
-            samples.spend(before, intake)?;
+            samples.spend(before, cx)?;
             fields
         }
         None => {
             // Undo the fast path, then parse the sample again.
             samples.truncate(before);
-            any_sample::<G>(reader, samples, locations, intake)?
+            sample_slow::<G>(reader, samples, locations, cx)?
         }
     };
     if G::CAPABILITIES.labels {
         // Validate first: labels add rows after the table, which an invalid index could reach.
         let table = Target { rows: tables.new_attributes.first as usize, own: 1, none: 1 };
         let attributes = &mut samples.attributes.items;
-        prove::attributes_beside_labels(attributes, before.attributes, table, intake)?;
-        attach_labels(before.attributes, samples, tables, intake)?;
+        validate::attributes_beside_labels(attributes, before.attributes, table, cx)?;
+        attach_labels(before.attributes, samples, tables, cx)?;
     }
     let stack = match (G::CAPABILITIES.stack_table, fields.slice_length) {
         (true, _) => fields.stack,
-        (false, 0) => locations.own(own, intake)?,
-        (false, length) => locations.slice(fields.slice_start, length, intake)?,
+        (false, 0) => locations.own(own, cx)?,
+        (false, length) => locations.slice(fields.slice_start, length, cx)?,
     };
     samples.stacks.push(stack);
     samples.end_rows(row);
-    push_reference(&mut samples.links, row, reference::<G>(fields.link));
+    push_reference(&mut samples.links, row, optional_index_to_row::<G>(fields.link));
     push_reference(&mut samples.stacktrace_ids, row, fields.stacktrace_id);
     Ok(())
 }
@@ -169,22 +169,22 @@ fn attach_labels(
     first: usize,
     samples: &mut RawSamples,
     tables: &mut Tables,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     if samples.labels.is_empty() {
         return Ok(());
     }
     let (Tables { texts, new_attributes, .. }, out) = (tables, &mut samples.attributes.items);
-    intake.take_more_attributes(out.len() - first, samples.labels.len())?;
+    cx.charge_more_attributes(out.len() - first, samples.labels.len())?;
     let mut singles = Vec::with_capacity(samples.labels.len());
     for label in samples.labels.drain(..) {
-        label.note(intake);
+        label.note(cx);
         singles.push(label.attribute(|index, field| {
             let text = if field == "key" { common::table_name } else { common::table_text };
-            text(index, texts, intake).map_err(|e| e.within(field))
+            text(index, texts, cx).map_err(|e| e.within(field))
         })?);
     }
-    labels::group(&singles, out, texts, new_attributes, intake)
+    labels::group(&singles, out, texts, new_attributes, cx)
 }
 
 /// The lengths of the list columns.
@@ -215,19 +215,19 @@ impl RawSamples {
     ///
     /// The budget, and more attributes than `max_attributes_per_item`.
     #[inline(always)]
-    fn spend(&mut self, before: Lengths, intake: &mut Intake) -> Result<()> {
+    fn spend(&mut self, before: Lengths, cx: &mut ReadContext) -> Result<()> {
         let after = self.lengths();
         if after.values - before.values > 1 {
-            intake.budget.take::<[i64; 2]>(after.values - before.values - 1)?;
+            cx.budget.charge::<[i64; 2]>(after.values - before.values - 1)?;
         }
         if after.attributes + after.timestamps == before.attributes + before.timestamps {
             return Ok(());
         }
         if before.attributes == 0 {
-            self.expect_attributes(intake.budget.payload());
+            self.expect_attributes(cx.budget.payload());
         }
-        intake.budget.take::<[u64; 2]>(after.timestamps - before.timestamps)?;
-        intake.take_attributes(after.attributes - before.attributes)
+        cx.budget.charge::<[u64; 2]>(after.timestamps - before.timestamps)?;
+        cx.charge_attributes(after.attributes - before.attributes)
     }
 
     /// Reserves memory for the attributes of all samples, assuming that each has as many as the first that
@@ -241,7 +241,7 @@ impl RawSamples {
         self.attributes.items.reserve(all.min(payload / 16));
     }
 
-    /// Undoes the pushes of a failed [`short_sample`].
+    /// Undoes the pushes of a failed [`sample_fast`].
     #[inline]
     fn truncate(&mut self, lengths: Lengths) {
         self.values.items.truncate(lengths.values);
@@ -269,7 +269,7 @@ struct Fields {
 /// The conditions are constants of the generation, so each generation gets a separate loop without the fields
 /// that it lacks.
 #[inline(always)]
-fn short_sample<G: Generation>(mut row: Short, samples: &mut RawSamples) -> Option<Fields> {
+fn sample_fast<G: Generation>(mut row: Short, samples: &mut RawSamples) -> Option<Fields> {
     let mut fields = Fields::default();
     while let Some((tag, value)) = row.field() {
         if is!(tag, SAMPLE "stack_index" in G::VERSION) {
@@ -287,7 +287,7 @@ fn short_sample<G: Generation>(mut row: Short, samples: &mut RawSamples) -> Opti
         } else if is!(tag, SAMPLE packed "attribute_indices" in G::VERSION) {
             let mut attributes = row.body(value)?;
             while let Some(value) = attributes.packed() {
-                samples.attributes.items.push(row_of::<G>(index(value)));
+                samples.attributes.items.push(index_to_row::<G>(index(value)));
             }
             attributes.is_done().then_some(())?;
         } else if is!(tag, SAMPLE "link_index" in G::VERSION) {
@@ -313,31 +313,31 @@ fn short_sample<G: Generation>(mut row: Short, samples: &mut RawSamples) -> Opti
 ///
 /// Input that is not protobuf, the budget.
 #[inline(never)]
-fn any_sample<G: Generation>(
+fn sample_slow<G: Generation>(
     mut reader: Reader,
     samples: &mut RawSamples,
     locations: &mut LocationList,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<Fields> {
     let mut fields = Fields::default();
     let first = samples.attributes.items.len();
-    fields!(reader, SAMPLE in G::VERSION, intake; {
+    fields!(reader, SAMPLE in G::VERSION, cx; {
         "stack_index" => fields.stack = reader.index()?,
         "locations_start_index" => fields.slice_start = reader.index()?,
         "locations_length" => fields.slice_length = reader.index()?,
-        "values" as tag => values(tag, &mut reader, &mut samples.values.items, intake)?,
+        "values" as tag => values(tag, &mut reader, &mut samples.values.items, cx)?,
         "attribute_indices" as tag => {
             let items = &mut samples.attributes.items;
-            attribute_rows::<G>(tag, &mut reader, items, first, intake)?;
+            attribute_rows::<G>(tag, &mut reader, items, first, cx)?;
         },
         "link_index" => fields.link = Some(reader.index()?),
         "timestamps_unix_nano" as tag => {
-            times::<G>(tag, &mut reader, &mut samples.timestamps.items, intake)?;
+            times::<G>(tag, &mut reader, &mut samples.timestamps.items, cx)?;
         },
-        "location_index" as tag => locations.read(tag, &mut reader, intake)?,
+        "location_index" as tag => locations.read(tag, &mut reader, cx)?,
         "label" => {
-            let label = Label::read(reader.bytes()?, intake)?;
-            intake.budget.push(&mut samples.labels, label)?;
+            let label = Label::read(reader.bytes()?, cx)?;
+            cx.budget.push(&mut samples.labels, label)?;
         },
         "stacktrace_id_index" => fields.stacktrace_id = reader.index()?,
     });
@@ -346,13 +346,13 @@ fn any_sample<G: Generation>(
 
 /// Reads values, packed or not.
 #[inline(always)]
-fn values(tag: u32, reader: &mut Reader, out: &mut Vec<i64>, intake: &mut Intake) -> Result<()> {
+fn values(tag: u32, reader: &mut Reader, out: &mut Vec<i64>, cx: &mut ReadContext) -> Result<()> {
     if tag & 7 == LEN {
         let body = reader.message()?;
-        intake.budget.take::<[i64; 2]>(count_packed(body.rest()))?;
+        cx.budget.charge::<[i64; 2]>(count_packed(body.rest()))?;
         return packed_varints(body, out, |value| value as i64);
     }
-    intake.budget.take::<[i64; 2]>(1)?;
+    cx.budget.charge::<[i64; 2]>(1)?;
     out.push(reader.varint()? as i64);
     Ok(())
 }
@@ -362,21 +362,21 @@ fn times<G: Generation>(
     tag: u32,
     reader: &mut Reader,
     out: &mut Vec<u64>,
-    intake: &mut Intake,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     match (tag & 7, G::CAPABILITIES.fixed_timestamps) {
         (LEN, true) => {
             let body = reader.bytes()?;
-            intake.budget.take::<[u64; 2]>(body.len() / 8)?;
+            cx.budget.charge::<[u64; 2]>(body.len() / 8)?;
             packed_fixed64(body, out)?;
         }
         (LEN, false) => {
             let body = reader.message()?;
-            intake.budget.take::<[u64; 2]>(count_packed(body.rest()))?;
+            cx.budget.charge::<[u64; 2]>(count_packed(body.rest()))?;
             packed_varints(body, out, |time| time)?;
         }
         (_, fixed) => {
-            intake.budget.take::<[u64; 2]>(1)?;
+            cx.budget.charge::<[u64; 2]>(1)?;
             out.push(if fixed { reader.fixed64()? } else { reader.varint()? });
         }
     }
@@ -393,7 +393,7 @@ mod tests {
         fn read<G: Generation>(sample: &[u8]) -> bool {
             let payload = [sample, &[0; 80]].concat();
             let short = Reader::within(&payload, 0, sample.len()).short().unwrap();
-            short_sample::<G>(short, &mut RawSamples::default()).is_some()
+            sample_fast::<G>(short, &mut RawSamples::default()).is_some()
         }
         for sample in [&[0u8, 1][..], &[2, 1, 1], &[1, 0, 0, 0, 0, 0, 0, 0, 0]] {
             assert!(!read::<V1_3>(sample), "{sample:?}");

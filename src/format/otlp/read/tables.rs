@@ -1,7 +1,7 @@
 //! Reader of the lookup tables, which each generation stores in a different message.
 //!
 //! If row 0 of the payload is an ordinary row, the model inserts its empty row before it. References are
-//! converted to rows of the model when they are read ([`row_of`](super::references::row_of)), and `prove`
+//! converted to rows of the model when they are read ([`index_to_row`](super::references::index_to_row)), and `validate`
 //! validates them later.
 //!
 //! Tables are stored as columns (`location_mappings`, `addresses`, `lines` …) instead of structs, because ids
@@ -13,11 +13,11 @@
 //! table, whose length is then known.
 
 use crate::error::{Error, Result};
-use crate::format::intake::{Intake, Policy};
 use crate::format::otlp::read::id_column::Ids;
 use crate::format::otlp::read::references::own_rows;
+use crate::format::read_context::{Policy, ReadContext};
 use crate::format::stacks::Stacks;
-use crate::format::texts::{NewAttributes, Texts};
+use crate::format::string_interner::{NewAttributes, StringInterner};
 use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
 use crate::model::ragged::Ragged;
 use crate::schema::{Generation, Rows, Table};
@@ -27,12 +27,12 @@ use crate::wire::short::Short;
 /// The tables as encoded: ids are numbers, not validated yet.
 ///
 /// In generations without an empty row 0, one is inserted when memory is reserved, so rows have the model's
-/// numbers from the start. References do too, except those that [`settle`](super::settle) must distinguish
+/// numbers from the start. References do too, except those that [`normalize`](super::normalize) must distinguish
 /// from unset ones.
 #[derive(Debug)]
 pub(crate) struct Tables {
     /// Strings of the table, followed by inline strings.
-    pub(crate) texts: Texts,
+    pub(crate) texts: StringInterner,
     /// The results of the first pass.
     pub(crate) counts: Counts,
     /// Whether the next string may be the first of another payload. Used by the first pass.
@@ -42,7 +42,7 @@ pub(crate) struct Tables {
     pub(crate) mapping_attributes: Ragged<u32>,
     /// Up to the last mapping that has any of these fields.
     pub(crate) mapping_pprof: Vec<MappingPprof>,
-    /// The mapping of each location, converted by [`reference`](super::references::reference).
+    /// The mapping of each location, converted by [`optional_index_to_row`](super::references::optional_index_to_row).
     pub(crate) location_mappings: Vec<u32>,
     /// The same as encoded, because in 1.3 they may be ids.
     pub(crate) raw_mappings: Vec<u32>,
@@ -54,7 +54,7 @@ pub(crate) struct Tables {
     pub(crate) location_attributes: Ragged<u32>,
     /// The rows of folded locations.
     ///
-    /// Ascending, because rows are read in order. [`lift`](super::lift) converts them to attributes.
+    /// Ascending, because rows are read in order. [`fields_to_attributes`](super::fields_to_attributes) converts them to attributes.
     pub(crate) folded: Vec<u32>,
     /// The rows of locations with a frame type, and the type.
     ///
@@ -75,7 +75,7 @@ pub(crate) struct Tables {
     pub(crate) stacks: Stacks,
     /// Whether samples reference stacks as slices of a list.
     ///
-    /// It helps to distinguish payloads of 1.3; see [`ids`](super::ids).
+    /// It helps to distinguish payloads of 1.3; see [`otep_ids`](super::otep_ids).
     pub(crate) slices: bool,
     /// The ids of pprof's rows, in 1.3.
     pub(crate) ids: Ids,
@@ -100,7 +100,7 @@ pub(crate) struct Counts {
 impl Counts {
     /// Checks the number of rows of each table. Strings have a separate limit, because they are read while
     /// the others are counted.
-    fn check(&self, intake: &Intake) -> Result<()> {
+    fn check(&self, cx: &ReadContext) -> Result<()> {
         let tables = [
             (Table::Mapping, self.mapping),
             (Table::Location, self.location),
@@ -110,7 +110,7 @@ impl Counts {
             (Table::AttributeUnit, self.unit),
             (Table::Stack, self.stack),
         ];
-        tables.into_iter().try_for_each(|(table, rows)| intake.check_rows(table, rows as u64))
+        tables.into_iter().try_for_each(|(table, rows)| cx.check_rows(table, rows as u64))
     }
 }
 
@@ -129,8 +129,8 @@ pub(crate) struct MappingPprof {
 
 impl MappingPprof {
     /// Sets or clears a flag. The last occurrence of the field wins.
-    pub(super) fn set_flag(&mut self, bit: u32, said: u64) {
-        self.flags = self.flags & !(1 << bit) | u8::from(said != 0) << bit;
+    pub(super) fn set_flag(&mut self, bit: u32, legacy: u64) {
+        self.flags = self.flags & !(1 << bit) | u8::from(legacy != 0) << bit;
     }
 }
 
@@ -149,7 +149,7 @@ impl Tables {
         let plus = u32::from(rows != Rows::NullFirst);
         Self {
             // An estimate that is seldom too large; the list grows if it is too small.
-            texts: Texts::with_room(bytes / 128, bytes / 8),
+            texts: StringInterner::with_capacity(bytes / 128, bytes / 8),
             counts: Counts::default(),
             begins: false,
             mappings: Vec::new(),
@@ -181,7 +181,7 @@ impl Tables {
         &mut self,
         tag: u32,
         row: Reader,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<bool> {
         let counts = &mut self.counts;
         if tag == const { G::VERSION.table_tag(Table::String) } {
@@ -192,12 +192,12 @@ impl Tables {
             if begins && number > 0 && text.is_empty() {
                 return Err(concatenated(text, number));
             }
-            if number == 0 && !text.is_empty() && intake.policy == Policy::Repair {
+            if number == 0 && !text.is_empty() && cx.policy == Policy::Repair {
                 self.texts.raw.push(b"");
                 self.texts.own = 1;
             }
             self.texts
-                .push_row(text, intake)
+                .push_row(text, cx)
                 .map_err(|e| e.at(text).within_row("string_table", number))?;
             return Ok(true);
         }
@@ -228,7 +228,7 @@ impl Tables {
     ///
     /// [`Limit`](crate::ErrorKind::Limit) if a table has more rows than `max_table_entries`, or all tables
     /// exceed the budget. Both are checked before a row is read.
-    pub(crate) fn reserve<G: Generation>(&mut self, intake: &mut Intake) -> Result<()> {
+    pub(crate) fn reserve<G: Generation>(&mut self, cx: &mut ReadContext) -> Result<()> {
         let Counts {
             mapping,
             location,
@@ -240,24 +240,24 @@ impl Tables {
             stack_bytes,
             string,
         } = self.counts;
-        self.counts.check(intake)?;
-        let budget = &mut intake.budget;
+        self.counts.check(cx)?;
+        let budget = &mut cx.budget;
         // An estimate: some locations have inlined calls. A line takes more than 8 bytes of the payload.
         let lines = (location + location / 2).min(budget.payload() / 8) + <Short>::MOST_MESSAGES;
-        budget.take::<[u32; 2]>(string)?;
-        budget.take::<u8>(self.texts.raw.byte_len())?;
-        budget.take::<(Mapping, MappingPprof)>(mapping)?;
-        budget.take::<(u64, [u32; 4])>(location)?;
-        budget.take::<Line>(lines)?;
-        budget.take::<Function>(function)?;
-        budget.take::<Link>(link)?;
-        budget.take::<Attribute>(attribute)?;
-        budget.take::<(u32, u32)>(unit)?;
-        budget.take::<u32>(stack)?;
+        budget.charge::<[u32; 2]>(string)?;
+        budget.charge::<u8>(self.texts.raw.byte_len())?;
+        budget.charge::<(Mapping, MappingPprof)>(mapping)?;
+        budget.charge::<(u64, [u32; 4])>(location)?;
+        budget.charge::<Line>(lines)?;
+        budget.charge::<Function>(function)?;
+        budget.charge::<Link>(link)?;
+        budget.charge::<Attribute>(attribute)?;
+        budget.charge::<(u32, u32)>(unit)?;
+        budget.charge::<u32>(stack)?;
         if G::CAPABILITIES.ids {
-            self.ids.mapping.reserve(mapping, intake)?;
-            self.ids.location.reserve(location, intake)?;
-            self.ids.function.reserve(function, intake)?;
+            self.ids.mapping.reserve(mapping, cx)?;
+            self.ids.location.reserve(location, cx)?;
+            self.ids.function.reserve(function, cx)?;
         }
         let extra = own_rows::<G>();
         self.mappings.reserve(mapping + extra);
@@ -305,22 +305,22 @@ impl Tables {
         &mut self,
         tag: u32,
         reader: &mut Reader,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<bool> {
         if tag == const { G::VERSION.table_tag(Table::String) } {
             reader.bytes()?;
         } else if tag == const { G::VERSION.table_tag(Table::Location) } {
-            self.location::<G>(reader.message()?, intake).map_err(|e| {
+            self.location::<G>(reader.message()?, cx).map_err(|e| {
                 e.within_row("location_table", self.addresses.len().saturating_sub(own_rows::<G>()))
             })?;
         } else if tag == const { G::VERSION.table_tag(Table::Function) } {
-            self.function::<G>(reader.message()?, intake).map_err(|e| {
+            self.function::<G>(reader.message()?, cx).map_err(|e| {
                 e.within_row("function_table", self.functions.len().saturating_sub(own_rows::<G>()))
             })?;
         } else if tag == const { G::VERSION.table_tag(Table::Stack) } {
-            self.stack::<G>(reader.message()?, intake)
+            self.stack::<G>(reader.message()?, cx)
                 .map_err(|e| e.within_row("stack_table", self.stacks.rows.len()))?;
-        } else if let Some(after) = self.read_rare::<G>(tag, *reader, intake)? {
+        } else if let Some(after) = self.read_uncommon_table::<G>(tag, *reader, cx)? {
             *reader = after;
         } else {
             return Ok(false);
@@ -331,26 +331,26 @@ impl Tables {
     /// Reads rows of the small tables. Passes the reader by value, so that the caller can keep its own in
     /// registers.
     #[inline(never)]
-    fn read_rare<'a, G: Generation>(
+    fn read_uncommon_table<'a, G: Generation>(
         &mut self,
         tag: u32,
         mut reader: Reader<'a>,
-        intake: &mut Intake,
+        cx: &mut ReadContext,
     ) -> Result<Option<Reader<'a>>> {
         let own = own_rows::<G>();
         if tag == const { G::VERSION.table_tag(Table::Attribute) } {
-            self.attribute::<G>(reader.bytes()?, intake).map_err(|e| {
+            self.attribute::<G>(reader.bytes()?, cx).map_err(|e| {
                 e.within_row("attribute_table", self.attributes.len().saturating_sub(own))
             })?;
         } else if tag == const { G::VERSION.table_tag(Table::Mapping) } {
-            self.mapping::<G>(reader.bytes()?, intake).map_err(|e| {
+            self.mapping::<G>(reader.bytes()?, cx).map_err(|e| {
                 e.within_row("mapping_table", self.mappings.len().saturating_sub(own))
             })?;
         } else if tag == const { G::VERSION.table_tag(Table::Link) } {
-            self.link::<G>(reader.bytes()?, intake)
+            self.link::<G>(reader.bytes()?, cx)
                 .map_err(|e| e.within_row("link_table", self.links.len().saturating_sub(own)))?;
         } else if tag == const { G::VERSION.table_tag(Table::AttributeUnit) } {
-            self.unit::<G>(reader.bytes()?, intake)
+            self.unit::<G>(reader.bytes()?, cx)
                 .map_err(|e| e.within_row("attribute_units", self.units.len()))?;
         } else {
             return Ok(None);

@@ -3,16 +3,16 @@
 use hashbrown::HashMap;
 
 use crate::format::otlp::read::null_row::moved;
-use crate::format::otlp::read::prove::Target;
 use crate::format::otlp::read::tables::Tables;
+use crate::format::otlp::read::validate::Target;
 use crate::model::id::{LinkId, StringId};
 use crate::model::profile::ProfileParts;
 use crate::schema::Rows;
-use crate::wire::varint::BEYOND;
+use crate::wire::varint::OVERSIZED_INDEX;
 
 /// The rows of each table, and the units by key.
 ///
-/// Built by [`settle`](super::settle), used by [`prove`](super::prove).
+/// Built by [`normalize`](super::normalize), used by [`validate`](super::validate).
 #[derive(Debug)]
 pub(crate) struct Targets {
     /// Strings of the table only. Inline strings have ids after them, which no reference of the payload can
@@ -77,7 +77,7 @@ impl Targets {
 
     /// Converts link references to rows of the model's table.
     ///
-    /// Called before [`prove`](super::prove): a reference past the table stays past it.
+    /// Called before [`validate`](super::validate): a reference past the table stays past it.
     pub(crate) fn links(&self, links: &mut [LinkId]) {
         match (self.rows, self.link_row_0) {
             (Rows::NullFirst, _) | (Rows::Presence, false) | (Rows::FromZero, true) => {}
@@ -93,5 +93,6 @@ impl Targets {
 
 /// Adjusts references to a table whose row 1 is removed. References to row 1 become unset.
 pub(super) fn one_less<'r>(references: impl Iterator<Item = &'r mut u32>) {
-    references.for_each(|row| *row = if *row < BEYOND { row.saturating_sub(1) } else { *row });
+    references
+        .for_each(|row| *row = if *row < OVERSIZED_INDEX { row.saturating_sub(1) } else { *row });
 }

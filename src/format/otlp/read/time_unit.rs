@@ -5,15 +5,15 @@
 //! The check compares timestamps with the time range of the container or of the profile. Without a range
 //! (`start` is 0), it reports nothing.
 
-use crate::format::intake::Intake;
 use crate::format::losses;
+use crate::format::read_context::ReadContext;
 use crate::model::ragged::Ragged;
 
 /// Reports timestamps that are outside `start..=end` as nanoseconds, but inside as micro- or milliseconds.
 /// The range is in nanoseconds. Changes no timestamps, because the caller may know their unit.
 ///
 /// One factor must fit all timestamps; a mixture is not reported.
-pub(crate) fn check(timestamps: &Ragged<u64>, start: i128, end: i128, intake: &mut Intake) {
+pub(crate) fn check(timestamps: &Ragged<u64>, start: i128, end: i128, cx: &mut ReadContext) {
     let times = &timestamps.items;
     let inside = |factor: i128| {
         let scaled = |time: &u64| i128::from(*time) * factor;
@@ -24,7 +24,7 @@ pub(crate) fn check(timestamps: &Ragged<u64>, start: i128, end: i128, intake: &m
     }
     let units = [(1_000, "microseconds"), (1_000_000, "milliseconds")];
     if let Some((_, unit)) = units.into_iter().find(|(factor, _)| inside(*factor)) {
-        intake.note(
+        cx.note(
             losses::G1_TIMESTAMP_UNIT,
             || "timestamps_unix_nano".to_owned(),
             || format!("timestamps fall inside the profile's time range only as {unit}: they were read as nanoseconds"),
@@ -35,7 +35,7 @@ pub(crate) fn check(timestamps: &Ragged<u64>, start: i128, end: i128, intake: &m
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::intake::Policy;
+    use crate::format::read_context::Policy;
     use crate::limits::Limits;
 
     #[test]
@@ -43,9 +43,9 @@ mod tests {
         let noted = |times: &[u64], start, end| {
             let mut timestamps = Ragged::default();
             timestamps.push(times);
-            let mut intake = Intake::new(Limits::file(), Policy::Refuse, 0);
-            check(&timestamps, start, end, &mut intake);
-            !intake.findings.is_empty()
+            let mut cx = ReadContext::new(Limits::file(), Policy::Refuse, 0);
+            check(&timestamps, start, end, &mut cx);
+            !cx.findings.is_empty()
         };
         let (start, end) = (5_000_000_000, 6_000_000_000);
         assert!(noted(&[5_100_000, 6_000_000], start, end));

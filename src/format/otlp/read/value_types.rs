@@ -3,9 +3,9 @@
 //! They are read as indices and converted to ids here, where an error can name its place.
 
 use crate::error::{Error, Result};
-use crate::format::intake::Intake;
 use crate::format::otlp::read::common::{table_name, table_text};
-use crate::format::texts::Texts;
+use crate::format::read_context::ReadContext;
+use crate::format::string_interner::StringInterner;
 use crate::model::profile::{ProfileParts, ValueType};
 use crate::schema::{Generation, VALUE_TYPE};
 
@@ -14,10 +14,10 @@ use crate::schema::{Generation, VALUE_TYPE};
 /// # Errors
 ///
 /// An index past the string table, with its field, unless the policy is to repair; then the string is unset.
-pub(crate) fn prove<G: Generation>(
+pub(crate) fn validate<G: Generation>(
     profile: &mut ProfileParts,
-    texts: &Texts,
-    intake: &mut Intake,
+    texts: &StringInterner,
+    cx: &mut ReadContext,
 ) -> Result<()> {
     let ProfileParts { sample_types, period_type, .. } = profile;
     for (row, sample_type) in sample_types.iter_mut().enumerate() {
@@ -25,20 +25,20 @@ pub(crate) fn prove<G: Generation>(
             true => error.within("sample_type"),
             false => error.within_row("sample_type", row),
         };
-        value_type::<G>(sample_type, texts, intake, place)?;
+        value_type::<G>(sample_type, texts, cx, place)?;
     }
     if *period_type == ValueType::default() {
         return Ok(());
     }
-    value_type::<G>(period_type, texts, intake, |error| error.within("period_type"))
+    value_type::<G>(period_type, texts, cx, |error| error.within("period_type"))
 }
 
 /// Validates a value type. Errors have the field's name in that generation: `type` in 1.3, `type_strindex`
 /// later.
 fn value_type<G: Generation>(
     value_type: &mut ValueType,
-    texts: &Texts,
-    intake: &mut Intake,
+    texts: &StringInterner,
+    cx: &mut ReadContext,
     place: impl Fn(Error) -> Error,
 ) -> Result<()> {
     let place = |error: Error, key: &'static str| {
@@ -46,7 +46,7 @@ fn value_type<G: Generation>(
         place(error.within(field.map_or(key, |field| field.name)))
     };
     let ValueType { name, unit, .. } = value_type;
-    name.0 = table_name(name.0, texts, intake).map_err(|e| place(e, "type_strindex"))?.0;
-    unit.0 = table_text(unit.0, texts, intake).map_err(|e| place(e, "unit_strindex"))?.0;
+    name.0 = table_name(name.0, texts, cx).map_err(|e| place(e, "type_strindex"))?.0;
+    unit.0 = table_text(unit.0, texts, cx).map_err(|e| place(e, "unit_strindex"))?.0;
     Ok(())
 }

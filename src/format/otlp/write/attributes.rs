@@ -51,7 +51,7 @@ impl<G: Generation> TableWriter<'_, G> {
     /// The model has no such row: the key is the one of the conventions, the value is the name of the type.
     pub(super) fn default_attribute(&self, out: &mut Vec<u8>, name: StringId) {
         let number = if G::CAPABILITIES.attribute_units {
-            let key = self.own_texts.index(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, &self.strings);
+            let key = self.extra_strings.index(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, &self.strings);
             field_varint(out, number!(KEY_VALUE_AND_UNIT "key_strindex" in G::VERSION), key.into());
             number!(KEY_VALUE_AND_UNIT "value" in G::VERSION)
         } else {

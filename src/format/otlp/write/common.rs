@@ -161,7 +161,7 @@ fn entity_ref<G: Generation>(out: &mut Vec<u8>, entity: &EntityRef, strings: &St
 ///
 /// Splitting or joining profiles changes the attributes of their scope. The model must not change, so this
 /// type applies the difference while the scope is written.
-pub(crate) struct ScopeSaid<'a> {
+pub(crate) struct ScopeExtras<'a> {
     /// The scope of the model.
     pub(crate) scope: &'a Scope,
     /// Keys of attributes that the generation represents by fields.
@@ -172,7 +172,7 @@ pub(crate) struct ScopeSaid<'a> {
     pub(crate) default: Option<StringId>,
 }
 
-impl ScopeSaid<'_> {
+impl ScopeExtras<'_> {
     /// Returns the attributes to write.
     fn attributes<'b>(&'b self, dictionary: &'b Dictionary) -> impl Iterator<Item = &'b KeyValue> {
         self.scope.attributes.iter().filter(|pair| {
@@ -198,25 +198,25 @@ impl ScopeSaid<'_> {
 /// past `most` bytes, as for a [`resource`].
 pub(crate) fn scope<G: Generation>(
     out: &mut Vec<u8>,
-    said: &ScopeSaid,
+    extras: &ScopeExtras,
     dictionary: &Dictionary,
     refs: &TextRefs,
     most: u64,
 ) {
     let strings = &dictionary.strings;
     let added = [
-        (PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, said.default.map(Value::String)),
-        (PPROF_SCOPE_SAMPLE_TYPE_ORDER, said.order.map(ints)),
+        (PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, extras.default.map(Value::String)),
+        (PPROF_SCOPE_SAMPLE_TYPE_ORDER, extras.order.map(ints)),
     ];
     emit!(INSTRUMENTATION_SCOPE in G; {
         "name" => |number| {
-            field_bytes_nonempty(out, number, strings.get(said.scope.name).as_bytes());
+            field_bytes_nonempty(out, number, strings.get(extras.scope.name).as_bytes());
         },
         "version" => |number| {
-            field_bytes_nonempty(out, number, strings.get(said.scope.version).as_bytes());
+            field_bytes_nonempty(out, number, strings.get(extras.scope.version).as_bytes());
         },
         "attributes" => |number| {
-            for pair in said.attributes(dictionary) {
+            for pair in extras.attributes(dictionary) {
                 if out.len() as u64 > most {
                     break;
                 }
@@ -231,7 +231,7 @@ pub(crate) fn scope<G: Generation>(
             }
         },
         "dropped_attributes_count" => |number| {
-            field_varint(out, number, said.scope.dropped_attributes_count.into());
+            field_varint(out, number, extras.scope.dropped_attributes_count.into());
         },
     });
 }

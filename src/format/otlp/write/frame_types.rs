@@ -34,12 +34,12 @@ mod tests {
     #[test]
     fn names_come_back_as_they_were() {
         let text = StringId(7);
-        let said = |name| FrameType::of(name, text);
-        assert_eq!(said("cpython"), Some(FrameType::Old("python")));
-        assert_eq!(said("jvm"), Some(FrameType::Old("hotspot")));
-        assert_eq!(said("kernel"), Some(FrameType::Text(text)));
+        let frame_type = |name| FrameType::of(name, text);
+        assert_eq!(frame_type("cpython"), Some(FrameType::Old("python")));
+        assert_eq!(frame_type("jvm"), Some(FrameType::Old("hotspot")));
+        assert_eq!(frame_type("kernel"), Some(FrameType::Text(text)));
         for kept in ["python", "hotspot", ""] {
-            assert_eq!(said(kept), None, "{kept}");
+            assert_eq!(frame_type(kept), None, "{kept}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Writer of OTLP payloads: resources, scopes and profiles; [`tables`] and [`samples`] write the rest.
 //!
 //! A payload is written in one pass, front to back. Early fields refer to later ones, so the numbers of rows
-//! are determined before the first byte: which attributes are rows and which are fields ([`lower`]), which
+//! are determined before the first byte: which attributes are rows and which are fields ([`attributes_to_fields`]), which
 //! strings are in the table ([`tables`]), where stacks are in the list ([`slices`]). Lengths precede
 //! messages: the writer reserves bytes for them and closes the gap afterwards ([`field_large`]).
 //!
@@ -14,11 +14,11 @@
 //! | [`profile`], [`samples`], [`rows`] | no row numbers; these steps write |
 
 mod attributes;
+mod attributes_to_fields;
 mod common;
+mod extra_strings;
 mod frame_types;
-mod lower;
 mod notes;
-mod own_texts;
 mod parts;
 mod profile;
 mod refs;
@@ -31,30 +31,30 @@ mod units;
 
 use crate::builder::reach::Reach;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::columns::{self, DefaultSaid, Joined};
+use crate::format::columns::{self, DefaultTypeCarrier, Joined};
 use crate::format::fields::{emit, number};
 use crate::format::fingerprint::Fingerprints;
-use crate::format::known::KnownAttributes;
 use crate::format::layout::{self, Order, Target};
 use crate::format::losses::{self, Losses};
 use crate::format::options::{Layout, WriteOptions};
 use crate::format::orphans::{self, Kept};
-use crate::format::otlp::write::lower::is_profile_field;
+use crate::format::otlp::write::attributes_to_fields::is_profile_field;
 use crate::format::otlp::write::parts::{Column, Part, ScopeParts, scopes};
-use crate::format::otlp::write::profile::{Packed, ProfileWriter, Said};
+use crate::format::otlp::write::profile::{Packed, ProfileExtras, ProfileWriter};
 use crate::format::otlp::write::refs::TextRefs;
 use crate::format::otlp::write::sizes::{
     estimate, profile_estimate, stacks_estimate, tables_estimate,
 };
 use crate::format::otlp::write::slices::Slices;
 use crate::format::otlp::write::tables::TableWriter;
+use crate::format::semantic_attributes::AttributeRoles;
 use crate::format::subset::Subsets;
 use crate::limits::within;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::profile::{Profile, ProfileId};
 use crate::model::{Profiles, ResourceProfiles};
-use crate::schema::{Generation, Home, PROFILES_DATA, PROFILES_DICTIONARY, Rows};
+use crate::schema::{Generation, PROFILES_DATA, PROFILES_DICTIONARY, Rows, TableLocation};
 use crate::wire::write::{field_bytes_nonempty, field_large, field_message};
 
 /// Writes one payload of the generation.
@@ -75,33 +75,33 @@ pub(crate) fn write<G: Generation>(
     let (mut order, resources) = layout::laid_out(profiles, options.layout, target);
     let scopes = scopes::<G>(&resources, dictionary, losses);
     check_id(&scopes, options)?;
-    let known = known_attributes::<G>(dictionary, &scopes);
+    let roles = known_attributes::<G>(dictionary, &scopes);
     notes::lost_texts::<G>(profiles, losses);
     // A single profile keeps the tables as they are; each of several gets the rows that it reaches.
     let parts = scopes.iter().map(|scope| scope.parts.len()).sum::<usize>();
-    let whole = G::CAPABILITIES.home != Home::Profile || parts == 1;
-    note_changes::<G>(profiles, &known, whole, order.as_ref(), losses);
-    let shared = match G::CAPABILITIES.home {
-        Home::Profile => None,
-        Home::Data | Home::Dictionary => {
+    let whole = G::CAPABILITIES.table_location != TableLocation::Profile || parts == 1;
+    note_changes::<G>(profiles, &roles, whole, order.as_ref(), losses);
+    let shared = match G::CAPABILITIES.table_location {
+        TableLocation::Profile => None,
+        TableLocation::Data | TableLocation::Dictionary => {
             let all: Vec<&Profile> = profiles.iter().collect();
             let rows =
                 order.take().unwrap_or_else(|| default_order::<G>(dictionary, &all, options));
             let refs = TextRefs::of::<G>(profiles, &rows.attributes, &scopes, options);
-            Some(TableWriter::<G>::shared(profiles, &known, refs, &scopes, rows, losses)?)
+            Some(TableWriter::<G>::shared(profiles, &roles, refs, &scopes, rows, losses)?)
         }
     };
     let subsets = (!whole).then(|| Subsets::of(dictionary, order.take()));
     let writer = Writer::<G> {
         dictionary,
-        known: &known,
+        roles: &roles,
         inline: TextRefs::default(),
         shared,
         order,
         subsets,
         slices: Slices::default(),
-        room: 0,
-        fingerprints: Fingerprints::of(dictionary, &known, profiles.iter().count()),
+        capacity: 0,
+        fingerprints: Fingerprints::of(dictionary, &roles, profiles.iter().count()),
         options,
         losses,
     };
@@ -145,8 +145,8 @@ fn default_order<G: Generation>(
 fn known_attributes<G: Generation>(
     dictionary: &Dictionary,
     scopes: &[ScopeParts],
-) -> KnownAttributes {
-    let mut known = KnownAttributes::of(dictionary);
+) -> AttributeRoles {
+    let mut roles = AttributeRoles::of(dictionary);
     if G::CAPABILITIES.default_by_column {
         let joined = scopes.iter().flat_map(|scope| {
             scope.parts.iter().filter_map(|part| match part {
@@ -154,9 +154,9 @@ fn known_attributes<G: Generation>(
                 Part::Column(..) => None,
             })
         });
-        columns::mark_default_columns(dictionary, joined, &mut known);
+        columns::mark_default_columns(dictionary, joined, &mut roles);
     }
-    known
+    roles
 }
 
 /// Counts the dropped rows and the unknown flags.
@@ -165,7 +165,7 @@ fn known_attributes<G: Generation>(
 /// Otherwise only rows that `Reach` finds are written.
 fn note_changes<G: Generation>(
     profiles: &Profiles,
-    known: &KnownAttributes,
+    roles: &AttributeRoles,
     whole: bool,
     order: Option<&Order>,
     losses: &mut Losses,
@@ -174,7 +174,7 @@ fn note_changes<G: Generation>(
     let reach = (!whole).then(|| Reach::by(dictionary, profiles.iter()));
     let mut of_profiles = profiles.iter().flat_map(|profile| &profile.attributes);
     let chosen = G::CAPABILITIES.rows != Rows::NullFirst
-        || of_profiles.any(|id| is_profile_field::<G>(known.get(*id)));
+        || of_profiles.any(|id| is_profile_field::<G>(roles.get(*id)));
     let kept = Kept {
         tables: whole,
         links: whole,
@@ -185,7 +185,7 @@ fn note_changes<G: Generation>(
         Some(order) => order.note(dictionary, losses),
         None => orphans::note(profiles, reach.as_ref(), kept, losses),
     }
-    notes::unknown_flags::<G>(dictionary, known, reach.as_ref(), losses);
+    notes::unknown_flags::<G>(dictionary, roles, reach.as_ref(), losses);
 }
 
 /// The state of writing a payload.
@@ -194,7 +194,7 @@ fn note_changes<G: Generation>(
 struct Writer<'a, G> {
     dictionary: &'a Dictionary,
     /// The classification of attributes.
-    known: &'a KnownAttributes,
+    roles: &'a AttributeRoles,
     /// References to strings if profiles have their own tables: empty, because all strings are inline.
     inline: TextRefs,
     /// The tables shared by all profiles.
@@ -206,7 +206,7 @@ struct Writer<'a, G> {
     /// Reused for the lists of all profiles.
     slices: Slices,
     /// The estimated size of the payload without these lists, until the first of them is laid out.
-    room: usize,
+    capacity: usize,
     /// Computes ids for profiles that require one and lack it.
     fingerprints: Fingerprints<'a>,
     /// The caller's options. The layout is already applied, except for generations that reorder rows
@@ -228,7 +228,7 @@ impl<G: Generation> Writer<'_, G> {
             true => out.reserve(expected),
             // Reserve memory after the stacks are laid out: the layout needs memory too, and determines the
             // length of the list.
-            false => self.room = expected - stacks_estimate(&self.dictionary.stacks),
+            false => self.capacity = expected - stacks_estimate(&self.dictionary.stacks),
         }
         for (row, resource) in profiles.resources.iter().enumerate() {
             let own;
@@ -239,17 +239,19 @@ impl<G: Generation> Writer<'_, G> {
             within("max_output_bytes", self.options.max_output_bytes, out.len() as u64)?;
         }
         if let Some(tables) = self.shared {
-            match G::CAPABILITIES.home {
+            match G::CAPABILITIES.table_location {
                 // Detection would mistake a lone string table for a pprof.
-                Home::Data if out.is_empty() && tables.is_empty() => {}
-                Home::Dictionary => {
+                TableLocation::Data if out.is_empty() && tables.is_empty() => {}
+                TableLocation::Dictionary => {
                     let expected = tables_estimate(self.dictionary);
                     let number = number!(PROFILES_DATA "dictionary" in G::VERSION);
                     field_large(&mut out, number, expected, |out| {
                         tables.write_all(out, &PROFILES_DICTIONARY);
                     });
                 }
-                Home::Data | Home::Profile => tables.write_all(&mut out, &PROFILES_DATA),
+                TableLocation::Data | TableLocation::Profile => {
+                    tables.write_all(&mut out, &PROFILES_DATA)
+                }
             }
         }
         Ok(out)
@@ -294,13 +296,13 @@ impl<G: Generation> Writer<'_, G> {
     /// [`Limit`](crate::ErrorKind::Limit) if `max_output_bytes` is exceeded, checked after each profile.
     fn scope(&mut self, out: &mut Vec<u8>, parts: &ScopeParts) -> Result<()> {
         let dictionary = self.dictionary;
-        let added = common::ScopeSaid {
+        let added = common::ScopeExtras {
             scope: &parts.scope.scope,
             hidden: &parts.hidden(),
             order: parts.order.as_deref(),
-            default: match parts.said {
-                DefaultSaid::Scope(name) => Some(name),
-                DefaultSaid::Nowhere | DefaultSaid::Profiles => None,
+            default: match parts.default_carrier {
+                DefaultTypeCarrier::Scope(name) => Some(name),
+                DefaultTypeCarrier::Unwritten | DefaultTypeCarrier::Profiles => None,
             },
         };
         let WriteOptions { empty_messages: required, max_output_bytes: most, .. } = *self.options;
@@ -312,9 +314,9 @@ impl<G: Generation> Writer<'_, G> {
                 field_message(out, number, write);
             },
             "profiles" => |number| for (row, part) in parts.parts.iter().enumerate() {
-                let said = self.said(parts, part);
+                let extras = self.profile_extras(parts, part);
                 let expected = profile_estimate::<G>(part.first());
-                field_large(out, number, expected, |out| self.part(out, part, said))
+                field_large(out, number, expected, |out| self.part(out, part, extras))
                     .map_err(|e| e.within_row("profiles", row))?;
                 within("max_output_bytes", most, out.len() as u64)?;
             },
@@ -324,13 +326,13 @@ impl<G: Generation> Writer<'_, G> {
     }
 
     /// Determines the id and the default sample type to write for a profile.
-    fn said(&mut self, parts: &ScopeParts, part: &Part) -> Said {
+    fn profile_extras(&mut self, parts: &ScopeParts, part: &Part) -> ProfileExtras {
         let default = parts.default(part, self.dictionary);
-        let own = match parts.said {
-            DefaultSaid::Profiles => part.first().default_sample_type,
-            DefaultSaid::Nowhere | DefaultSaid::Scope(_) => StringId::NONE,
+        let own = match parts.default_carrier {
+            DefaultTypeCarrier::Profiles => part.first().default_sample_type,
+            DefaultTypeCarrier::Unwritten | DefaultTypeCarrier::Scope(_) => StringId::NONE,
         };
-        Said { id: self.id(part, default), default, own }
+        ProfileExtras { id: self.id(part, default), default, own }
     }
 
     /// Returns the caller's id, or else that of the profile; if an id is required, derives a missing one from
@@ -339,30 +341,30 @@ impl<G: Generation> Writer<'_, G> {
     /// 1.3 to 1.7 require an id (decision 9). If a profile is split into columns, only the first keeps the
     /// id.
     fn id(&mut self, part: &Part, default: StringId) -> ProfileId {
-        let known = self.options.profile_id.unwrap_or(part.first().profile_id);
+        let given = self.options.profile_id.unwrap_or(part.first().profile_id);
         match part {
             Part::Column(Column { column: 1.., .. }) => {
-                let dropped = u64::from(known != ProfileId::NONE);
+                let dropped = u64::from(given != ProfileId::NONE);
                 self.losses.add_many(losses::PROFILE_ID_FIRST, dropped, || "profile_id".to_owned());
                 ProfileId::NONE
             }
-            Part::Joined(joined) if known == ProfileId::NONE => {
+            Part::Joined(joined) if given == ProfileId::NONE => {
                 self.losses.add(losses::PROFILE_ID_SYNTHESIZED, || "profile_id".to_owned());
                 self.fingerprints.id(joined, default)
             }
-            Part::Column(..) | Part::Joined(_) => known,
+            Part::Column(..) | Part::Joined(_) => given,
         }
     }
 
     /// Writes one profile, with its samples in the order of the layout.
-    fn part(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
+    fn part(&mut self, out: &mut Vec<u8>, part: &Part, extras: ProfileExtras) -> Result<()> {
         match part {
             Part::Joined(joined) if ordered::<G>(self.options) => {
                 let order = layout::grouped(joined.first(), self.dictionary);
                 let profiles = joined.profiles.clone();
-                self.in_order(out, &Part::Joined(Joined { profiles, order, ..*joined }), said)
+                self.in_order(out, &Part::Joined(Joined { profiles, order, ..*joined }), extras)
             }
-            Part::Joined(_) | Part::Column(..) => self.in_order(out, part, said),
+            Part::Joined(_) | Part::Column(..) => self.in_order(out, part, extras),
         }
     }
 
@@ -370,32 +372,34 @@ impl<G: Generation> Writer<'_, G> {
     ///
     /// If several profiles have their own tables, each gets a dictionary of the rows that it reaches.
     /// Otherwise the payload would contain the whole dictionary once per profile.
-    fn in_order(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
-        let Self { dictionary, known, options, losses, slices, .. } = self;
-        let (packed, room) = (Packed::default(), std::mem::take(&mut self.room));
+    fn in_order(&mut self, out: &mut Vec<u8>, part: &Part, extras: ProfileExtras) -> Result<()> {
+        let Self { dictionary, roles, options, losses, slices, .. } = self;
+        let (packed, capacity) = (Packed::default(), std::mem::take(&mut self.capacity));
         match (&self.shared, part, &mut self.subsets) {
-            (Some(tables), ..) => ProfileWriter { tables, slices, options, losses, packed, room }
-                .write(out, part, said),
+            (Some(tables), ..) => {
+                ProfileWriter { tables, slices, options, losses, packed, capacity }
+                    .write(out, part, extras)
+            }
             (None, Part::Joined(joined), Some(subsets)) => {
                 let (subset, [default, own]) =
-                    subsets.take(joined, [said.default, said.own], losses);
+                    subsets.extract(joined, [extras.default, extras.own], losses);
                 let (dictionary, slices) = (&subset.dictionary, &mut Slices::default());
-                let known = KnownAttributes::of(dictionary);
+                let roles = AttributeRoles::of(dictionary);
                 let part = Part::Joined(subset.joined(joined));
-                let said = Said { default, own, ..said };
+                let extras = ProfileExtras { default, own, ..extras };
                 let rows = default_order::<G>(dictionary, part.profiles(), options);
                 let tables =
-                    &TableWriter::<G>::own(dictionary, &known, &part, default, rows, losses)?;
-                ProfileWriter { tables, slices, options, losses, packed, room }
-                    .write(out, &part, said)
+                    &TableWriter::<G>::own(dictionary, &roles, &part, default, rows, losses)?;
+                ProfileWriter { tables, slices, options, losses, packed, capacity }
+                    .write(out, &part, extras)
             }
             (None, part, _) => {
                 let default = || default_order::<G>(dictionary, part.profiles(), options);
                 let rows = self.order.take().unwrap_or_else(default);
                 let tables =
-                    &TableWriter::<G>::own(dictionary, known, part, said.default, rows, losses)?;
-                ProfileWriter { tables, slices, options, losses, packed, room }
-                    .write(out, part, said)
+                    &TableWriter::<G>::own(dictionary, roles, part, extras.default, rows, losses)?;
+                ProfileWriter { tables, slices, options, losses, packed, capacity }
+                    .write(out, part, extras)
             }
         }
     }

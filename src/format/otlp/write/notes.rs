@@ -4,9 +4,9 @@
 //! represents flags that are unknown.
 
 use crate::builder::reach::Reach;
-use crate::format::known::{KnownAttributes, is_pprof};
 use crate::format::losses::{self, Losses};
-use crate::format::unsaid;
+use crate::format::semantic_attributes::{AttributeRoles, is_pprof};
+use crate::format::unsupported;
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, LocationId, MappingId};
@@ -19,7 +19,7 @@ use crate::schema::Generation;
 /// from pprof, flags are known, set or not.
 pub(crate) fn unknown_flags<G: Generation>(
     dictionary: &Dictionary,
-    known: &KnownAttributes,
+    roles: &AttributeRoles,
     reach: Option<&Reach>,
     losses: &mut Losses,
 ) {
@@ -30,7 +30,7 @@ pub(crate) fn unknown_flags<G: Generation>(
     let lined = |row: &u32| !lines.row(*row as usize).is_empty();
     let pprof = |row: &u32| is_pprof(dictionary, *row as usize);
     let (mappings, lined, pprof) = match reach.map(|reach| &reach.rows) {
-        None => (dictionary.mappings.rows.len() - 1, !lines.items.is_empty(), known.from_pprof),
+        None => (dictionary.mappings.rows.len() - 1, !lines.items.is_empty(), roles.from_pprof),
         Some(rows) => (
             rows.of::<MappingId>().len(),
             rows.of::<LocationId>().iter().any(lined),
@@ -61,6 +61,6 @@ pub(crate) fn lost_texts<G: Generation>(profiles: &Profiles, losses: &mut Losses
         });
     }
     if !G::CAPABILITIES.stacktrace_ids {
-        profiles.iter().for_each(|profile| unsaid::stacktrace_ids(profile, losses));
+        profiles.iter().for_each(|profile| unsupported::stacktrace_ids(profile, losses));
     }
 }

@@ -15,9 +15,9 @@
 
 use std::slice;
 
-use crate::format::columns::{self, DefaultSaid, Join, Joined};
+use crate::format::columns::{self, DefaultTypeCarrier, Join, Joined};
 use crate::format::losses::{self, Losses};
-use crate::format::unsaid;
+use crate::format::unsupported;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{StackId, StringId};
 use crate::model::order::sample_type_order;
@@ -59,7 +59,7 @@ pub(crate) struct ScopeParts<'a> {
     /// The original order of sample types, if profiles are split.
     pub(crate) order: Option<Vec<i64>>,
     /// Where default sample types must be added.
-    pub(crate) said: DefaultSaid,
+    pub(crate) default_carrier: DefaultTypeCarrier,
     /// Whether fields represent the scope's default sample type.
     ///
     /// If so, its attribute is not written.
@@ -130,21 +130,21 @@ impl<'a> ScopeParts<'a> {
             parts: Vec::new(),
             default: columns::scope_default(scope, dictionary),
             order: None,
-            said: DefaultSaid::Nowhere,
+            default_carrier: DefaultTypeCarrier::Unwritten,
             default_hidden: false,
         };
         if !G::CAPABILITIES.several_sample_types {
             parts.split(dictionary, losses);
         } else {
             let joined = columns::join(scope, dictionary, Join::Ordered, losses);
-            joined.iter().for_each(|joined| unsaid::other_columns(joined, losses));
+            joined.iter().for_each(|joined| unsupported::other_columns(joined, losses));
             parts.parts.extend(joined.into_iter().map(Part::Joined));
         }
         let by_name = G::CAPABILITIES.default_by_name;
         let by_number = G::CAPABILITIES.default_by_column;
         let in_fields = by_name || by_number && parts.columns_say(dictionary);
         if !in_fields {
-            parts.said = columns::default_said(scope, dictionary);
+            parts.default_carrier = columns::default_type_carrier(scope, dictionary);
         }
         parts.default_hidden = in_fields && !parts.parts.is_empty();
         parts

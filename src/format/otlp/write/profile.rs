@@ -12,12 +12,12 @@
 use crate::error::Result;
 use crate::format::columns;
 use crate::format::fields::emit;
-use crate::format::known::Known;
 use crate::format::losses::{self, Losses};
 use crate::format::otlp::write::parts::Part;
 use crate::format::otlp::write::sizes::{locations_estimate, profile_estimate, tables_estimate};
 use crate::format::otlp::write::slices::Slices;
 use crate::format::otlp::write::tables::TableWriter;
+use crate::format::semantic_attributes::AttributeRole;
 use crate::format::{WriteOptions, temporality};
 use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::{AggregationTemporality, Profile, ProfileId, ValueType};
@@ -29,7 +29,7 @@ use crate::wire::write::{
 
 /// Data to write for a profile that is not taken from it unchanged.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Said {
+pub(crate) struct ProfileExtras {
     /// The id. Unset for all columns of a profile except the first, because ids must be unique.
     pub(crate) id: ProfileId,
     /// The default sample type.
@@ -52,7 +52,7 @@ pub(crate) struct ProfileWriter<'a, 't, G> {
     pub(crate) packed: Packed,
     /// The estimated size of all profiles without lists of locations. Set for the first profile only, which
     /// reserves memory for it.
-    pub(crate) room: usize,
+    pub(crate) capacity: usize,
 }
 
 /// Whether the profile already has a packed list of each kind. Detection distinguishes generations by which
@@ -80,11 +80,16 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     /// # Errors
     ///
     /// Those of the samples.
-    pub(crate) fn write(mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
+    pub(crate) fn write(
+        mut self,
+        out: &mut Vec<u8>,
+        part: &Part,
+        extras: ProfileExtras,
+    ) -> Result<()> {
         if !G::CAPABILITIES.containers {
-            return self.profile(out, part, said);
+            return self.profile(out, part, extras);
         }
-        self.container(out, part, said)
+        self.container(out, part, extras)
     }
 
     /// Writes a container. The attributes of the profile become the container's, with inline keys.
@@ -94,14 +99,14 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     /// # Errors
     ///
     /// Those of the samples.
-    fn container(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
+    fn container(&mut self, out: &mut Vec<u8>, part: &Part, extras: ProfileExtras) -> Result<()> {
         let profile = part.first();
         // If unsigned fields cannot represent the times, only the inner profile stores them.
         let end = profile.time_unix_nano + profile.duration_nanos.max(0);
         let times = profile.time_unix_nano.try_into().ok().zip(end.try_into().ok());
         let (start, end) = times.unwrap_or_default();
         emit!(PROFILE_CONTAINER in G; {
-            "profile_id" => |number| field_bytes(out, number, &said.id.0),
+            "profile_id" => |number| field_bytes(out, number, &extras.id.0),
             "start_time_unix_nano" => |number| field_fixed64(out, number, start),
             "end_time_unix_nano" => |number| field_fixed64(out, number, end),
             "attributes" => |number| self.attributes(out, number, profile),
@@ -118,7 +123,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             "profile" => |number| {
                 let expected =
                     tables_estimate(self.tables.dictionary) + profile_estimate::<G>(profile);
-                field_large(out, number, expected, |out| self.profile(out, part, said))?;
+                field_large(out, number, expected, |out| self.profile(out, part, extras))?;
             },
         });
         Ok(())
@@ -142,24 +147,24 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     /// # Errors
     ///
     /// [`Limit`](crate::ErrorKind::Limit) if `max_expanded_samples` is exceeded.
-    fn profile(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
+    fn profile(&mut self, out: &mut Vec<u8>, part: &Part, extras: ProfileExtras) -> Result<()> {
         if !G::CAPABILITIES.stack_table {
             let locations = self.tables.dictionary.locations.len();
             self.slices.lay_out(&self.tables.dictionary.stacks, locations, part.stacks());
             let list = locations_estimate(&self.tables.dictionary.stacks.items, self.slices.length);
             let list = list + list / 16;
-            match self.room {
+            match self.capacity {
                 // For later profiles, `reserve` grows geometrically, so the output is not copied once per
                 // profile.
                 0 => out.reserve(list),
-                room => out.reserve_exact(room + list),
+                capacity => out.reserve_exact(capacity + list),
             }
         }
-        self.fields(out, part, said)
+        self.fields(out, part, extras)
     }
 
     /// Writes the fields of a profile, and its tables if it has its own.
-    fn fields(&mut self, out: &mut Vec<u8>, part: &Part, said: Said) -> Result<()> {
+    fn fields(&mut self, out: &mut Vec<u8>, part: &Part, extras: ProfileExtras) -> Result<()> {
         let profile = part.first();
         let tables = self.tables;
         emit!(PROFILE in G; {
@@ -183,21 +188,21 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             "period_type" => |number| self.period_type(out, number, profile.period_type),
             "period" => |number| field_varint(out, number, profile.period as u64),
             "comment_strindices" => |number| {
-                let texts = tables.profile_texts(profile, Known::Comments);
+                let texts = tables.profile_texts(profile, AttributeRole::Comments);
                 field_varints(out, number, texts.into_iter());
             },
             "default_sample_type_strindex" => |number| {
-                field_varint(out, number, tables.string(said.default).into());
+                field_varint(out, number, tables.string(extras.default).into());
             },
             "default_sample_type_index" => |number| {
                 let types = part.sample_types();
-                let column = columns::default_column(&types, said.default, tables.dictionary);
+                let column = columns::default_column(&types, extras.default, tables.dictionary);
                 field_varint(out, number, column as u32 as u64);
             },
-            "drop_frames" => |number| self.texts(out, number, profile, Known::DropFrames),
-            "keep_frames" => |number| self.texts(out, number, profile, Known::KeepFrames),
-            "profile_id" => |number| if said.id != ProfileId::NONE {
-                field_bytes(out, number, &said.id.0);
+            "drop_frames" => |number| self.texts(out, number, profile, AttributeRole::DropFrames),
+            "keep_frames" => |number| self.texts(out, number, profile, AttributeRole::KeepFrames),
+            "profile_id" => |number| if extras.id != ProfileId::NONE {
+                field_bytes(out, number, &extras.id.0);
             },
             "attributes" => |number| self.attributes(out, number, profile),
             "dropped_attributes_count" => |number| {
@@ -211,7 +216,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
                 field_bytes_nonempty(out, number, &profile.original_payload);
             },
             "attribute_indices" => |number| {
-                let rows = tables.profile_attribute_rows(profile, said.own);
+                let rows = tables.profile_attribute_rows(profile, extras.own);
                 field_varints(out, number, rows.into_iter());
             },
         });
@@ -234,8 +239,8 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     }
 
     /// Writes a field for each string of an attribute.
-    fn texts(&self, out: &mut Vec<u8>, number: u32, profile: &Profile, known: Known) {
-        for index in self.tables.profile_texts(profile, known) {
+    fn texts(&self, out: &mut Vec<u8>, number: u32, profile: &Profile, role: AttributeRole) {
+        for index in self.tables.profile_texts(profile, role) {
             field_varint(out, number, index);
         }
     }
@@ -268,8 +273,8 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             self.losses.add_many(losses::TEMPORALITY_DROPPED, u64::from(lost), place);
             return value_type;
         }
-        let unsaid = value_type.temporality.is_none();
-        self.losses.add_many(losses::TEMPORALITY_ASSUMED, u64::from(unsaid), place);
+        let is_assumed = value_type.temporality.is_none();
+        self.losses.add_many(losses::TEMPORALITY_ASSUMED, u64::from(is_assumed), place);
         let written = temporality::written(value_type, duration_nanos, self.tables.dictionary);
         ValueType { temporality: Some(written), ..value_type }
     }
@@ -279,14 +284,14 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     /// Omitted if empty, unless the receiver requires it.
     fn period_type(&mut self, out: &mut Vec<u8>, number: u32, period_type: ValueType) {
         let temporality = period_type.temporality.unwrap_or_default();
-        let said = temporality != AggregationTemporality::UNSPECIFIED;
-        if said && !G::CAPABILITIES.temporality {
+        let extras = temporality != AggregationTemporality::UNSPECIFIED;
+        if extras && !G::CAPABILITIES.temporality {
             self.losses.add(losses::TEMPORALITY_DROPPED, || {
                 self.tables.dictionary.text(period_type.name).to_owned()
             });
         }
         let required = self.options.empty_messages;
-        if required || said && G::CAPABILITIES.temporality || !period_type.is_none() {
+        if required || extras && G::CAPABILITIES.temporality || !period_type.is_none() {
             field_message(out, number, |out| self.tables.value_type(out, period_type));
         }
     }

@@ -9,11 +9,11 @@
 
 use hashbrown::HashMap;
 
-use crate::format::columns::DefaultSaid;
+use crate::format::columns::DefaultTypeCarrier;
 use crate::format::options::{StringEncoding, WriteOptions};
-use crate::format::otlp::write::own_texts::OwnTexts;
+use crate::format::otlp::write::extra_strings::ExtraStrings;
 use crate::format::otlp::write::parts::ScopeParts;
-use crate::format::select::{Select, StringTable};
+use crate::format::select::{RowSelection, StringTable};
 use crate::model::Profiles;
 use crate::model::id::StringId;
 use crate::schema::Generation;
@@ -23,7 +23,7 @@ use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_OR
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TextRefs {
     /// The strings written as references, each with the first equal string.
-    wanted: Vec<(StringId, StringId)>,
+    referenced: Vec<(StringId, StringId)>,
     /// The index of each string; 0 for inline strings.
     ///
     /// Ends at the last string that is a reference.
@@ -37,7 +37,7 @@ impl TextRefs {
     /// them.
     pub(crate) fn of<G: Generation>(
         profiles: &Profiles,
-        attributes: &Select,
+        attributes: &RowSelection,
         scopes: &[ScopeParts],
         options: &WriteOptions,
     ) -> Self {
@@ -46,33 +46,35 @@ impl TextRefs {
         }
         let strings = &profiles.dictionary.strings;
         let mut first: HashMap<&str, StringId, foldhash::fast::RandomState> = HashMap::default();
-        let mut wanted = Vec::new();
+        let mut referenced = Vec::new();
         for_each_text(profiles, attributes, scopes, &mut |id| {
             if id != StringId::NONE {
-                wanted.push((id, *first.entry(strings.get(id)).or_insert(id)));
+                referenced.push((id, *first.entry(strings.get(id)).or_insert(id)));
             }
         });
         let ordered = scopes.iter().any(|scope| scope.order.is_some());
-        let default = scopes.iter().any(|scope| matches!(scope.said, DefaultSaid::Scope(_)));
+        let default = scopes
+            .iter()
+            .any(|scope| matches!(scope.default_carrier, DefaultTypeCarrier::Scope(_)));
         let keys = [
             ordered.then_some((PPROF_SCOPE_SAMPLE_TYPE_ORDER, 0)),
             default.then_some((PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, 0)),
         ];
-        Self { wanted, index: Vec::new(), keys: keys.into_iter().flatten().collect() }
+        Self { referenced, index: Vec::new(), keys: keys.into_iter().flatten().collect() }
     }
 
     /// Marks the strings that the string table must contain.
-    pub(crate) fn mark(&self, strings: &mut StringTable, own: &mut OwnTexts) {
-        self.wanted.iter().for_each(|(_, first)| strings.mark(*first));
-        self.keys.iter().for_each(|(key, _)| own.want(key));
+    pub(crate) fn mark(&self, strings: &mut StringTable, own: &mut ExtraStrings) {
+        self.referenced.iter().for_each(|(_, first)| strings.mark(*first));
+        self.keys.iter().for_each(|(key, _)| own.request(key));
     }
 
     /// Stores the indices of the strings.
     ///
-    /// Call it after [`OwnTexts::number`], whose indices it uses.
-    pub(crate) fn number(&mut self, strings: &StringTable, own: &OwnTexts) {
+    /// Call it after [`ExtraStrings::number`], whose indices it uses.
+    pub(crate) fn number(&mut self, strings: &StringTable, own: &ExtraStrings) {
         self.keys.iter_mut().for_each(|(key, index)| *index = own.index(key, strings));
-        for (id, first) in &self.wanted {
+        for (id, first) in &self.referenced {
             if self.index.len() <= id.row() {
                 self.index.resize(id.row() + 1, 0);
             }
@@ -97,7 +99,7 @@ impl TextRefs {
 /// sample types that become values.
 fn for_each_text(
     profiles: &Profiles,
-    attributes: &Select,
+    attributes: &RowSelection,
     scopes: &[ScopeParts],
     f: &mut impl FnMut(StringId),
 ) {
@@ -111,10 +113,10 @@ fn for_each_text(
         profiles.dictionary.attributes[row].value.for_each_text(f);
     }
     for parts in scopes {
-        match parts.said {
-            DefaultSaid::Nowhere => {}
-            DefaultSaid::Scope(name) => f(name),
-            DefaultSaid::Profiles => {
+        match parts.default_carrier {
+            DefaultTypeCarrier::Unwritten => {}
+            DefaultTypeCarrier::Scope(name) => f(name),
+            DefaultTypeCarrier::Profiles => {
                 parts.scope.profiles.iter().for_each(|profile| f(profile.default_sample_type));
             }
         }

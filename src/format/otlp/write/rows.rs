@@ -6,16 +6,16 @@
 //! Rows::FromZero   (1.3)      0 is a row or unset                   row 0 is written if index 0 would be ambiguous
 //! ```
 //!
-//! The place of a row is 1 + its position among the written rows ([`Select`](crate::format::select::Select)).
+//! The place of a row is 1 + its position among the written rows ([`RowSelection`](crate::format::select::RowSelection)).
 //! Its index is its place, or its place less one if the table is written without an empty row 0.
 
 use std::iter;
 
 use crate::format::fields::{emit, number};
-use crate::format::known::{self, Known};
+use crate::format::otlp::write::attributes_to_fields::is_profile_field;
 use crate::format::otlp::write::frame_types::FrameType;
-use crate::format::otlp::write::lower::is_profile_field;
 use crate::format::otlp::write::tables::TableWriter;
+use crate::format::semantic_attributes::{self, AttributeRole};
 use crate::model::dictionary::Line;
 use crate::model::id::{AttributeId, LinkId, LocationId, StackId, StringId};
 use crate::model::profile::{Profile, ValueType};
@@ -91,7 +91,7 @@ impl<G: Generation> TableWriter<'_, G> {
         for &id in self.strings.ids() {
             field_text(out, number, arena, strings.range(id).unwrap_or_default());
         }
-        for text in self.own_texts.made() {
+        for text in self.extra_strings.extra() {
             field_bytes(out, number, text.as_bytes());
         }
     }
@@ -158,7 +158,7 @@ impl<G: Generation> TableWriter<'_, G> {
     #[inline(always)]
     pub(crate) fn link(&self, fields: &mut Fields, number: u32, id: LinkId) {
         if id != LinkId::NONE {
-            self.reference(fields, number, self.rows.links.place(id.0), self.link_row_0);
+            self.reference(fields, number, self.rows.links.position(id.0), self.link_row_0);
         }
     }
 
@@ -197,7 +197,7 @@ impl<G: Generation> TableWriter<'_, G> {
     /// The stack table has had an empty row since its introduction, so a place is an index.
     #[inline]
     pub(crate) fn stack(&self, id: StackId) -> u32 {
-        self.rows.stacks.place(id.0)
+        self.rows.stacks.position(id.0)
     }
 
     /// Writes a line of a location. Without a function, the reference is unset.
@@ -222,12 +222,12 @@ impl<G: Generation> TableWriter<'_, G> {
         let mapping = locations.mappings[row].0;
         let lines = locations.lines.row(row);
         let attributes = locations.attributes.row(row);
-        let room = 2 * Fields::INDEX
+        let capacity = 2 * Fields::INDEX
             + 2 * Fields::VARINT
             + LINE * lines.len()
             + Fields::MESSAGE
             + Fields::INDEX * attributes.len();
-        record(out, const { G::VERSION.table(Table::Location) }, room, |fields| {
+        record(out, const { G::VERSION.table(Table::Location) }, capacity, |fields| {
             emit!(LOCATION in G; {
                 "mapping_index" => |number| {
                     self.reference(fields, number, mapping, self.mapping_row_0);
@@ -238,7 +238,7 @@ impl<G: Generation> TableWriter<'_, G> {
                 },
             });
             if !attributes.is_empty() {
-                self.said_of_location(fields, row);
+                self.location_extras(fields, row);
             }
         });
     }
@@ -247,14 +247,14 @@ impl<G: Generation> TableWriter<'_, G> {
     ///
     /// `is_folded` is a field up to 1.7, and the type is a field in 1.3; these are then not written as
     /// attributes.
-    fn said_of_location(&self, fields: &mut Fields, row: usize) {
-        let attributes: Vec<AttributeId> = self.lower.location_attributes(row).collect();
+    fn location_extras(&self, fields: &mut Fields, row: usize) {
+        let attributes: Vec<AttributeId> = self.row_fields.location_attributes(row).collect();
         emit!(LOCATION in G; {
-            "is_folded" => |number| fields.varint(number, self.lower.folded(row).into()),
-            "type_index" => |number| match self.lower.frame_type(row) {
+            "is_folded" => |number| fields.varint(number, self.row_fields.folded(row).into()),
+            "type_index" => |number| match self.row_fields.frame_type(row) {
                 Some((_, FrameType::Text(text))) => fields.code(number, self.strings.code(text)),
                 Some((_, FrameType::Old(name))) => {
-                    fields.index(number, self.own_texts.index(name, &self.strings));
+                    fields.index(number, self.extra_strings.index(name, &self.strings));
                 }
                 None => {}
             },
@@ -285,15 +285,15 @@ impl<G: Generation> TableWriter<'_, G> {
 
     /// Writes a mapping.
     ///
-    /// [`lower`](super::lower) finds the flags and the build id among the attributes.
+    /// [`attributes_to_fields`](super::attributes_to_fields) finds the flags and the build id among the attributes.
     fn mapping(&self, out: &mut Vec<u8>, row: usize) {
         let mapping = &self.dictionary.mappings.rows[row];
-        let attributes: Vec<AttributeId> = self.lower.mapping_attributes(row).collect();
-        let flags = self.lower.mapping_flags(row);
+        let attributes: Vec<AttributeId> = self.row_fields.mapping_attributes(row).collect();
+        let flags = self.row_fields.mapping_flags(row);
         let flag = |bit: u32| u64::from(flags >> bit & 1);
-        let build_id = self.lower.build_id(row);
-        let room = 10 * Fields::VARINT + Fields::MESSAGE + Fields::INDEX * attributes.len();
-        record(out, const { G::VERSION.table(Table::Mapping) }, room, |fields| {
+        let build_id = self.row_fields.build_id(row);
+        let capacity = 10 * Fields::VARINT + Fields::MESSAGE + Fields::INDEX * attributes.len();
+        record(out, const { G::VERSION.table(Table::Mapping) }, capacity, |fields| {
             emit!(MAPPING in G; {
                 "memory_start" => |number| fields.varint(number, mapping.memory_start),
                 "memory_limit" => |number| fields.varint(number, mapping.memory_limit),
@@ -355,7 +355,7 @@ impl<G: Generation> TableWriter<'_, G> {
         let default = self.default_rows.get(&default);
         let default = default.map(|at| (self.rows.attributes.len() + 1 + at) as u32 - below);
         let ids = self.profile_attributes(profile);
-        let places = ids.map(|id| self.rows.attributes.place(id.0).saturating_sub(below));
+        let places = ids.map(|id| self.rows.attributes.position(id.0).saturating_sub(below));
         places.chain(default).map(u64::from).collect()
     }
 
@@ -365,14 +365,14 @@ impl<G: Generation> TableWriter<'_, G> {
         profile: &Profile,
     ) -> impl Iterator<Item = AttributeId> {
         let ids = profile.attributes.iter().copied();
-        ids.filter(|id| !is_profile_field::<G>(self.known.get(*id)))
+        ids.filter(|id| !is_profile_field::<G>(self.roles.get(*id)))
     }
 
     /// Returns the indices of the strings of a profile's attributes that a field represents.
-    pub(super) fn profile_texts(&self, profile: &Profile, known: Known) -> Vec<u64> {
-        let ids = profile.attributes.iter().filter(|id| self.known.get(**id) == known);
+    pub(super) fn profile_texts(&self, profile: &Profile, role: AttributeRole) -> Vec<u64> {
+        let ids = profile.attributes.iter().filter(|id| self.roles.get(**id) == role);
         let attributes = ids.filter_map(|id| self.dictionary.attribute(*id));
-        let texts = attributes.flat_map(|attribute| known::texts(&attribute.value));
+        let texts = attributes.flat_map(|attribute| semantic_attributes::texts(&attribute.value));
         texts.map(|id| self.string(id).into()).collect()
     }
 }

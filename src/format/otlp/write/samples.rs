@@ -11,17 +11,17 @@
 //! a series         several types    one total if its values are equal, else one for each value
 //! ```
 //!
-//! [`spread`] chooses between these forms; this module only writes the samples.
+//! [`expand_samples`] chooses between these forms; this module only writes the samples.
 
 use crate::error::Result;
 use crate::format::columns::Joined;
+use crate::format::expand_samples::{self, Expansion, Row, Walk, column_counts_events};
 use crate::format::fields::{emit, number};
 use crate::format::layout::written_rows;
 use crate::format::losses;
 use crate::format::options::Layout;
 use crate::format::otlp::write::parts::{Column, Part};
 use crate::format::otlp::write::profile::ProfileWriter;
-use crate::format::spread::{self, Row, Spread, Walk, column_counts_events};
 use crate::limits::within;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::measures;
@@ -98,15 +98,15 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     /// [`Limit`](crate::ErrorKind::Limit) if series expand to more than `max_expanded_samples` samples.
     fn rows(&mut self, out: &mut Vec<u8>, joined: &Joined) -> Result<()> {
         let mut expanded = 0;
-        spread::rows(joined, |Row { at: [row, part], sample, how, values, times }| {
+        expand_samples::rows(joined, |Row { at: [row, part], sample, how, values, times }| {
             let place = || format!("samples[{row}]");
             match how {
-                Spread::Plain => {}
-                Spread::Total(_) => {
+                Expansion::Plain => {}
+                Expansion::Total(_) => {
                     let none = sample.values.is_empty() && times.is_empty();
                     self.losses.add_many(losses::COLUMNS_ZERO_FILLED, u64::from(none), place);
                 }
-                Spread::Each => {
+                Expansion::Each => {
                     let untimed = part == 0 && times.is_empty();
                     self.losses.add_many(losses::SERIES_EXPANDED, u64::from(untimed), place);
                     expanded += 1;
@@ -120,7 +120,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
 
     /// Writes one sample.
     ///
-    /// `room` is an upper bound of its size: five bytes per index, ten per number.
+    /// `capacity` is an upper bound of its size: five bytes per index, ten per number.
     fn sample(&mut self, out: &mut Vec<u8>, sample: &SampleRef, values: &[i64], times: &[u64]) {
         let compact = self.options.layout == Layout::Compact;
         let attributes = sample.attributes;
@@ -129,11 +129,11 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         let Self { tables, slices, .. } = &*self;
         let labels = G::CAPABILITIES.labels && tables.units.any_conflict();
         let each = if labels { LABEL } else { Fields::INDEX };
-        let room = 4 * Fields::INDEX
+        let capacity = 4 * Fields::INDEX
             + 3 * Fields::MESSAGE
             + each * attributes.len()
             + 10 * (values.len() + times.len());
-        record(out, number!(PROFILE "samples" in G::VERSION), room, |fields| {
+        record(out, number!(PROFILE "samples" in G::VERSION), capacity, |fields| {
             let length = match G::CAPABILITIES.stack_table {
                 true => 0,
                 false => tables.dictionary.stack(sample.stack).len(),

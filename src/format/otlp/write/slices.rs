@@ -35,7 +35,7 @@ pub(crate) struct Slices {
     /// The start of the slice of each stack.
     starts: Vec<u32>,
     /// For each stack: an equal earlier stack, else the longest other stack that is its suffix, else
-    /// [`NOWHERE`].
+    /// [`NO_SLICE`].
     suffixes: Vec<u32>,
     /// Empty between two profiles.
     leaves: Leaves,
@@ -48,9 +48,9 @@ pub(crate) struct Slices {
 }
 
 /// The start of a stack without a slice.
-const NOWHERE: u32 = u32::MAX;
+const NO_SLICE: u32 = u32::MAX;
 /// The start of a stack whose slice is not assigned yet.
-const SOMEWHERE: u32 = u32::MAX - 1;
+const UNASSIGNED: u32 = u32::MAX - 1;
 
 impl Slices {
     /// Lays out the stacks in `used`, each once.
@@ -62,12 +62,12 @@ impl Slices {
     ) {
         self.clear(stacks.len());
         let rows = self.each_once(used);
-        self.suffixes.resize(stacks.len(), NOWHERE);
+        self.suffixes.resize(stacks.len(), NO_SLICE);
         self.leaves.lengths.resize(locations, 0);
         self.find_suffixes(stacks, &rows);
         self.leaves.clear(stacks, &rows);
         self.rows = longest_first(&rows, |row| stacks.row(row as usize).len());
-        self.place(stacks);
+        self.assign_starts(stacks);
     }
 
     /// Finds duplicates and suffixes. For each stack, finds the longest suffix, whose own suffixes cover the
@@ -79,7 +79,7 @@ impl Slices {
         let lengths = || rows.iter().map(|row| stacks.row(*row as usize).len());
         leaves.shortest = lengths().min().unwrap_or(0).max(1);
         weights.reach(lengths().max().unwrap_or(0));
-        let mut known = RowIndex::with_room(rows.len());
+        let mut known = RowIndex::with_capacity(rows.len());
         let mut sums = Vec::with_capacity(rows.len());
         // First pass: index the distinct stacks, and link duplicates to them.
         for &row in rows {
@@ -98,12 +98,12 @@ impl Slices {
         // Second pass: find suffixes, now that all stacks are indexed.
         for (&row, &sum) in rows.iter().zip(&sums) {
             let suffix = &mut suffixes[row as usize];
-            if *suffix == NOWHERE {
+            if *suffix == NO_SLICE {
                 let stack = stacks.row(row as usize);
                 let find = |sum: u64, end: &[LocationId]| {
                     known.find(mixed(sum), |row| equal(stacks.row(row as usize), end))
                 };
-                *suffix = longest_suffix(stack, sum, leaves, weights, find).unwrap_or(NOWHERE);
+                *suffix = longest_suffix(stack, sum, leaves, weights, find).unwrap_or(NO_SLICE);
             }
         }
     }
@@ -111,28 +111,28 @@ impl Slices {
     /// Clears the state of the previous profile.
     fn clear(&mut self, stacks: usize) {
         for row in self.rows.drain(..) {
-            self.starts[row as usize] = NOWHERE;
-            self.suffixes[row as usize] = NOWHERE;
+            self.starts[row as usize] = NO_SLICE;
+            self.suffixes[row as usize] = NO_SLICE;
         }
         self.own.clear();
-        self.starts.resize(stacks, NOWHERE);
+        self.starts.resize(stacks, NO_SLICE);
     }
 
     /// Returns the rows of the used stacks, in the order of their first use.
     ///
-    /// `starts` serves as the set: [`SOMEWHERE`] marks stacks already seen, and [`place`](Self::place)
+    /// `starts` serves as the set: [`UNASSIGNED`] marks stacks already seen, and [`assign_starts`](Self::assign_starts)
     /// replaces it by the start.
     fn each_once(&mut self, used: impl Iterator<Item = StackId>) -> Vec<u32> {
         let new = |stack: &StackId| {
-            let start = self.starts.get_mut(stack.row()).filter(|start| **start == NOWHERE);
-            start.map(|start| *start = SOMEWHERE).is_some()
+            let start = self.starts.get_mut(stack.row()).filter(|start| **start == NO_SLICE);
+            start.map(|start| *start = UNASSIGNED).is_some()
         };
         used.filter(new).map(|stack| stack.0).collect()
     }
 
     /// Places the stacks that are not contained in another one after the other. The first stack with a given
     /// suffix determines the place of the suffix. It is longer, so it is placed before it.
-    fn place(&mut self, stacks: &Ragged<LocationId>) {
+    fn assign_starts(&mut self, stacks: &Ragged<LocationId>) {
         let Self { length, starts, suffixes, rows, own, .. } = self;
         *length = 0;
         for &row in &*rows {
@@ -140,16 +140,16 @@ impl Slices {
             let suffix = suffixes[row as usize] as usize;
             let before = stack.len() - stacks.row(suffix).len();
             // An equal stack has a slice already.
-            if suffix != NOWHERE as usize && before == 0 {
+            if suffix != NO_SLICE as usize && before == 0 {
                 starts[row as usize] = starts[suffix];
                 continue;
             }
-            if starts[row as usize] == SOMEWHERE {
+            if starts[row as usize] == UNASSIGNED {
                 starts[row as usize] = *length as u32;
                 *length += stack.len();
                 own.push(row);
             }
-            if starts.get(suffix) == Some(&SOMEWHERE) {
+            if starts.get(suffix) == Some(&UNASSIGNED) {
                 starts[suffix] = starts[row as usize] + before as u32;
             }
         }
@@ -168,7 +168,7 @@ impl Slices {
     /// empty slice may start anywhere.
     #[inline]
     pub(crate) fn start(&self, stack: StackId) -> u32 {
-        self.starts.get(stack.row()).copied().filter(|&start| start != NOWHERE).unwrap_or(0)
+        self.starts.get(stack.row()).copied().filter(|&start| start != NO_SLICE).unwrap_or(0)
     }
 }
 

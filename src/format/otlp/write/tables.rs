@@ -10,18 +10,18 @@ use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
 use crate::error::Result;
-use crate::format::columns::DefaultSaid;
-use crate::format::known::{self, Known, KnownAttributes};
+use crate::format::columns::DefaultTypeCarrier;
 use crate::format::layout::Order;
 use crate::format::losses::{self, Losses};
+use crate::format::otlp::write::attributes_to_fields::{AttributesToFields, is_profile_field};
+use crate::format::otlp::write::extra_strings::ExtraStrings;
 use crate::format::otlp::write::frame_types::FrameType;
-use crate::format::otlp::write::lower::{Lower, is_profile_field};
-use crate::format::otlp::write::own_texts::OwnTexts;
 use crate::format::otlp::write::parts::{Part, ScopeParts};
 use crate::format::otlp::write::refs::TextRefs;
 use crate::format::otlp::write::sizes::check_rows;
 use crate::format::otlp::write::units::Units;
-use crate::format::select::{Select, StringTable, holds_none};
+use crate::format::select::{RowSelection, StringTable, holds_none};
+use crate::format::semantic_attributes::{self, AttributeRole, AttributeRoles};
 use crate::model::Profiles;
 use crate::model::dictionary::{Dictionary, Function, Mapping};
 use crate::model::id::{AttributeId, FunctionId, MappingId, StringId};
@@ -29,13 +29,13 @@ use crate::model::profile::Profile;
 use crate::model::value::Value;
 use crate::schema::{Generation, Rows};
 use crate::semconv::{FRAME_TYPES, PPROF_PROFILE_DEFAULT_SAMPLE_TYPE};
-use crate::wire::codes::Codes;
+use crate::wire::codes::EncodedIndices;
 
 /// The tables of a payload or of a profile, and the indices of their rows.
 pub(crate) struct TableWriter<'a, G> {
     pub(crate) dictionary: &'a Dictionary,
-    pub(crate) known: &'a KnownAttributes,
-    pub(super) lower: Lower<'a, G>,
+    pub(crate) roles: &'a AttributeRoles,
+    pub(super) row_fields: AttributesToFields<'a, G>,
     /// The rows to write. Attributes that become fields or labels are excluded.
     pub(super) rows: Order,
     /// Only strings that are referenced.
@@ -50,15 +50,15 @@ pub(crate) struct TableWriter<'a, G> {
     pub(super) function_row_0: bool,
     pub(super) link_row_0: bool,
     /// The index of each location, function and attribute.
-    pub(super) locations: Codes,
-    pub(super) functions: Codes,
-    pub(super) attributes: Codes,
+    pub(super) locations: EncodedIndices,
+    pub(super) functions: EncodedIndices,
+    pub(super) attributes: EncodedIndices,
     /// The default sample types that profiles represent by an attribute: rows after the others.
     pub(super) defaults: Vec<StringId>,
     /// The index of each of these rows.
     pub(super) default_rows: HashMap<StringId, usize, foldhash::fast::RandomState>,
     /// Strings that the dictionary may lack: old names of frame types, keys of defaults.
-    pub(super) own_texts: OwnTexts,
+    pub(super) extra_strings: ExtraStrings,
 }
 
 impl<'a, G: Generation> TableWriter<'a, G> {
@@ -69,19 +69,20 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     /// More rows than a signed 32-bit index can reference.
     pub(crate) fn shared(
         payload: &'a Profiles,
-        known: &'a KnownAttributes,
+        roles: &'a AttributeRoles,
         refs: TextRefs,
         scopes: &[ScopeParts],
         rows: Order,
         losses: &mut Losses,
     ) -> Result<Self> {
         let profiles: Vec<&Profile> = payload.iter().collect();
-        let mut tables = Self::new(&payload.dictionary, known, refs, rows);
-        let saying = scopes.iter().filter(|scope| scope.said == DefaultSaid::Profiles);
+        let mut tables = Self::new(&payload.dictionary, roles, refs, rows);
+        let saying =
+            scopes.iter().filter(|scope| scope.default_carrier == DefaultTypeCarrier::Profiles);
         for profile in saying.flat_map(|scope| &scope.scope.profiles) {
             tables.add_default(profile.default_sample_type);
         }
-        tables.settle(&profiles, StringId::NONE, losses)?;
+        tables.plan(&profiles, StringId::NONE, losses)?;
         Ok(tables)
     }
 
@@ -90,28 +91,28 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     /// `default` is the name of the default sample type that the profile's field references.
     pub(crate) fn own(
         dictionary: &'a Dictionary,
-        known: &'a KnownAttributes,
+        roles: &'a AttributeRoles,
         part: &Part,
         default: StringId,
         rows: Order,
         losses: &mut Losses,
     ) -> Result<Self> {
-        let mut tables = Self::new(dictionary, known, TextRefs::default(), rows);
-        tables.settle(part.profiles(), default, losses)?;
+        let mut tables = Self::new(dictionary, roles, TextRefs::default(), rows);
+        tables.plan(part.profiles(), default, losses)?;
         Ok(tables)
     }
 
-    /// Creates tables without a selection of rows; [`settle`](Self::settle) makes it.
+    /// Creates tables without a selection of rows; [`plan`](Self::plan) makes it.
     fn new(
         dictionary: &'a Dictionary,
-        known: &'a KnownAttributes,
+        roles: &'a AttributeRoles,
         refs: TextRefs,
         rows: Order,
     ) -> Self {
         Self {
             dictionary,
-            known,
-            lower: Lower::new(dictionary, known),
+            roles,
+            row_fields: AttributesToFields::new(dictionary, roles),
             rows,
             strings: StringTable::new(dictionary.strings.len()),
             refs,
@@ -120,12 +121,12 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             location_row_0: true,
             function_row_0: true,
             link_row_0: true,
-            locations: Codes::default(),
-            functions: Codes::default(),
-            attributes: Codes::default(),
+            locations: EncodedIndices::default(),
+            functions: EncodedIndices::default(),
+            attributes: EncodedIndices::default(),
             defaults: Vec::new(),
             default_rows: HashMap::default(),
-            own_texts: OwnTexts::default(),
+            extra_strings: ExtraStrings::default(),
         }
     }
 
@@ -133,7 +134,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     ///
     /// Attributes precede units, because conflicting units may exclude further attributes. Strings come last,
     /// because they depend on everything else.
-    fn settle(
+    fn plan(
         &mut self,
         profiles: &[&Profile],
         default: StringId,
@@ -143,7 +144,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         if G::CAPABILITIES.rows != Rows::NullFirst {
             self.choose_attributes(profiles);
             self.choose_rows_0();
-        } else if of_profiles.any(|id| is_profile_field::<G>(self.known.get(*id))) {
+        } else if of_profiles.any(|id| is_profile_field::<G>(self.roles.get(*id))) {
             self.choose_attributes(profiles);
         }
         if !G::CAPABILITIES.attribute_units {
@@ -174,11 +175,11 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             .filter(|_| !G::CAPABILITIES.profile_attribute_rows)
             .flat_map(|p| &p.attributes);
         let in_place: Vec<usize> = in_place
-            .filter(|id| !is_profile_field::<G>(self.known.get(**id)))
+            .filter(|id| !is_profile_field::<G>(self.roles.get(**id)))
             .map(|id| id.row())
             .collect();
         let written = self.rows.attributes.rows().chain(in_place.iter().copied());
-        self.units = Units::of(self.dictionary, self.known, written);
+        self.units = Units::of(self.dictionary, self.roles, written);
         if self.units.any_conflict() {
             self.choose_attributes(profiles);
         }
@@ -202,17 +203,17 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             samples.filter(|id| !self.as_label(**id)).for_each(|&id| mark(id));
             if G::CAPABILITIES.profile_attribute_rows {
                 let own = profile.attributes.iter();
-                own.filter(|id| !is_profile_field::<G>(self.known.get(**id)))
+                own.filter(|id| !is_profile_field::<G>(self.roles.get(**id)))
                     .for_each(|&id| mark(id));
             }
         }
         for row in self.mappings() {
-            self.lower.mapping_attributes(row).for_each(&mut mark);
+            self.row_fields.mapping_attributes(row).for_each(&mut mark);
         }
         for row in self.rows.locations.rows() {
-            self.lower.location_attributes(row).for_each(&mut mark);
+            self.row_fields.location_attributes(row).for_each(&mut mark);
         }
-        self.rows.attributes = Select::marked(&used);
+        self.rows.attributes = RowSelection::marked(&used);
     }
 
     /// Determines whether to write the empty row 0, which is needed if index 0 would otherwise be ambiguous.
@@ -222,9 +223,9 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         let from_zero = G::CAPABILITIES.rows == Rows::FromZero;
         self.mapping_row_0 = mappings.rows.get(1).is_some_and(|first| {
             let empty = *first == Mapping::default()
-                && self.lower.mapping_attributes(1).next().is_none()
-                && self.lower.mapping_flags(1) == 0
-                && self.lower.build_id(1).is_none();
+                && self.row_fields.mapping_attributes(1).next().is_none()
+                && self.row_fields.mapping_flags(1) == 0
+                && self.row_fields.build_id(1).is_none();
             // If index 0 is ambiguous, the reader's guess must be right for every location.
             let guessed = |row: usize| match locations.mappings[row] {
                 MappingId::NONE => true,
@@ -250,7 +251,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     /// Encodes the varint of each index once, however often it is referenced.
     fn encode_indices(&mut self) {
         let Dictionary { locations, functions, attributes, .. } = self.dictionary;
-        let codes = |rows: &Select, table: usize, row_0: bool| {
+        let codes = |rows: &RowSelection, table: usize, row_0: bool| {
             let below = Self::below(row_0);
             rows.codes(table, |place| place.saturating_sub(below))
         };
@@ -262,7 +263,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
 
     /// Marks the strings of all written rows.
     fn mark_strings(&mut self, profiles: &[&Profile], default: StringId) {
-        let Self { dictionary, rows, strings, units, refs, own_texts, .. } = self;
+        let Self { dictionary, rows, strings, units, refs, extra_strings, .. } = self;
         for row in rows.functions.rows() {
             let function = &dictionary.functions[row];
             [function.name, function.system_name, function.filename]
@@ -283,25 +284,25 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         if G::CAPABILITIES.default_by_name {
             strings.mark(default);
         }
-        refs.mark(strings, own_texts);
+        refs.mark(strings, extra_strings);
         profiles.iter().for_each(|profile| self.mark_profile(profile));
         self.mark_lowered_strings(profiles);
         if !self.defaults.is_empty() && G::CAPABILITIES.attribute_units {
-            self.own_texts.want(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE);
+            self.extra_strings.request(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE);
         }
-        self.own_texts.find(self.dictionary, &mut self.strings);
+        self.extra_strings.find(self.dictionary, &mut self.strings);
     }
 
     /// Numbers the marked strings, followed by those that the dictionary lacks.
     fn number_strings(&mut self) {
         self.strings.number(&self.rows.strings);
-        self.own_texts.number(&self.strings);
-        self.refs.number(&self.strings, &self.own_texts);
+        self.extra_strings.number(&self.strings);
+        self.refs.number(&self.strings, &self.extra_strings);
     }
 
     /// Marks the strings of a profile's fields.
     fn mark_profile(&mut self, profile: &Profile) {
-        let Self { dictionary, strings, known, .. } = self;
+        let Self { dictionary, strings, roles, .. } = self;
         for value_type in profile.sample_types.iter().chain([&profile.period_type]) {
             strings.mark(value_type.name);
             strings.mark(value_type.unit);
@@ -310,12 +311,12 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             profile.samples.stacktrace_ids.iter().for_each(|&id| strings.mark(id));
         }
         for id in &profile.attributes {
-            let known = known.get(*id);
-            if is_profile_field::<G>(known)
-                && known != Known::DefaultColumn
+            let role = roles.get(*id);
+            if is_profile_field::<G>(role)
+                && role != AttributeRole::DefaultColumn
                 && let Some(attribute) = dictionary.attribute(*id)
             {
-                known::texts(&attribute.value).for_each(|text| strings.mark(text));
+                semantic_attributes::texts(&attribute.value).for_each(|text| strings.mark(text));
             }
         }
     }
@@ -327,12 +328,12 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         let mut old_names = Vec::new();
         if G::CAPABILITIES.build_ids {
             for row in self.mappings() {
-                texts.extend(self.lower.build_id(row).map(|(_, text, _)| text));
+                texts.extend(self.row_fields.build_id(row).map(|(_, text, _)| text));
             }
         }
         if G::CAPABILITIES.frame_types {
             for row in self.rows.locations.rows() {
-                match self.lower.frame_type(row) {
+                match self.row_fields.frame_type(row) {
                     Some((_, FrameType::Text(text))) => texts.push(text),
                     Some((_, FrameType::Old(name))) => old_names.push(name),
                     None => {}
@@ -340,14 +341,14 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             }
             let used =
                 FRAME_TYPES.iter().map(|(old, _)| *old).filter(|old| old_names.contains(old));
-            used.for_each(|old| self.own_texts.want(old));
+            used.for_each(|old| self.extra_strings.request(old));
         }
         if G::CAPABILITIES.labels && self.units.any_conflict() {
             let samples = profiles.iter().flat_map(|p| &p.samples.attributes.items);
             for id in samples.filter(|id| self.as_label(**id)) {
                 if let Some(attribute) = self.dictionary.attribute(*id) {
                     texts.extend([attribute.key, attribute.unit]);
-                    texts.extend(known::texts(&attribute.value));
+                    texts.extend(semantic_attributes::texts(&attribute.value));
                 }
             }
         }

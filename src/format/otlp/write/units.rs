@@ -9,7 +9,7 @@
 
 use hashbrown::HashMap;
 
-use crate::format::known::{Known, KnownAttributes};
+use crate::format::semantic_attributes::{AttributeRole, AttributeRoles};
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, StringId};
 
@@ -32,7 +32,7 @@ impl Units {
     /// no attribute has a unit.
     pub(crate) fn of(
         dictionary: &Dictionary,
-        known: &KnownAttributes,
+        roles: &AttributeRoles,
         attributes: impl Iterator<Item = usize> + Clone,
     ) -> Self {
         let all = dictionary.attributes();
@@ -57,9 +57,9 @@ impl Units {
                 units.push((attribute.unit, 0));
                 units.len() - 1
             });
-            let said = known.get(AttributeId(row as u32)) != Known::Other;
+            let is_known = roles.get(AttributeId(row as u32)) != AttributeRole::Other;
             // A field of pprof outweighs all other attributes.
-            units[unit].1 += if said { all.len() as u64 } else { 1 };
+            units[unit].1 += if is_known { all.len() as u64 } else { 1 };
         }
         let chosen: Vec<(StringId, StringId)> = keys
             .iter()

@@ -1,0 +1,306 @@
+//! Assembles the result: one dictionary, and each profile in its scope.
+//!
+//! Tables belong either to all profiles ([`shared`]) or to each profile ([`by_profile`]). In both cases,
+//! [`resolve_tables`] processes a set of tables and the profiles that use it.
+//!
+//! ```text
+//! shared       tables ──────────────► resolve_tables ─► Dictionary ─┐
+//!              all profiles ────────► resolve_tables                ├─► Profiles
+//! by profile   tables + profile ────► resolve_tables ─► absorb ─────┘   once a profile
+//! ```
+//!
+//! `resolve_tables` runs the steps of [`read`](super) in order. Attributes are made of fields before validation, because
+//! that adds attributes. Samples come last because they refer to all tables.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+use crate::builder::interner::Interner;
+use crate::builder::merge::{Remap, absorb};
+use crate::error::{Error, Result};
+use crate::format::otlp::read::fields_to_attributes::{self, LegacyFields};
+use crate::format::otlp::read::finish::validate_texts;
+use crate::format::otlp::read::tables::Tables;
+use crate::format::read_context::{ReadContext, placed};
+use crate::format::string_interner::StringInterner;
+use crate::limits::Limits;
+use crate::model::dictionary::Dictionary;
+use crate::model::id::{Id, StringId};
+use crate::model::profile::{Profile, ProfileParts};
+use crate::model::strings::Strings;
+use crate::model::{Profiles, ResourceProfiles};
+use crate::schema::{Generation, TableLocation};
+
+/// The profiles that use a set of tables. Their ids are not validated yet.
+pub(crate) enum Users<'a> {
+    /// A single profile with its own tables.
+    One(&'a mut Profile, LegacyFields),
+    /// All profiles of a payload, and the data from fields of older generations, with the number of the
+    /// profile.
+    All(&'a mut [ResourceProfiles], Vec<(usize, LegacyFields)>),
+}
+
+/// The place of a profile: the rows of its resource, its scope and itself.
+///
+/// `None` if the caller adds the place, which it does when it reads one profile at a time.
+type At = Option<[usize; 3]>;
+
+impl Users<'_> {
+    /// Calls `f` with every nonempty profile, and with the data from its fields on the first call.
+    fn each(
+        &mut self,
+        cx: &mut ReadContext,
+        mut f: impl FnMut(&mut ProfileParts, LegacyFields, &mut ReadContext) -> Result<()>,
+    ) -> Result<()> {
+        match self {
+            Self::One(profile, legacy) => f(profile, std::mem::take(legacy), cx),
+            Self::All(resources, legacy) => {
+                let mut legacy = std::mem::take(legacy).into_iter().peekable();
+                for_each_profile(resources, |number, profile, at| {
+                    let legacy = legacy.next_if(|(of, _)| *of == number);
+                    if legacy.is_none() && profile.parts_mut().is_none() {
+                        return Ok(());
+                    }
+                    // A profile may contain only fields of older generations.
+                    let legacy = legacy.map(|(_, legacy)| legacy).unwrap_or_default();
+                    cx.inside(&rows(at), |cx| f(profile, legacy, cx))
+                })
+            }
+        }
+    }
+
+    /// Returns whether a test holds for any profile.
+    fn any(&self, test: fn(&Profile) -> bool) -> bool {
+        match self {
+            Self::One(profile, _) => test(profile),
+            Self::All(resources, _) => {
+                let scopes = resources.iter().flat_map(|resource| &resource.scopes);
+                scopes.flat_map(|scope| &scope.profiles).any(test)
+            }
+        }
+    }
+
+    /// Returns, for each stack, the first profile and sample that use it.
+    ///
+    /// Up to 1.7 the payload has no rows of stacks, so an error in a stack must name a sample. Called only
+    /// after an error, because it walks all samples.
+    fn first_samples(&self, stacks: usize) -> Vec<Option<(At, usize)>> {
+        let mut first = vec![None; stacks];
+        let mut note = |profile: &Profile, at: At| {
+            for (sample, stack) in profile.samples.stacks.iter().enumerate() {
+                if let Some(first) = first.get_mut(stack.row()) {
+                    first.get_or_insert((at, sample));
+                }
+            }
+        };
+        match self {
+            Self::One(profile, _) => note(profile, None),
+            Self::All(resources, _) => {
+                for (resource, in_resource) in resources.iter().enumerate() {
+                    for (scope, in_scope) in in_resource.scopes.iter().enumerate() {
+                        for (row, profile) in in_scope.profiles.iter().enumerate() {
+                            note(profile, Some([resource, scope, row]));
+                        }
+                    }
+                }
+            }
+        }
+        first
+    }
+}
+
+/// Calls `f` with every profile, its number and its place.
+fn for_each_profile(
+    resources: &mut [ResourceProfiles],
+    mut f: impl FnMut(usize, &mut Profile, [usize; 3]) -> Result<()>,
+) -> Result<()> {
+    let mut number = 0;
+    for (resource, parts) in resources.iter_mut().enumerate() {
+        let scopes = parts.parts_mut().map(|parts| &mut parts.scopes[..]).unwrap_or_default();
+        for (scope, parts) in scopes.iter_mut().enumerate() {
+            let profiles = parts.parts_mut().map(|parts| &mut parts.profiles[..]);
+            for (row, profile) in profiles.unwrap_or_default().iter_mut().enumerate() {
+                f(number, profile, [resource, scope, row])?;
+                number += 1;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the place of a profile as field names and rows.
+fn rows([resource, scope, profile]: [usize; 3]) -> [(&'static str, usize); 3] {
+    [("resource_profiles", resource), ("scope_profiles", scope), ("profiles", profile)]
+}
+
+/// The dictionary of a payload whose profiles have their own tables.
+pub(crate) struct PerProfileTables {
+    /// The tables, if there is only one profile.
+    dictionary: Option<Dictionary>,
+    /// The merged tables, if there are several profiles.
+    merged: Option<Interner>,
+}
+
+impl PerProfileTables {
+    /// Creates an empty dictionary. `several` is whether there is more than one profile to merge.
+    pub(crate) fn new(several: bool, cx: &ReadContext) -> Self {
+        // `add` charges the budget, so the interner itself has no limit.
+        let limits = Limits { max_owned_bytes: u64::MAX, ..*cx.limits() };
+        let merged = several.then(|| Interner::new(limits));
+        Self { dictionary: None, merged }
+    }
+
+    /// Returns whether the payload has only one set of tables.
+    pub(crate) fn is_single(&self) -> bool {
+        self.merged.is_none()
+    }
+
+    /// Adds the tables of one profile. Refunds the budget that reading them took since `mark`.
+    ///
+    /// The dictionary is dropped after the merge, so the budget is charged only for the growth of the merged
+    /// one.
+    ///
+    /// # Errors
+    ///
+    /// [`Limit`](crate::ErrorKind::Limit) if the merged dictionary exceeds the budget.
+    pub(crate) fn add(
+        &mut self,
+        dictionary: Dictionary,
+        profile: &mut Profile,
+        mark: u64,
+        cx: &mut ReadContext,
+    ) -> Result<()> {
+        let Some(merged) = &mut self.merged else {
+            self.dictionary = Some(dictionary);
+            return Ok(());
+        };
+        let spent = merged.budget.spent();
+        let remap = absorb(merged, &dictionary)?;
+        remap.profile(profile);
+        cx.budget.give_back(mark);
+        let grown = usize::try_from(merged.budget.spent() - spent).unwrap_or(usize::MAX);
+        cx.budget.charge::<u8>(grown.saturating_add(profile.owned_bytes()))
+    }
+
+    /// Returns the dictionary of all profiles. Adds the attribute for unset pprof flags, which depends on all
+    /// profiles.
+    fn finish(self, resources: &[ResourceProfiles]) -> Result<Dictionary> {
+        let Some(mut merged) = self.merged else {
+            return Ok(self.dictionary.unwrap_or_default());
+        };
+        let scopes = resources.iter().flat_map(|resource| &resource.scopes);
+        let profiles: Vec<&Profile> = scopes.flat_map(|scope| &scope.profiles).collect();
+        fields_to_attributes::unset_flag_of_all(&mut merged, &profiles)?;
+        Ok(merged.dictionary)
+    }
+}
+
+/// Assembles the profiles of generations with shared tables.
+pub(crate) fn shared<G: Generation>(
+    mut resources: Vec<ResourceProfiles>,
+    tables: Tables,
+    legacy: Vec<(usize, LegacyFields)>,
+    cx: &mut ReadContext,
+) -> Result<Profiles> {
+    let without_tables = tables.counts.string == 0;
+    let users = Users::All(&mut resources, legacy);
+    let dictionary = resolve_tables::<G>(tables, users, true, cx).map_err(|e| match G::CAPABILITIES.table_location {
+        // The request has no field for tables; only files of ProfilesData do.
+        TableLocation::Data if without_tables => Error::new(
+            e.kind(),
+            format!("{e}; an export request of this generation has no field for the tables: send ProfilesData, or another generation"),
+        ),
+        _ => e,
+    })?;
+    Ok(Profiles { dictionary, resources })
+}
+
+/// Assembles the profiles of generations with tables in every profile.
+///
+/// Strings of resources and scopes belong to no profile, so they were interned separately. Here they get ids
+/// in the merged dictionary.
+pub(crate) fn by_profile(
+    mut resources: Vec<ResourceProfiles>,
+    texts: StringInterner,
+    own: PerProfileTables,
+    cx: &mut ReadContext,
+) -> Result<Profiles> {
+    let mut dictionary = own.finish(&resources)?;
+    let texts = validate_texts(texts, cx)?;
+    cx.budget.charge::<[u64; 8]>(texts.len())?;
+    let places = places(&texts, &mut dictionary.strings);
+    let mut remap = Remap::default();
+    remap.0[StringId::TABLE] = places.into_iter().map(|id| id.0).collect();
+    resources.iter_mut().for_each(|resource| remap.around_profiles(resource));
+    Ok(Profiles { dictionary, resources })
+}
+
+/// Returns the id of each of `texts` among `strings`, and appends those that are missing.
+///
+/// For duplicates in the dictionary, returns the first.
+fn places(texts: &Strings, strings: &mut Strings) -> Vec<StringId> {
+    let found: HashMap<&str, usize> = texts.iter().zip(0..).collect();
+    let mut places = vec![None; texts.len()];
+    // There are few texts and many strings: a bitmap of lengths excludes most strings before hashing.
+    let bit = |length: usize| 1u64 << (length % 64);
+    let lengths = texts.iter().fold(0, |all, text| all | bit(text.len()));
+    for id in (0..strings.len() as u32).map(StringId) {
+        let length = strings.range(id).map_or(0, |range| range.len());
+        if lengths & bit(length) != 0
+            && let Some(&at) = found.get(strings.get(id))
+        {
+            places[at].get_or_insert(id);
+        }
+    }
+    let rows = places.into_iter().zip(texts.iter());
+    rows.map(|(place, text)| place.unwrap_or_else(|| strings.push(text))).collect()
+}
+
+/// Normalizes, converts and validates one set of tables, which are those of the payload if `all` is true, and the
+/// profiles that use it.
+pub(crate) fn resolve_tables<G: Generation>(
+    mut tables: Tables,
+    mut users: Users,
+    all: bool,
+    cx: &mut ReadContext,
+) -> Result<Dictionary> {
+    // Errors of tables name the field that contains the tables; errors of profiles name the profile.
+    let of_tables = |error: Error| match G::CAPABILITIES.table_location {
+        TableLocation::Dictionary => error.within("dictionary"),
+        TableLocation::Data | TableLocation::Profile => error,
+    };
+    tables.stacks.finish_rows();
+    let uses = |test: fn(&Profile) -> bool| users.any(test);
+    let mut targets = tables.normalize_null_rows::<G>(&uses, cx).map_err(of_tables)?;
+    tables.resolve_ids::<G>(&mut targets, cx).map_err(of_tables)?;
+    users.each(cx, |profile, legacy, cx| {
+        targets.move_references(profile);
+        legacy.into_attributes::<G>(profile, &mut tables, &targets, cx)
+    })?;
+    if G::CAPABILITIES.labels {
+        targets.count_new_attributes(&tables);
+    }
+    let stacks = targets.stack;
+    let first_samples = OnceCell::new();
+    let place = |error: Error, row: usize, at| {
+        let error = error.element(at).within("location_indices");
+        if G::CAPABILITIES.stack_table {
+            return of_tables(error.within_row("stack_table", row - stacks.own as usize));
+        }
+        let first = first_samples.get_or_init(|| users.first_samples(stacks.rows));
+        match first.get(row).copied().flatten() {
+            Some((at, sample)) => {
+                let inside = at.map(rows);
+                placed(error.within_row("samples", sample), inside.as_ref().map_or(&[], |at| at))
+            }
+            None => of_tables(error),
+        }
+    };
+    let mut validated = tables.validate_rows::<G>(&targets, all, cx).map_err(of_tables)?;
+    let rows = tables.validate_stacks::<G>(&mut validated, &targets, place, cx)?;
+    let dictionary = tables.finish(validated, rows, cx).map_err(of_tables)?;
+    users.each(cx, |profile, _, cx| {
+        fields_to_attributes::validate_samples::<G>(profile, &targets, cx)
+    })?;
+    Ok(dictionary)
+}
