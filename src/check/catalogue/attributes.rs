@@ -1,14 +1,15 @@
 //! Rules about attributes, resources, scopes and entities.
 //!
-//! Sources: OpenTelemetry's specification of attributes (`specification/common`), which says that a key comes once, and the
-//! comments of the protos on tables, units and entities.
+//! Sources: OpenTelemetry's specification of attributes (`specification/common`), which requires unique keys, and
+//! the comments of the protos on tables, units and entities.
 //!
-//! Attributes come in three forms, and a rule names the ones it is about: pairs in place
-//! (`KeyValue`, of resources and scopes, of OTEP 0239's containers and of profiles of 1.4), rows of
-//! the attribute table (`KeyValueAndUnit` since 1.8, `KeyValue` before), and lists of references to
-//! those rows (`attribute_indices`). [`rules::attributes`](crate::check::rules::attributes) asks of
-//! the first, [`rules::entries`](crate::check::rules::entries) of the second,
-//! [`lists`](crate::check::lists) of the third.
+//! Attributes have three forms, and each rule names the forms that it applies to:
+//!
+//! * pairs in place: `KeyValue`, in resources and scopes, in OTEP 0239's containers and in profiles of 1.4. Checked
+//!   by [`rules::attributes`](crate::check::rules::attributes).
+//! * rows of the attribute table: `KeyValueAndUnit` since 1.8, `KeyValue` before. Checked by
+//!   [`rules::entries`](crate::check::rules::entries).
+//! * lists of references to those rows (`attribute_indices`). Checked by [`lists`](crate::check::lists).
 
 use crate::check::rule::rules;
 

@@ -1,11 +1,10 @@
-//! Rules about a file: compression, framing, and which format it is.
+//! Rules about a file: compression, framing, and its format.
 //!
-//! Sources: RFC 1951 and 1952 for gzip, OTLP's specification for what a receiver has to limit, and what the readers of
-//! pprof files do. `A` says that a rule is asked before it is known which generation a payload is of.
+//! Sources: RFC 1951 and 1952 for gzip, OTLP's specification for the limits of a receiver, and the behaviour of
+//! readers of pprof files. The generation `A` marks rules that run before the generation of a payload is known.
 //!
-//! They are raised by [`container`](crate::check::container), which takes a file apart before any
-//! message is walked. Most are errors that end the check of the file: behind a stream that cannot
-//! be inflated nothing is known.
+//! [`container`](crate::check::container) reports them while it unpacks a file, before it walks a message. Most are
+//! errors that end the check of the file: data after a corrupt compressed stream cannot be recovered.
 
 use crate::check::rule::rules;
 

@@ -1,11 +1,11 @@
 //! Rules of specification/profiles and of the semantic conventions.
 //!
-//! Sources: OpenTelemetry's semantic conventions of profiles and of pprof, and `mappings.md` of its specification. Those
-//! documents are not stable yet, so that what they demand is a warning and what they recommend an info.
+//! Sources: OpenTelemetry's semantic conventions of profiles and of pprof, and `mappings.md` of its specification.
+//! Those documents are not stable yet, so their requirements are warnings and their recommendations infos.
 //!
-//! They are asked of 1.8 and later, where attributes took the place of dedicated fields (build ids,
-//! pprof's flags, comments). [`rules::conventions`](crate::check::rules::conventions) finds most of
-//! them by the key of an attribute.
+//! The rules apply to 1.8 and later, where attributes replace dedicated fields (build ids, pprof's flags,
+//! comments). [`rules::conventions`](crate::check::rules::conventions) checks most of them by the key of an
+//! attribute.
 
 use crate::check::rule::rules;
 

@@ -1,8 +1,8 @@
-//! Rules about ids and units that come twice.
+//! Rules about duplicate ids and duplicate units.
 //!
-//! Tables of older generations have names for their rows: ids in OTEP 0239, keys in the table of
-//! units up to 1.7. A name that comes twice leads to two rows.
-//! [`rules::duplicate_ids`](crate::check::rules::duplicate_ids) asks them, once per table.
+//! Tables of older generations identify their rows: by ids in OTEP 0239, by keys in the table of units up to 1.7. A
+//! duplicate makes references ambiguous. [`rules::duplicate_ids`](crate::check::rules::duplicate_ids) checks each
+//! table once.
 
 use crate::check::rule::rules;
 

@@ -1,12 +1,11 @@
-//! Rules about table entries that are equal.
+//! Rules about equal table entries.
 //!
-//! 1.9 says that there should be no duplicates; before, they only cost bytes, which makes them infos there. Rows are equal
-//! by what they mean: those that refer to equal rows are equal.
+//! 1.9 recommends tables without duplicates; before, duplicates only cost bytes, so they are infos there. Rows are
+//! compared by meaning: rows that refer to equal rows are equal.
 //!
-//! What a duplicate breaks is identity: two samples of one stack that is there twice are not
-//! recognized as one, so nothing is merged and sums by stack are split.
-//! [`rules::duplicates`](crate::check::rules::duplicates) compares tables in an order in which each
-//! refers only to those before it.
+//! Duplicates break identity: readers do not recognise two samples as samples of one stack if that stack is stored
+//! twice, so they do not merge them and split sums by stack. [`rules::duplicates`](crate::check::rules::duplicates)
+//! compares tables in an order in which each refers only to those before it.
 
 use crate::check::rule::rules;
 

@@ -1,10 +1,10 @@
 //! Rules about mappings, locations, lines and functions.
 //!
-//! Sources: the comments of the protos, 1.11's more precise than all before, and what profcheck asks. What only hints at
-//! something lost on the way (an address outside its mapping) is an info.
+//! Sources: the comments of the protos, most precise in 1.11, and the checks of profcheck. Signs of data lost on
+//! the way (an address outside its mapping) are infos.
 //!
-//! [`rules::frames`](crate::check::rules::frames) asks them of OTLP. pprof has rules of its own for
-//! the same mistakes (`PP1023` to `PP1025`, `PP1036`), because google/pprof tolerates more.
+//! [`rules::location`](crate::check::rules::location), `mapping` and `function` check them for OTLP. pprof has
+//! separate rules for the same mistakes (`PP1023` to `PP1025`, `PP1036`), because google/pprof tolerates more.
 
 use crate::check::rule::rules;
 

@@ -1,11 +1,11 @@
 //! Rules about ids, links and times.
 //!
-//! Sources: OTEP 0239 and the comments of the protos on ids; the specification of traces on what a valid span context is.
-//! Times are nanoseconds since 1970: one that could be seconds, milliseconds or microseconds is told (`OP6014`).
+//! Sources: OTEP 0239 and the comments of the protos on ids; the specification of traces on valid span contexts.
+//! Times are nanoseconds since 1970: a time that could be seconds, milliseconds or microseconds is reported
+//! (`OP6014`).
 //!
-//! [`rules::identity`](crate::check::rules::identity) asks them, and
-//! [`rules::times`](crate::check::rules::times) has the range in which a time cannot be
-//! nanoseconds.
+//! [`rules::identity`](crate::check::rules::identity) checks them, and [`rules::times`](crate::check::rules::times)
+//! defines the range of times that cannot be nanoseconds.
 
 use crate::check::rule::rules;
 

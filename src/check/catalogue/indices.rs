@@ -1,18 +1,19 @@
-//! Rules about references that lead past their tables, and which field each is about.
+//! Rules about references past the end of their tables, and the field of each rule.
 //!
-//! A rule for each field that refers to a table, in every generation; [`rule_of`] finds it for a field of the schema. The
-//! sources are the comments of the protos, which call each index by its table, and profcheck's `checkIndex`.
+//! There is one rule for each field that refers to a table, in every generation; [`rule_of`] finds it for a field
+//! of the schema. The sources are the comments of the protos, which name the table of each index, and profcheck's
+//! `checkIndex`.
 //!
-//! A reference past its table is an error in every generation: the row it means does not exist, so
-//! any reader has to invent one or fail. profcheck is the oracle for 1.10 and 1.11. The index is
-//! compared unsigned: a negative `int32` is a varint of 64 bits, thus larger than any table.
+//! A reference past its table is an error in every generation: the row does not exist, so any reader has to invent
+//! one or fail. profcheck is the oracle for 1.10 and 1.11. Indices are compared as unsigned: a negative `int32` is
+//! a varint of 64 bits, thus larger than any table.
 //!
 //! ```text
 //! stack_index 9, stack_table of 4 rows    OP3101: 9, wanted an index below 4, the rows of the stack table
 //! ```
 //!
-//! `tests/check` puts an index past every table into every reference of the schema, and wants a
-//! finding of one of these.
+//! `tests/check` writes an out-of-range index into every reference of the schema, and expects a finding of one of
+//! these rules.
 
 use super::pprof::PP1010;
 use crate::check::rule::{Rule, rules};
@@ -26,8 +27,8 @@ const fn source(generations: &str) -> &'static str {
     }
 }
 
-/// Declares the rules, and the fields that each is about: those with the keys in brackets, or all of the message.
-/// `optional` marks references that `--fix` drops.
+/// Declares the rules with their fields: the keys in brackets, or all references of the message. `optional` marks
+/// references that `--fix` drops.
 macro_rules! indices {
     ($($(#[doc = $why:literal])* $id:ident $name:literal [$generations:literal] $($message:ident [$($key:ident)*])? $place:literal
         $statement:literal $($table:literal)? $(finding $finding:literal source $source:literal fix $fix:literal)?
@@ -50,7 +51,7 @@ macro_rules! indices {
     };
 }
 
-/// The first of some texts.
+/// The first of several texts.
 const fn first(texts: &[&'static str]) -> &'static str {
     texts[0]
 }
@@ -184,8 +185,8 @@ indices! {
 
 /// The rule about the references of a field, by its message and key.
 ///
-/// Called once for each field when the shapes of a version are laid out, never while a payload is
-/// walked. A reference that is added to the schema gets its row above.
+/// Called once for each field when the layouts of a version are built, never during a walk. A new reference in the
+/// schema needs a row above.
 pub(crate) fn rule_of(message: &str, key: &str, version: Version) -> &'static Rule {
     if version == Version::Pprof {
         return &PP1010;
@@ -195,10 +196,9 @@ pub(crate) fn rule_of(message: &str, key: &str, version: Version) -> &'static Ru
     found.map_or(&OP3132, |(.., rule)| rule)
 }
 
-/// The rule of a value type's field where it is the type of the period.
+/// The rule of a value type's field inside the type of the period.
 ///
-/// `sample_type` and `period_type` are one message, `ValueType`; which of the two is walked is
-/// known from the path alone.
+/// `sample_type` and `period_type` share one message, `ValueType`; only the path shows which of the two is walked.
 pub(crate) fn of_period(rule: &'static Rule) -> &'static Rule {
     match [&OP3117, &OP3118].map(|of_sample| rule == of_sample) {
         [true, _] => &OP3119,
@@ -207,8 +207,8 @@ pub(crate) fn of_period(rule: &'static Rule) -> &'static Rule {
     }
 }
 
-/// The reader refuses, and a rule here finds, a dangling reference in every field of every generation. Payloads are made
-/// of the schema alone, so a reference that is added to it needs no line of test.
+/// Checks that the reader rejects, and a rule reports, a dangling reference in every field of every generation.
+/// Payloads derive from the schema alone, so a new reference needs no change here.
 ///
 /// ```text
 /// ProfilesData ─► … ─► the message of the field, in it the index 9999     every table has one empty row
@@ -276,7 +276,7 @@ mod tests {
                     found.push((path.clone(), message, field));
                 }
                 if let Kind::Message(inner) = field.kind {
-                    // Attributes of the resource, the scope and the container are of one message.
+                    // The resource, the scope and the container share the message of their attributes.
                     if seen.contains(&inner.name) && inner.name != "ValueType" {
                         continue;
                     }

@@ -1,8 +1,9 @@
-//! Limits.
+//! Rules about limits.
 //!
-//! A limit is one of [`Limits`](crate::Limits), so an error here is one of the reader too. Limits guard those who decode
-//! after the check: a payload may be small on the wire and large in memory, as an empty message takes two bytes here and
-//! some hundred bytes as a struct. `OP9008` stands between them, as it is about the report and no limit of the payload.
+//! Each limit is one of [`Limits`](crate::Limits), so an error here is an error of the reader as well. The limits
+//! protect decoders: a payload may be small on the wire and large in memory, since an empty message takes two bytes
+//! here and some hundred bytes as a struct. `OP9008` is in this group although it is about the report, not about a
+//! limit of the payload.
 
 use crate::check::rule::rules;
 

@@ -1,26 +1,29 @@
-//! The catalogue: every rule, a family a file. Each row says what is asked, who says so and what to do about it.
+//! The catalogue of all rules, one file per topic. Each row has the statement, the source and the fix of a rule.
 //!
-//! It lies below all that reports: the decoders, and the files of the rules (`rules/`), name rules by their ids.
+//! The decoders and the rules (`rules/`) depend on this module and name rules by their ids.
 //!
 //! ```text
 //! catalogue/*.rs ─► Rule::all ─► docs/RULES.md, `explain`, Rule::find
 //!      └─ OP3101 ─► named by the code that raises it: findings.report(&OP3101, spot, found, wanted)
 //! ```
 //!
-//! A rule is data: id, severity by generation, place, sentence, source, example, advice, what `--fix` does, what
-//! receivers make of it. Code elsewhere finds violations, so the catalogue can be printed, tested for completeness and
-//! translated into SARIF without running a check. All facts of a rule are in its row, and lists of rules derive from it.
+//! A rule is data: id, severity by generation, place, statement, source, example, advice, the change made by
+//! `--fix`, and the reactions of receivers. Code elsewhere finds violations, so the catalogue can be printed,
+//! tested for completeness and translated into SARIF without running a check. All facts of a rule are in its row,
+//! and lists of rules derive from it.
 //!
 //! The reactions of receivers are those of 20 November 2026, from their code:
 //!
-//! * Parca 0.28, `ValidateOtel*`: resources, zero entries in all tables and in the short form, samples, timestamps within
-//!   the profile, profile ids of 16 bytes, keys once and in place, values in the attribute table and in
-//!   [resources](super::rules::receivers::of_value). It fails at samples of several values without timestamps. It drops
-//!   samples whose values are all 0, attributes of samples that are not text, and all attributes of locations.
-//! * Pyroscope 2.2, `ConvertOtelToGoogle` and its limits. It drops attributes that are neither text nor integer, keys by
-//!   reference, long values, timestamps, columns, everything in locations besides lines, and samples of several values.
-//! * The Collector before 0.161: of numbers in several chunks it keeps the last one, it takes two dictionaries for one,
-//!   and a group is an error. `OP9203` applies to files alone.
+//! * Parca 0.28 rejects, in `ValidateOtel*`, violations of the rules about resources, zero entries in all tables
+//!   and in the short form, samples, timestamps within the profile, profile ids of 16 bytes, unique keys in place,
+//!   and values in the attribute table and in [resources](super::rules::receivers::of_value). It fails on samples
+//!   with several values and no timestamps. It drops samples whose values are all 0, attributes of samples that are
+//!   not strings, and all attributes of locations.
+//! * Pyroscope 2.2 rejects payloads in `ConvertOtelToGoogle` and by its limits. It drops attributes that are
+//!   neither string nor integer, keys by reference, long values, timestamps, columns, all fields of locations
+//!   except lines, and samples with several values.
+//! * The Collector before 0.161 keeps only the last chunk of a packed list in several chunks, treats two dictionaries
+//!   as one, and rejects groups. `OP9203` applies to files alone.
 
 mod attributes;
 mod container;
@@ -60,10 +63,10 @@ pub(crate) use zero::*;
 
 use super::rule::Rule;
 
-/// Every family, in the order of the ids.
+/// All topics, in the order of the ids.
 ///
-/// The length is written out, so that the compiler asks for a change here when a family is added. A
-/// test wants ids and names to be unique over all of them.
+/// The explicit length makes the compiler require a change here when a topic is added. A test checks that ids and
+/// names are unique across all of them.
 static FAMILIES: [&[&Rule]; 17] = [
     container::RULES,
     wire::RULES,
@@ -85,12 +88,12 @@ static FAMILIES: [&[&Rule]; 17] = [
 ];
 
 impl Rule {
-    /// Every rule, in the order of the ids.
+    /// Iterates over all rules, in the order of their ids.
     pub fn all() -> impl Iterator<Item = &'static Rule> {
         FAMILIES.iter().flat_map(|family| family.iter().copied())
     }
 
-    /// The rule of an id (`OP3101`) or a name (`index-sample-stack-index`).
+    /// Returns the rule with an id (`OP3101`) or a name (`index-sample-stack-index`).
     pub fn find(name: &str) -> Option<&'static Rule> {
         Self::all().find(|rule| rule.id.eq_ignore_ascii_case(name) || rule.name == name)
     }

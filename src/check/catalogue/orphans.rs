@@ -1,12 +1,11 @@
-//! Rules about table entries that nothing refers to.
+//! Rules about unreferenced table entries.
 //!
-//! As for duplicates, 1.9 is the first to say so. A row that only orphans refer to is told by a rule of its own
-//! (`OP3308`), so that whoever mends the first knows what goes with it.
+//! As for duplicates, 1.9 is the first generation to mention them. A row that only orphans refer to has a separate
+//! rule (`OP3308`), so that whoever removes the orphan knows which rows to remove with it.
 //!
-//! An orphan has "no observable effect" by 1.9's own words, so nothing breaks: what is lost is
-//! bandwidth, and a table that grows with each interval if a profiler never drops rows. Every
-//! generation's row 0 is exempt where it means "none".
-//! [`rules::orphans`](crate::check::rules::orphans) counts references while all else is walked.
+//! An orphan has "no observable effect" according to 1.9, so no reader breaks. It costs bandwidth, and the table
+//! grows with each interval if a profiler never drops rows. Row 0 is exempt in every generation where it means
+//! "unset". [`rules::orphans`](crate::check::rules::orphans) counts references during the walk.
 
 use crate::check::rule::rules;
 

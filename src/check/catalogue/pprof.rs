@@ -1,12 +1,12 @@
 //! Rules of pprof alone.
 //!
-//! Sources: the comments of [profile.proto](https://github.com/google/pprof/blob/main/proto/profile.proto), and what
-//! google/pprof does with a file: what its `CheckValid` refuses is an error, what it keeps and others refuse a warning.
+//! Sources: the comments of [profile.proto](https://github.com/google/pprof/blob/main/proto/profile.proto), and the
+//! behaviour of google/pprof: files that its `CheckValid` rejects are errors, files that it accepts and other
+//! readers reject are warnings.
 //!
-//! `CheckValid` is what google/pprof asks of a profile that it has read: where a row names it as
-//! its source, pprof does not open the file. [`rules::pprof`](crate::check::rules::pprof),
-//! `pprof_rows` and `pprof_samples` ask them; the rules about bytes (`OP10`) and limits (`OP90`)
-//! are shared with OTLP.
+//! google/pprof runs `CheckValid` on every profile that it parses: if a row names it as its source, pprof does not
+//! open the file. [`rules::pprof`](crate::check::rules::pprof), `pprof_samples` and `pprof_rows` check these rules.
+//! The rules about bytes (`OP10`) and limits (`OP90`) are shared with OTLP.
 
 use crate::check::rule::rules;
 

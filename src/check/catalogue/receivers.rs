@@ -1,9 +1,8 @@
-//! What known receivers refuse, drop or cut, as of 20 November 2026: asked only for one of them.
+//! Payloads that known receivers reject, drop or truncate, as of 20 November 2026.
 //!
-//! They are off unless [`Options::receiver`](crate::check::Options::receiver) names one, as each is
-//! legal by the specification. The date is part of the claim: receivers change, so the table is to
-//! be looked through when it is older than a release of theirs.
-//! Rows of all families name the receivers that they matter to.
+//! These rules are off unless [`Options::receiver`](crate::check::Options::receiver) names a receiver, because the
+//! specification allows such payloads. The date matters: receivers change, so review this table if it is older than
+//! a release of theirs. Rows of all topics name the receivers that enforce them.
 
 use crate::check::rule::rules;
 

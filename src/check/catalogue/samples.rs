@@ -1,7 +1,7 @@
 //! Rules about samples.
 //!
-//! Sources: `Sample` in the protos of 1.3 to 1.11 and what profcheck makes of it. Since 1.8 values and timestamps belong
-//! together, which is what most of these ask; before, a sample has a value for each sample type.
+//! Sources: `Sample` in the protos of 1.3 to 1.11 and profcheck's treatment of it. Since 1.8 values and timestamps
+//! belong together, which most of these rules check; before, a sample has one value per sample type.
 //!
 //! ```text
 //! up to 1.7   sample_type [cpu, wall]   Sample.value [3, 9]          a column for each type
@@ -9,8 +9,8 @@
 //!                                       timestamps_unix_nano [t, u]  the timestamps
 //! ```
 //!
-//! [`rules::samples`](crate::check::rules::samples) asks them. They are the rules that are asked
-//! most often: a payload has more samples than anything else.
+//! [`rules::samples`](crate::check::rules::samples) checks them. They run more often than any other rule, because
+//! samples are the most frequent message.
 
 use crate::check::rule::rules;
 

@@ -1,11 +1,11 @@
-//! Rules about what a payload, its profiles and their sample types must hold.
+//! Rules about the required contents of a payload, its profiles and their sample types.
 //!
-//! Sources: the comments of the protos on which messages must be there. That a payload says nothing is no error: its sender
-//! may have nothing to say.
+//! Sources: the comments of the protos on required messages. An empty payload is not an error: its sender may have
+//! no data.
 //!
-//! What is missing altogether is a warning or less, what makes the rest meaningless (no dictionary,
-//! no profile in a container) an error. [`rules::structure`](crate::check::rules::structure),
-//! `value_types` and `original` ask them.
+//! A missing message is a warning or less. It is an error if it makes the rest meaningless: no dictionary, or no
+//! profile in a container. [`rules::structure`](crate::check::rules::structure), `value_types` and
+//! `original_payload` check these rules.
 
 use crate::check::rule::rules;
 

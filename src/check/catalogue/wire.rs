@@ -1,13 +1,12 @@
 //! Rules of protobuf itself.
 //!
-//! Sources: [the encoding](https://protobuf.dev/programming-guides/encoding/), and protobuf's conformance tests, whose
-//! names the rows say. Errors are what no reader may accept, or what readers are known to read differently; warnings are
-//! what is read everywhere, and lost by some (`OP1019`, an unknown field).
+//! Sources: [the encoding](https://protobuf.dev/programming-guides/encoding/), and protobuf's conformance tests,
+//! which the rows cite by name. Errors are bytes that no reader may accept, or that readers are known to decode
+//! differently; warnings are bytes that every reader accepts and some lose (`OP1019`, an unknown field).
 //!
-//! They are found while a message is taken apart ([`decode`](crate::check::decode) and
-//! [`anomalies`](crate::check::anomalies)), before its meaning is known, so they hold for fields that the
-//! schema does not know as well. The line between an error and a warning is whether two decoders of
-//! widespread libraries can see different data.
+//! [`decode`](crate::check::decode) and [`anomalies`](crate::check::anomalies) report them while they decode a
+//! message, before its meaning is known, so they apply to unknown fields as well. A rule is an error if two
+//! decoders of widespread libraries can see different data.
 
 use crate::check::rule::rules;
 

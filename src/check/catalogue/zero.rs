@@ -1,10 +1,10 @@
 //! Rules about the first entry of each table.
 //!
-//! Since 1.8 the first entry of each table is the zero value, so that an index of 0 means none. `link_table[0]` has two
-//! forms, and each is right for some reader: 1.11 wants 16 and 8 zero bytes, profcheck and Parca want `Link{}`. Both are
-//! infos (`OP3006`, `OP3007`).
+//! Since 1.8 the first entry of each table is the zero value, so that an index of 0 means "unset". `link_table[0]`
+//! has two forms, and each is right for some reader: 1.11 wants 16 and 8 zero bytes, profcheck and Parca want
+//! `Link{}`. Both are infos (`OP3006`, `OP3007`).
 //!
-//! A dictionary of 1.8 and later thus begins so, every table with its empty row:
+//! A dictionary of 1.8 and later thus begins like this, with an empty row in every table:
 //!
 //! ```text
 //! 12 0e  0a 00  12 00  1a 00  22 00  2a 00  32 00  3a 00      mapping, location, function, link, string, attribute, stack
