@@ -122,6 +122,25 @@ impl ReadContext {
         result.map_err(|error| placed(error, rows))
     }
 
+    /// Runs `f` inside the message `field`, if there is one. Errors and findings of `f` include it in their
+    /// place.
+    pub(crate) fn within<T>(
+        &mut self,
+        field: Option<&'static str>,
+        f: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let known = self.findings.len();
+        let result = f(self);
+        let Some(field) = field else { return result };
+        for finding in self.findings.iter_mut().skip(known) {
+            finding.place = match finding.place.as_str() {
+                "" => field.to_owned(),
+                place => format!("{field}.{place}"),
+            };
+        }
+        result.map_err(|error| error.within(field))
+    }
+
     /// Reports a finding that needs no repair.
     #[cold]
     pub(crate) fn note(

@@ -429,7 +429,7 @@ fn a_bad_line_has_its_place() {
     assert_eq!(error.place(), format!("dictionary.{place}"));
     let repairing = options("otlp").policy(Policy::Repair);
     let reading = otlp_profiles::read(&bytes, &repairing).unwrap();
-    assert_eq!(reading.findings[0].place, place);
+    assert_eq!(reading.findings[0].place, error.place());
 }
 
 /// Regression: an id above 32 bits was reported as a negative index of another table.

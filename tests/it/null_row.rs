@@ -274,20 +274,20 @@ fn references_past_a_table_without_row_0_have_their_index_and_place() {
         (
             "mapping_table",
             |d, _| d.location_table[2].mapping_index = 2,
-            "location_table[2].mapping_index",
+            "dictionary.location_table[2].mapping_index",
             2,
         ),
         (
             "function_table",
             |d, _| d.location_table[2].lines[0].function_index = 2,
-            "location_table[2].lines[0].function_index",
+            "dictionary.location_table[2].lines[0].function_index",
             2,
         ),
         // Rows of the shifted table refer to a table that is not shifted.
         (
             "location_table",
             |d, _| d.location_table[1].lines[0].function_index = 3,
-            "location_table[1].lines[0].function_index",
+            "dictionary.location_table[1].lines[0].function_index",
             3,
         ),
         ("link_table", |_, p| p.samples[1].link_index = 2, "samples[1].link_index", 2),

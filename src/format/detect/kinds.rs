@@ -39,7 +39,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
     profile(
         "an austin recording in MOJO form",
         Magic(&[b"MOJ"]),
-        "`mojo2austin FILE profile.austin && austin2pprof profile.austin profile.pb` (austin-python) makes a pprof of it",
+        "`mojo2austin FILE profile.austin && otlp-profiles convert profile.austin --dialect austin -o profile.pb.gz` makes a pprof of it; mojo2austin is part of austin-python",
     ),
     profile("a memray recording", Bytes(signatures::is_memray), MEMRAY),
     profile(
@@ -107,7 +107,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
     profile(
         "raw counters of LLVM (profraw)",
         Magic(&[b"\x81rforpl\xff", b"\xfflprofr\x81", b"\x81Rforpl\xff", b"\xfflprofR\x81"]),
-        "no converter is known, as it has counters without stacks; `llvm-profdata merge -o merged.profdata FILE` prepares it for `llvm-cov`",
+        "no converter is known, as it has counters without stacks; `llvm-profdata merge -o merged.profdata FILE`, of the LLVM release that the compiler uses, prepares it for `llvm-cov`",
     ),
     profile(
         "an indexed profile of LLVM (profdata)",
@@ -310,7 +310,12 @@ pub(super) static FOREIGN: &[Foreign] = &[
     profile(
         "a cachegrind file of Xdebug",
         Text(|text| signatures::is_callgrind(text) && text.contains("\ncreator: xdebug")),
-        "no converter is known, as it has callers without stacks; `php -d xdebug.mode=trace -d xdebug.start_with_request=yes -d xdebug.trace_format=1 -d xdebug.use_compression=0 APP.php` records what `php stackcollapse-xdebug.php TRACE.xt | otlp-profiles convert - --type wall:microseconds -o profile.pb.gz` makes a pprof of",
+        "no converter is known, as it has callers without stacks; `php -d xdebug.mode=trace -d xdebug.start_with_request=yes -d xdebug.trace_format=1 -d xdebug.use_compression=0 -d xdebug.output_dir=. APP.php` records a trace, which is recognised",
+    ),
+    profile(
+        "a function trace of Xdebug",
+        Text(|text| text.starts_with("Version: ") && text.contains("\nFile format: ")),
+        "`php stackcollapse-xdebug.php FILE | otlp-profiles convert - --type wall:microseconds --scale 1 -o profile.pb.gz` makes a pprof of it; the script is part of FlameGraph",
     ),
     profile(
         "a heaptrack recording",

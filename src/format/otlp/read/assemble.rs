@@ -264,15 +264,17 @@ pub(crate) fn resolve_tables<G: Generation>(
     all: bool,
     cx: &mut ReadContext,
 ) -> Result<Dictionary> {
-    // Errors of tables name the field that contains the tables; errors of profiles name the profile.
-    let of_tables = |error: Error| match G::CAPABILITIES.table_location {
-        TableLocation::Dictionary => error.within("dictionary"),
-        TableLocation::Data | TableLocation::Profile => error,
-    };
+    // Places in tables begin with the field that contains the tables; places in profiles with the profile.
+    let is_inside = G::CAPABILITIES.table_location == TableLocation::Dictionary;
+    let field = is_inside.then_some("dictionary");
+    let of_tables = |error: Error| field.into_iter().fold(error, Error::within);
     tables.stacks.finish_rows();
     let uses = |test: fn(&Profile) -> bool| users.any(test);
-    let mut targets = tables.normalize_null_rows::<G>(&uses, cx).map_err(of_tables)?;
-    tables.resolve_ids::<G>(&mut targets, cx).map_err(of_tables)?;
+    let mut targets = cx.within(field, |cx| {
+        let mut targets = tables.normalize_null_rows::<G>(&uses, cx)?;
+        tables.resolve_ids::<G>(&mut targets, cx)?;
+        Ok(targets)
+    })?;
     users.each(cx, |profile, legacy, cx| {
         targets.move_references(profile);
         legacy.into_attributes::<G>(profile, &mut tables, &targets, cx)
@@ -296,9 +298,9 @@ pub(crate) fn resolve_tables<G: Generation>(
             None => of_tables(error),
         }
     };
-    let mut validated = tables.validate_rows::<G>(&targets, all, cx).map_err(of_tables)?;
+    let mut validated = cx.within(field, |cx| tables.validate_rows::<G>(&targets, all, cx))?;
     let rows = tables.validate_stacks::<G>(&mut validated, &targets, place, cx)?;
-    let dictionary = tables.finish(validated, rows, cx).map_err(of_tables)?;
+    let dictionary = cx.within(field, |cx| tables.finish(validated, rows, cx))?;
     users.each(cx, |profile, _, cx| {
         fields_to_attributes::validate_samples::<G>(profile, &targets, cx)
     })?;

@@ -174,7 +174,8 @@ impl Reading {
                 let inside = [("resource_profiles", row)];
                 cx.inside(&inside, |cx| self.resource::<G>(body, cx))?;
             } else if is!(tag, PROFILES_DATA "dictionary" in G::VERSION) {
-                self.dictionary::<G>(reader.bytes()?, cx).map_err(|e| e.within("dictionary"))?;
+                let body = reader.bytes()?;
+                cx.within(Some("dictionary"), |cx| self.dictionary::<G>(body, cx))?;
             } else if G::CAPABILITIES.table_location != TableLocation::Data
                 || !self.tables.read::<G>(tag, &mut reader, cx)?
             {

@@ -102,7 +102,7 @@ impl Tables {
                 kept.push(table);
             } else {
                 let message = || "row 0 must be empty: nothing refers to it, so it was emptied";
-                let place = || format!("dictionary.{name}[0]");
+                let place = || format!("{name}[0]");
                 cx.note(losses::ROW_0_UNUSED, place, || message().to_owned());
             }
         }
