@@ -528,6 +528,31 @@ fn what_would_be_lost_stays_and_is_said() {
     assert!(*fixed.bytes == payload[..]);
 }
 
+/// The number of fixable findings is printed as a promise: a file that has some, and is refused, breaks it.
+#[test]
+fn findings_are_fixable_only_if_they_are_fixed() {
+    let spare = "string_table[7]=\"main\"";
+    for (edits, is_fixed) in [
+        (spare, true),
+        ("sample[0].value[1]=1", false),
+        ("location[0].line[0].function_id=9", false),
+        ("location[0].line[0].function_id=-", false),
+        // A key with a string and a number, which the model keeps as a list and writes as it was.
+        ("sample[0].label[1].key=5; sample[0].label[1].num=3", true),
+        ("sample[0].label[1].key=5; sample[0].label[1].str=6", true),
+    ] {
+        let payload = bent("P", &format!("{spare}; {edits}"));
+        let fixable = validate(&payload, &options("P")).fixable();
+        let fixed = fix(&payload, &options("P"));
+        assert_eq!(fixable > 0, is_fixed, "{edits}");
+        assert_eq!(!fixed.changes.is_empty(), is_fixed, "{edits}: {:?}", fixed.not_fixed);
+        if is_fixed {
+            let difference = difference(&says("P", &payload), &says("P", &fixed.bytes));
+            assert!(difference.is_none(), "{edits}: {difference:?}");
+        }
+    }
+}
+
 #[test]
 fn where_nothing_can_be_fixed_the_bytes_stay() {
     for (generation, _) in GENERATIONS {

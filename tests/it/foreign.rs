@@ -33,7 +33,11 @@ fn other_profilers_files_come_with_a_command() {
             "Python's cProfile statistics",
             "`flameprof --format=log FILE | otlp-profiles convert - --type cpu:microseconds -o ",
         ),
-        ("austin.mojo", "an austin recording in MOJO form", "`mojo2austin FILE profile.austin"),
+        (
+            "austin.mojo",
+            "an austin recording in MOJO form",
+            "`mojo2austin FILE profile.austin && otlp-profiles convert profile.austin --dialect austin ",
+        ),
         ("node.cpuprofile", "a V8 CPU profile", "`moon-pprof cpuprofile2pprof --no-demangle FILE"),
         ("node.heapprofile", "a V8 heap profile", "`moon-pprof heapprofile2pprof --no-demangle"),
         ("firefox.json", "a Firefox profile", "`moon-pprof firefox2pprof --no-demangle FILE"),
@@ -219,7 +223,12 @@ fn wrappings_and_error_pages_are_named_and_quoted() {
         (
             b"version: 1\ncreator: xdebug 3\nevents: Time\n\nfl=a\n",
             "a cachegrind file of Xdebug",
-            "`php stackcollapse-xdebug.php",
+            "`php -d xdebug.mode=trace",
+        ),
+        (
+            b"Version: 3.2.0\nFile format: 4\nTRACE START [2026-11-27]\n",
+            "a function trace of Xdebug",
+            "`php stackcollapse-xdebug.php FILE | otlp-profiles convert - --type wall:microseconds --scale 1",
         ),
     ] {
         let message = read(bytes).message().to_owned();

@@ -65,7 +65,7 @@ rules! { File:
         "the input is JSON, and protobuf was expected" finding "{v}; expected {b}"
         source "OTLP specification, JSON Protobuf Encoding"
         example "{\"resourceProfiles\": []}" => "the same text with --from otlp-json"
-        fix "validate JSON with --from otlp-json";
+        fix "validate OTLP/JSON with --from otlp-json; convert other formats with `otlp-profiles convert`";
     /// google/pprof still reads these text and binary formats; these rules cover profile.proto alone.
     OP0009 "legacy-pprof" ["E" "P"] Unreadable "file"
         "the input is a legacy pprof format, not profile.proto"

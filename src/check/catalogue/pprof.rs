@@ -25,7 +25,7 @@ rules! { Pprof:
         example "sample: [..], sample_type: []" => "sample_type: [cpu/nanoseconds]"
         fix "declare the type and unit of the values";
     /// A missing value shifts the meaning of the values after it.
-    PP1003 "pprof-values-count" ["E" "P"] "Sample.value"
+    PP1003 "pprof-values-count" ["E" "P"] Lossy "Sample.value"
         "a sample has too many or too few values" finding "the sample has {v}, the number of sample types is {b}"
         source "google/pprof CheckValid"
         example "3 values, 2 types" => "2 values, 2 types"
@@ -62,7 +62,7 @@ rules! { Pprof:
         example "mapping_id: 9" => "mapping_id: 0"
         fix "write the mapping, or set 0" fixed "the reference to nothing was left out";
     /// Unlike a mapping, a line's function is not optional.
-    PP1009 "pprof-function-unresolved" ["E" "P"] "Line.function_id"
+    PP1009 "pprof-function-unresolved" ["E" "P"] Lossy "Line.function_id"
         "the function of a line does not exist" finding "function id {v} does not exist"
         source "google/pprof CheckValid: \"line with nil function\""
         example "function_id: 9" => "function_id: 1"
@@ -197,7 +197,7 @@ rules! { Pprof:
         "a sample has no stack"
         source "pprof's profile.proto allows it"
         example "location_id: []" => "location_id: [1]"
-        fix "nothing, if the profiler could not unwind the stack";
+        fix "no change is needed if the profiler could not unwind the stack";
     /// By convention a count leads, and tools that pick a divisor for averages take column 0.
     PP1034 "pprof-count-not-first" ["I" "P"] "sample_type"
         "a count is not the first sample type" finding "the sample type {v} is a count and not the first"

@@ -39,19 +39,19 @@ rules! { Receiver:
         "the receiver drops attributes of locations"
         source "Pyroscope 2.2; Parca 0.28"
         example "profile.frame.type" => "no attributes of locations"
-        fix "nothing: other readers use them" for Parca Warning, Pyroscope Warning;
+        fix "no change is needed: other readers use them" for Parca Warning, Pyroscope Warning;
     /// Pyroscope stores one value per stack and interval. A timeline is lost, totals are not.
     OP9206 "reader-timestamps" ["W" "7"] Off "Sample.timestamps_unix_nano"
         "the receiver drops timestamps"
         source "Pyroscope 2.2 adds up the values"
         example "timestamps: [5]" => "values: [1]"
-        fix "nothing: other readers use them" for Pyroscope Warning;
+        fix "no change is needed: other readers use them" for Pyroscope Warning;
     /// Its frames have no place for columns.
     OP9207 "reader-column" ["W" "7"] Off "Line.column"
         "the receiver drops columns" finding "the receiver drops column {v}"
         source "Pyroscope 2.2"
         example "column: 3" => "no column"
-        fix "nothing: other readers use them" for Pyroscope Warning;
+        fix "no change is needed: other readers use them" for Pyroscope Warning;
     /// Without a period a sample of several values is taken; `off_cpu` is the type whose values it
     /// adds up.
     OP9208 "reader-values" ["E" "7"] Off "Sample.values"

@@ -58,7 +58,7 @@ rules! { Samples:
         "a sample has no stack"
         source "profiles.proto 1.11: index 0 is the empty stack"
         example "stack_index: 0" => "stack_index: 1"
-        fix "nothing, if the profiler could not unwind the stack";
+        fix "no change is needed if the profiler could not unwind the stack";
     /// Equal to stack 0, which every table has. Counted beside `OP3208`, which says the same of the
     /// table.
     OP4008 "stack-empty" ["I" "5-7"] "Stack"
@@ -84,7 +84,7 @@ rules! { Samples:
         "a sample has no stack"
         source "OTEP 0239 allows it"
         example "locations_length: 0" => "locations_length: 2"
-        fix "nothing, if the profiler could not unwind the stack";
+        fix "no change is needed if the profiler could not unwind the stack";
     /// Sources disagree about the end: OTEP 0239 does not define it, 1.10 excludes it, Parca includes it. The check
     /// includes it in 1.3 and excludes it later.
     OP4012 "timestamp-out-of-range" ["W" "1-7"] "Sample.timestamps"
@@ -118,7 +118,7 @@ rules! { Samples:
         "a value is negative" finding "the value {v} is negative"
         source "google/pprof CheckValid allows it: `pprof -diff_base` writes such profiles"
         example "values: [-5]" => "values: [5]"
-        fix "nothing, if the profile is a difference";
+        fix "no change is needed if the profile is a difference";
     /// Tools add the values of samples in `int64`, and wrap.
     OP4017 "sum-overflow" ["W" "1-7"] "Profile.samples"
         "the sum of the values overflows 64 bits"

@@ -51,7 +51,7 @@ rules! { Zero:
         "the first link is Link{}; OTLP 1.11 recommends 16 and 8 zero bytes" finding "the first link is {v}; OTLP 1.11 recommends {b}"
         source "profiles.proto 1.11 recommends the zero bytes; profcheck and Parca reject them"
         example "link_table: [{}]" => "link_table: [{}]: every reader accepts it"
-        fix "nothing: all readers accept Link{}";
+        fix "no change is needed: all readers accept Link{}";
     /// The long form is what 1.11 recommends.
     OP3007 "link0-long-form" ["I" "5-7"] "link_table[0]"
         "the first link has 16 and 8 zero bytes; profcheck and Parca accept Link{} alone" finding "the first link has {v}; profcheck and Parca accept {b} alone"
