@@ -15,15 +15,27 @@ pub(crate) struct Later<T>(pub(crate) Box<T>);
 /// the others. All other calls, including help, make all declarations.
 const ALONE: [&str; 4] = ["convert", "info", "top", "validate"];
 
+/// The subcommands that have all options of `convert` beside their own.
+const VERBS: [&str; 5] = ["diff", "filter", "merge", "redact", "split"];
+
+/// Options of `convert` that the short help of the other verbs leaves out, so that it fits on a screen.
+const RARE: [&str; 5] = ["receiver", "deny_loss", "resource", "compact", "json"];
+
 impl<T: Args> Args for Later<T> {
     /// Declares the arguments. clap calls it for every subcommand at every start, before it knows
     /// which one runs.
     fn augment_args(command: Command) -> Command {
         let called = std::env::args_os().nth(1).unwrap_or_default();
-        match ALONE.iter().any(|alone| called == *alone) && called != command.get_name() {
-            true => command,
-            false => T::augment_args(command),
+        if ALONE.iter().any(|alone| called == *alone) && called != command.get_name() {
+            return command;
         }
+        let is_verb = VERBS.contains(&command.get_name());
+        let is_short = std::env::args_os().any(|argument| argument == "-h");
+        T::augment_args(command).mut_args(|argument| match argument.get_id().as_str() {
+            "from" | "to" if is_short => argument.hide_possible_values(true),
+            id if is_verb && RARE.contains(&id) => argument.hide_short_help(true),
+            _ => argument,
+        })
     }
 
     /// Declares the arguments for clap's update of existing values, which this command does not

@@ -68,9 +68,9 @@ struct Cli {
     /// Report errors only
     #[arg(short, long, global = true, help_heading = MESSAGES, conflicts_with = "verbose")]
     quiet: bool,
-    /// Colour the output [default: auto]
+    /// Colour the output: auto, always or never [default: auto]
     #[arg(long, global = true, help_heading = MESSAGES, value_enum, hide_possible_values = true)]
-    #[arg(value_name = "auto|always|never")]
+    #[arg(value_name = "WHEN")]
     color: Option<style::Color>,
 }
 

@@ -1,13 +1,12 @@
 //! `otlp-profiles validate`: checks files against the rules of their generation.
 //!
-//! [`otlp_profiles::check`] checks whole files and formats the reports for machines; `text` formats
-//! those for people. All reports are kept until the end, because each form is one document and text
-//! ends with a summary.
+//! [`otlp_profiles::check`] checks whole files and formats the reports for machines; `text` formats those for people.
+//! A report is printed when its turn comes, and not kept.
 //!
 //! ```text
 //! Inputs ─► bytes (at most max_input_bytes + 1) ─► check, or fix and check again ─► Checked
-//!                                                                                     │
-//!   text │ json │ sarif │ junit │ github ◄─ without the baseline ◄─ all, in order ◄───┘
+//!                                                                                     │ in order
+//!     text │ json │ sarif │ junit │ github ◄─ without the baseline ◄──────────────────┘
 //! ```
 //!
 //! A file that cannot be opened is an `Err` in its [`Checked`], never a finding.
@@ -16,6 +15,7 @@ mod baseline;
 mod compat;
 mod explain;
 mod fix;
+mod results;
 mod text;
 
 use std::fs::File;
@@ -25,8 +25,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use otlp_profiles::check::output::{Checked, to_github, to_json, to_junit, to_sarif};
-use otlp_profiles::check::{Known, Options, Report, Rule, validate};
+use otlp_profiles::check::output::{self as documents, Checked};
+use otlp_profiles::check::{Options, Report, Rule, validate};
 use otlp_profiles::format::Receiver;
 use otlp_profiles::{Format, Limits, ReadOptions, Severity, detect};
 
@@ -38,6 +38,7 @@ use crate::limits::ReadLimits;
 use crate::output;
 use crate::session::{Session, Turn};
 use crate::validate::compat::{Checker, ProfcheckFlags};
+use crate::validate::results::Results;
 
 /// Arguments of `validate`.
 #[derive(Clone, Debug, clap::Args)]
@@ -69,7 +70,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "RULE", value_parser = parse_rule, value_delimiter = ',')]
     allow: Vec<&'static Rule>,
     /// Report findings of this severity or worse; -q hides infos in text
-    #[arg(long, value_parser = severities(), value_name = "SEVERITY", default_value = "info")]
+    #[arg(long, value_parser = severities(), value_name = "LEVEL", default_value = "info")]
     min_severity: Severity,
     /// Print one line for each finding instead of one for each rule
     #[arg(long, help_heading = "Output")]
@@ -86,6 +87,7 @@ pub(crate) struct Args {
         value_name = "N",
         default_value_t = 100,
         allow_negative_numbers = true,
+        hide_short_help = true,
         help_heading = "Output"
     )]
     max_findings: u64,
@@ -96,7 +98,7 @@ pub(crate) struct Args {
     #[arg(long = "for", value_name = "RECEIVER", value_parser = parse_receiver)]
     receiver: Option<Receiver>,
     /// Run the checks of another tool instead: profcheck, of OpenTelemetry's Profiling SIG
-    #[arg(long, value_enum, value_name = "CHECKER", conflicts_with_all = OUR_RULES, help_heading = compat::HEADING)]
+    #[arg(long, value_enum, value_name = "CHECKER", conflicts_with_all = OUR_RULES, help_heading = compat::HEADING, hide_short_help = true)]
     compat: Option<Checker>,
     #[command(flatten)]
     profcheck: ProfcheckFlags,
@@ -143,6 +145,19 @@ enum Form {
     Junit,
     /// Annotations of GitHub Actions
     Github,
+}
+
+impl Form {
+    /// The form of the document, or `None` for text.
+    fn document(self) -> Option<documents::Form> {
+        Some(match self {
+            Self::Text => return None,
+            Self::Json => documents::Form::Json,
+            Self::Sarif => documents::Form::Sarif,
+            Self::Junit => documents::Form::Junit,
+            Self::Github => documents::Form::Github,
+        })
+    }
 }
 
 /// Parses the name of a severity.
@@ -204,20 +219,17 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     session.finish()
 }
 
-/// Checks all files and prints the reports. With `-o -`, stdout has the fixed bytes, so no report
-/// is printed.
-///
 /// # Errors
 ///
 /// stdout or the baseline cannot be written, or the baseline cannot be read.
 fn checked(args: &Args, inputs: &Inputs, session: &mut Session<'_>) -> Result<(), Failure> {
-    // With --update-baseline the old file is replaced, so it need not be readable.
-    let known = args.baseline.as_deref().filter(|_| !args.update_baseline);
-    let known = known.map(baseline::read).transpose()?;
-    let mut files = Vec::new();
+    let mut results = Results::new(args, inputs.single, session.console)?;
+    let deny = args.deny_level();
+    // What ended the run early, if anything did.
+    let mut ended = None;
     let work = |input: &Input, console: &Console| file(args, input, console);
     session.for_each(inputs, &inputs.all, work, |session, turn| {
-        let file = match turn {
+        let mut file = match turn {
             Turn::Missing(name, failure) => unread(name.to_owned(), failure),
             Turn::Done(_, Ok(file)) => file,
             Turn::Done(input, Err(failure)) => {
@@ -225,46 +237,17 @@ fn checked(args: &Args, inputs: &Inputs, session: &mut Session<'_>) -> Result<()
                 return ControlFlow::Continue(());
             }
         };
-        tell(&file, args.deny_level(), session.console);
-        files.push(file);
-        ControlFlow::Continue(())
-    });
-    let known = match &args.baseline {
-        Some(path) if args.update_baseline => Some(baseline::write(path, &files)?),
-        _ => known,
-    };
-    let known = known.map(|known| baseline::apply(&known, &mut files));
-    let deny = args.deny_level();
-    files.iter().for_each(|file| session.ended(exit(file, deny)));
-    if args.output.as_ref().is_none_or(|output| output.as_os_str() != "-") {
-        print(args, &files, known, inputs.single, session.console)?;
-    }
-    Ok(())
-}
-
-/// Prints the reports. Text may have colours, and omits infos with `-q`.
-fn print(
-    args: &Args,
-    files: &[Checked],
-    known: Option<Known>,
-    single: bool,
-    console: &Console,
-) -> Result<(), Failure> {
-    let deny = args.deny_level();
-    let page = match args.form {
-        Form::Text => {
-            let is_quiet = !console.shows(Level::Warning);
-            let least = if is_quiet { Severity::Warning } else { Severity::Info };
-            let (all, updated) = (args.all, args.update_baseline);
-            let view = text::View { all, least, single, known, updated };
-            return output::text_to_stdout(&text::page(files, &view)).map(drop);
+        tell(&file, deny, session.console);
+        let printed = results.add(&mut file);
+        session.ended(exit(&file, deny));
+        match printed {
+            Ok(true) => return ControlFlow::Continue(()),
+            Ok(false) => ended = Some(Ok(())),
+            Err(failure) => ended = Some(Err(failure)),
         }
-        Form::Json => to_json(files, deny),
-        Form::Sarif => to_sarif(files),
-        Form::Junit => to_junit(files, deny),
-        Form::Github => to_github(files),
-    };
-    output::to_stdout(page.as_bytes(), true).map(drop)
+        ControlFlow::Break(())
+    });
+    ended.unwrap_or_else(|| results.finish())
 }
 
 /// Checks one file.

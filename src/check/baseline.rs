@@ -91,7 +91,8 @@ impl Baseline {
     /// Removes the known findings of a file from its report, so that only new ones are left.
     pub fn apply(&self, file: &str, report: &mut Report) -> Known {
         let file = portable(file);
-        let of_file = self.counts.iter().filter(|(key, _)| key.0 == file);
+        let first = (file.clone(), String::new(), String::new());
+        let of_file = self.counts.range(first..).take_while(|(key, _)| key.0 == file);
         let recorded: u64 = of_file.map(|(_, count)| count).sum();
         let mut found = Known::default();
         for (rule, path, count) in &mut report.places {

@@ -2,7 +2,7 @@
 
 #![cfg(feature = "serde")]
 
-use otlp_profiles::check::output::{Checked, to_json};
+use otlp_profiles::check::output::{Checked, Document, Form};
 use otlp_profiles::check::{Options, validate};
 use otlp_profiles::losses::{LossCode, LossKind};
 use otlp_profiles::summary::Sizes;
@@ -132,7 +132,8 @@ fn a_report_serialises_as_its_file_in_the_document() {
         .chain(FILES.map(file))
     {
         let report = validate(&bytes, &Options::default());
-        let document = to_json(&[Checked::new("a", report.clone())], Severity::Error);
+        let document =
+            Document::of(Form::Json, Severity::Error, &[Checked::new("a", report.clone())]);
         let mut of_file = serde_json::from_str::<Value>(&document).unwrap()["files"][0].take();
         let members = of_file.as_object_mut().unwrap();
         assert_eq!(members.remove("path").unwrap(), "a");

@@ -18,14 +18,14 @@ pub(super) const HEADING: &str = "Other checkers";
 #[command(next_help_heading = HEADING)]
 pub(super) struct ProfcheckFlags {
     /// With --compat profcheck: check for equal strings and mappings, too
-    #[arg(long, requires = "compat")]
+    #[arg(long, requires = "compat", hide_short_help = true)]
     check_dupes: bool,
     /// With --compat profcheck: check for unused entries, too
-    #[arg(long, requires = "compat")]
+    #[arg(long, requires = "compat", hide_short_help = true)]
     check_orphans: bool,
     /// With --compat profcheck: check that all samples have the same shape
     #[arg(long, requires = "compat", value_name = "BOOL", default_value_t = true,
-        action = clap::ArgAction::Set)]
+        action = clap::ArgAction::Set, hide_short_help = true)]
     check_sample_shapes: bool,
 }
 

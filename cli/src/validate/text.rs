@@ -6,15 +6,18 @@
 //! 1 file: 0 errors, 0 warnings, 7 infos
 //! ```
 //!
-//! With `--all`, each finding has a line that begins with the file, as in compilers.
+//! Files with equal findings share their lines. So lines are held until there are many different ones: output of a few
+//! files is grouped as a whole, and memory does not grow with the number of files. With `--all` each finding has a line
+//! that begins with the file, as compilers print it.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::mem::take;
 
-use otlp_profiles::Severity;
 use otlp_profiles::check::output::Checked;
 use otlp_profiles::check::{Finding, Known, Report, Rule, RuleCount};
+use otlp_profiles::{Format, Severity};
 
 use crate::input::{quoted, with_file};
 use crate::numbers::{counted, grouped};
@@ -29,84 +32,175 @@ pub(super) struct View {
     pub(super) least: Severity,
     /// Whether the arguments name a single file, whose format the summary then shows.
     pub(super) single: bool,
-    /// The comparison with the baseline, if there is one.
-    pub(super) known: Option<Known>,
-    /// Whether the findings were written to the baseline.
-    pub(super) updated: bool,
 }
 
-/// Formats the report. Files with equal findings share their lines. Unreadable files have a line on
-/// stderr.
-pub(super) fn page(files: &[Checked], view: &View) -> String {
-    let mut page = String::new();
-    let mut groups = Groups::default();
-    for file in files {
-        fixes(&mut page, file);
+/// The most different texts that are held.
+const WINDOW: usize = 64;
+
+/// The page, which is printed in parts.
+pub(super) struct Page {
+    view: View,
+    groups: Groups,
+    /// Files without a format, by rule.
+    unrecognised: BTreeMap<&'static str, Unrecognised>,
+    /// The number of texts in these.
+    texts: usize,
+    sums: Sums,
+}
+
+/// The files without a format that break a rule.
+struct Unrecognised {
+    rule: &'static Rule,
+    severity: Severity,
+    files: u64,
+    groups: Groups,
+}
+
+/// Texts, each with the number of the first file that it belongs to, the names of some and the number of all.
+#[derive(Default)]
+struct Groups(BTreeMap<String, (usize, Vec<String>, u64)>);
+
+/// The numbers of the summary.
+#[derive(Default)]
+struct Sums {
+    /// By severity and id: how many findings of the rule, in how many files.
+    rules: BTreeMap<(Reverse<Severity>, &'static str), (&'static Rule, u64, u64)>,
+    files: u64,
+    unread: u64,
+    /// Errors, warnings and infos.
+    findings: [u64; 3],
+    /// Files without findings.
+    fine: u64,
+    fixable: u64,
+    /// How many findings were fixed, if that was asked for.
+    fixed: Option<u64>,
+    /// Whether something was not fixed that could be.
+    is_left: bool,
+    /// The format of the first file.
+    format: Option<Format>,
+}
+
+const SEVERITIES: [(Severity, &str); 3] =
+    [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "info")];
+
+impl Page {
+    pub(super) fn new(view: View) -> Self {
+        let (groups, unrecognised) = (Groups::default(), BTreeMap::new());
+        Self { view, groups, unrecognised, texts: 0, sums: Sums::default() }
+    }
+
+    /// Adds a file, and returns the lines that can be printed. A file that could not be read has its line on stderr.
+    pub(super) fn add(&mut self, file: &Checked) -> String {
+        self.sums.add(file, self.view.least);
+        let mut page = repairs(file);
         match &file.report {
-            Ok(report) if view.all => {
-                for finding in report.findings().filter(|found| found.severity >= view.least) {
+            Ok(report) if self.view.all => {
+                for finding in report.findings().filter(|found| found.severity >= self.view.least) {
                     let _ = writeln!(page, "{}: {finding}", shown(&file.name));
                 }
             }
             Ok(report) if report.format.is_some() => {
-                groups.add(&file.name, of_file(report, view));
+                self.texts += self.groups.add(&file.name, of_file(report, &self.view));
             }
-            _ => {}
+            Ok(report) => {
+                for finding in report.findings() {
+                    let (rule, severity) = (finding.rule, finding.severity);
+                    let row = self.unrecognised.entry(rule.id()).or_insert_with(|| Unrecognised {
+                        rule,
+                        severity,
+                        files: 0,
+                        groups: Groups::default(),
+                    });
+                    row.files += 1;
+                    self.texts += row.groups.add(&file.name, sentence(finding));
+                }
+            }
+            Err(_) => {}
+        }
+        if self.texts >= WINDOW {
+            self.flush(&mut page);
+        }
+        page
+    }
+
+    /// Returns the last lines and the summary.
+    pub(super) fn finish(mut self, known: Option<Known>, updated: bool) -> String {
+        let mut page = String::new();
+        self.flush(&mut page);
+        self.sums.print(&mut page, &self.view, known, updated);
+        page
+    }
+
+    /// Appends the lines that were held: first those of files with a format.
+    fn flush(&mut self, page: &mut String) {
+        self.texts = 0;
+        for (lines, names, count) in take(&mut self.groups).in_order() {
+            let _ = write!(page, "{}{lines}", joined(&names, count));
+        }
+        for row in take(&mut self.unrecognised).into_values() {
+            let (title, fix) = (title(row.rule, row.severity), row.rule.fix());
+            let _ = writeln!(page, "{title}: {}; {fix}", counted(row.files, "file"));
+            for (sentence, names, count) in row.groups.in_order() {
+                // The command that helps can be typed as it stands.
+                let sentence = match &names[..] {
+                    [name] => with_file(&sentence, &quoted(name)),
+                    _ => sentence,
+                };
+                let _ = writeln!(page, "  {}{sentence}", joined(&names, count));
+            }
         }
     }
-    for (lines, names) in groups.in_order() {
-        let _ = write!(page, "{}{lines}", joined(names));
-    }
-    if !view.all {
-        unrecognised(&mut page, files);
-    }
-    summary(&mut page, files, view);
-    page
 }
-
-/// Texts, each with the names of its files and the number of the first one.
-#[derive(Default)]
-struct Groups(BTreeMap<String, (usize, Vec<String>)>);
 
 impl Groups {
-    /// Adds a file to a text. Ignores empty texts.
-    fn add(&mut self, name: &str, text: String) {
-        if !text.is_empty() {
-            let row = self.0.len();
-            self.0.entry(text).or_insert((row, Vec::new())).1.push(shown(name));
+    /// The most files of a text that are named.
+    const NAMES: usize = 8;
+
+    /// Adds a file to a text, and returns the number of texts that are new. Empty texts are left out.
+    fn add(&mut self, name: &str, text: String) -> usize {
+        if text.is_empty() {
+            return 0;
         }
+        let row = self.0.len();
+        let (_, names, count) = self.0.entry(text).or_insert((row, Vec::new(), 0));
+        *count += 1;
+        if names.len() < Self::NAMES {
+            names.push(shown(name));
+        }
+        self.0.len() - row
     }
 
-    /// The texts with their files, in the order of each text's first file.
-    fn in_order(&self) -> impl Iterator<Item = (&str, &[String])> {
-        let mut rows: Vec<_> = self.0.iter().collect();
-        rows.sort_by_key(|(_, (row, _))| *row);
-        rows.into_iter().map(|(text, (_, names))| (text.as_str(), names.as_slice()))
+    /// Returns the texts with their files, in the order of the first files.
+    fn in_order(self) -> impl Iterator<Item = (String, Vec<String>, u64)> {
+        let mut rows: Vec<_> = self.0.into_iter().collect();
+        rows.sort_by_key(|(_, (row, ..))| *row);
+        rows.into_iter().map(|(text, (_, names, count))| (text, names, count))
     }
 }
 
-/// Joins names of files; prints at most eight and counts the rest.
-fn joined(names: &[String]) -> String {
-    let more = match names.len().saturating_sub(8) {
+/// Returns names of files, and the number of those that are not named.
+fn joined(names: &[String], count: u64) -> String {
+    let more = match count - names.len() as u64 {
         0 => String::new(),
-        more => format!(" and {}", counted(more as u64, "more file")),
+        more => format!(" and {}", counted(more, "more file")),
     };
-    let first: Vec<_> = names.iter().take(8).map(|name| styled(name, BOLD)).collect();
-    format!("{}{more}: ", first.join(", "))
+    let names: Vec<_> = names.iter().map(|name| styled(name, BOLD)).collect();
+    format!("{}{more}: ", names.join(", "))
 }
 
-/// Lists the fixes of a file, then the findings that were not fixed and the reasons.
-fn fixes(page: &mut String, file: &Checked) {
-    let name = shown(&file.name);
-    for mended in file.fixed.iter() {
-        for change in &mended.changes {
+/// Returns the repairs of a file, then the findings that were left and why.
+fn repairs(file: &Checked) -> String {
+    let (mut page, name) = (String::new(), shown(&file.name));
+    for fixed in file.fixed.iter() {
+        for change in &fixed.changes {
             let _ = writeln!(page, "{name}: {change}");
         }
-        for left in &mended.not_fixed {
+        for left in &fixed.not_fixed {
             let colon = if left.path.is_empty() { "" } else { ": " };
             let _ = writeln!(page, "{name}: {}{colon}not fixed: {}", left.path, shown(&left.why));
         }
     }
+    page
 }
 
 /// Formats the format of a file and a line for each rule that it breaks, the most severe first,
@@ -130,33 +224,7 @@ fn of_file(report: &Report, view: &View) -> String {
     lines
 }
 
-/// Lists files without a recognised format: for each rule, files with equal findings share a line.
-fn unrecognised(page: &mut String, files: &[Checked]) {
-    let mut rules: BTreeMap<&str, (&Finding, u64, Groups)> = BTreeMap::new();
-    for file in files {
-        let reports = file.report.iter().filter(|report| report.format.is_none());
-        for finding in reports.flat_map(Report::findings) {
-            let new = (finding, 0, Groups::default());
-            let (_, count, groups) = rules.entry(finding.rule.id()).or_insert(new);
-            *count += 1;
-            groups.add(&file.name, sentence(finding));
-        }
-    }
-    for (first, count, groups) in rules.values() {
-        let (title, fix) = (title(first.rule, first.severity), first.rule.fix());
-        let _ = writeln!(page, "{title}: {}; {fix}", counted(*count, "file"));
-        for (sentence, names) in groups.in_order() {
-            // Users can copy the suggested command.
-            let sentence = match names {
-                [name] => with_file(sentence, &quoted(name)),
-                _ => sentence.to_owned(),
-            };
-            let _ = writeln!(page, "  {}{sentence}", joined(names));
-        }
-    }
-}
-
-/// Formats the severity, the id and the name of a rule: `error   OP3101 index-sample-stack-index`.
+/// `error   OP3101 index-sample-stack-index`, in columns.
 fn title(rule: &Rule, severity: Severity) -> String {
     let padded = format!("{:<7}", severity.to_string());
     let severity = match severity {
@@ -178,87 +246,93 @@ fn sentence(finding: &Finding) -> String {
     shown(&format!("{}{colon}{}{position}", finding.path, finding.message()))
 }
 
-/// Appends counts by rule if there are several files, then the totals, then the next steps.
-fn summary(page: &mut String, files: &[Checked], view: &View) {
-    let reports = || files.iter().filter_map(|file| file.report.as_ref().ok());
-    let mut rules: BTreeMap<_, (&Rule, u64, u64)> = BTreeMap::new();
-    for tally in reports().flat_map(Report::rule_counts) {
-        if tally.severity >= view.least {
-            let key = (Reverse(tally.severity), tally.rule.id());
-            let (_, count, of) = rules.entry(key).or_insert((tally.rule, 0, 0));
-            *count += tally.count;
-            *of += 1;
+impl Sums {
+    fn add(&mut self, file: &Checked, least: Severity) {
+        self.files += 1;
+        if let Some(fixed) = &file.fixed {
+            let count: u64 = fixed.changes.iter().map(|change| change.count).sum();
+            *self.fixed.get_or_insert(0) += count;
+            self.is_left |= !fixed.not_fixed.is_empty();
         }
-    }
-    if !view.single && rules.len() > 1 {
-        page.push_str("By rule:\n");
-        for ((severity, _), (rule, count, of)) in &rules {
-            let (count, of) = (grouped(*count), counted(*of, "file"));
-            let fix = if rule.fixed_by().is_some() { ", --fix" } else { "" };
-            let title = title(rule, severity.0);
-            let _ = writeln!(page, "{count:>8}  {title} ({of}{fix})");
-        }
-    }
-    totals(page, files, view);
-    if let Some(Known { known, gone, .. }) = view.known {
-        let known = counted(known, "finding");
-        let _ = match gone {
-            _ if view.updated => writeln!(page, "Baseline: {known} recorded."),
-            0 => writeln!(page, "Baseline: {known} known."),
-            gone => writeln!(
-                page,
-                "Baseline: {known} known, {} gone; run with --update-baseline to drop those.",
-                grouped(gone)
-            ),
+        let Ok(report) = &file.report else {
+            self.unread += 1;
+            return;
         };
-    }
-    if view.least > Severity::Info {
-        return;
-    }
-    let fixable: u64 = reports().map(Report::fixable).sum();
-    if fixable > 0 && files.iter().all(|file| file.fixed.is_none()) {
-        let _ = writeln!(page, "Run with --fix to mend up to {}.", counted(fixable, "finding"));
-    }
-    if let Some((rule, ..)) = rules.values().next() {
-        let _ = writeln!(
-            page,
-            "Run `otlp-profiles validate --explain {}` to read about a rule.",
-            rule.id()
-        );
-    }
-}
-
-/// Appends the totals: `3 files: 1 error, 2 warnings, 5 infos, 1 not read; 1 file without findings`
-///
-/// Shows the format of a single file, which may differ from the expected one.
-fn totals(page: &mut String, files: &[Checked], view: &View) {
-    let reports = || files.iter().filter_map(|file| file.report.as_ref().ok());
-    let format = reports().next().and_then(|report| report.format).filter(|_| view.single);
-    let what = format.map_or(counted(files.len() as u64, "file"), |format| format.to_string());
-    let severities =
-        [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "info")];
-    let mut parts = Vec::new();
-    for (severity, noun) in severities.iter().filter(|(severity, _)| *severity >= view.least) {
-        parts.push(counted(reports().map(|report| report.count(*severity)).sum(), noun));
-    }
-    let unread = files.iter().filter(|file| file.report.is_err()).count();
-    parts.extend((unread > 0).then(|| format!("{unread} not read")));
-    let fine = reports().filter(|report| report.worst() < Some(view.least)).count() as u64;
-    let new = if view.known.is_some() { "new " } else { "" };
-    let fine = match fine {
-        0 => String::new(),
-        _ if view.single => String::new(),
-        fine => format!("; {} without {new}findings", counted(fine, "file")),
-    };
-    let mended = || files.iter().filter_map(|file| file.fixed.as_ref());
-    let fixes = mended().flat_map(|mended| &mended.changes).map(|change| change.count).sum();
-    let fixed = match (mended().count(), fixes) {
-        (0, _) => String::new(),
-        (_, 0) if mended().any(|mended| !mended.not_fixed.is_empty()) => {
-            "; nothing fixed".to_owned()
+        for tally in report.rule_counts().filter(|tally| tally.severity >= least) {
+            let key = (Reverse(tally.severity), tally.rule.id());
+            let (_, count, files) = self.rules.entry(key).or_insert((tally.rule, 0, 0));
+            *count += tally.count;
+            *files += 1;
         }
-        (_, 0) => "; nothing to fix".to_owned(),
-        (_, fixes) => format!("; {} fixed", grouped(fixes)),
-    };
-    let _ = writeln!(page, "{}: {}{fine}{fixed}", styled(&what, BOLD), parts.join(", "));
+        for (sum, (severity, _)) in self.findings.iter_mut().zip(SEVERITIES) {
+            *sum += report.count(severity);
+        }
+        self.fine += u64::from(report.worst() < Some(least));
+        self.fixable += report.fixable();
+        self.format = self.format.or(report.format);
+    }
+
+    /// Prints counts by rule if there are several files, then the totals, then the next steps.
+    fn print(&self, page: &mut String, view: &View, known: Option<Known>, updated: bool) {
+        if !view.single && self.rules.len() > 1 {
+            page.push_str("By rule:\n");
+            for ((severity, _), (rule, count, of)) in &self.rules {
+                let (count, of) = (grouped(*count), counted(*of, "file"));
+                let fix = if rule.fixed_by().is_some() { ", --fix" } else { "" };
+                let title = title(rule, severity.0);
+                let _ = writeln!(page, "{count:>8}  {title} ({of}{fix})");
+            }
+        }
+        self.totals(page, view, if known.is_some() { "new " } else { "" });
+        if let Some(Known { known, gone, .. }) = known {
+            let known = counted(known, "finding");
+            let _ = match gone {
+                _ if updated => writeln!(page, "Baseline: {known} recorded."),
+                0 => writeln!(page, "Baseline: {known} known."),
+                gone => writeln!(
+                    page,
+                    "Baseline: {known} known, {} gone; run with --update-baseline to drop those.",
+                    grouped(gone)
+                ),
+            };
+        }
+        if view.least > Severity::Info {
+            return;
+        }
+        if self.fixable > 0 && self.fixed.is_none() {
+            let findings = counted(self.fixable, "finding");
+            let _ = writeln!(page, "Run with --fix to repair up to {findings}.");
+        }
+        if let Some((rule, ..)) = self.rules.values().next() {
+            let _ = writeln!(
+                page,
+                "Run `otlp-profiles validate --explain {}` to read about a rule.",
+                rule.id()
+            );
+        }
+    }
+
+    /// `3 files: 1 error, 2 warnings, 5 infos, 1 not read; 1 file without findings`
+    ///
+    /// The format of a single file is shown, as it may not be the one that was expected.
+    fn totals(&self, page: &mut String, view: &View, new: &str) {
+        let format = self.format.filter(|_| view.single);
+        let what = format.map_or(counted(self.files, "file"), |format| format.to_string());
+        let counts = self.findings.iter().zip(SEVERITIES);
+        let counts = counts.filter(|(_, (severity, _))| *severity >= view.least);
+        let mut parts: Vec<_> = counts.map(|(count, (_, noun))| counted(*count, noun)).collect();
+        parts.extend((self.unread > 0).then(|| format!("{} not read", self.unread)));
+        let fine = match self.fine {
+            0 => String::new(),
+            _ if view.single => String::new(),
+            fine => format!("; {} without {new}findings", counted(fine, "file")),
+        };
+        let fixed = match self.fixed {
+            None => String::new(),
+            Some(0) if self.is_left => "; nothing fixed".to_owned(),
+            Some(0) => "; nothing to fix".to_owned(),
+            Some(fixes) => format!("; {} fixed", grouped(fixes)),
+        };
+        let _ = writeln!(page, "{}: {}{fine}{fixed}", styled(&what, BOLD), parts.join(", "));
+    }
 }

@@ -34,7 +34,8 @@ fn findings_are_grouped_by_rule_with_a_summary() {
     // A default value that is written explicitly is an info.
     copy("gperftools-cpu.pb.gz", &room.join("default.pb.gz"));
     let page = stdout(&run(&room, "validate default.pb.gz", 0));
-    let totals = "\npprof: 0 errors, 0 warnings, 1 info\nRun with --fix to mend up to 1 finding.\n";
+    let totals =
+        "\npprof: 0 errors, 0 warnings, 1 info\nRun with --fix to repair up to 1 finding.\n";
     assert!(page.contains(totals), "{page}");
 }
 
@@ -87,7 +88,39 @@ fn severities_have_colours_where_they_are_asked_for() {
     }
 }
 
-/// All files of `testdata` at once, as in a first try.
+/// Reports are not kept: lines of many different files are printed in parts, in order, and counted as a whole.
+#[test]
+fn results_of_many_files_are_printed_in_parts() {
+    let room = room("validate_parts");
+    fs::create_dir(room.join("in")).unwrap();
+    // Each with another number of unused strings, and a file of text after each hundred.
+    for number in 0..200 {
+        let mut bytes = BROKEN.to_vec();
+        let spare = [b"\x2a\x01s".repeat(number + 1)].concat();
+        bytes.push(0x12);
+        let mut length = spare.len();
+        while length >= 0x80 {
+            bytes.push(length as u8 | 0x80);
+            length >>= 7;
+        }
+        bytes.push(length as u8);
+        bytes.extend(spare);
+        fs::write(room.join(format!("in/{number:03}.otlp")), bytes).unwrap();
+    }
+    let page = stdout(&run(&room, "validate in --from otlp", 1));
+    let heads: Vec<_> = page.lines().filter(|line| line.starts_with("in")).collect();
+    assert_eq!(heads.len(), 200, "{page}");
+    assert!(heads.is_sorted(), "{page}");
+    assert!(page.contains("\n200 files: "), "{page}");
+    for form in ["json", "sarif", "junit", "github"] {
+        let page = stdout(&run(&room, &format!("validate in --from otlp --format {form}"), 1));
+        let places: Vec<_> =
+            (0..200).map(|number| page.find(&format!("in/{number:03}.otlp"))).collect();
+        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{form}");
+    }
+}
+
+/// Every file of `testdata` together, as a person would try it first.
 #[test]
 fn a_folder_of_all_kinds_of_files_fits_on_two_screens() {
     let testdata = Path::new(ROOT).join("testdata");
@@ -169,8 +202,9 @@ fn rules_are_chosen_and_weighed() {
         page.starts_with("OP3101 index-sample-stack-index: a stack index is out of range\n"),
         "{page}"
     );
-    assert_eq!(stdout(&run(&room, "validate --explain all", 0)).lines().count(), 294);
-    // Regression: flags that affect only findings were ignored here.
+    let rules = otlp_profiles::check::Rule::all().count();
+    assert_eq!(stdout(&run(&room, "validate --explain all", 0)).lines().count(), rules);
+    // What decides about findings was passed over where there are none.
     for flag in ["--format json", "--only OP3101", "--compat profcheck", "--fix", "a.otlp"] {
         run(&room, &format!("validate --explain all {flag}"), 2);
     }

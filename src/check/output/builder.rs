@@ -83,11 +83,28 @@ pub(super) fn quoted(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// A list with one element a line.
-pub(super) fn list(elements: impl Iterator<Item = String>) -> String {
-    let elements: Vec<_> = elements.collect();
-    match elements.is_empty() {
-        true => "[]".to_owned(),
-        false => format!("[\n{}\n]", elements.join(",\n")),
+/// A JSON array that is written element by element.
+#[derive(Debug, Default)]
+pub(super) struct Array {
+    has_elements: bool,
+}
+
+impl Array {
+    pub(super) fn push(&mut self, text: &mut String, element: &str) {
+        text.push_str(if self.has_elements { ",\n" } else { "[\n" });
+        text.push_str(element);
+        self.has_elements = true;
     }
+
+    /// Returns the end of the array.
+    pub(super) fn end(&self) -> &'static str {
+        if self.has_elements { "\n]" } else { "[]" }
+    }
+}
+
+/// Returns an array with an element a line.
+pub(super) fn list(elements: impl Iterator<Item = String>) -> String {
+    let (mut array, mut text) = (Array::default(), String::new());
+    elements.for_each(|element| array.push(&mut text, &element));
+    text + array.end()
 }

@@ -8,37 +8,30 @@ use std::fmt::Write;
 use super::checked::Checked;
 use crate::error::Severity;
 
-/// Returns a line `::error file=…,title=…::message` for each finding.
-///
-/// Runners show ten annotations of a kind per step and drop the rest. Decide the job by the exit code, not by the
-/// number of annotations.
-pub fn to_github(files: &[Checked]) -> String {
-    let mut page = String::new();
-    for file in files {
-        let name = property(&file.name);
-        let report = match &file.report {
-            Ok(report) => report,
-            Err(unread) => {
-                let _ = writeln!(page, "::error file={name}::{}", data(&unread.message));
-                continue;
-            }
-        };
-        for finding in report.findings() {
-            let command = match finding.severity {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
-                Severity::Info => "notice",
-            };
-            let place = match (finding.line, finding.column) {
-                (Some(line), Some(column)) => format!(",line={line},col={column}"),
-                _ => String::new(),
-            };
-            let title = property(&format!("{} {}", finding.rule.id(), finding.rule.name()));
-            let message = data(&finding.to_string());
-            let _ = writeln!(page, "::{command} file={name}{place},title={title}::{message}");
+/// Appends a line for each finding of a file.
+pub(super) fn add(page: &mut String, file: &Checked) {
+    let name = property(&file.name);
+    let report = match &file.report {
+        Ok(report) => report,
+        Err(unread) => {
+            let _ = writeln!(page, "::error file={name}::{}", data(&unread.message));
+            return;
         }
+    };
+    for finding in report.findings() {
+        let command = match finding.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info => "notice",
+        };
+        let place = match (finding.line, finding.column) {
+            (Some(line), Some(column)) => format!(",line={line},col={column}"),
+            _ => String::new(),
+        };
+        let title = property(&format!("{} {}", finding.rule.id(), finding.rule.name()));
+        let message = data(&finding.to_string());
+        let _ = writeln!(page, "::{command} file={name}{place},title={title}::{message}");
     }
-    page
 }
 
 /// Text after the `::` of a workflow command.

@@ -7,7 +7,7 @@
 //!    "findings": [{"rule": "OP0006", "name": "generation-ambiguous", "byte": null, "path": "", …}]}]}
 //! ```
 
-use super::builder::{Json, Members, list};
+use super::builder::{Json, Members};
 use super::checked::{Checked, Mended};
 use crate::check::finding::{Finding, RuleCount};
 use crate::check::report::Report;
@@ -16,12 +16,14 @@ use crate::error::Severity;
 /// The identifier of the document's schema. Later versions only add keys.
 const SCHEMA: &str = "otlp-profiles/validate/1";
 
-/// Returns one JSON document. Files with a finding of severity `deny` or higher have the verdict `reject`.
-///
-/// `findings` of a file contains the listed findings; `rules` has the count of each rule.
-pub fn to_json(files: &[Checked], deny: Severity) -> String {
-    let files = list(files.iter().map(|file| Json::Object(checked(file, deny)).to_string()));
-    format!("{{\"schema\": \"{SCHEMA}\", \"files\": {files}}}\n")
+/// Returns the beginning of the document, before the list of files.
+pub(super) fn head() -> String {
+    format!("{{\"schema\": \"{SCHEMA}\", \"files\": ")
+}
+
+/// Returns the object of a file.
+pub(super) fn file(file: &Checked, deny: Severity) -> String {
+    Json::Object(checked(file, deny)).to_string()
 }
 
 fn checked(file: &Checked, deny: Severity) -> Members<'_> {

@@ -14,32 +14,43 @@ use super::checked::Checked;
 use crate::check::report::Report;
 use crate::error::Severity;
 
-/// Returns JUnit XML. Files with a finding of severity `deny` or higher are failed tests.
-///
-/// A file that cannot be read is an error, not a failure: the test could not run.
-pub fn to_junit(files: &[Checked], deny: Severity) -> String {
-    let all = files.len();
-    let failed = files.iter().filter(|file| file.fails(deny)).count();
-    let broken = files.iter().filter(|file| file.report.is_err()).count();
-    let mut page = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
-    let _ = writeln!(
-        page,
-        "  <testsuite name=\"otlp-profiles validate\" tests=\"{all}\" failures=\"{failed}\" errors=\"{broken}\">"
-    );
-    for file in files {
-        let name = escaped(&file.name);
+/// The test cases so far, and their numbers, which precede them in the document.
+#[derive(Debug, Default)]
+pub(super) struct Suite {
+    cases: String,
+    tests: u64,
+    failures: u64,
+    errors: u64,
+}
+
+impl Suite {
+    pub(super) fn add(&mut self, file: &Checked, deny: Severity) {
+        let (page, name) = (&mut self.cases, escaped(&file.name));
         let _ = writeln!(page, "    <testcase classname=\"otlp-profiles\" name=\"{name}\">");
         match &file.report {
-            Ok(report) => findings(&mut page, report, deny),
+            Ok(report) => findings(page, report, deny),
             Err(unread) => {
                 let message = escaped(&unread.message);
                 let _ = writeln!(page, "      <error message=\"{message}\"/>");
             }
         }
         page.push_str("    </testcase>\n");
+        self.tests += 1;
+        self.failures += u64::from(file.fails(deny));
+        self.errors += u64::from(file.report.is_err());
     }
-    page.push_str("  </testsuite>\n</testsuites>\n");
-    page
+
+    pub(super) fn finish(self) -> String {
+        let Self { cases, tests, failures, errors } = self;
+        format!(
+            r#"<?xml version="1.0" encoding="UTF-8"?>
+<testsuites>
+  <testsuite name="otlp-profiles validate" tests="{tests}" failures="{failures}" errors="{errors}">
+{cases}  </testsuite>
+</testsuites>
+"#
+        )
+    }
 }
 
 /// The message of a failure counts all denied findings, listed or not.

@@ -4,25 +4,23 @@
 //!
 //! ```
 //! use otlp_profiles::Severity;
-//! use otlp_profiles::check::output::{Checked, to_junit, to_sarif};
+//! use otlp_profiles::check::output::{Checked, Document, Form};
 //! use otlp_profiles::check::{Options, validate};
 //!
 //! let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
 //! let report = validate(&bytes, &Options::default());
 //! let files = [Checked::new("testdata/go-heap.pb.gz", report)];
-//! assert!(to_sarif(&files).contains(r#""uri": "testdata/go-heap.pb.gz""#));
-//! assert!(to_junit(&files, Severity::Error).contains(r#"tests="1" failures="0""#));
+//! let junit = Document::of(Form::Junit, Severity::Error, &files);
+//! assert!(junit.contains(r#"tests="1" failures="0""#));
 //! ```
 
 mod builder;
 mod checked;
+mod document;
 mod github;
 mod json;
 mod junit;
 mod sarif;
 
 pub use checked::{Checked, Mended, Unread};
-pub use github::to_github;
-pub use json::to_json;
-pub use junit::to_junit;
-pub use sarif::to_sarif;
+pub use document::{Document, Form};

@@ -4,44 +4,86 @@
 //! a property of the region: SARIF forbids lines and byte offsets in one region unless they are equal.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
-use super::builder::{list, quoted};
+use super::builder::{Array, list, quoted};
 use super::checked::Checked;
 use crate::check::baseline::portable;
 use crate::check::finding::Finding;
 use crate::check::rule::Rule;
 use crate::error::Severity;
 
-/// Returns a SARIF 2.1.0 document of one run.
-///
-/// It contains the rules that have findings. A file that could not be read is a notification of the run, not a result.
-/// `partialFingerprints` derive from the file, the rule and the names of the path, so that they stay the same when
-/// rows and bytes move.
-pub fn to_sarif(files: &[Checked]) -> String {
-    let mut rules: BTreeMap<&str, &'static Rule> = BTreeMap::new();
-    for report in files.iter().filter_map(|file| file.report.as_ref().ok()) {
-        rules.extend(report.findings().map(|finding| (finding.rule.id(), finding.rule)));
-    }
-    let rows: Vec<&str> = rules.keys().copied().collect();
-    let unread = files.iter().filter_map(|file| Some((&file.name, file.report.as_ref().err()?)));
-    let notifications = unread.map(|(name, unread)| {
-        let text = quoted(&format!("{name}: {}", unread.message));
-        format!(r#"{{"level": "error", "message": {{"text": {text}}}}}"#)
-    });
-    let notifications = list(notifications);
-    let descriptors = list(rules.values().map(|rule| descriptor(rule)));
-    let results = list(files.iter().flat_map(|file| results(file, &rows)));
-    let (version, repository) = (env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_REPOSITORY"));
-    let is_done = files.iter().all(|file| file.report.is_ok());
-    format!(
-        r#"{{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [{{
-"tool": {{"driver": {{"name": "otlp-profiles", "version": "{version}", "informationUri": "{repository}", "rules": {descriptors}}}}},
+/// The beginning of the document, before the results.
+pub(super) const HEAD: &str = r#"{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [{
 "columnKind": "unicodeCodePoints",
+"results": "#;
+
+/// The parts of the run that follow its results.
+#[derive(Debug, Default)]
+pub(super) struct Run {
+    results: Array,
+    /// The rules with findings, in the order of their first ones.
+    rules: Vec<&'static Rule>,
+    /// A line for each file that could not be read.
+    notifications: Vec<String>,
+}
+
+impl Run {
+    pub(super) fn add(&mut self, text: &mut String, file: &Checked) {
+        match &file.report {
+            Ok(report) => {
+                let mut equal = BTreeMap::new();
+                for finding in report.findings() {
+                    let result = self.result(file, finding, &mut equal);
+                    self.results.push(text, &result);
+                }
+            }
+            Err(unread) => {
+                let text = quoted(&format!("{}: {}", file.name, unread.message));
+                let line = format!(r#"{{"level": "error", "message": {{"text": {text}}}}}"#);
+                self.notifications.push(line);
+            }
+        }
+    }
+
+    pub(super) fn finish(self, text: &mut String) {
+        let is_done = self.notifications.is_empty();
+        let notifications = list(self.notifications.into_iter());
+        let descriptors = list(self.rules.iter().map(|rule| descriptor(rule)));
+        let (version, repository) = (env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_REPOSITORY"));
+        let end = self.results.end();
+        let _ = write!(
+            text,
+            r#"{end},
 "invocations": [{{"executionSuccessful": {is_done}, "toolExecutionNotifications": {notifications}}}],
-"results": {results}
+"tool": {{"driver": {{"name": "otlp-profiles", "version": "{version}", "informationUri": "{repository}", "rules": {descriptors}}}}}
 }}]}}
 "#
-    )
+        );
+    }
+
+    /// Returns the result of a finding. `equal` counts findings with equal fingerprints, which are numbered.
+    fn result(
+        &mut self,
+        file: &Checked,
+        finding: &Finding,
+        equal: &mut BTreeMap<u64, u64>,
+    ) -> String {
+        let (id, count) = (finding.rule.id(), finding.count);
+        let key = format!("{}\0{id}\0{}", portable(&file.name), finding.place());
+        let hash = xxhash_rust::xxh3::xxh3_64(key.as_bytes());
+        let number = equal.entry(hash).or_default();
+        *number += 1;
+        let row = self.rules.iter().position(|rule| rule.id() == id).unwrap_or_else(|| {
+            self.rules.push(finding.rule);
+            self.rules.len() - 1
+        });
+        let (level, text) = (level(finding.severity), quoted(&message(finding)));
+        let location = location(file, finding);
+        format!(
+            r#"{{"ruleId": "{id}", "ruleIndex": {row}, "level": "{level}", "message": {{"text": {text}}}, "locations": [{location}], "partialFingerprints": {{"primaryLocationLineHash": "{hash:016x}:{number}"}}, "occurrenceCount": {count}}}"#
+        )
+    }
 }
 
 /// Services compare the rules of runs, so a rule's descriptor depends on the catalogue alone.
@@ -68,26 +110,6 @@ fn level(severity: Severity) -> &'static str {
 fn message(finding: &Finding) -> String {
     let colon = if finding.path.is_empty() { "" } else { ": " };
     format!("{}{colon}{}", finding.path, finding.message())
-}
-
-/// Results with equal fingerprints are numbered.
-fn results(file: &Checked, rules: &[&str]) -> Vec<String> {
-    let mut equal: BTreeMap<u64, u64> = BTreeMap::new();
-    let findings = file.report.iter().flat_map(|report| report.findings());
-    let result = |finding: &Finding| {
-        let (id, count) = (finding.rule.id(), finding.count);
-        let key = format!("{}\0{id}\0{}", portable(&file.name), finding.place());
-        let hash = xxhash_rust::xxh3::xxh3_64(key.as_bytes());
-        let number = equal.entry(hash).or_default();
-        *number += 1;
-        let row = rules.binary_search(&id).unwrap_or_default();
-        let (level, text) = (level(finding.severity), quoted(&message(finding)));
-        let location = location(file, finding);
-        format!(
-            r#"{{"ruleId": "{id}", "ruleIndex": {row}, "level": "{level}", "message": {{"text": {text}}}, "locations": [{location}], "partialFingerprints": {{"primaryLocationLineHash": "{hash:016x}:{number}"}}, "occurrenceCount": {count}}}"#
-        )
-    };
-    findings.map(result).collect()
 }
 
 fn location(file: &Checked, finding: &Finding) -> String {

@@ -1,0 +1,81 @@
+//! Reports on stdout, printed in the order of the inputs while others are checked.
+
+use otlp_profiles::Severity;
+use otlp_profiles::check::output::{Checked, Document};
+
+use super::baseline::Baselined;
+use super::{Args, text};
+use crate::console::{Console, Level};
+use crate::exit::Failure;
+use crate::output;
+
+/// The reports of a run, less the known findings.
+pub(super) struct Results<'a> {
+    baseline: Option<Baselined<'a>>,
+    page: Page,
+    /// Whether files are written, so that the run goes on although nobody reads stdout.
+    writes: bool,
+}
+
+enum Page {
+    /// Text has colours, and no infos with `-q`.
+    Text(Box<text::Page>),
+    Document(Document),
+    /// The fixed bytes own stdout, or nobody reads it any more.
+    None,
+}
+
+impl<'a> Results<'a> {
+    /// # Errors
+    ///
+    /// The baseline cannot be read.
+    pub(super) fn new(args: &'a Args, single: bool, console: &Console) -> Result<Self, Failure> {
+        let baseline = args.baseline.as_deref();
+        let baseline =
+            baseline.map(|path| Baselined::new(path, args.update_baseline)).transpose()?;
+        let is_quiet = !console.shows(Level::Warning);
+        let least = if is_quiet { Severity::Warning } else { Severity::Info };
+        let view = text::View { all: args.all, least, single };
+        let page = match args.form.document() {
+            _ if args.output.as_ref().is_some_and(|output| output.as_os_str() == "-") => Page::None,
+            None => Page::Text(Box::new(text::Page::new(view))),
+            Some(form) => Page::Document(Document::new(form, args.deny_level())),
+        };
+        Ok(Self { baseline, page, writes: args.fix || args.update_baseline })
+    }
+
+    /// Prints a file; returns `false` if the run can end, as nobody reads stdout any more.
+    ///
+    /// # Errors
+    ///
+    /// stdout cannot be written.
+    pub(super) fn add(&mut self, file: &mut Checked) -> Result<bool, Failure> {
+        if let Some(baseline) = &mut self.baseline {
+            baseline.apply(file);
+        }
+        let is_read = match &mut self.page {
+            Page::Text(page) => output::text_to_stdout(&page.add(file))?,
+            Page::Document(document) => output::to_stdout(document.add(file).as_bytes(), true)?,
+            Page::None => return Ok(true),
+        };
+        if !is_read {
+            self.page = Page::None;
+        }
+        Ok(is_read || self.writes)
+    }
+
+    /// Writes the baseline, and prints what follows the files.
+    ///
+    /// # Errors
+    ///
+    /// stdout or the baseline cannot be written.
+    pub(super) fn finish(self) -> Result<(), Failure> {
+        let updates = self.baseline.as_ref().is_some_and(|baseline| baseline.updates);
+        let known = self.baseline.map(Baselined::finish).transpose()?;
+        match self.page {
+            Page::Text(page) => output::text_to_stdout(&page.finish(known, updates)).map(drop),
+            Page::Document(page) => output::to_stdout(page.finish().as_bytes(), true).map(drop),
+            Page::None => Ok(()),
+        }
+    }
+}
