@@ -1,11 +1,11 @@
-//! Findings that are known already, so that a run reports and fails on new ones alone.
+//! Known findings, so that a run reports and fails only on new ones.
 //!
 //! ```text
 //! {"file": "cpu.pb.gz", "rule": "PP1038", "path": "function", "count": 6}     six are known, whatever their rows
 //! ```
 //!
-//! The key has no row and no byte: both move whenever a payload is written again. Of findings with equal keys
-//! the first are taken for the known ones.
+//! The key contains neither row nor byte, because both change whenever a payload is written again. Among findings
+//! with equal keys the first count as known.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::format::json::lexer::Lexer;
 use crate::format::json::object::{List, int, pick, string, write_string};
 use crate::limits::Limits;
 
-/// The form of the document. Keys are only ever added to it.
+/// The identifier of the document's schema. Later versions only add keys.
 const SCHEMA: &str = "otlp-profiles/baseline/1";
 
 /// Known findings of several files, by file, rule and place.
@@ -109,7 +109,7 @@ impl Baseline {
     }
 }
 
-/// A file's name as it is the same on all systems and however it was given.
+/// Normalises a file name, so that it is the same on all systems and with or without a leading `./`.
 pub(super) fn portable(file: &str) -> String {
     let file = if cfg!(windows) { file.replace('\\', "/") } else { file.to_owned() };
     file.strip_prefix("./").map(str::to_owned).unwrap_or(file)

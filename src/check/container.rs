@@ -1,4 +1,4 @@
-//! From a file to its payloads: compression, framing, and which format each payload is.
+//! Unpacks a file into its payloads: compression, framing, and the format of each payload.
 //!
 //! ```text
 //! file ─► gzip? ─► frames? ─► JSON? ─► pprof's old forms? ─► detect ─► walk of each payload
@@ -6,9 +6,8 @@
 //!           └─► what is wrong with the stream, and nothing else
 //! ```
 //!
-//! What a check has to bear of strangers is decided here: a file may be a bomb, several messages,
-//! no profile at all or a profile that is broken. Each ends in findings and never in an error of
-//! the function.
+//! Input is untrusted: a file may be a decompression bomb, contain several messages, or be malformed or no profile
+//! at all. In each case the result is a list of findings, never an error of the function.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -39,9 +38,7 @@ use crate::stream::{self, are_messages, messages_of};
 pub(super) const CHECKED: &str =
     "pprof or OTLP profiles, which `otlp-profiles convert` makes of it";
 
-/// Checks a file.
-///
-/// `check::validate` is this function.
+/// Checks a file. Implements `check::validate`.
 pub(crate) fn file(bytes: &[u8], options: &Options) -> Report {
     let findings = Findings::new(Rc::new(options.clone()), None);
     let mut checking = Checking { options, format: None, lines: None, findings };
@@ -50,25 +47,25 @@ pub(crate) fn file(bytes: &[u8], options: &Options) -> Report {
     Report { format, ..checking.findings.finish() }
 }
 
-/// How many lines end in some bytes.
+/// Counts the newlines in some bytes.
 pub(super) fn newlines(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|byte| **byte == b'\n').count() as u64
 }
 
-/// The file on its way.
+/// The state of a file's check.
 pub(super) struct Checking<'a> {
     pub(super) options: &'a Options,
-    /// The format of the last payload whose format was found.
+    /// The format of the last payload that was recognised.
     format: Option<Format>,
-    /// The lines of the file before the payload; `None` if the payload was inflated.
+    /// The number of lines in the file before the payload; `None` if the payload was decompressed.
     pub(super) lines: Option<u64>,
     pub(super) findings: Findings,
 }
 
 impl Checking<'_> {
-    /// Takes what is around the payloads off, and checks each of them.
+    /// Unpacks the payloads of a file, and checks each of them.
     ///
-    /// Of several payloads in frames the limit for inflated bytes is one for all: a thousand small bombs are one.
+    /// All framed payloads share one limit for decompressed bytes, so that many small bombs do not evade it.
     fn file(&mut self, bytes: &[u8]) {
         if let Some(asked) = self.options.compat {
             return self.profcheck(bytes, asked);
@@ -122,10 +119,10 @@ impl Checking<'_> {
         }
     }
 
-    /// Gives profcheck's verdict of bytes, which it takes as they are.
+    /// Reports profcheck's verdict on the bytes as they are.
     ///
-    /// profcheck knows neither compression nor framing nor detection. Offsets are kept in 32 bits,
-    /// hence the second limit.
+    /// profcheck supports neither compression nor framing nor detection. Offsets have 32 bits, hence the second
+    /// limit.
     fn profcheck(&mut self, bytes: &[u8], asked: Profcheck) {
         let most = self.options.limits.max_input_bytes.min(u64::from(u32::MAX));
         if bytes.len() as u64 > most {
@@ -136,8 +133,8 @@ impl Checking<'_> {
         profcheck::check(bytes, asked, &mut self.findings);
     }
 
-    /// Inflates and decodes bytes. Reports faults, members that are not messages, and zeros behind the last. `None` is
-    /// a finding already.
+    /// Decompresses bytes. Reports faults, members that are not messages, and zeros after the last member. Returns
+    /// `None` after a fault, which is reported.
     fn unpack<'b>(&mut self, bytes: &'b [u8], limits: &Limits) -> Option<Unpacked<'b>> {
         match stream::unpack(bytes, limits) {
             Ok(unpacked) => {
@@ -159,7 +156,7 @@ impl Checking<'_> {
         }
     }
 
-    /// Says why bytes cannot be inflated: each fault of gzip (RFC 1952) is a rule of its own.
+    /// Reports why bytes cannot be decompressed: each fault of gzip (RFC 1952) has a separate rule.
     fn compression(&mut self, error: &Error) {
         let rule = match error.gzip_fault() {
             Some(GzipFault::Header) => &OP0020,
@@ -183,7 +180,7 @@ impl Checking<'_> {
 
     /// Checks one payload.
     ///
-    /// Records keep places as `u32`, which bounds a payload to 4 GiB whatever the limits say.
+    /// Records store positions as `u32`, which limits a payload to 4 GiB regardless of the options.
     fn payload(&mut self, payload: &[u8], gzip: bool) {
         if payload.len() > u32::MAX as usize {
             let found = format_args!("{} bytes", payload.len()).to_string();
@@ -216,19 +213,19 @@ impl Checking<'_> {
         self.generation(payload, format);
     }
 
-    /// What is found in a message of a format, which is the version of what is found next as well.
+    /// Walks a message of a format and returns the findings. Sets the version for later findings too.
     pub(super) fn walk(&mut self, payload: &[u8], format: Format) -> Findings {
         self.findings.set_version(Some(version_of(format)));
         if format.schema().is_some() {
-            // Asked only for receivers, who say which generation they read.
+            // The rule is on only for receivers, whose rows name the generation that they read.
             self.findings.report_whole(&OP9201, format, "otlp-1.10");
         }
         message::check(payload, version_of(format), self.options.limits, &self.findings)
     }
 
-    /// How much smaller a payload of an older generation would be as one of the newest.
+    /// Reports how much smaller a payload of an older generation would be in the newest.
     ///
-    /// Costs a conversion, so it is done only if `OP9104` is named.
+    /// Costs a conversion, so it runs only if `OP9104` is named.
     pub(super) fn generation(&mut self, payload: &[u8], format: Format) {
         if !self.findings.asks(&OP9104) || format.schema().is_none() || payload.is_empty() {
             return;
@@ -241,11 +238,10 @@ impl Checking<'_> {
         }
     }
 
-    /// Which format a payload is; where it is none, why is among the findings.
+    /// Determines the format of a payload; `None` if it has no rules or was not recognised, which is reported.
     ///
-    /// Named, or found by looking at the bytes. What is told apart before detection are texts,
-    /// which no grammar of protobuf should be tried on. The empty payload is the empty OTLP
-    /// message.
+    /// The options name the format, or detection finds it. Texts are recognised before detection, because they
+    /// should not be parsed as protobuf. The empty payload is the empty OTLP message.
     fn format_of(&mut self, payload: &[u8]) -> Option<Format> {
         match self.options.format {
             Some(format) if format.is_whole() => return Some(format),
@@ -283,15 +279,15 @@ impl Checking<'_> {
         }
     }
 
-    /// Says what else a payload may be.
+    /// Reports other formats that a payload may have.
     ///
-    /// "Preferred" and "ambiguous" are warnings only if the other reading is as good; a reading
-    /// with more broken rules is nothing to warn of.
+    /// "Preferred" and "ambiguous" are warnings only if the other interpretation is as good; one that breaks more
+    /// rules does not merit a warning.
     fn certainty(&mut self, payload: &[u8], detected: &Detected) {
         let mut others = detected.certainty.others().to_vec();
         let rule = match &detected.certainty {
             Certainty::Certain | Certainty::Nearest => return,
-            // An empty entry of field 1 is a resource without anything, and a pprof's sample type without a name.
+            // An empty entry of field 1 is an empty resource, or a pprof's sample type without a name.
             _ if payload.chunks(2).all(|field| field == [0x0a, 0]) => {
                 others.push(Format::PPROF);
                 &OP0005
@@ -310,11 +306,10 @@ impl Checking<'_> {
         self.findings.set_version(None);
     }
 
-    /// Bytes of no known format: a response, or a message that is broken.
+    /// Handles bytes of no known format: a response, or a malformed message.
     ///
-    /// In the order of how sure each is: a response is recognized to its last byte, and a broken
-    /// message by how far it can be followed. `Some` is the format to
-    /// walk it as.
+    /// Tries a response first, since it is recognised to its last byte. For a malformed message, returns the format
+    /// that matches the longest part of it, to walk it as.
     fn undetected(&mut self, payload: &[u8], error: &Error) -> Option<Format> {
         if let Some((rejected, message)) = response(payload) {
             self.response(rejected, message);
@@ -328,7 +323,7 @@ impl Checking<'_> {
         broken
     }
 
-    /// What a receiver answered: how many profiles it rejected, and what it said about that.
+    /// Checks the response of a receiver: the number of rejected profiles, and the error message.
     pub(super) fn response(&mut self, rejected: i64, message: &[u8]) {
         if std::str::from_utf8(message).is_err() {
             let spot = Position::at(0).field("partial_success.error_message");
@@ -355,7 +350,7 @@ impl Checking<'_> {
         }
     }
 
-    /// A payload that breaks rules of the generation that was named, and none as another.
+    /// Reports a payload that breaks rules of the requested generation, but no rule of the detected one.
     fn mismatch(&mut self, payload: &[u8], asked: Format) {
         let shows = |rule: &Rule| {
             rule.is(Fact::Breaking) || *rule == OP1019 || rule.family == Family::Index
@@ -365,7 +360,7 @@ impl Checking<'_> {
         }
         let Ok(detected) = detect(payload) else { return };
         let fits = detected.format == asked || detected.certainty.others().contains(&asked);
-        // It is that other generation if nothing is broken in it.
+        // The detected generation counts only if the payload breaks none of its rules.
         if !fits && broken(payload, detected.format, self.options.limits).is_empty() {
             let (spot, fits) = (Position::nowhere(), detected.format);
             let found = format_args!("read as {asked}, but the bytes match {fits}").to_string();
@@ -373,8 +368,8 @@ impl Checking<'_> {
         }
     }
 
-    /// Whether another reading is as good: it breaks nothing, or no more than this one does. What both break, as
-    /// by a key that is empty, tells neither from the other.
+    /// Whether another format is as good: the payload breaks no rules as that format, or no more than as this one.
+    /// Violations in both, such as an empty key, do not count.
     fn is_as_good(&self, payload: &[u8], this: Format, other: Format) -> bool {
         let of = |format| broken(payload, format, self.options.limits);
         let theirs = of(other);

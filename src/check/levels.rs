@@ -2,16 +2,15 @@
 
 use crate::error::Severity;
 
-/// pprof, then the generations 1 to 7 of OTLP.
+/// The number of generations: pprof, then generations 1 to 7 of OTLP.
 ///
-/// The catalogue counts schemas, not releases: 1.4 and 1.5 differ in so little that they share
-/// their rules.
+/// The catalogue counts schemas, not releases: 1.4 and 1.5 differ so little that they share their rules.
 pub(crate) const GENERATIONS: usize = 8;
 
-/// The severities by generation that a row of the catalogue means.
+/// Parses the severities by generation from a row of the catalogue.
 ///
-/// Evaluated by the compiler for each row, hence the loops over bytes. Parts are applied in order;
-/// what no part names, and what the rule is not asked of, is `None`.
+/// Evaluated at compile time for each row, hence the loops over bytes. Later parts override earlier ones. A
+/// generation is `None` if no part or the rule itself does not include it.
 pub(crate) const fn levels(severity: &str, generations: &str) -> [Option<Severity>; GENERATIONS] {
     let asked = members(generations.as_bytes(), 0, generations.len());
     let text = severity.as_bytes();
@@ -41,9 +40,9 @@ pub(crate) const fn levels(severity: &str, generations: &str) -> [Option<Severit
     levels
 }
 
-/// The generations in `1-4,6,P`; `A` is all.
+/// Parses a list of generations such as `1-4,6,P`; `A` is all.
 ///
-/// A range takes the digit before it as its beginning, which is a member already.
+/// A range continues from the digit before it, which is a member already.
 const fn members(text: &[u8], start: usize, end: usize) -> [bool; GENERATIONS] {
     let mut of = [false; GENERATIONS];
     let mut at = start;
@@ -71,9 +70,7 @@ const fn members(text: &[u8], start: usize, end: usize) -> [bool; GENERATIONS] {
     of
 }
 
-/// A generation by its digit.
-///
-/// Anything else is a mistake in a row, and stops the compiler.
+/// Parses a generation's digit. Any other byte stops the compiler.
 const fn digit(byte: u8) -> usize {
     assert!(byte >= b'1' && byte <= b'7', "a generation is a digit from 1 to 7");
     (byte - b'0') as usize

@@ -1,11 +1,10 @@
-//! Lists of references to attributes: no key twice, not too many, none to the null attribute.
+//! Lists of references to attributes: no key twice, no more than the limit, no reference to the null attribute.
 //!
-//! Lists of up to eight references, which nearly all are, are compared one by one; longer ones with a table of hashes.
-//! Keys are compared by their texts, not by their references: two equal strings are one key.
+//! Lists of up to eight references, which nearly all are, are checked by a bit set of their keys; longer ones with
+//! a hash table. Keys are compared by text, not by reference: two equal strings are one key.
 //!
-//! Profiles, samples, mappings and locations have such lists. What a key is, is found once for each
-//! row of the table ([`attributes`]), so that a reference costs an index into an array of eight
-//! bytes each.
+//! Profiles, samples, mappings and locations have such lists. The key of each row of the table is determined once
+//! ([`attributes`]), so a reference costs one array access.
 
 use super::catalogue::{OP5002, OP5012, OP5014, OP9010};
 use super::context::{CheckContext, FEW};
@@ -15,16 +14,15 @@ use super::record::Record;
 use super::state::{Attribute, Class, KeyState, Map};
 use crate::schema::{KEY_VALUE, KEY_VALUE_AND_UNIT, Noun, Table, Version};
 
-/// The attributes that an SDK records by default, at the most.
+/// The maximum number of attributes that an SDK records by default.
 ///
 /// `AttributeCountLimit` of the specification's common part.
 const USUAL: usize = 128;
 
-/// Finds out what the attributes of the tables are.
+/// Determines the key and the class of each row of the attribute tables.
 ///
-/// Keys are numbered in the order in which they are met, equal texts alike. Two tables of hashes:
-/// by row of the string, which nearly all lookups end at, and by text. Costs a walk over the
-/// headers of each row.
+/// Numbers keys in the order of their first occurrence; equal texts share a number. Uses two hash tables: by row of
+/// the string, which answers nearly all lookups, and by text. Costs a scan over the headers of each row.
 pub(crate) fn attributes<'a>(cx: &mut CheckContext<'a>) {
     let number = match cx.shapes.find(Noun::KeyValueAndUnit) {
         Some(_) => KEY_VALUE_AND_UNIT.number(cx.version, "key_strindex"),
@@ -48,7 +46,7 @@ pub(crate) fn attributes<'a>(cx: &mut CheckContext<'a>) {
     };
     let rows = &cx.tables.rows[Table::Attribute as usize];
     let mut attributes: Vec<Attribute> = Vec::with_capacity(rows.len());
-    // Attributes of one key mostly follow one another, or refer to one string.
+    // Cache by row: consecutive attributes mostly share a key, or refer to one string.
     let mut by_row: Map<u64, Attribute> = Map::default();
     for (start, end) in rows {
         let (start, end) = (*start as usize, *end as usize);
@@ -67,10 +65,10 @@ pub(crate) fn attributes<'a>(cx: &mut CheckContext<'a>) {
     cx.attributes = attributes;
 }
 
-/// What conventions say of a key, as far as other rules ask for it.
+/// The class of a key: whether other rules need it.
 ///
-/// [`Class::Known`] keeps a row from being proved fine without a look at its value: every key for
-/// which [`conventions`](super::rules::conventions) has a word must be one.
+/// [`Class::Known`] keeps a row from passing without a look at its value. Every key that
+/// [`conventions`](super::rules::conventions) checks must have it.
 fn class(key: &[u8]) -> Class {
     match key {
         b"process.executable.build_id.htlhash" => Class::Htlhash,
@@ -82,17 +80,14 @@ fn class(key: &[u8]) -> Class {
     }
 }
 
-/// Where the text in the last of a message's fields of a number is; nothing long where none is one.
-///
-/// The last occurrence, as decoders take it.
+/// The position of the text in the last field of a number, as decoders take it; an empty range if the field is
+/// absent.
 fn text_field(bytes: &[u8], wanted: u32, start: usize, end: usize) -> (usize, usize) {
     let fields = Fields::new(bytes, start, end).filter(|(number, _)| *number == wanted);
     fields.last().and_then(|(_, body)| body).unwrap_or((start, start))
 }
 
-/// The last number in the fields of a number.
-///
-/// The last occurrence, as decoders take it; 0 where there is none.
+/// The last value of a numeric field, as decoders take it; 0 if the field is absent.
 pub(crate) fn number_field(bytes: &[u8], wanted: u32, start: usize, end: usize) -> u64 {
     let mut fields = Fields::new(bytes, start, end);
     let mut found = 0;
@@ -104,7 +99,7 @@ pub(crate) fn number_field(bytes: &[u8], wanted: u32, start: usize, end: usize) 
     found
 }
 
-/// Says what there is to say of a list of references to attributes.
+/// Checks a list of references to attributes.
 #[inline]
 pub(crate) fn unique(cx: &mut CheckContext<'_>, record: &Record, cell: usize) {
     let count = record.count(cell);
@@ -115,7 +110,7 @@ pub(crate) fn unique(cx: &mut CheckContext<'_>, record: &Record, cell: usize) {
     }
 }
 
-/// References to attributes of different keys, by a bit for each key.
+/// A set of references to attributes, with a bit for each key.
 #[derive(Default)]
 pub(crate) struct Distinct {
     keys: u64,
@@ -125,8 +120,8 @@ pub(crate) struct Distinct {
 impl Distinct {
     /// Adds a reference.
     ///
-    /// `None` for the null attribute (since 1.8), a row that does not exist or has no key, and a key that occurred before
-    /// or shares its bit with one that did.
+    /// Returns `None` for the null attribute (since 1.8), for a row that does not exist or has no key, and for a
+    /// key that occurred before or shares its bit with one that did.
     #[inline(always)]
     pub(crate) fn add(&mut self, cx: &CheckContext<'_>, row: u64) -> Option<()> {
         let key = cx.attributes.get(usize::try_from(row).ok()?)?.bit;
@@ -136,9 +131,9 @@ impl Distinct {
     }
 }
 
-/// The same of a list of which something has to be said.
+/// Checks a list in full, after the fast path found a possible violation.
 ///
-/// The finding about a key is at the second reference and names the first.
+/// The finding about a key points to the second reference and names the first.
 #[cold]
 #[inline(never)]
 fn all(cx: &mut CheckContext<'_>, record: &Record, cell: usize, count: usize) {
@@ -172,7 +167,7 @@ fn all(cx: &mut CheckContext<'_>, record: &Record, cell: usize, count: usize) {
     }
 }
 
-/// The key of a row of the attribute table. Empty where there is none.
+/// The key of a row of the attribute table; empty if the row has no key.
 pub(crate) fn key_of<'a>(cx: &CheckContext<'a>, row: u64) -> &'a [u8] {
     let attribute = usize::try_from(row).ok().and_then(|row| cx.attributes.get(row));
     let key = attribute.and_then(|attribute| cx.payload.keys.get(attribute.key as usize));

@@ -1,28 +1,29 @@
-//! What was found out about long texts, remembered by place.
+//! Caches answers about long strings, by position.
 //!
-//! Any number of rows may refer to one text. A rule that reads all of it at each reference takes time that grows with
-//! the product of both, so long texts are read once for each question, and compared by their fingerprints. Short ones
-//! are read each time, which is bounded and costs less than looking up an answer.
+//! Any number of rows may refer to one string. A rule that reads all of it for each reference takes time that grows
+//! with the product of both. So long strings are read once for each question, and compared by their fingerprints.
+//! Short strings are read each time, which is bounded and cheaper than a lookup.
 
 use std::cell::RefCell;
 use std::hash::BuildHasher;
 
 use super::state::Map;
 
-/// The longest text, in bytes, that is read at each reference.
+/// The longest string, in bytes, that is read for each reference.
 const SHORT: usize = 64;
 
-/// Answers about the texts of one payload, which must live as long as this: a text is known by where it is.
+/// Answers about the strings of one payload. The payload must outlive the cache, which identifies strings by their
+/// address.
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
-    /// By question, place and length; 64 bytes or so for each text of more than 64.
+    /// Keyed by question, address and length; about 64 bytes for each string longer than 64.
     answers: RefCell<Map<(usize, usize, usize), u128>>,
-    /// Seeds fingerprints: nobody outside can look for two texts of one.
+    /// Seeds fingerprints, so that an attacker cannot search for collisions.
     hasher: foldhash::fast::RandomState,
 }
 
 impl Memo {
-    /// The answer to a question about a text.
+    /// Answers a question about a string.
     #[inline]
     pub(crate) fn is(&self, text: &[u8], question: fn(&[u8]) -> bool) -> bool {
         match text.len() <= SHORT {
@@ -40,7 +41,7 @@ impl Memo {
         }
     }
 
-    /// The same number for equal texts, another one for others.
+    /// A fingerprint of 128 bits: equal for equal strings, different for others.
     pub(crate) fn fingerprint(&self, text: &[u8]) -> u128 {
         let made =
             |text: &[u8]| xxhash_rust::xxh3::xxh3_128_with_seed(text, self.hasher.hash_one(1u8));
@@ -51,7 +52,7 @@ impl Memo {
         }
     }
 
-    /// The answer that is remembered, or is found now.
+    /// Returns the cached answer, or computes it.
     #[cold]
     fn answer(&self, question: usize, text: &[u8], find: impl Fn(&[u8]) -> u128) -> u128 {
         let place = (question, text.as_ptr() as usize, text.len());

@@ -1,15 +1,15 @@
-//! One message checked: walked as it is, and once more as what is left of it where it says something twice.
+//! Checks one message: walks it as it is, and a second time in merged form if a singular field repeats.
 //!
-//! What makes bytes unreadable is told alone: of a message that breaks off, what the rest of it seems to mean would be
-//! noise.
+//! If the bytes are malformed, only findings about bytes are kept: further findings would rest on a misread
+//! message.
 //!
 //! ```text
 //! walk ─► broken bytes?       keep findings about bytes
 //!     ├─► two pprofs in one?  keep those and PP1014
-//!     └─► said twice?         keep those; merge; walk again; keep the others, at their bytes in the payload
+//!     └─► repeated field?     keep those; merge; walk again; keep the others, at their bytes in the payload
 //! ```
 //!
-//! So each finding is about something: bytes as they are, meaning as decoders would have it.
+//! So findings about bytes refer to the payload as it is, and the others to its meaning as decoders see it.
 
 use super::catalogue::{OP1017, OP1021, OP1022, PP1014, PP1038};
 use super::context::CheckContext;
@@ -20,17 +20,17 @@ use super::walk::walk;
 use crate::limits::Limits;
 use crate::schema::Version;
 
-/// Walks a message; gives what is found in it, at the place that `around` is at.
+/// Walks a message and returns its findings, with paths that begin with that of `around`.
 ///
-/// At most two walks, and the second one only for payloads in which a singular field repeats.
-/// Without a third: what was merged says nothing twice.
+/// Makes at most two walks, the second only for payloads in which a singular field repeats. The merged message has
+/// no repeated singular field, so it needs no third walk.
 pub(crate) fn check(
     message: &[u8],
     version: Version,
     limits: Limits,
     around: &Findings,
 ) -> Findings {
-    // What was known of its tables is gone before it is walked again.
+    // Drop the state of the first walk before the second one starts.
     let (has_repeated_singular, shapes, mut own) = {
         let mut cx = CheckContext::new(message, version, limits, around.another());
         walk(&mut cx);
@@ -39,7 +39,7 @@ pub(crate) fn check(
     if own.any(|rule| rule.is(Fact::Breaking)) {
         own.retain(|rule| rule.is_of_bytes());
     } else if own.any(|rule| *rule == PP1014) {
-        // Nothing else is told of what two profiles are when they are taken for one.
+        // Two profiles in one message make other findings meaningless.
         let told = |rule: &Rule| rule.is_of_bytes() && ![&OP1021, &OP1022].contains(&rule);
         own.retain(|rule| told(rule) || *rule == PP1014);
     } else if has_repeated_singular {
@@ -53,7 +53,7 @@ pub(crate) fn check(
         own.add(meant);
     }
     if own.any(|rule| *rule == OP1017) {
-        // What lies too deep was not walked, and may refer to any row.
+        // Messages past the nesting limit were not walked, and may refer to any row.
         own.retain(|rule| rule.family != Family::Orphan && *rule != PP1038);
     }
     own

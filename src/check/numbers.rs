@@ -1,4 +1,4 @@
-//! The numbers of a repeated field, however they are written.
+//! The numbers of a repeated field, in any encoding.
 //!
 //! Three forms on the wire, one iterator:
 //!
@@ -13,14 +13,14 @@ use super::layout::Take;
 use super::record::Record;
 use super::varint::varint;
 
-/// The numbers of a field, each with the byte where it begins.
+/// Iterates over the numbers of a field, each with the byte where it begins.
 pub(crate) struct Numbers<'a> {
     bytes: &'a [u8],
-    /// From the first field with the number `field` on, of which `left` are not read yet.
+    /// The rest of the message, in which `left` fields with the number `field` remain.
     fields: Fields<'a>,
     field: u32,
     left: u32,
-    /// The rest of the chunk at hand.
+    /// The rest of the current chunk.
     chunk: Body,
     is_fixed: bool,
 }

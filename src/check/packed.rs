@@ -1,16 +1,16 @@
-//! Packed lists: their numbers taken one by one where something has to be said of them, or all at once.
+//! Packed lists: checked all at once, or number by number if that fails.
 //!
-//! A list of references is most of a stack and all of its cost. [`Indices`](crate::wire::indices::Indices), which the readers
-//! of OTLP use as well, makes numbers of its bytes by vector instructions; the largest of them and one look for bytes of
-//! zeros then tell whether there is nothing to say of any. Only if there is, the list is walked:
+//! A list of references is most of a stack and all of its cost. [`Indices`](crate::wire::indices::Indices), which
+//! the readers of OTLP use as well, decodes it with vector instructions. Its maximum and one search for zero bytes
+//! then show whether all numbers are valid. Only if they may not be, the list is walked:
 //!
 //! ```text
 //! body  ac 02 05 81 01      no byte of zeros: each number in its shortest form, none is 0
 //!       300   5  129        the largest below the rows of the table: each leads somewhere
 //! ```
 //!
-//! Two lists are most of the bytes of a payload: `Stack.location_indices`, and `Sample.location_id`
-//! of pprof. Packed lists of `fixed64` need no look at their bytes: any eight are a number.
+//! Two lists make up most of the bytes of a payload: `Stack.location_indices`, and `Sample.location_id` of pprof.
+//! Packed lists of `fixed64` need no check of their bytes: any eight bytes are a number.
 
 use std::ops::Range;
 
@@ -24,17 +24,17 @@ use crate::schema::Table;
 use crate::wire::read::Reader;
 use crate::wire::write::varint_len;
 
-/// Packed lists up to this many bytes are walked one number at a time.
+/// Packed lists up to this many bytes are walked number by number.
 ///
-/// The preparations of the fast way cost more than so few numbers.
+/// For so few numbers the setup of the vector decoder costs more than it saves.
 const SHORT: usize = 8;
 
 impl CheckContext<'_> {
-    /// A packed list.
+    /// Checks a packed list.
     ///
-    /// A misaligned list of `fixed64` breaks its message: where its numbers begin cannot be told. A
-    /// second chunk is legal and told (`OP1024`); [`CheckContext::numbers`](super::context::CheckContext::numbers) puts them
-    /// together.
+    /// A misaligned list of `fixed64` breaks its message, because its elements cannot be located. A second chunk is
+    /// legal and reported (`OP1024`); [`CheckContext::numbers`](super::context::CheckContext::numbers) joins the
+    /// chunks.
     #[inline(always)]
     pub(super) fn packed(
         &mut self,
@@ -62,10 +62,10 @@ impl CheckContext<'_> {
         Ok(())
     }
 
-    /// Walks the numbers of a packed list, and says how many there are.
+    /// Checks the numbers of a packed list, and returns how many there are.
     ///
-    /// `first` is how many elements earlier chunks had, for the rows in findings. Memory: none, the
-    /// numbers are read again by who needs them.
+    /// `first` is the number of elements in earlier chunks, for the rows in findings. Stores no numbers: whoever
+    /// needs them decodes them again.
     #[inline(always)]
     pub(super) fn elements(
         &mut self,
@@ -104,17 +104,17 @@ impl CheckContext<'_> {
         Ok(elements)
     }
 
-    /// How many references a packed list holds, if there is nothing to say of their bytes and of what they lead
-    /// to: a number in the range, of which row 0 of the table is called `first`.
+    /// The number of references in a packed list, if all are in their shortest form and within `range`. The number
+    /// `first` refers to row 0 of the table.
     ///
-    /// Shown by three facts about all bytes at once instead of one question for each number:
+    /// Three facts about all bytes at once replace a check of each number:
     ///
-    /// * no byte of zeros: no number is 0 or longer than it has to be;
-    /// * a largest number below the end of the range: every reference leads somewhere;
-    /// * no fault while they are decoded.
+    /// * no zero byte: no number is 0 or longer than necessary;
+    /// * a maximum below the end of the range: every reference leads to a row;
+    /// * no decoding error.
     ///
-    /// Zeros are legal where row 0 is (`range.start` is 0); then only one behind a byte that goes
-    /// on is looked for.
+    /// If row 0 is in the range (`range.start` is 0), zeros are legal; then only a zero after a continuation byte
+    /// fails.
     pub(super) fn plain(
         &mut self,
         table: Table,
@@ -123,7 +123,7 @@ impl CheckContext<'_> {
         range: Range<u64>,
     ) -> Option<usize> {
         let bytes = self.bytes.get(body.clone())?;
-        // A number in its shortest form has no byte of zeros, unless it is 0.
+        // A number in its shortest form contains no zero byte, unless it is 0.
         let zeros = bytes.iter().fold(false, |any, byte| any | (*byte == 0));
         let overlong = |pair: &[u8]| pair[0] >= 0x80 && pair[1] == 0;
         if zeros
@@ -140,10 +140,9 @@ impl CheckContext<'_> {
         Some(self.indices.len())
     }
 
-    /// Notes the references that were just read: row 0 of their table is called `first`.
+    /// Counts the references decoded last as uses. The number `first` refers to row 0 of their table.
     ///
-    /// Numbers are kept plus 1 ([`Indices::plus`](crate::wire::indices::Indices::plus)), which is
-    /// taken back here.
+    /// [`Indices::plus`](crate::wire::indices::Indices::plus) stores numbers plus 1, which is subtracted here.
     pub(super) fn mark_indices(&mut self, table: Table, first: u32) {
         let indices = self.indices.get(0, self.indices.len());
         self.tables.mark_all(table, indices, 1 + first);

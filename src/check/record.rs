@@ -1,7 +1,8 @@
-//! One message taken apart: what its fields hold, by the keys of the schema.
+//! A decoded message: its fields, by the keys of the schema.
 //!
-//! Rules ask a record, not bytes. A field that comes several times leaves its last value and body, how often it came and
-//! how many elements it had; where that is not enough the bytes are walked again, which only odd payloads need.
+//! Rules read a record, not bytes. For a field that occurs several times, the record has its last value and body,
+//! the number of occurrences and the number of elements. If that is not enough, which is rare, the bytes are
+//! scanned again.
 //!
 //! ```text
 //! bytes   08 05   22 03 01 02 03   22 01 04        Sample { stack_index: 5, values: [1, 2, 3], values: [4] }
@@ -10,8 +11,8 @@
 //!         others       stale, their bit of `seen` is 0
 //! ```
 //!
-//! A record has a fixed size whatever the message holds, and is used for one message after another;
-//! that is why it keeps places and counts instead of values.
+//! A record stores positions and counts instead of values, so that it has a fixed size and can be reused for each
+//! message.
 
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut, Range};
@@ -20,27 +21,27 @@ use std::rc::Rc;
 use super::layout::{CELLS, MessageLayout, Take};
 use super::position::Position;
 
-/// What a field holds.
+/// The contents of a field.
 ///
-/// 32 bytes, with places of 32 bits, which is why a payload ends at 4 GiB.
+/// 32 bytes. Positions have 32 bits, which limits a payload to 4 GiB.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cell {
-    /// The last number, with its sign.
+    /// The last number, sign-extended.
     pub(crate) value: u64,
-    /// Where the first occurrence begins, with its tag.
+    /// The start of the first occurrence, at its tag.
     pub(crate) at: u32,
-    /// The body of the last one that has a length.
+    /// The body of the last length-delimited occurrence.
     pub(crate) start: u32,
-    /// 0 where no occurrence had a length.
+    /// 0 if no occurrence was length-delimited.
     pub(crate) end: u32,
-    /// How often it occurs.
+    /// The number of occurrences.
     pub(crate) times: u32,
-    /// How many elements the occurrences hold.
+    /// The number of elements in all occurrences.
     pub(crate) count: u32,
 }
 
 impl Cell {
-    /// Counts an occurrence that begins at `at` and holds so many elements.
+    /// Counts an occurrence that begins at `at`, with its number of elements.
     #[inline(always)]
     pub(crate) fn add(&mut self, at: usize, elements: usize) {
         if self.times == 0 {
@@ -50,16 +51,16 @@ impl Cell {
         self.count += elements as u32;
     }
 
-    /// Counts occurrences after the first.
+    /// Counts occurrences after the first, which was added before.
     ///
-    /// Only `decode` knows that they are alike; the first one was added by itself.
+    /// Only `decode` knows that they have the same form.
     pub(crate) fn add_run(&mut self, more: u32, last: &Range<usize>) {
         self.times += more;
         self.count += more;
         (self.start, self.end) = (last.start as u32, last.end as u32);
     }
 
-    /// The same of one that has a length.
+    /// Counts a length-delimited occurrence.
     #[inline(always)]
     pub(crate) fn add_body(&mut self, at: usize, elements: usize, body: &Range<usize>) {
         self.add(at, elements);
@@ -67,17 +68,17 @@ impl Cell {
     }
 }
 
-/// A kilobyte each, which stays where it is when it is lent.
+/// Unused records, of a kilobyte each.
 ///
-/// Boxed, since a `Vec` of records by value would move them when it grows.
+/// Boxed, because a `Vec` of records would move them when it grows.
 type Free = Vec<Box<Record>>;
 
-/// Records that are not in use: a record is large, so none is made for each message.
+/// A pool of unused records. A record is too large to create one for each message.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pool(Rc<RefCell<Free>>);
 
 impl Pool {
-    /// A record that is not in use, or a new one.
+    /// Takes an unused record, or creates one.
     #[inline]
     pub(crate) fn lend(&self) -> Lent {
         let record = self.0.borrow_mut().pop().unwrap_or_else(|| Box::new(Record::new()));
@@ -85,16 +86,16 @@ impl Pool {
     }
 }
 
-/// A record that goes back to its pool.
+/// A record that returns to its pool on drop.
 #[derive(Debug)]
 pub(crate) struct Lent {
-    /// `None` only while it is dropped.
+    /// `None` only during drop.
     record: Option<Box<Record>>,
-    /// Where it goes back to. A walk has one thread, so no lock is needed.
+    /// The pool. A walk has one thread, so it needs no lock.
     pool: Rc<RefCell<Free>>,
 }
 
-/// However a walk leaves, by an error in the middle as well, the record is there for the next message.
+/// Returns the record however a walk ends, also by an error in the middle.
 impl Drop for Lent {
     #[inline]
     fn drop(&mut self) {
@@ -124,39 +125,38 @@ impl DerefMut for Lent {
     }
 }
 
-/// A message's fields. Cells of fields that do not occur are stale; [`Record::seen`] tells.
+/// A message's fields. Cells of absent fields are stale; [`Record::seen`] shows which occur.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
-    /// By cell; stale where the bit of `seen` is 0.
+    /// By cell; stale if the bit in `seen` is 0.
     cells: [Cell; CELLS],
-    /// A bit for each cell: which fields occur. Rules read it as a set, for a `oneof` it is the
-    /// member.
+    /// The fields that occur, as a bit for each cell. For a `oneof`, this is its member.
     pub(crate) seen: u64,
     /// The layout of the message.
     pub(crate) shape: &'static MessageLayout,
-    /// The message's own bytes.
+    /// The range of the message's bytes.
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Whether it has fields that the schema does not know.
+    /// Whether the message has fields unknown to the schema.
     pub(crate) unknown: bool,
 }
 
 impl Record {
-    /// A record of no field.
+    /// Creates a record without fields.
     pub(crate) fn new() -> Self {
         let (cells, shape) = ([Cell::default(); CELLS], MessageLayout::EMPTY);
         Self { cells, seen: 0, shape, start: 0, end: 0, unknown: false }
     }
 
-    /// Forgets all fields: the message between these bytes is taken next.
+    /// Clears all fields and starts a message in these bytes.
     ///
-    /// Two words are reset and no cell, so an empty message costs nothing.
+    /// Resets two words and no cell, so an empty message costs next to no time.
     pub(crate) fn begin(&mut self, shape: &'static MessageLayout, start: usize, end: usize) {
         (self.seen, self.unknown, self.shape) = (0, false, shape);
         (self.start, self.end) = (start, end);
     }
 
-    /// A field's cell, empty if it was not seen before: stale cells are cleared when they are first touched, not when a
+    /// A field's cell, empty if the field has not occurred yet. Clears stale cells on first use, not when the
     /// record is lent, so that a message costs as many cells as it has fields.
     #[inline(always)]
     pub(crate) fn cell_mut(&mut self, cell: usize) -> &mut Cell {
@@ -182,53 +182,47 @@ impl Record {
         self.seen >> cell & 1 == 1
     }
 
-    /// The number in a field; 0 where it does not occur.
-    ///
-    /// As proto3 reads an absent scalar. Whether it was written tells [`has`](Self::has).
+    /// The number in a field, or 0 if it is absent, as in proto3. [`has`](Self::has) shows whether it was written.
     #[inline(always)]
     pub(crate) fn number(&self, cell: usize) -> u64 {
         self.get(cell).map_or(0, |cell| cell.value)
     }
 
-    /// The same of a number with a sign.
+    /// The number in a field, as a signed one.
     #[inline(always)]
     pub(crate) fn signed(&self, cell: usize) -> i64 {
         self.number(cell) as i64
     }
 
-    /// How many elements a field holds.
+    /// The number of elements in a field.
     ///
-    /// Of a packed list its numbers, of other repeated fields their occurrences; of singular ones
-    /// how often they were written.
+    /// For a packed list the numbers, for other fields the occurrences.
     #[inline(always)]
     pub(crate) fn count(&self, cell: usize) -> usize {
         self.get(cell).map_or(0, |cell| cell.count as usize)
     }
 
-    /// The body of the last occurrence.
-    ///
-    /// Empty where the field does not occur or has no length.
+    /// The body of the last occurrence; empty if the field is absent or not length-delimited.
     #[inline(always)]
     pub(crate) fn body(&self, cell: usize) -> std::ops::Range<usize> {
         self.get(cell).map_or(0..0, |cell| cell.start as usize..cell.end as usize)
     }
 
-    /// Where a field begins, or else its message.
-    ///
-    /// For findings: a field that is missing is told at its message.
+    /// The start of a field, or of its message if the field is absent: findings about a missing field point to its
+    /// message.
     #[inline(always)]
     pub(crate) fn at(&self, cell: usize) -> usize {
         self.get(cell).map_or(self.start, |cell| cell.at as usize)
     }
 
-    /// The place of a field: of a missing one that of its message.
+    /// The position of a field, or of its message if the field is absent.
     pub(crate) fn field(&self, cell: usize) -> Position {
         Position::at(self.at(cell)).field(self.shape.name_of(cell))
     }
 
-    /// Whether every field is what it is when it is left out; of messages inside it their absence.
+    /// Whether every field has its default value, and no nested message is present.
     ///
-    /// What the schema does not know is not looked at: it has no cell.
+    /// Ignores unknown fields, which have no cell.
     pub(crate) fn is_zero(&self) -> bool {
         (0..CELLS).all(|cell| {
             let (Some(found), Some(slot)) = (self.get(cell), self.shape.of_cell(cell)) else {

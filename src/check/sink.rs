@@ -1,4 +1,4 @@
-//! Where the rules of a message tell what they find.
+//! The destination of a message's findings.
 //!
 //! Nearly all messages of a payload are written canonically and break no rule, and to decode such a message into a
 //! [`Record`] costs more than to check it. So the rules of such messages are functions of a row, a plain struct that both
@@ -14,9 +14,9 @@
 use super::context::CheckContext;
 use super::record::Record;
 
-/// Takes what the rules of a message find.
+/// Receives the findings of a message's rules.
 pub(crate) trait Sink {
-    /// Takes a finding; `report` reports it about the message in the record. `None` ends the rules.
+    /// Receives a finding; `report` reports it about the message in the record. `None` ends the rules.
     fn found<'a>(
         &self,
         cx: &mut CheckContext<'a>,

@@ -1,8 +1,8 @@
-//! What rules need to know of the payload and of the profile that is walked.
+//! The state of the payload and of the current profile, which rules share.
 //!
-//! The two states live as long as what they are of: a [`PayloadState`] for a whole walk, a [`ProfileState`] until the
-//! next profile. Everything that grows with the payload is here or in [`Tables`](super::tables::Tables); a test holds
-//! their memory to 24 bytes for each byte of the payload.
+//! A [`PayloadState`] lives for a whole walk, a [`ProfileState`] until the next profile. All memory that grows with
+//! the payload is here or in [`Tables`](super::tables::Tables); a test limits it to 24 bytes for each byte of the
+//! payload.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
@@ -10,22 +10,22 @@ use std::hash::BuildHasher;
 use crate::model::row_index::RowIndex;
 use crate::schema::Table;
 
-/// A table of hashes that nobody outside can aim at, and that costs little where it is small.
+/// A hash map whose random seed prevents collision attacks, and which is fast for short keys.
 pub(crate) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
-/// The same of keys alone.
+/// The corresponding set.
 pub(crate) type Set<K> = HashSet<K, foldhash::fast::RandomState>;
 
-/// What an attribute of the tables is.
+/// A row of the attribute table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attribute {
-    /// The same for equal keys; [`Attribute::NO_KEY`] where the key cannot be found.
+    /// The number of the key, the same for equal keys; [`Attribute::NO_KEY`] if the key does not resolve.
     pub(crate) key: u32,
-    /// A bit that equal keys share, and hardly any others: proofs of lists tell keys apart by it. None of a row that a
+    /// A bit for the key, rarely shared with other keys, by which lists detect duplicate keys. 0 for a row that a
     /// list should not refer to.
     pub(crate) bit: u64,
     pub(crate) class: Class,
-    /// Whether [the receiver](super::rules::receivers) keeps it, once that was asked.
+    /// Whether [the receiver](super::rules::receivers) keeps it; `None` until first needed.
     pub(crate) kept: Option<bool>,
 }
 
@@ -33,55 +33,55 @@ impl Attribute {
     pub(crate) const NO_KEY: u32 = u32::MAX;
 }
 
-/// The keys that rules ask for.
+/// The classes of keys that rules distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     Other,
-    /// One that the conventions know, or none.
+    /// A key that a convention defines, or an empty one.
     Known,
-    /// A build id that is no htlhash.
+    /// A build id other than htlhash.
     BuildId,
     Htlhash,
 }
 
-/// The profile that is walked.
+/// The state of the current profile.
 #[derive(Debug, Default)]
 pub(crate) struct ProfileState {
-    /// How many sample types it has.
+    /// The number of sample types.
     pub(crate) types: usize,
-    /// When it begins and ends, where that is known.
+    /// The start and the end, if known.
     pub(crate) range: Option<(i128, i128)>,
     pub(crate) time: i128,
-    /// Whether the first sample has values, and timestamps.
+    /// Whether the first sample has values, and whether it has timestamps.
     pub(crate) shape: Option<(bool, bool)>,
-    /// The sum of each column so far: 128 bits hold the sum of any number of values.
+    /// The sum of each column so far. 128 bits hold the sum of any number of values.
     pub(crate) sums: Vec<i128>,
-    /// The samples that were met, by what they are samples of.
+    /// The keys of the samples so far.
     pub(crate) identities: SeenKeys,
-    /// How many samples earlier profiles have.
+    /// The number of samples in earlier profiles.
     pub(crate) samples_before: u32,
-    /// Whether samples are compared with each other, of whichever generation.
+    /// Whether samples are compared with each other, in any generation.
     pub(crate) compares: bool,
-    /// Whether the receiver takes samples of one value alone.
+    /// Whether the receiver accepts only samples with one value.
     pub(crate) one_value: bool,
-    /// Whether every value is 1 and has a timestamp.
+    /// Whether every value so far is 1 and has a timestamp.
     pub(crate) ones: bool,
-    /// The rows of `location_indices`, which samples have slices of.
+    /// The number of rows in `location_indices`, of which samples have slices.
     pub(crate) slice: u64,
 }
 
-/// The rows that were met, by keys of 128 bits.
+/// The rows seen so far, by keys of 128 bits.
 #[derive(Debug, Default)]
 pub(crate) struct SeenKeys {
-    /// By row, up to the last that no other had the key of; any where that was not asked.
+    /// The key of each row, up to the last row with a new key. Values of rows that were not added are arbitrary.
     keys: Vec<u128>,
-    /// From a hash to a row.
+    /// Maps hashes to rows.
     index: RowIndex,
     hasher: foldhash::fast::RandomState,
 }
 
 impl SeenKeys {
-    /// The row that a key was met at, if it was; it is now, at a later row than any before.
+    /// Returns the earlier row with this key, if any; otherwise records the key. Rows must ascend.
     #[inline(always)]
     pub(crate) fn before(&mut self, key: u128, row: u32) -> Option<u32> {
         let hash = self.hasher.hash_one(key);
@@ -93,44 +93,44 @@ impl SeenKeys {
         found
     }
 
-    /// Keeps the key of a row.
+    /// Records the key of a row.
     #[inline(always)]
     pub(crate) fn keep(&mut self, key: u128, row: u32) {
         self.keys.resize(row as usize, 0);
         self.keys.push(key);
     }
 
-    /// Whether a row was met with a key.
+    /// Whether a row was recorded with this key.
     #[inline(always)]
     pub(crate) fn is(&self, row: u32, key: u128) -> bool {
         self.keys.get(row as usize) == Some(&key)
     }
 }
 
-/// The payload that is walked.
+/// The state of the current payload.
 #[derive(Debug, Default)]
 pub(crate) struct PayloadState {
     pub(crate) profiles: u64,
     pub(crate) samples: u64,
-    /// Of each stack the first sample in the last profile that has one, as a number from 1 on among all samples.
+    /// For each stack, its first sample in the last profile that uses it, numbered from 1 across all samples.
     pub(crate) first_samples: Vec<u32>,
     /// The ids of profiles, each with the fingerprint of the profile's bytes.
     pub(crate) ids: Map<[u8; 16], u128>,
-    /// The resources that were met, and the scopes of the current one, by their forms.
+    /// The resources so far, and the scopes of the current one, by fingerprints of their forms.
     pub(crate) resources: Map<u128, u32>,
     pub(crate) scopes: Map<u128, u32>,
-    /// How many profiles the current scope has.
+    /// The number of profiles in the current scope.
     pub(crate) scope_profiles: usize,
     /// The time range of the container around the profile, in OTEP 0239.
     pub(crate) container: Option<(i128, i128)>,
-    /// Whether a value that was walked has a text by reference; of those before the profiles, one of the tables.
+    /// Whether a walked value has a string by reference. Before the profiles are walked, this covers the tables.
     pub(crate) refers: bool,
-    /// How deep arrays and lists of pairs lie in each other.
+    /// The current nesting depth of arrays and lists of pairs.
     pub(crate) value_depth: u64,
-    /// Rows that earlier dictionaries had, by cell.
+    /// The number of rows in earlier dictionaries, by cell.
     pub(crate) rows_before: Vec<u32>,
     pub(crate) seed: u64,
-    /// For tables of hashes that nobody can aim at.
+    /// Randomly seeded, against collision attacks.
     pub(crate) hasher: foldhash::fast::RandomState,
     /// The keys of the tables' attributes, by [`Attribute::key`].
     pub(crate) keys: Vec<KeyState>,
@@ -138,11 +138,11 @@ pub(crate) struct PayloadState {
     pub(crate) resource_keys: Set<u128>,
     pub(crate) mappings: Vec<MappingFact>,
     pub(crate) start_lines: Vec<i64>,
-    /// The locations of which nothing is known, and where they are.
+    /// Locations without any data, and their positions.
     pub(crate) empty_locations: Vec<(u32, u32)>,
-    /// Bytes that decoded messages would take.
+    /// The bytes that decoded messages would take.
     pub(crate) owned: u64,
-    /// Texts in place: their length, and how often they come.
+    /// Strings in place: their length, and how often they occur.
     pub(crate) texts: Map<u128, (u64, u64)>,
     /// The ids of a pprof's rows.
     pub(crate) locations: Ids,
@@ -165,10 +165,10 @@ impl PayloadState {
     }
 }
 
-/// The ids of the rows of a table: 1, 2, 3 … or any.
+/// The ids of the rows of a table: 1, 2, 3 … or arbitrary.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
-    /// How many rows, from the first on, have the number of their row plus 1 as their id.
+    /// The number of leading rows whose id is their row plus 1.
     counted: u64,
     /// The first row of each other id.
     others: Map<u64, u32>,
@@ -177,7 +177,7 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
-    /// Ids by row, in order. Nearly all tables count from 1, and then nothing but how far is kept.
+    /// Indexes ids, given in the order of rows. Nearly all tables count from 1, and then only the count is stored.
     pub(crate) fn new(ids: impl Iterator<Item = u64>) -> Self {
         let mut all = Self::default();
         for (row, id) in ids.enumerate() {
@@ -193,12 +193,12 @@ impl Ids {
         all
     }
 
-    /// The end of the ids that count from 1, where those are all.
+    /// The end of the ids that count from 1, if all ids do.
     pub(crate) fn end(&self) -> Option<u64> {
         self.others.is_empty().then_some(self.counted + 1)
     }
 
-    /// The first row of an id.
+    /// The first row with an id.
     #[inline(always)]
     pub(crate) fn row(&self, id: u64) -> Option<u64> {
         match id {
@@ -209,10 +209,10 @@ impl Ids {
     }
 }
 
-/// What the attributes of one key have in common.
+/// The type and unit that the attributes of one key share.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct KeyState {
-    /// Where a text of the key lies.
+    /// The position of a text of the key.
     pub(crate) text: (u32, u32),
     pub(crate) kind: u64,
     pub(crate) unit: u64,
@@ -220,7 +220,7 @@ pub(crate) struct KeyState {
 }
 
 impl KeyState {
-    /// Whether a row has the type and unit of its key, which the first row sets.
+    /// Whether a row has the type and unit of its key, as set by the first row.
     #[inline(always)]
     pub(crate) fn agrees(&self, kind: u64, unit: u64) -> bool {
         self.rows == 0 || (self.kind, self.unit) == (kind, unit)
@@ -239,21 +239,21 @@ impl KeyState {
 /// A line of a location.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LineRow {
-    /// The reference to its function.
+    /// The reference to the function.
     pub(crate) function: u64,
     pub(crate) line: i64,
     pub(crate) column: i64,
-    /// The row of its function, where the line counts as a use of it.
+    /// The row of the function, if the line counts as a use of it.
     pub(crate) row: Option<u64>,
-    /// Where it begins in the payload, if it was decoded into a record.
+    /// The position in the payload, if the line was decoded into a record.
     pub(crate) start: u32,
-    /// Where its number begins in its location, and how many bytes it has, if it is canonical.
+    /// The position of the line number in the location, and the length of the line, if it is canonical.
     pub(crate) at: u32,
     pub(crate) length: u32,
 }
 
 impl LineRow {
-    /// What equal lines have in common.
+    /// The values by which lines are compared.
     pub(crate) fn key(&self) -> (u64, i64, i64) {
         (self.function, self.line, self.column)
     }
@@ -266,8 +266,8 @@ impl PartialEq for LineRow {
 }
 
 impl MappingFact {
-    /// Whether an address lies outside. 0 is unset, and a mapping without a range contains every address. Both ends
-    /// count as inside: return addresses may point one past the last instruction.
+    /// Whether an address is outside the mapping. Address 0 is unset, and a mapping without a range contains every
+    /// address. Both ends count as inside: return addresses may point one past the last instruction.
     #[inline(always)]
     pub(crate) fn excludes(&self, address: u64) -> bool {
         let inside = address >= self.start && address <= self.limit;
@@ -275,24 +275,24 @@ impl MappingFact {
     }
 }
 
-/// A mapping, as far as locations are held against it.
+/// The facts of a mapping against which locations are checked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MappingFact {
     pub(crate) start: u64,
     pub(crate) limit: u64,
     pub(crate) has_functions: bool,
-    /// Whether it says that it has functions, file names, line numbers or inlined frames.
+    /// Whether any flag claims functions, file names, line numbers or inlined frames.
     pub(crate) has_any: bool,
-    /// Whether a location is in it, and one with lines.
+    /// Whether the mapping has locations, and whether any of them has lines.
     pub(crate) located: bool,
     pub(crate) lined: bool,
 }
 
 impl PayloadState {
-    /// A fingerprint that nobody can aim at.
+    /// A fingerprint of 128 bits that resists collision attacks.
     ///
-    /// The seed is new for each walk: whoever makes a payload cannot look for collisions, at 128
-    /// bits they do not happen.
+    /// Each walk has a new random seed, so an attacker cannot search for collisions, and accidental ones do not
+    /// occur at 128 bits.
     pub(crate) fn fingerprint(&mut self, bytes: &[u8]) -> u128 {
         if self.seed == 0 {
             self.seed = foldhash::fast::RandomState::default().hash_one(1u8) | 1;

@@ -1,10 +1,10 @@
-//! Text: whether it is UTF-8, what it must not hold, how long it is.
+//! Strings: UTF-8, control characters and length.
 //!
-//! The bytes of `string` fields of OTLP have to be UTF-8; pprof never says so, and its readers keep what there is, so that
-//! a warning is enough there.
+//! OTLP's `string` fields must be UTF-8. pprof does not require it, and its readers keep any bytes, so a warning
+//! suffices there.
 //!
-//! Most text is ASCII and short. So it is first asked, eight bytes at a time, whether there is
-//! anything to say ([`needs_check`]); only what is odd comes to [`check`], which asks rule by rule.
+//! Most strings are short ASCII. [`needs_check`] tests eight bytes at a time whether a string may break a rule;
+//! only then [`check`] applies the rules one by one.
 
 use std::ops::Range;
 
@@ -15,16 +15,17 @@ use super::layout::{Slot, Take};
 use crate::schema::Version;
 use crate::wire::varint::CONTINUES;
 
-/// Whether there may be something to say of a text: it is not printable ASCII.
+/// Whether a string may break a rule, because it is not printable ASCII.
 ///
-/// The last eight bytes are looked at as one word that may overlap the one before: no tail is left
-/// over. DEL (0x7f) is not odd, and neither is it a control of C0.
+/// The last eight bytes are one word that may overlap the one before, so no tail is left over. DEL (0x7f) passes:
+/// it is not a C0 control character.
 #[inline(always)]
 pub(crate) fn needs_check(text: &[u8]) -> bool {
     let Some(last) = text.last_chunk() else {
         return text.iter().any(|byte| *byte < 0x20 || *byte >= 0x80);
     };
-    // A byte below a space takes one from the high bit of its own: where there is none, each is told by its own bits.
+    // Subtracting a space from a byte below it borrows from its high bit. Carries between bytes do not matter: they
+    // start only in bytes that are odd themselves.
     let odd = |word: &[u8; 8]| {
         let word = u64::from_le_bytes(*word);
         (word | word.wrapping_sub(each(b' '))) & CONTINUES
@@ -33,32 +34,30 @@ pub(crate) fn needs_check(text: &[u8]) -> bool {
     words.fold(odd(last), |found, word| found | odd(word)) != 0
 }
 
-/// Whether a byte occurs, with a high bit or without.
+/// Whether a byte occurs, with or without its high bit.
 ///
-/// May say yes though the byte does not occur (0xa5 for 0x25): who asks looks again.
+/// May return a false positive (0xa5 for 0x25), so callers check again.
 #[inline(always)]
 pub(crate) fn has(bytes: &[u8], byte: u8) -> bool {
     let Some(last) = bytes.last_chunk() else {
         return bytes.iter().any(|other| other & 0x7f == byte);
     };
-    // Seven bits and all of seven bits: a carry into the high bit, unless they are 0.
+    // Adding 0x7f to seven bits carries into the high bit, unless they are 0.
     let is_other =
         |word: &[u8; 8]| ((u64::from_le_bytes(*word) & !CONTINUES) ^ each(byte)) + !CONTINUES;
     let words = bytes.as_chunks().0.iter();
     words.fold(is_other(last), |all, word| all & is_other(word)) & CONTINUES != CONTINUES
 }
 
-/// A byte eight times.
-///
-/// For comparing eight bytes with one.
+/// Repeats a byte eight times, for comparisons with eight bytes.
 const fn each(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
-/// Says what there is to say of a text or of bytes.
+/// Checks a string or bytes against all rules.
 ///
-/// Texts that are long are also looked through: the rules do not exclude each other. The original
-/// payload may be long.
+/// The rules do not exclude each other, so long strings are also checked for their contents. The original payload
+/// may have any length.
 #[cold]
 #[inline(never)]
 pub(crate) fn check(cx: &mut CheckContext<'_>, slot: &Slot, spot: Position, body: Range<usize>) {
