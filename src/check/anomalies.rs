@@ -1,9 +1,8 @@
-//! What is odd about a field: bytes that cannot be taken apart, references that lead nowhere, numbers that
-//! are cut, fields that nobody knows.
+//! Anomalies of fields: malformed bytes, dangling references, truncated numbers, unknown fields.
 //!
-//! These functions are cold: a valid payload calls none of them, or some a few times. Each says what it found, and either
-//! gives what the bytes mean all the same (a number cut to its 32 bits, a field passed over) or [`Broken`] where what
-//! follows cannot be told any more.
+//! These functions are cold: a valid payload calls them rarely or never. Each reports its finding. It then returns
+//! the value that the bytes represent despite the anomaly (a number truncated to 32 bits, the end of a skipped
+//! field), or [`Broken`] if the rest of the message cannot be decoded.
 
 use std::ops::Range;
 
@@ -24,9 +23,9 @@ use crate::wire::write::varint_len;
 use crate::wire::{END_GROUP, FIXED32, FIXED64, LEN, START_GROUP, VARINT};
 
 impl CheckContext<'_> {
-    /// A tag of more bytes than one, or none at all.
+    /// Decodes a tag of several bytes, or reports an invalid tag.
     ///
-    /// Also a tag of one byte below 8, which is of field 0.
+    /// Also called for tags of one byte below 8, whose field number is 0.
     #[cold]
     #[inline(never)]
     pub(super) fn long_tag(&mut self, at: usize, end: usize) -> Result<(u32, usize), Broken> {
@@ -44,7 +43,7 @@ impl CheckContext<'_> {
         Err(Broken)
     }
 
-    /// A varint that cannot be taken: its bytes end (`OP1002`), or it has more than 64 bits (`OP1001`).
+    /// Reports a malformed varint: truncated (`OP1002`), or with more than 64 bits (`OP1001`).
     #[cold]
     #[inline(never)]
     pub(super) fn fault(&mut self, fault: Fault, spot: Position) -> Broken {
@@ -55,7 +54,7 @@ impl CheckContext<'_> {
         Broken
     }
 
-    /// A number of four or eight bytes for which there are fewer left, so that its message cannot go on.
+    /// Reports a number of four or eight bytes that is truncated. Its message cannot be decoded further.
     #[cold]
     pub(super) fn short(&mut self, wanted: usize, left: usize, spot: Position) -> Broken {
         let left = Counted(left, "byte");
@@ -63,11 +62,11 @@ impl CheckContext<'_> {
         Broken
     }
 
-    /// A length that is none of the usual: too large for its message or for protobuf, which ends the message, or one with
-    /// more bytes than it needs, which is taken as it is meant.
+    /// Handles an unusual length: one that is too large for its message or for protobuf ends the message, one with
+    /// redundant bytes is accepted and reported.
     ///
-    /// Source: [the encoding](https://protobuf.dev/programming-guides/encoding/#length-types); that lengths end at 2 GiB is
-    /// what decoders of all languages have in common.
+    /// Source: [the encoding](https://protobuf.dev/programming-guides/encoding/#length-types). Decoders of all
+    /// languages limit lengths to 2 GiB.
     #[cold]
     #[inline(never)]
     pub(super) fn unusual_length(
@@ -106,7 +105,7 @@ impl CheckContext<'_> {
         Ok(start..start + length as usize)
     }
 
-    /// What there may be to say of a number, and the number as it is meant.
+    /// Reports the anomalies of a number, and returns the number as decoders see it.
     #[cold]
     #[inline(never)]
     pub(super) fn anomaly(
@@ -149,10 +148,10 @@ impl CheckContext<'_> {
         }
     }
 
-    /// A reference to a row that is not there.
+    /// Reports a reference to a row that does not exist.
     ///
-    /// Nothing is said where something else is wrong that would make every reference so: a dictionary that is missing, or a
-    /// string table without strings, which the rules about first rows name once.
+    /// Stays silent if a larger defect makes every reference dangle: a missing dictionary, or a string table
+    /// without strings. The rules about first rows report those once.
     #[cold]
     #[inline(never)]
     pub(super) fn dangling(
@@ -164,14 +163,14 @@ impl CheckContext<'_> {
         row: Option<usize>,
     ) {
         let len = self.tables.len(table);
-        // An index that stands for none, where the table itself is what is wrong.
+        // An unset index into an empty table: only the table is at fault.
         let unset = value == 0 && len == 0 && row.is_none() && {
             let optional = matches!(slot.field.key, "mapping_index" | "link_index");
             table == Table::String
                 || self.version >= Version::V1_8
                 || (self.version == Version::V1_3 && optional)
         };
-        // Without strings every name is wrong; that there are none says it once.
+        // In an empty string table every name dangles; the missing string 0 is reported once.
         let no_strings = table == Table::String && len == 0;
         if self.tables.missing || unset || (no_strings && value == 0) {
             return;
@@ -188,8 +187,8 @@ impl CheckContext<'_> {
         }
     }
 
-    /// A field that may come once and comes again: of messages decoders merge both, of anything else the last counts, so
-    /// that two readers may see two things.
+    /// Reports a singular field that repeats. Decoders merge messages and keep the last of other values, so two
+    /// readers may see different data.
     #[cold]
     #[inline(never)]
     pub(super) fn twice(&mut self, slot: &'static Slot, at: usize) {
@@ -204,7 +203,8 @@ impl CheckContext<'_> {
         }
     }
 
-    /// A value that says nothing is written out: proto3 leaves it out, and bytes that differ mean the same.
+    /// Reports a default value that is written out: proto3 omits it, and different bytes then have the same
+    /// meaning.
     #[cold]
     #[inline(never)]
     pub(super) fn written_default(&mut self, slot: &'static Slot, at: usize) {
@@ -212,7 +212,7 @@ impl CheckContext<'_> {
         self.findings.report_folded(&OP1027, slot.kind(), spot, "", "");
     }
 
-    /// Numbers of a list that are written one by one. Decoders take both forms; the rule is a hint about size.
+    /// Reports a list of numbers that is not packed. Decoders accept both forms; the rule is a hint about size.
     #[inline(never)]
     pub(super) fn note_unpacked(&mut self, rule: &'static Rule, slot: &'static Slot, at: usize) {
         if self.findings.asks(rule) {
@@ -222,8 +222,8 @@ impl CheckContext<'_> {
         }
     }
 
-    /// A field whose bytes are of another kind than the schema says: what it holds cannot be told, so its message ends. Of a
-    /// group that has no end that is told instead. A field of OTLP's in a pprof is passed over, as its others are.
+    /// Handles a field whose wire type differs from the schema. Its value cannot be decoded, so its message ends;
+    /// an unterminated group is reported as such instead. A pprof skips fields of OTLP, like unknown ones.
     #[cold]
     #[inline(never)]
     pub(super) fn mismatch(
@@ -258,7 +258,7 @@ impl CheckContext<'_> {
         Err(Broken)
     }
 
-    /// A field that the schema does not know: passed over, and told.
+    /// Reports an unknown field, and returns its end.
     #[cold]
     #[inline(never)]
     pub(super) fn unknown(
@@ -286,7 +286,7 @@ impl CheckContext<'_> {
         Ok(after)
     }
 
-    /// Passes over the value of a field of no meaning: whatever it is, what stands behind it can still be read.
+    /// Skips the value of an unknown field and returns its end, so that the fields after it can be decoded.
     pub(super) fn pass(
         &mut self,
         wire: u32,
@@ -319,7 +319,8 @@ impl CheckContext<'_> {
         }
     }
 
-    /// Where a group ends; groups inside it are kept in a list, so that a payload of nothing but beginnings takes no stack.
+    /// Returns the end of a group. Open groups are kept in a list, so that deeply nested groups do not overflow the
+    /// stack.
     pub(super) fn group(
         &mut self,
         number: u32,
@@ -361,7 +362,7 @@ impl CheckContext<'_> {
         Ok(next)
     }
 
-    /// Messages or groups lie in each other deeper than the limit says; what is inside is not walked.
+    /// Reports messages or groups nested past the limit; their contents are not walked.
     #[cold]
     pub(crate) fn too_deep(&mut self, spot: Position) {
         let most = self.limits.max_nesting;

@@ -1,9 +1,9 @@
-//! Decodes messages that are written canonically, as nearly all are: fields by number, each once and in its shortest form.
+//! Decodes messages in canonical encoding, as nearly all are: fields by number, each once and in its shortest form.
 //!
-//! A decoder here asks for the fields of a message in order, by the byte that each begins with in this version. A number
-//! that is 0 or not in its shortest form, an empty list, an unknown or repeated field, and another order leave bytes
-//! behind or pass the end ([`Short`]), so one comparison at the end ([`is_done`](Short::is_done)) rejects them all.
-//! A rejected message is walked.
+//! A decoder here expects the fields of a message in order, by the first byte of each in this version. A number
+//! that is 0 or not in its shortest form, an empty list, an unknown or repeated field, and another order leave
+//! bytes over or pass the end ([`Short`]), so one comparison at the end ([`is_done`](Short::is_done)) rejects them
+//! all. A rejected message is walked.
 //!
 //! ```text
 //! run of rows   12 09 │ 10 81 02 1a 04 … │ 12 07 │ …      one loop for each kind of message
@@ -17,11 +17,11 @@
 //! | sample | the first of a profile, one with negative values, one with timestamps before 1.8 |
 //! | location, function | row 0 of OTLP |
 //! | stack | row 0, an empty one, one longer than 16 kB |
-//! | attribute | a key that the conventions know, a value that is no text or integer, all before 1.8 |
+//! | attribute | a key that a convention defines, a value that is no string or integer, all before 1.8 |
 //!
-//! Messages of more than 256 bytes are walked, but for stacks and pprof's samples. A decoder changes no state before the
-//! message has passed: then it counts what the message refers to, which the walk counts field by field. A row that equals
-//! its [form](super::canonical_form) is noted as plain.
+//! Messages of more than 256 bytes are walked, except stacks and pprof's samples. A decoder changes no state before
+//! the message has passed. Then it counts the references of the message, which the walk counts field by field. A
+//! row that equals its [form](super::canonical_form) is marked as plain.
 
 use std::fmt::Display;
 
@@ -35,34 +35,34 @@ use super::rules::limits;
 use crate::schema::{Noun, Table};
 use crate::wire::short::Short;
 
-/// The fields of a message of up to 256 bytes: more lines, timestamps and texts than those of 64 have.
+/// The fields of a message of up to 256 bytes. A window of 64 would be too short for many lines, timestamps and
+/// strings.
 pub(crate) type Window<'a> = Short<'a, 264>;
 
 /// A message that may be canonical.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Message {
-    /// Its version's layout: the tags of its fields by cell.
+    /// The layout of the version: the tags of fields by cell.
     pub(crate) shape: &'static MessageLayout,
-    /// Where it is in the message around it.
+    /// The position in the surrounding message.
     pub(crate) step: Step,
-    /// Its body in the payload.
+    /// The body in the payload.
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
 
 impl Message {
-    /// Its fields, where it is short enough.
+    /// The fields, if the message is short enough.
     ///
-    /// `None` also near the end of a payload, where the window does not fit.
+    /// Also `None` near the end of a payload, where the window does not fit.
     #[inline(always)]
     pub(crate) fn fields<'a>(&self, cx: &CheckContext<'a>) -> Option<Window<'a>> {
         Window::within(cx.bytes, self.start, self.end)
     }
 
-    /// Goes on to the next row, if another field has the tag `tag`.
+    /// Advances to the next row, if another field has the tag `tag`.
     ///
-    /// A copy of the step is enough for a finding; the path itself is not touched while messages
-    /// are proved.
+    /// A copy of the step suffices for a finding; the path itself does not change during canonical decoding.
     #[inline(always)]
     pub(crate) fn next(&mut self, tag: u16, fields: &mut Fields<'_>) -> bool {
         let Some(row) = self.step.row else { return false };
@@ -72,28 +72,26 @@ impl Message {
         true
     }
 
-    /// Where a part of its fields is in the payload.
-    ///
-    /// A window counts from the message, a payload from its own beginning.
+    /// The position of a part of the fields in the payload. A window counts from the start of the message.
     #[inline(always)]
     pub(crate) fn within(&self, part: &Window<'_>) -> Body {
         let start = self.start + part.at();
         (start, start + part.left())
     }
 
-    /// Its row in its table, or 0 without a table.
+    /// The row in its table, or 0 without a table.
     pub(crate) fn row(&self) -> usize {
         self.step.row.unwrap_or(0) as usize
     }
 
-    /// The place of a field that begins at `at`, for a finding. By value: a reference to the loop's variable would force
-    /// that to memory.
+    /// The place of a field that begins at `at`, for a finding. Takes `self` by value: a reference to the loop's
+    /// variable would force that to memory.
     #[inline(always)]
     pub(crate) fn place(self, at: usize, cell: usize) -> impl Place {
         move || ([self.step], Position::at(self.start + at).field(self.shape.name_of(cell)))
     }
 
-    /// How many bytes it has.
+    /// The length in bytes.
     pub(crate) fn len(&self) -> usize {
         self.end - self.start
     }
@@ -114,15 +112,13 @@ impl<const STEPS: usize, F: FnOnce() -> ([Step; STEPS], Position)> Place for F {
 }
 
 impl CheckContext<'_> {
-    /// Whether a row is there.
-    ///
-    /// For use with `?`.
+    /// Whether a row exists, for use with `?`.
     #[inline(always)]
     pub(crate) fn has(&self, table: Table, row: u64) -> Option<()> {
         (row < self.tables.len(table)).then_some(())
     }
 
-    /// Reports a finding that may be common to nearly all messages of a kind: no reason to walk them.
+    /// Reports a finding without walking the message. Nearly all messages of a kind may have such a finding.
     #[cold]
     pub(crate) fn tell(
         &mut self,
@@ -149,19 +145,18 @@ impl CheckContext<'_> {
         }
     }
 
-    /// Adds what the message would take when it is decoded, as [`limits::owned`] does of those that are walked.
+    /// Adds the memory that the decoded message would take, as [`limits::owned`] does for walked messages.
     pub(crate) fn owns(&mut self, kind: Noun, length: usize) {
         self.payload.owned += limits::size(kind) + length as u64;
     }
 }
 
-/// A list of references to attributes of different keys. Empty for a message without a list.
+/// A list of references to attributes with distinct keys. Empty for a message without a list.
 ///
-/// Borrowed from the payload: the list is read once for the proof and once more by those who need
-/// its rows.
+/// Borrows from the payload: the list is decoded once for the check, and again by callers that need its rows.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct ShortList<'a> {
-    /// At its first number.
+    /// The window at the first number.
     body: Option<Window<'a>>,
     /// At most eight.
     len: usize,
@@ -179,17 +174,15 @@ impl<'a> ShortList<'a> {
         (rest.is_done() && distinct.len <= FEW).then_some(Self { body, len: distinct.len })
     }
 
-    /// The rows it refers to, as they are written; read again, which costs less than keeping them, as most lists are asked
-    /// for their keys alone.
+    /// The rows in the list, in order. Decoded again, which costs less than storing them, because most callers need
+    /// only the keys.
     #[inline(always)]
     pub(crate) fn rows(self) -> impl ExactSizeIterator<Item = u64> {
         let mut body = self.body;
         (0..self.len).map(move |_| body.as_mut().map_or(0, Window::packed_shortest))
     }
 
-    /// Notes what it refers to.
-    ///
-    /// Last of a proof, as all noting is.
+    /// Counts the references, after all checks have passed.
     #[inline(always)]
     pub(crate) fn mark(self, cx: &mut CheckContext<'_>) {
         if !cx.tables.unmarked {

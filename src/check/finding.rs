@@ -1,4 +1,4 @@
-//! A finding: the rule, the place, the sentence. And how often each rule was broken.
+//! A finding: the rule, the place and the message. Also the count of violations of a rule.
 
 use std::fmt::{self, Display};
 
@@ -41,7 +41,7 @@ pub struct Finding {
     pub count: u64,
 }
 
-/// One line, as compilers print it: place, severity, rule, sentence.
+/// Formats one line, as compilers print it: place, severity, rule, message.
 ///
 /// `samples[3].stack_index: error OP3101 index-sample-stack-index: stack index 9 is out of range: the stack table has 4
 /// entries (byte 213)`
@@ -76,7 +76,7 @@ impl Finding {
         let Rule { statement, finding, .. } = self.rule;
         let missing = |mark, text: &str| text.is_empty() && finding.contains(mark);
         if !finding.is_empty() && !missing("{v}", &self.value) && !missing("{b}", &self.bound) {
-            // The bound is ours; the value may hold anything.
+            // The bound is trusted; the value may contain `{b}`, so it is replaced last.
             return finding.replace("{b}", &self.bound).replacen("{v}", &self.value, 1);
         }
         match (self.value.as_str(), self.bound.as_str()) {
@@ -87,7 +87,7 @@ impl Finding {
         }
     }
 
-    /// The path by its names alone, without rows: `dictionary.stack_table.location_indices`.
+    /// The names of the path, without rows: `dictionary.stack_table.location_indices`.
     pub(crate) fn place(&self) -> String {
         let names = self.path.split('.').map(|step| step.split('[').next().unwrap_or_default());
         let names: Vec<_> = names.filter(|name| !name.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! What was found: each finding at its place, a hundred of a rule at the most, the rest counted.
+//! Collects findings with their places, up to a limit per rule, and counts the rest.
 
 use std::fmt::{Display, Write};
 use std::rc::Rc;
@@ -14,20 +14,20 @@ pub(crate) use crate::error::Shown;
 use crate::format::Receiver;
 use crate::schema::Version;
 
-/// What is known of a rule while a payload is walked.
+/// The state of a rule during a walk.
 ///
-/// One for each rule that was asked, found or not.
+/// One for each rule that was looked up, broken or not.
 struct Count {
     rule: &'static Rule,
     severity: Option<Severity>,
     tally: u64,
     worst: Severity,
-    /// The first byte that any is about.
+    /// The first byte that any of its findings is about.
     first: u64,
     listed: u64,
-    /// The findings that count equal ones, by what they are equal in.
+    /// The findings that absorb equal ones: the kind of each, and its index in `listed`.
     folded: Vec<(u64, usize)>,
-    /// How many are at each place, by the names of its path: rows are left out.
+    /// The number of findings at each place, by the names of its path, without rows.
     places: Vec<(Vec<&'static str>, u64)>,
 }
 
@@ -48,41 +48,42 @@ impl Count {
 pub(crate) struct Findings {
     options: Rc<Options>,
     version: Option<Version>,
-    /// What stands before every path, such as `message[3]`.
+    /// The prefix of every path, such as `message[3]`.
     pub(crate) prefix: String,
-    /// Whether bytes are those of the file as it is.
+    /// Whether bytes are offsets in the file as stored.
     pub(crate) in_file: bool,
     pub(crate) path: Vec<Step>,
     counts: Vec<Count>,
-    /// The one of them that was asked for last: findings of one rule often follow one another.
+    /// The index of the rule looked up last: findings of one rule often follow one another.
     last: usize,
     pub(crate) listed: Vec<Finding>,
 }
 
-/// How many findings of a rule have a place that is looked for.
+/// The number of findings per rule whose position is determined.
 const SOUGHT: u64 = 100;
 
-/// How many kinds of one finding are told apart before they are counted together.
+/// The number of kinds or places of a rule that are counted separately.
 ///
 /// Bounds the search, which is linear.
 const KINDS: usize = 64;
 
 impl Findings {
-    /// Nothing was found, and no rule was asked for.
+    /// Creates an empty collection.
     pub(crate) fn new(options: Rc<Options>, version: Option<Version>) -> Self {
         let (path, prefix, in_file) = (Vec::new(), String::new(), true);
         let (counts, last, listed) = (Vec::new(), 0, Vec::new());
         Self { options, version, prefix, in_file, path, counts, last, listed }
     }
 
-    /// Collects what is found of another message, or of this one once more: of the same options, and at the same place.
+    /// Creates an empty collection with the same options and path, for another message or for another pass over
+    /// this one.
     pub(crate) fn another(&self) -> Self {
         let (options, prefix) = (Rc::clone(&self.options), self.prefix.clone());
         let (path, in_file) = (self.path.clone(), self.in_file);
         Self { prefix, in_file, path, ..Self::new(options, self.version) }
     }
 
-    /// Adds what was found elsewhere.
+    /// Adds the findings of another collection.
     pub(crate) fn add(&mut self, other: Self) {
         for finding in other.listed {
             let at = self.count(finding.rule);
@@ -103,24 +104,25 @@ impl Findings {
         }
     }
 
-    /// Says of what is listed that its bytes are none that anybody has.
+    /// Removes the bytes from all listed findings, because they are offsets in converted bytes that the user does
+    /// not have.
     pub(crate) fn forget_bytes(&mut self) {
         self.listed.iter_mut().for_each(|finding| (finding.byte, finding.in_file) = (None, false));
     }
 
-    /// Says of what is listed where its bytes are elsewhere.
+    /// Maps the bytes of all listed findings.
     pub(crate) fn move_bytes(&mut self, to: impl Fn(u64) -> u64) {
         for byte in self.listed.iter_mut().filter_map(|finding| finding.byte.as_mut()) {
             *byte = to(*byte);
         }
     }
 
-    /// Whom the payload is for.
+    /// The receiver that the payload is meant for.
     pub(crate) fn receiver(&self) -> Option<Receiver> {
         self.options.receiver
     }
 
-    /// Which version the rules are asked of from here on.
+    /// Sets the version whose rules apply from here on.
     pub(crate) fn set_version(&mut self, version: Option<Version>) {
         self.version = version;
         self.counts.iter_mut().for_each(|count| {
@@ -128,8 +130,8 @@ impl Findings {
         });
     }
 
-    /// Where what is known of a rule stands. It is looked for among those that were asked for, a few dozen: most payloads
-    /// ask for fewer, and findings of one rule mostly follow one another.
+    /// The index of a rule's state. A linear search, since payloads look up a few dozen rules at most, and findings
+    /// of one rule mostly follow one another.
     fn count(&mut self, rule: &'static Rule) -> usize {
         let is_it = |count: &Count| std::ptr::eq(count.rule, rule);
         if self.counts.get(self.last).is_some_and(is_it) {
@@ -146,14 +148,14 @@ impl Findings {
         self.counts.len() - 1
     }
 
-    /// Whether a rule is asked at all.
+    /// Whether a rule is enabled.
     pub(crate) fn asks(&mut self, rule: &'static Rule) -> bool {
         let at = self.count(rule);
         self.counts[at].severity.is_some()
     }
 
-    /// Whether one more finding of a rule would be listed, and among the first: what it takes to find its place is done
-    /// so often at the most, however many are asked for.
+    /// Whether one more finding of a rule would be listed and get a position. Determining a position is costly, so
+    /// it is done for the first [`SOUGHT`] findings only, whatever the options.
     pub(crate) fn lists(&mut self, rule: &'static Rule) -> bool {
         let at = self.count(rule);
         let count = &self.counts[at];
@@ -161,7 +163,7 @@ impl Findings {
         count.severity >= least && count.listed < self.options.max_findings.min(SOUGHT)
     }
 
-    /// Whether something that makes the payload unreadable was found.
+    /// Whether a rule that satisfies `is` has findings.
     pub(crate) fn any(&self, is: impl Fn(&Rule) -> bool) -> bool {
         self.counts.iter().any(|count| count.tally > 0 && is(count.rule))
     }
@@ -172,9 +174,9 @@ impl Findings {
         of_these.map(|count| count.first).min().unwrap_or(u64::MAX)
     }
 
-    /// Reports a finding, if its rule is asked: it is counted, and listed while there is room for more of its rule.
+    /// Reports a finding, if its rule is enabled. It is counted, and listed up to the limit of its rule.
     ///
-    /// What was found and what was wanted are made into text only where they are listed.
+    /// Formats the value and the bound only if the finding is listed.
     #[cold]
     #[inline(never)]
     pub(crate) fn report(
@@ -197,7 +199,7 @@ impl Findings {
         self.report(rule, Position::nowhere(), value, bound);
     }
 
-    /// Reports a finding that matters otherwise than its rule says, if it is asked at all.
+    /// Reports a finding with another severity than that of its rule, if the rule is enabled.
     #[cold]
     #[inline(never)]
     pub(crate) fn report_as(
@@ -236,7 +238,7 @@ impl Findings {
         self.listed.push(finding);
     }
 
-    /// Reports a finding that is counted where an equal one was: one of the same `kind`.
+    /// Reports a finding, or counts it in an earlier one of the same `kind`.
     #[cold]
     #[inline(never)]
     pub(crate) fn report_folded(
@@ -262,19 +264,19 @@ impl Findings {
         }
     }
 
-    /// The finding that others of a rule and a kind are counted in, if there is one.
+    /// The finding of a rule and a kind that absorbs equal ones, if any.
     fn folded(&mut self, rule: &'static Rule, kind: u64) -> Option<usize> {
         let at = self.count(rule);
         let mut folded = self.counts[at].folded.iter();
         folded.find(|(known, _)| *known == kind).map(|(_, finding)| *finding)
     }
 
-    /// Whether [`report_folded`](Self::report_folded) would only count: then the place need not be looked for.
+    /// Whether [`report_folded`](Self::report_folded) would only count: then callers need no position.
     pub(crate) fn folds(&mut self, rule: &'static Rule, kind: u64) -> bool {
         self.folded(rule, kind).is_some()
     }
 
-    /// The path to a place, in the names of the schema: made for findings that are listed, and no others.
+    /// Formats the path to a place, in the names of the schema. Called only for listed findings.
     fn place(&self, spot: Position) -> String {
         let mut text = self.prefix.clone();
         for step in &self.path {
@@ -288,14 +290,15 @@ impl Findings {
         text
     }
 
-    /// Keeps only what `keep` says, as if nothing else had been looked for.
+    /// Keeps only the rules that satisfy `keep`, and drops all state of the others.
     pub(crate) fn retain(&mut self, keep: impl Fn(&Rule) -> bool) {
         self.counts.retain(|count| keep(count.rule));
         self.listed.retain(|finding| keep(finding.rule));
         self.counts.iter_mut().for_each(|count| count.folded.clear());
     }
 
-    /// The findings by place, with those that are not listed counted, and how often each rule was broken.
+    /// Creates the report: sorts findings by byte, counts the unlisted ones, and counts the violations of each
+    /// rule.
     pub(crate) fn finish(mut self) -> Report {
         self.path.clear();
         let mut unlisted: Vec<(&'static Rule, u64)> = Vec::new();
@@ -316,7 +319,7 @@ impl Findings {
             let value = format_args!("{left} more of {}", rule.id).to_string();
             self.report_whole(&OP9008, value, "");
         }
-        // That others are not listed is no finding of its own, unless the caller takes it for one.
+        // Unlisted findings are not a violation themselves, unless the caller raised the severity of that rule.
         let counts = |count: &&Count| *count.rule != OP9008 || count.worst > Severity::Info;
         self.counts.sort_by_key(|count| count.rule.id);
         let counts = self.counts.iter().filter(|count| count.tally > 0).filter(counts);

@@ -1,11 +1,11 @@
-//! What a payload is that nobody named, and what bytes are that are no payload.
+//! Determines the format of a payload if none was requested, and identifies other bytes.
 //!
-//! A payload that no format fits may still be one that is broken: then it is walked as each format it may begin as, and
-//! taken for the one in which the fewest things are wrong, and the first of them the latest.
+//! A payload that matches no format may be a malformed message. It is then walked in each format whose first field
+//! fits. The format with the fewest violations is chosen, then the one whose first violation is furthest back.
 //!
-//! Nothing here reads profiles. Detection proper is [`format::detect`](crate::format::detect),
-//! which the reader uses as well, so that what is checked is what would be read; this file adds
-//! what only a check asks: responses, streams, old formats and broken messages.
+//! [`format::detect`](crate::format::detect) does the detection proper, which the reader uses as well, so that a
+//! check and the reader agree. This file adds what only a check needs: responses, old formats and malformed
+//! messages.
 
 use std::rc::Rc;
 
@@ -28,10 +28,10 @@ use crate::format::{Encoding, Format};
 use crate::limits::Limits;
 use crate::schema::Version;
 
-/// A small part of a large payload says what it is, or all of it where that is not enough.
+/// Detects the format from a bounded part of the payload, or from all of it if that is not conclusive.
 ///
-/// Costs a look of bounded size for nearly every payload. What is only preferred is looked at
-/// whole, as the reader does before it refuses.
+/// The cost is bounded for nearly every payload. If a format is only preferred, the whole payload is examined, as
+/// the reader does before it rejects one.
 pub(super) fn detect(payload: &[u8]) -> Result<Detected, Error> {
     let detected = detect_payload(payload, None, None, Depth::Bounded)?;
     match detected.certainty {
@@ -40,9 +40,10 @@ pub(super) fn detect(payload: &[u8]) -> Result<Detected, Error> {
     }
 }
 
-/// The version whose rules are asked of a format. OTLP/JSON is one of the newest: its text became bytes before.
+/// The version whose rules apply to a format. OTLP/JSON has the newest, because its text is converted to bytes
+/// first.
 ///
-/// The newest of a family speaks for it: 1.11 has the schema of 1.10.
+/// Each version stands for all releases with its schema: 1.11 has the schema of 1.10.
 pub(super) fn version_of(format: Format) -> Version {
     match (format.encoding(), format.schema()) {
         (Encoding::Pprof, _) => Version::Pprof,
@@ -51,9 +52,9 @@ pub(super) fn version_of(format: Format) -> Version {
     }
 }
 
-/// The formats that google/pprof still reads besides its own.
+/// Whether bytes are in a legacy format that google/pprof still reads.
 ///
-/// The texts are what legacy_profile.go begins with, the bytes those of CPU profiles.
+/// The texts are the prefixes in legacy_profile.go, the bytes those of CPU profiles.
 pub(super) fn is_legacy(bytes: &[u8]) -> bool {
     const WORDS: [&[u8]; 10] = [
         b"heap profile:",
@@ -73,18 +74,18 @@ pub(super) fn is_legacy(bytes: &[u8]) -> bool {
         || is_count(bytes)
 }
 
-/// Whether the first line is `NAME profile: total N`: Go's programs count what they like.
+/// Whether the first line is `NAME profile: total N`, which Go programs write for custom counts.
 fn is_count(bytes: &[u8]) -> bool {
     const NAMED: &[u8] = b" profile: total ";
     let name = bytes.iter().take_while(|byte| byte.is_ascii_graphic()).count();
     name > 0 && bytes[name..].starts_with(NAMED)
 }
 
-/// What a receiver answered, if a payload is that and nothing else: the profiles rejected, and the message
-/// about them.
+/// Parses a receiver's response, if the payload is only that: the number of rejected profiles, and the error
+/// message.
 ///
-/// A request is never mistaken for one: the bytes have to be `partial_success` from end to end, with
-/// `rejected_profiles` or a message in which nothing could be the header of a scope's field.
+/// A request is never mistaken for one: the bytes must be `partial_success` from end to end, with
+/// `rejected_profiles` or a message without control characters, which the header of a scope's field would contain.
 ///
 /// ```text
 /// 0a 04 08 03 12 00      ExportProfilesServiceResponse { partial_success { rejected_profiles: 3, error_message: "" } }
@@ -97,7 +98,7 @@ pub(super) fn response(payload: &[u8]) -> Option<(i64, &[u8])> {
     Some((rejected.or(told.then_some(0))?, message))
 }
 
-/// What bytes say that are `partial_success` from end to end: how many profiles were rejected, and the message.
+/// Parses bytes that are `partial_success` from end to end: the number of rejected profiles, and the error message.
 pub(super) fn answer(payload: &[u8]) -> Option<(Option<i64>, &[u8])> {
     let field = |at: usize, end: usize| {
         let (tag, body) = varint(payload, at, end).ok()?;
@@ -125,12 +126,12 @@ pub(super) fn answer(payload: &[u8]) -> Option<(Option<i64>, &[u8])> {
     Some((rejected, message))
 }
 
-/// The format of a message that is broken: the one that it can be read as the furthest.
+/// The format of a malformed message: the one in which most of it can be decoded.
 ///
-/// A walk for each format whose first field fits, with the rules about bytes alone: at most as many
-/// walks as there are generations, of a payload that would otherwise only be called unknown.
+/// Walks the payload in each format whose first field fits, with the rules about bytes alone. Makes at most one
+/// walk per generation, and only for payloads that would otherwise be called unknown.
 pub(super) fn closest_format(payload: &[u8], limits: Limits) -> Option<Format> {
-    // The rules that show that a message is not read as it was meant.
+    // The rules that indicate a wrong format.
     let shows = |rule: &&Rule| rule.is(Fact::Breaking) || [&OP1018, &OP1019].contains(rule);
     let rules = Rule::all().filter(shows).collect();
     let options = Options::default().limits(limits).only(rules).max_findings(1);
@@ -160,9 +161,9 @@ pub(super) fn closest_format(payload: &[u8], limits: Limits) -> Option<Format> {
     best.map(|(.., format)| format)
 }
 
-/// The rules that a payload breaks as one of a format, each with how often: errors, and fields that nobody knows.
+/// The rules that a payload breaks in a format, with counts: errors, and unknown fields.
 ///
-/// Nothing is listed, only counted, so that memory does not grow with what is wrong.
+/// Counts findings and lists none, so that memory does not grow with their number.
 pub(super) fn broken(payload: &[u8], format: Format, limits: Limits) -> Vec<(&'static Rule, u64)> {
     let version = version_of(format);
     let options = Rc::new(Options::default().max_findings(0));
@@ -175,15 +176,15 @@ pub(super) fn broken(payload: &[u8], format: Format, limits: Limits) -> Vec<(&'s
     rule_counts.map(|tally| (tally.rule, tally.count)).collect()
 }
 
-/// Whether some rule is broken more often in the first of two lists.
+/// Whether the first list has more violations of any rule than the second.
 pub(super) fn is_more(first: &[(&'static Rule, u64)], second: &[(&'static Rule, u64)]) -> bool {
     let times = |rule| second.iter().find(|broken| broken.0 == rule).map_or(0, |broken| broken.1);
     first.iter().any(|(rule, count)| *count > times(*rule))
 }
 
-/// Whether the first field is one that a message of the version has.
+/// Whether the payload begins with a field of the version's root message, by number and wire type.
 ///
-/// By number and wire type. A cheap sieve: pprof and OTLP share few first fields.
+/// A cheap filter: pprof and OTLP share few first fields.
 fn begins(payload: &[u8], version: Version) -> bool {
     let Ok((tag, _)) = varint(payload, 0, payload.len()) else { return false };
     let Ok(tag) = u32::try_from(tag) else { return false };
@@ -195,9 +196,9 @@ fn begins(payload: &[u8], version: Version) -> bool {
     })
 }
 
-/// How many bytes a payload takes in the newest generation, if it can be read.
+/// The size of a payload in the newest generation, if it can be read.
 ///
-/// Defects are repaired on the way, as only the size matters.
+/// Repairs defects on the way, because only the size matters.
 pub(super) fn length_as_newest(payload: &[u8], format: Format, limits: &Limits) -> Option<usize> {
     let mut context = ReadContext::new(*limits, Policy::Repair, payload.len());
     let profiles = format.read(payload, &mut context).ok()?;

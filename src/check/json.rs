@@ -1,11 +1,11 @@
-//! OTLP/JSON: what the bytes are that a text says, and how it says them.
+//! OTLP/JSON: checks the protobuf message that a text represents, and the form of the text.
 //!
 //! ```text
 //! text ─► bytes of the generation whose names it has ─► walk       findings by path
 //!   └───► keys and values in another form than OTLP has            findings by path and byte
 //! ```
 //!
-//! Reading is lenient, so what is wrong with the form of a text is told by whoever listens while it becomes bytes.
+//! Parsing is lenient: a callback of the conversion to bytes reports deviations in the form of the text.
 
 use std::borrow::Cow;
 
@@ -44,11 +44,10 @@ impl Checking<'_> {
         }
     }
 
-    /// Checks the bytes that a text says, and how it says them. What is found in the bytes has no place in them, which
-    /// nobody has; what is found in the text has.
+    /// Checks the bytes that a text represents, and the form of the text. Findings about the bytes have no byte
+    /// offset, because the user does not have those bytes; findings about the text have one.
     ///
-    /// It is made into bytes of the version that its names are of, and those are checked as any
-    /// others.
+    /// Converts the text to bytes of the version whose names it uses, and checks those like any others.
     fn json_text(&mut self, text: &[u8]) {
         let context = ReadContext::new(self.options.limits, Policy::Refuse, text.len());
         let mut own = self.findings.another();
@@ -57,7 +56,7 @@ impl Checking<'_> {
             Err(_) if json::is_response(text, context.limits()) => self.json_response(text),
             Ok((format, payload)) => {
                 let mut found = self.walk(&payload, format);
-                // How its numbers are written is this crate's doing, and what comes twice was told of the text.
+                // The conversion chose the encoding of the numbers, and repeated keys were reported for the text.
                 found.retain(|rule| ![&OP1003, &OP1021, &OP1023].contains(&rule));
                 found.forget_bytes();
                 self.findings.add(own);
@@ -71,7 +70,7 @@ impl Checking<'_> {
         }
     }
 
-    /// Checks what a receiver answered in JSON.
+    /// Checks a receiver's response in JSON.
     fn json_response(&mut self, text: &[u8]) {
         let context = ReadContext::new(self.options.limits, Policy::Refuse, text.len());
         let own = &mut self.findings;
@@ -85,9 +84,9 @@ impl Checking<'_> {
         }
     }
 
-    /// Says what JSON is that nobody said to be profiles.
+    /// Reports what JSON without a requested format appears to be.
     ///
-    /// What a receiver answers says itself what it is, as its bytes do.
+    /// A response of a receiver is recognised and checked, as in protobuf.
     pub(super) fn json_unasked(&mut self, payload: &[u8]) {
         if json::is_response(payload, &self.options.limits) {
             return self.json_response(payload);
@@ -107,10 +106,10 @@ impl Checking<'_> {
     }
 }
 
-/// Says what in a text is not what OTLP/JSON says, though it is read: by rule, message and name as unknown fields are
-/// counted in bytes by their number.
+/// Reports a deviation from OTLP/JSON that the parser accepts. Findings are folded by rule, message and name, as
+/// unknown fields in bytes are by number.
 ///
-/// Which it is, is known to 64 bits: what has equal ones is counted together, and nothing else follows from it.
+/// The kind is a hash of 64 bits: a collision would only count two deviations together.
 fn odd(findings: &mut Findings, text: &[u8], deviation: &Deviation<'_>) {
     let (rule, bound): (_, Cow<'_, str>) = match deviation.kind {
         DeviationKind::Unknown => (&OP1019, "".into()),

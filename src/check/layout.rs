@@ -1,13 +1,13 @@
-//! The schema of one version, laid out for walking payloads: the fields of each message by number.
+//! The schema of one version, prepared for walks: the fields of each message by number.
 //!
-//! A [`MessageLayout`] is a message of one version, a [`Slot`] a field of it, and a cell the place that what a field says has in
-//! every version: `Sample.values` is field 2 of 1.8 and field 4 of 1.10, but one cell. So a rule asks for a cell, whatever
-//! the generation, and what a generation does not have is never seen.
+//! A [`MessageLayout`] is a message of one version, and a [`Slot`] one of its fields. A cell identifies a field
+//! across versions: `Sample.values` is field 2 of 1.8 and field 4 of 1.10, but one cell. So rules address fields by
+//! cell, whatever the generation; a cell without a field in this generation is never set.
 //!
-//! The shapes of a version are made of the schema once in a process, when a payload of it is first checked.
+//! The layouts of a version are built once in a process, when a payload of it is first checked.
 //!
-//! Why not ask the schema itself: it finds the field of a number as fast, but a walk asks more of each field, which is
-//! worked out here once: its cell, how its bytes are taken, the largest number, the rule of a reference.
+//! The schema finds the field of a number as fast. A layout also precomputes what a walk needs of each field: its
+//! cell, its decoding, its largest number, the rule of its reference.
 //!
 //! ```text
 //! tag 22 ─► number 4 ─► numbers[4] = slot 3 ─► Slot { cell of "values", Varint, repeated, … } ─► record
@@ -22,60 +22,54 @@ use crate::schema::{self, Field, Kind, Label, MessageType, NUMBERS, Noun, Role, 
 use crate::wire::short::NO_TAG;
 use crate::wire::{FIXED64, LEN, VARINT};
 
-/// How the value of a field is taken.
-///
-/// The field types of the schema, folded by how their bytes are taken apart.
+/// How the value of a field is decoded: the field types of the schema, grouped by encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Take {
-    /// All integers but fixed ones, bools and enums; packed where repeated.
+    /// All integers except fixed ones, bools and enums; packed if repeated.
     Varint,
     /// `fixed64` and `double`.
     Fixed,
-    /// `string`, which has to be UTF-8.
+    /// `string`, which must be UTF-8.
     Text,
-    /// Length-delimited, and nothing is asked of them.
+    /// Length-delimited bytes, without further checks.
     Bytes,
-    /// Entered later; [`Slot::child`] says as what.
+    /// A message, entered later; [`Slot::child`] is its layout.
     Message,
 }
 
-/// A field of a message.
-///
-/// All that a walk asks of a field, found out beforehand.
+/// A field of a message, with everything that a walk needs to know about it.
 #[derive(Debug)]
 pub(crate) struct Slot {
-    /// The message that has it.
+    /// The message that contains the field.
     pub(crate) noun: Noun,
     pub(crate) field: &'static Field,
     /// The row of its key in the schema of its message, the same in all versions.
     pub(crate) cell: usize,
     pub(crate) take: Take,
-    /// Whether it is a list.
+    /// Whether the field is repeated.
     pub(crate) repeated: bool,
-    /// Whether 0 is what it is when it is not there.
+    /// Whether an absent field means 0.
     pub(crate) plain: bool,
-    /// The largest varint that nothing has to be said of.
+    /// The largest valid varint.
     pub(crate) most: u64,
-    /// The table that it refers to, with the rule about it.
+    /// The table that the field refers to, with the rule about it.
     pub(crate) table: Option<(Table, &'static Rule)>,
-    /// The message it holds.
-    ///
-    /// A row of [`Layouts`]; meaningless unless `take` is [`Take::Message`].
+    /// The layout of the nested message, a row of [`Layouts`]. Meaningless unless `take` is [`Take::Message`].
     pub(crate) child: usize,
-    /// Whether it is what its row is called, which says nothing of what it is.
+    /// Whether the field is the id of its row, which is no part of the row's value.
     pub(crate) is_id: bool,
-    /// Whether the order of its elements says nothing.
+    /// Whether the order of the elements has no meaning.
     pub(crate) is_set: bool,
 }
 
 impl Slot {
-    /// The field, to count findings by.
+    /// The kind of findings about this field.
     pub(crate) fn kind(&self) -> u64 {
         kind(self.noun, self.field.number)
     }
 }
 
-/// A field of a message, known or not, to count findings by.
+/// The kind of findings about a field of a message, known to the schema or not.
 pub(crate) fn kind(noun: Noun, number: u32) -> u64 {
     (noun as u64) << 32 | u64::from(number)
 }
@@ -84,27 +78,27 @@ pub(crate) fn kind(noun: Noun, number: u32) -> u64 {
 #[derive(Debug)]
 pub(crate) struct MessageLayout {
     pub(crate) noun: Noun,
-    /// As the proto of the newest version calls it.
+    /// The name in the proto of the newest version.
     pub(crate) name: &'static str,
-    /// By number.
+    /// Sorted by number.
     pub(crate) slots: Vec<Slot>,
-    /// The slot of each number; none where it is past the slots.
+    /// The slot of each number; past the end of `slots` if there is no field.
     numbers: [u8; NUMBERS],
-    /// By cell the byte that its field begins with; [`NO_TAG`] where the version has none of one byte.
+    /// The first byte of each cell's field; [`NO_TAG`] if the version has no field with a tag of one byte.
     pub(crate) tags: [u16; CELLS],
     /// Whether many fields of one kind follow one another.
     pub(crate) runs: bool,
     /// The cells of the fields that hold messages.
     pub(crate) children: u64,
-    /// Those of them that hold rows of tables.
+    /// The cells among them that hold rows of tables.
     pub(crate) tables: u64,
-    /// The cell of each slot's key.
+    /// The slot of each cell.
     cells: Vec<Option<usize>>,
 }
 
-/// More than any message has keys: its cells are numbered by the row of their key in the schema.
+/// An upper bound of the keys in a message, whose cells are numbered by the row of their key in the schema.
 ///
-/// A test holds the schema to it. A set of cells fits into 64 bits.
+/// A test checks the schema against it. A set of cells fits into 64 bits.
 pub(crate) const CELLS: usize = 30;
 
 impl MessageLayout {
@@ -121,26 +115,20 @@ impl MessageLayout {
         cells: Vec::new(),
     };
 
-    /// The field of a number.
-    ///
-    /// `None` for a field that the version does not know, whatever older or newer ones do.
+    /// The field with a number; `None` if this version has no such field, even if others do.
     #[inline(always)]
     pub(crate) fn slot(&self, number: u32) -> Option<&Slot> {
         let slot = *self.numbers.get(number as usize)?;
         self.slots.get(usize::from(slot))
     }
 
-    /// The field of a cell.
-    ///
-    /// `None` for a key that the version has no field for.
+    /// The field of a cell; `None` if this version has no field for the key.
     #[inline(always)]
     pub(crate) fn of_cell(&self, cell: usize) -> Option<&Slot> {
         self.cells.get(cell).copied().flatten().and_then(|slot| self.slots.get(slot))
     }
 
-    /// The name of the field of a cell.
-    ///
-    /// In the words of the version, for paths of findings.
+    /// The name of a cell's field in this version, for paths of findings.
     pub(crate) fn name_of(&self, cell: usize) -> &'static str {
         self.of_cell(cell).map_or("", |slot| slot.field.name)
     }
@@ -149,22 +137,22 @@ impl MessageLayout {
 /// All messages of a version.
 #[derive(Debug)]
 pub(crate) struct Layouts {
-    /// The payload first; a field refers to its message by the row here.
+    /// The payload first. Fields refer to messages by their row here.
     shapes: Vec<MessageLayout>,
 }
 
-/// The message that a payload is.
+/// The row of the payload's message.
 pub(crate) const ROOT: usize = 0;
 
 impl Layouts {
-    /// Made once in a process and kept: a few dozen messages.
+    /// The layouts of a version: a few dozen messages, built once in a process and kept.
     pub(crate) fn of(version: Version) -> &'static Self {
         static SHAPES: [OnceLock<Layouts>; Version::ALL.len()] =
             [const { OnceLock::new() }; Version::ALL.len()];
         SHAPES[version as usize].get_or_init(|| Self::new(version))
     }
 
-    /// Lays a version out: the messages that can be reached from the payload, each once.
+    /// Builds the layouts of all messages reachable from the payload, each once.
     fn new(version: Version) -> Self {
         let root: &'static MessageType = match version {
             Version::Pprof => &schema::PROFILE,
@@ -179,15 +167,13 @@ impl Layouts {
         Self { shapes }
     }
 
-    /// A message by its row.
-    ///
-    /// Rows come from slots of the same shapes alone.
+    /// A message by its row, taken from a slot of the same layouts.
     #[inline(always)]
     pub(crate) fn get(&'static self, row: usize) -> &'static MessageLayout {
         &self.shapes[row]
     }
 
-    /// The messages in a message, each with its field. Fields that the version does not know are left out.
+    /// The nested messages of a message, each with its field. Skips unknown fields.
     pub(crate) fn messages<'a>(
         &'static self,
         bytes: &'a [u8],
@@ -200,13 +186,13 @@ impl Layouts {
         })
     }
 
-    /// A message by its noun; `None` where the version has none.
+    /// A message by its noun; `None` if the version lacks it.
     pub(crate) fn find(&'static self, noun: Noun) -> Option<&'static MessageLayout> {
         self.shapes.iter().find(|shape| shape.noun == noun)
     }
 }
 
-/// Lays a message out, its fields by number; messages in it that are new are appended to those still to be laid out.
+/// Builds the layout of a message, with fields sorted by number. Appends new nested messages to `messages`.
 fn shape(
     message: &'static MessageType,
     version: Version,
@@ -245,7 +231,7 @@ fn shape(
     MessageLayout { noun, name: message.name, slots, numbers, tags, runs, children, tables, cells }
 }
 
-/// Lays a field out: all that would be asked of the schema for every message is asked here, once.
+/// Builds the layout of a field: looks up in the schema once what every message would need.
 fn slot(
     message: &'static MessageType,
     field: &'static Field,

@@ -1,4 +1,4 @@
-//! What is asked of a payload.
+//! The options of a check.
 
 use super::catalogue::OP9008;
 use super::rule::{Fact, Rule};
@@ -109,16 +109,15 @@ setters! { Profcheck {
 } }
 
 impl Options {
-    /// Whether the severity of a rule is given here.
+    /// Whether the options set the severity of a rule.
     pub(crate) fn names(&self, rule: &'static Rule) -> bool {
         self.deny.contains(&rule) || self.allow.contains(&rule)
     }
 
-    /// How much a rule matters in a version; `None` where it is not asked.
+    /// The severity of a rule in a version; `None` if it does not run.
     ///
-    /// In this order: profcheck's verdict knows errors alone; what cannot be read is always told;
-    /// what is left out is not; then counts what the caller says, what the receiver makes of it,
-    /// and at last the catalogue.
+    /// The first match decides: profcheck's verdict has only errors; unreadable input is always reported; ignored
+    /// rules do not run. Then come the severities set by the caller, by the receiver and by the catalogue.
     pub(crate) fn level(&self, rule: &'static Rule, version: Option<Version>) -> Option<Severity> {
         if self.compat.is_some() {
             let counts = *rule == OP9008;
@@ -126,10 +125,10 @@ impl Options {
         }
         let level = rule.level(version)?;
         if level == Severity::Error && (rule.is_unreadable() || rule.is(Fact::Limit)) {
-            // What could not be looked at would pass for what has no findings.
+            // Otherwise unreadable input would pass as input without findings.
             return Some(level);
         }
-        // How many more there are is asked with the rules they are of.
+        // The count of unlisted findings runs with the rules that it counts.
         let named = self.only.contains(&rule) || *rule == OP9008;
         if self.ignore.contains(&rule) || (!self.only.is_empty() && !named) {
             return None;
@@ -140,7 +139,7 @@ impl Options {
             () => match self.receiver.and_then(|receiver| rule.receiver_level(receiver)) {
                 None if rule.is(Fact::Off) && !named => None,
                 None => Some(level),
-                // Of what is asked for receivers alone, they say how much it matters.
+                // Rules that run only for receivers have the receiver's severity.
                 Some(wanted) if rule.is(Fact::Off) => Some(wanted),
                 Some(wanted) => Some(wanted.max(level)),
             },

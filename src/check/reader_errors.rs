@@ -1,14 +1,15 @@
 //! Turns errors of readers into findings, by the limit that was reached.
 //!
-//! The readers behind `read` open files and turn texts into bytes. An error of theirs stops a check as well, and is
-//! reported at the place and the byte that the reader names.
+//! The readers unpack files and convert texts to bytes. An error of theirs ends the check, and is reported at the
+//! place and the byte that the reader names.
 
 use super::catalogue::{OP0002, OP0003, OP0004, OP0028, OP1017, OP9003, OP9006};
 use super::findings::{Findings, Position};
 use super::rule::Rule;
 use crate::error::{Error, ErrorKind};
 
-/// Reports which limit an error names. Any other error means that the format cannot be read: `wanted` would be right.
+/// Reports an error under the rule of its limit. Any other error means that the format cannot be read; `wanted`
+/// names the expected one.
 pub(super) fn report_limit(findings: &mut Findings, error: &Error, wanted: &str) {
     let rule = match error.limit() {
         Some("max_input_bytes") => &OP0002,
@@ -17,7 +18,7 @@ pub(super) fn report_limit(findings: &mut Findings, error: &Error, wanted: &str)
         Some("max_nesting") => &OP1017,
         Some("max_table_entries") => &OP9003,
         Some("max_owned_bytes") => &OP9006,
-        // The one that cannot be raised further: the model has no room for more.
+        // This limit cannot be raised: the model cannot store more.
         None if error.kind() == ErrorKind::Limit => &OP1017,
         _ => return report(findings, &OP0004, error, wanted),
     };

@@ -25,7 +25,7 @@ pub struct Report {
     pub format: Option<Format>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) rule_counts: Vec<RuleCount>,
-    /// How many findings of a rule are at each place, listed or not: by the names of their paths, without rows.
+    /// The number of findings of a rule at each place, listed or not, by the names of their paths, without rows.
     pub(crate) places: Vec<(&'static Rule, String, u64)>,
 }
 
@@ -90,7 +90,7 @@ impl Report {
         self.errors().any(|rule| rule.is(Fact::Limit))
     }
 
-    /// The rules that were broken as errors.
+    /// The rules with findings of severity error.
     fn errors(&self) -> impl Iterator<Item = &'static Rule> {
         let errors = self.rule_counts.iter().filter(|tally| tally.severity == Severity::Error);
         errors.map(|tally| tally.rule)
@@ -102,7 +102,7 @@ impl Report {
         self.worst() < Some(Severity::Error)
     }
 
-    /// Keeps as many findings as [`places`](Self::places) counts: of each place the last that are listed.
+    /// Keeps as many findings as [`places`](Self::places) counts: at each place the last listed ones.
     ///
     /// Findings past the limit of distinct places count as findings of the rule's first place.
     pub(crate) fn keep_places(&mut self) {

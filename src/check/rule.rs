@@ -1,8 +1,7 @@
-//! What a rule is: its name, what it asks, where that is said, and how much it matters.
+//! A rule: its name, statement, source and severity.
 //!
-//! A rule is a `static` that nothing changes, declared by [`rules!`] in a file of
-//! [`catalogue`](super::catalogue). Code that finds it broken names the constant; everyone else
-//! sees this type.
+//! A rule is an immutable `static`, declared by [`rules!`] in a file of [`catalogue`](super::catalogue). Code that
+//! detects a violation names the constant; all other code uses this type.
 //!
 //! ```text
 //! severity "W6-7/I1-5"  generations "1-7"     what people read
@@ -28,40 +27,42 @@ use crate::schema::Version;
 pub struct Rule {
     /// The name of the constant, so the two cannot differ.
     pub(crate) id: &'static str,
-    /// Lower case with dashes, and unique, as command lines take it.
+    /// In lower case with dashes, and unique; command lines accept it.
     pub(crate) name: &'static str,
     pub(crate) family: Family,
     pub(crate) facts: &'static [Fact],
-    /// As in `W6-7/I1-5`: severities by generation, or one for all.
+    /// Severities by generation, as in `W6-7/I1-5`, or one for all.
     pub(crate) severity: &'static str,
-    /// As in `1-7,P`; `A` is all, and what contains them.
+    /// Generations, as in `1-7,P`; `A` is any input, containers included.
     pub(crate) generations: &'static str,
-    /// The same as `severity`, by [generation]: a table, since every finding asks it.
+    /// The same as `severity`, by [generation]: a table, because every finding looks it up.
     pub(crate) levels: [Option<Severity>; GENERATIONS],
-    /// As in `Sample.stack_index`.
+    /// The message and field, as in `Sample.stack_index`.
     pub(crate) place: &'static str,
-    /// What is wrong where it is broken, without the value.
+    /// The violation in words, without the value.
     pub(crate) statement: &'static str,
-    /// The same with `{v}` for the value found and `{b}` for what is valid; empty where they are appended.
+    /// The statement with `{v}` for the value found and `{b}` for what is valid; if empty, they are appended to
+    /// `statement`.
     pub(crate) finding: &'static str,
-    /// Why it matters: the lines of its doc comment.
+    /// Why the rule matters: the lines of its doc comment.
     pub(crate) why: &'static [&'static str],
-    /// The documents that demand it, by the names of [`SOURCES`](super::sources).
+    /// The documents that require it, by the names of [`SOURCES`](super::sources).
     pub(crate) source: &'static str,
-    /// A value that breaks it.
+    /// A value that violates the rule.
     pub(crate) example: &'static str,
     /// The same value, corrected.
     pub(crate) correction: &'static str,
-    /// Advice for people; what a program can do is `fixed`.
+    /// Advice for people; `fixed` is the change that a program can make.
     pub(crate) fix: &'static str,
-    /// What [`fix`](super::fix()) does where it is broken.
+    /// The change that [`fix`](super::fix()) makes.
     pub(crate) fixed: Option<&'static str>,
-    /// What known receivers make of it: an error is refused, a warning dropped or damaged without a word. The ground of
-    /// the claims is the receivers' own code, at the releases that [`catalogue`](super::catalogue) names.
+    /// The reaction of known receivers: an error means that they reject the payload, a warning that they silently
+    /// drop or damage data. Based on the code of the receivers, at the releases that
+    /// [`catalogue`](super::catalogue) names.
     pub(crate) receivers: &'static [(Receiver, Severity)],
 }
 
-/// The topic of a rule, which the first two digits of its id stand for: each is a file of the catalogue.
+/// The topic of a rule, encoded in the first two digits of its id. Each topic is a file of the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
     File,
@@ -83,25 +84,25 @@ pub(crate) enum Family {
     Pprof,
 }
 
-/// What is special about a rule.
+/// A special property of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fact {
-    /// It runs only if it is named.
+    /// The rule runs only if it is named.
     Off,
-    /// The message cannot be decoded behind the violation.
+    /// The message cannot be decoded past the violation.
     Breaking,
     /// The file cannot be read.
     Unreadable,
-    /// A limit was reached: it may be raised, where a broken payload stays broken.
+    /// A limit was reached. It may be raised, whereas a malformed payload stays malformed.
     Limit,
     /// Rewriting the payload would lose data, so `fix` leaves it alone.
     Lossy,
-    /// It is about the bytes of a message, not their meaning, although its family is not.
+    /// The rule is about the bytes of a message, not their meaning, although its topic is not.
     OfBytes,
 }
 
-/// Declares the rules of a [`Family`], each a constant of its id, and `RULES` of them all. The doc comment of a row tells
-/// why the rule matters.
+/// Declares the rules of a [`Family`], each as a constant named like its id, and `RULES` with all of them. The doc
+/// comment of a row explains why the rule matters.
 ///
 /// ```text
 /// OP9202 "reader-reference" ["E" "7"] Off "KeyValue.key_strindex"      id, name, severity, generations, facts, place
@@ -110,8 +111,8 @@ pub(crate) enum Fact {
 ///     fix "…" fixed "…" for Parca Error, Pyroscope Warning;           advice, what --fix does, receivers
 /// ```
 ///
-/// The compiler rejects unknown severities and generations ([`levels`](crate::check::levels::levels) panics while it is evaluated), two rules of one
-/// id in a file, and a row without a source.
+/// The compiler rejects unknown severities and generations ([`levels`](crate::check::levels::levels) panics during
+/// constant evaluation), two rules with the same id in a file, and a row without a source.
 macro_rules! rules {
     ($family:ident: $($(#[doc = $why:literal])* $id:ident $name:literal [$severity:literal $generations:literal] $($fact:ident)* $place:literal
         $statement:literal $(finding $finding:tt)? source $source:tt
@@ -152,7 +153,7 @@ macro_rules! rules {
 }
 pub(crate) use rules;
 
-/// The first release of OTLP and the last that are of each; pprof is none.
+/// The first and the last release of OTLP in each generation; empty for pprof.
 const RELEASES: [(&str, &str); GENERATIONS] = [
     ("", ""),
     ("1.3", "1.3"),
@@ -167,7 +168,7 @@ const RELEASES: [(&str, &str); GENERATIONS] = [
 /// The generation of the catalogue that a version belongs to; 0 is pprof.
 pub(crate) fn generation(version: Version) -> usize {
     match version {
-        // No rules are for events: they are not checked.
+        // Events have no rules: they are not checked.
         Version::Pprof | Version::Events => 0,
         Version::V1_3 => 1,
         Version::V1_4 | Version::V1_5 => 2,
@@ -266,7 +267,8 @@ impl Rule {
         self.levels.iter().flatten().max().copied().unwrap_or(Severity::Info)
     }
 
-    /// As in `info in OTLP 1.3 to 1.7, warning in OTLP 1.8 to 1.11`; of what contains them the severity alone.
+    /// Formats the severities, as in `info in OTLP 1.3 to 1.7, warning in OTLP 1.8 to 1.11`; without generations
+    /// for rules about any input.
     fn severity_in_words(&self) -> String {
         if self.generations == "A" {
             return self.worst().to_string();
@@ -310,7 +312,7 @@ impl Rule {
         receivers.chain(tools.map(|(_, does)| (*does).to_owned())).collect()
     }
 
-    /// How much it matters at least to a receiver; `None` if the receiver has no opinion.
+    /// The least severity for a receiver; `None` if the receiver does not enforce the rule.
     pub(crate) fn receiver_level(&self, receiver: Receiver) -> Option<Severity> {
         self.receivers.iter().find(|(of, _)| *of == receiver).map(|(_, level)| *level)
     }
@@ -319,20 +321,21 @@ impl Rule {
         self.facts.contains(&fact)
     }
 
-    /// Whether a file or a message cannot be read where it is broken.
+    /// Whether a violation makes a file or a message unreadable.
     ///
-    /// Such rules are asked whatever [`Options`](super::Options) leave out: a payload that could not be
-    /// looked at would otherwise pass for one without findings.
+    /// Such rules run whatever [`Options`](super::Options) exclude: unreadable input would otherwise pass as input
+    /// without findings.
     pub(crate) fn is_unreadable(&self) -> bool {
         self.is(Fact::Unreadable) || self.is(Fact::Breaking)
     }
 
-    /// Whether it is about how a message is written, whatever it means: told also of one that cannot be taken apart.
+    /// Whether the rule is about the encoding of a message, not its meaning. Such findings are kept for malformed
+    /// messages.
     pub(crate) fn is_of_bytes(&self) -> bool {
         matches!(self.family, Family::File | Family::Wire | Family::Limit) || self.is(Fact::OfBytes)
     }
 
-    /// How much it matters in a version; `None` where it is not asked.
+    /// The severity in a version; `None` if the rule does not apply to it.
     pub(crate) fn level(&self, version: Option<Version>) -> Option<Severity> {
         match version {
             Some(version) => self.levels.get(generation(version)).copied().flatten(),
@@ -342,9 +345,9 @@ impl Rule {
 }
 
 impl PartialEq for Rule {
-    /// By address: comparing texts would be slower and say the same.
+    /// Compares addresses, which is faster than comparing texts.
     fn eq(&self, other: &Self) -> bool {
-        // Each rule is one static, and nobody can make another.
+        // Each rule is one static, and no other code can create a rule.
         std::ptr::eq(self, other)
     }
 }
@@ -357,7 +360,7 @@ impl fmt::Debug for Rule {
     }
 }
 
-/// All of it: what `--explain` prints.
+/// Formats everything about a rule, as `--explain` prints it.
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} {}: {}", self.id, self.name, self.statement)?;

@@ -1,6 +1,6 @@
-//! Messages of one kind that follow one another, as rows of tables and samples do.
+//! Consecutive messages of one kind, such as rows of tables and samples.
 //!
-//! A run is passed over in one loop for each kind of message, so that what is the same for all of them is decided once.
+//! One loop for each kind of message handles a run, so that decisions common to all its messages are made once.
 //!
 //! ```text
 //! dictionary   12 09 │ row 0 │ 12 07 │ row 1 │ 12 08 │ row 2 │ 1a 05 …
@@ -14,20 +14,20 @@ use super::findings::Step;
 use super::layout::{MessageLayout, Slot};
 use super::rules::limits;
 
-/// The messages of a field and the one of them that is next.
+/// The messages of a field, with the current one.
 pub(crate) struct Run<'f, 'a> {
-    /// The one at hand: to be proved, or to be walked if it cannot be.
+    /// The current message: checked in canonical form, or walked if that fails.
     pub(crate) message: Message,
-    /// What is behind that.
+    /// The fields after the current message.
     fields: &'f mut Fields<'a>,
-    /// What each of them begins with, as [`Fields::tag`] says it.
+    /// The tag of each message, as returned by [`Fields::tag`].
     tag: u16,
 }
 
 impl<'f, 'a> Run<'f, 'a> {
-    /// A run of a field of the tag `tag`; the message in `body` is its row `row`.
+    /// Creates a run of a field with the tag `tag`; the message in `body` is its row `row`.
     ///
-    /// A field that is no list makes a run of one.
+    /// A singular field makes a run of one.
     pub(crate) fn new(
         shape: &'static MessageLayout,
         slot: &Slot,
@@ -39,35 +39,33 @@ impl<'f, 'a> Run<'f, 'a> {
         Self { message: Message { shape, step, start, end }, fields, tag }
     }
 
-    /// Goes on to the next message, if there is one more.
+    /// Advances to the next message, if there is one.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> bool {
         self.message.next(self.tag, self.fields)
     }
 
-    /// The byte that each message begins with.
+    /// The tag of each message.
     pub(crate) fn tag(&self) -> u16 {
         self.tag
     }
 
-    /// How many rows there were, when there is no next.
-    ///
-    /// A field that is no list counts as one.
+    /// The number of rows, at the end of the run; 1 for a singular field.
     pub(crate) fn rows(&self) -> u32 {
         self.message.step.row.unwrap_or(1)
     }
 
-    /// Passes over messages until one is not `fine`: whether all are.
+    /// Advances past messages until `fine` fails, and returns whether it succeeded for all.
     ///
-    /// What the messages take when they are decoded is added up here, since they are not walked.
-    // In a frame of its own: what is walked deep has small ones.
+    /// Adds the memory of the decoded messages here, because they are not walked.
+    // Not inlined: the walk is recursive, so its frames must stay small.
     #[inline(never)]
     pub(crate) fn pass(
         &mut self,
         cx: &mut CheckContext<'_>,
         fine: impl Fn(&mut CheckContext<'_>, &Message) -> Option<()>,
     ) -> bool {
-        // Copies that nothing points to stay in registers.
+        // Local copies without references stay in registers.
         let (mut message, mut fields, tag) = (self.message, *self.fields, self.tag);
         let size = limits::size(message.shape.noun);
         let (mut owned, mut fine_all) = (0, false);
@@ -80,9 +78,9 @@ impl<'f, 'a> Run<'f, 'a> {
         fine_all
     }
 
-    /// Goes on as far as `prove` does, or stays where it is if that fails.
+    /// Advances as far as `prove` does, or stays in place if `prove` fails.
     ///
-    /// For proofs of several messages at once, which fail as a whole.
+    /// For checks of several messages together, which fail as a whole.
     pub(crate) fn together<R>(&mut self, prove: impl FnOnce(&mut Self) -> Option<R>) -> Option<R> {
         let before = (self.message, *self.fields);
         let proved = prove(self);

@@ -1,28 +1,28 @@
-//! Varints, taken without trusting them, and what is wrong with those that cannot be.
+//! Decodes untrusted varints, and classifies malformed ones.
 //!
-//! Protobuf's rules are stricter than many readers: at most ten bytes, and no bit past the 64th. Which of the two a varint
-//! breaks is a rule of its own each (`OP1001`, `OP1002`).
+//! Protobuf is stricter than many readers: at most ten bytes, and no bit past the 64th. Each violation has a
+//! separate rule (`OP1001`, `OP1002`).
 //!
 //! ```text
-//! 85 80 00    three bytes for 5: legal, told by OP1003     ff × 9, 01    2^64 - 1, the largest
-//! 80          cut off: OP1002                              ff × 10       more than 64 bits: OP1001
+//! 85 80 00    three bytes for 5: legal, reported by OP1003     ff × 9, 01    2^64 - 1, the largest
+//! 80          truncated: OP1002                                ff × 10       more than 64 bits: OP1001
 //! ```
 
 use crate::wire::read::Reader;
 use crate::wire::varint::is_too_wide;
 
-/// Why a varint cannot be taken.
+/// Why a varint is malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Its bytes end before it does.
+    /// The bytes end before the varint does.
     Truncated,
-    /// It has more than 64 bits.
+    /// The varint has more than 64 bits.
     Overflow,
 }
 
-/// The varint at `at`, and where it ends.
+/// Decodes the varint at `at`, and returns its value and its end.
 ///
-/// One or two bytes are decided here: nearly all tags, lengths and indices.
+/// Handles one and two bytes inline: nearly all tags, lengths and indices.
 #[inline(always)]
 pub(crate) fn varint(bytes: &[u8], at: usize, end: usize) -> Result<(u64, usize), Fault> {
     match bytes.get(at..end) {
@@ -34,7 +34,7 @@ pub(crate) fn varint(bytes: &[u8], at: usize, end: usize) -> Result<(u64, usize)
     }
 }
 
-/// A varint of three bytes and more, or none.
+/// Decodes a varint of three or more bytes, or reports its fault.
 #[inline(never)]
 fn long(bytes: &[u8], at: usize, end: usize) -> Result<(u64, usize), Fault> {
     let mut reader = Reader::within(bytes, at, end);
@@ -42,7 +42,7 @@ fn long(bytes: &[u8], at: usize, end: usize) -> Result<(u64, usize), Fault> {
     Ok((value, reader.at()))
 }
 
-/// Why bytes do not begin with a varint.
+/// Classifies bytes that do not begin with a valid varint.
 #[cold]
 fn fault(bytes: &[u8]) -> Fault {
     match is_too_wide(bytes) {
@@ -51,10 +51,9 @@ fn fault(bytes: &[u8]) -> Fault {
     }
 }
 
-/// The numbers of a packed field that was walked before, and where each begins.
+/// Iterates over the numbers of a packed field that was checked before.
 ///
-/// Ends where the bytes do, or where they are wrong: [`decode`](super::decode) told of that when it
-/// walked the list.
+/// Stops at malformed bytes as well: [`decode`](super::decode) reported them when it checked the list.
 pub(crate) struct Packed<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -62,12 +61,12 @@ pub(crate) struct Packed<'a> {
 }
 
 impl<'a> Packed<'a> {
-    /// The numbers between two bytes.
+    /// Creates an iterator over the numbers in a range of bytes.
     pub(crate) fn new(bytes: &'a [u8], body: std::ops::Range<usize>) -> Self {
         Self { bytes, at: body.start, end: body.end }
     }
 
-    /// Whether there are none left.
+    /// Whether no number is left.
     pub(crate) fn is_empty(&self) -> bool {
         self.at >= self.end
     }

@@ -1,5 +1,5 @@
-//! The walk through a payload: each message is taken apart once, asked what its rules ask, and then the
-//! messages inside it: the rows of tables first, so that all is known of a row before anything refers to it.
+//! The walk through a payload: decodes each message once, applies its rules, and then walks its nested messages.
+//! Rows of tables come first, so that all facts of a row are known before references to it are checked.
 //!
 //! ```text
 //! message ─► canonical, and no violation? ─► done
@@ -8,14 +8,13 @@
 //! take: its fields into a Record ─► enter: its own rules ─► rows of tables ─► rows compared ─► other messages ─► leave
 //! ```
 //!
-//! `enter` asks what a message says of itself; what is inside it may need that: samples need the time range of their
-//! profile, which stands behind them. `leave` asks what only all that is inside shows: orphans, sums, empty tables. A
-//! message that cannot be taken apart is left where it broke, its neighbours are walked all the same.
+//! `enter` applies the rules that need only the message. Nested messages may depend on it: samples need the time
+//! range of their profile, which follows them in the bytes. `leave` applies the rules that need everything inside:
+//! orphans, sums, empty tables. A malformed message is left where decoding failed; its neighbours are still walked.
 //!
-//! Tables come before what refers to them not only in meaning: a reference is one comparison and
-//! one addition to a row's count if rows are known. In the bytes they may stand behind, so the
-//! headers are surveyed first. The stack of calls is as deep as messages nest, up to
-//! `limits.max_nesting`, and frames are kept small for that.
+//! Walking tables first is also faster: if rows are known, a reference costs one comparison and one addition to a
+//! row's count. In the bytes tables may follow their references, so the headers are surveyed first. The walk
+//! recurses as deep as messages nest, up to `limits.max_nesting`, so its frames are kept small.
 
 use super::canonical::Message;
 use super::catalogue::{OP4019, OP5018, PP1038};
@@ -34,10 +33,9 @@ use super::run::Run;
 use super::tables::Tables;
 use crate::schema::{Noun, PROFILES_DATA, Version};
 
-/// Walks all of a payload.
+/// Walks a whole payload, in linear time.
 ///
-/// Versions up to 1.5 and pprof have tables in each profile, and are surveyed there. Linear in the
-/// payload.
+/// Versions up to 1.5 and pprof have tables in each profile, which are surveyed there.
 pub(crate) fn walk(cx: &mut CheckContext<'_>) {
     cx.check_key_style = cx.findings.asks(&OP5018);
     cx.check_zero_values = cx.findings.asks(&OP4019);
@@ -61,10 +59,10 @@ pub(crate) fn walk(cx: &mut CheckContext<'_>) {
 /// Cell of the tables in the payload.
 const DICTIONARY: usize = PROFILES_DATA.cell("dictionary");
 
-/// Finds the rows of the dictionary before anything is walked: profiles refer to it, and in the bytes it stands behind
-/// them. Of several dictionaries, which decoders merge, the rows follow one another.
+/// Locates the rows of the dictionary before the walk, because it follows the profiles that refer to it. The rows
+/// of several dictionaries, which decoders merge, are concatenated.
 ///
-/// Without any, references are not held against anything (`missing`), which `OP2005` says once.
+/// Without a dictionary, references are not checked (`missing`), and `OP2005` reports that once.
 fn survey_dictionaries(cx: &mut CheckContext<'_>, root: &'static MessageLayout) {
     let Some(slot) = root.of_cell(DICTIONARY) else { return };
     let dictionary = cx.shapes.get(slot.child);
@@ -76,10 +74,8 @@ fn survey_dictionaries(cx: &mut CheckContext<'_>, root: &'static MessageLayout) 
     cx.tables.missing = !found;
 }
 
-/// The rows of all tables are known.
-///
-/// What rules need to know of rows before the first one is walked: keys of attributes, ranges of
-/// mappings, start lines, ids of pprof. Each is a pass over headers.
+/// Prepares the facts about rows that rules need before the first row is walked: keys of attributes, ranges of
+/// mappings, start lines, ids of pprof. Each takes a pass over headers.
 fn ready(cx: &mut CheckContext<'_>) {
     cx.tables.close();
     cx.tables.unmarked = !orphans::asked(cx) && !cx.findings.asks(&PP1038);
@@ -92,10 +88,10 @@ fn ready(cx: &mut CheckContext<'_>) {
     }
 }
 
-/// The rows of all tables were walked.
+/// Compares the rows of all tables, after they were walked.
 ///
-/// Before samples are walked, since equal samples are those of equal rows. The path is set by hand,
-/// as the walk is a level higher.
+/// Runs before samples, because samples are compared by the equality of their rows. Extends the path by hand, since
+/// the walk is one level higher.
 fn compare_rows(cx: &mut CheckContext<'_>) {
     let in_dictionary = cx.version >= Version::V1_7;
     if in_dictionary {
@@ -109,9 +105,9 @@ fn compare_rows(cx: &mut CheckContext<'_>) {
     }
 }
 
-/// The message after whose tables all rows are known: a profile, where each has its own.
+/// Whether a message contains all tables: the profile if each has separate tables, otherwise the payload.
 ///
-/// Rows are compared when its table messages were walked, and orphans counted when it is left.
+/// Rows are compared when its tables were walked, and orphans are counted when the walk leaves it.
 fn is_above_tables(cx: &CheckContext<'_>, kind: Noun) -> bool {
     match cx.version <= Version::V1_5 {
         true => kind == Noun::Profile,
@@ -119,10 +115,10 @@ fn is_above_tables(cx: &CheckContext<'_>, kind: Noun) -> bool {
     }
 }
 
-/// Walks a message and all that is in it.
+/// Walks a message and everything in it.
 ///
-/// A broken message is left at once, after the rows of its tables were compared. What the message
-/// itself says is asked before its children, for they read the state that it sets.
+/// Leaves a malformed message at once, after comparing the rows of its tables. Applies the rules of the message
+/// before those of its children, which read the state that they set.
 fn message(
     cx: &mut CheckContext<'_>,
     shape: &'static MessageLayout,
@@ -158,11 +154,10 @@ fn message(
     Ok(())
 }
 
-/// Walks the messages inside a message: the rows of tables, or the others.
+/// Walks the nested messages of a message: the rows of tables, or the others.
 ///
-/// Called twice for messages that have both kinds. Rows are numbered as they come, by field; of
-/// several dictionaries they go on counting. Fields of no interest are passed over by what the
-/// survey knows, or by their headers.
+/// Called twice for messages that have both kinds. Rows are numbered by field, and continue across several
+/// dictionaries. Other fields are skipped, by the rows that the survey knows or by their headers.
 fn children(
     cx: &mut CheckContext<'_>,
     shape: &'static MessageLayout,
@@ -215,11 +210,11 @@ fn children(
     cx.parent = parent;
 }
 
-/// Passes over the canonical messages of a run that break no rule, and tells whether none is left. Otherwise the run
-/// stands at the next one that has to be walked.
+/// Passes over the canonical messages of a run that break no rule, and returns whether none is left. Otherwise the
+/// current message of the run has to be walked.
 fn pass(cx: &mut CheckContext<'_>, run: &mut Run<'_, '_>) -> bool {
     let of_pprof = cx.version == Version::Pprof;
-    // A row holds messages that hold messages, and the walk counts how deep.
+    // A row contains two levels of messages, which canonical decoding does not count.
     let deep = cx.depth + 2 > cx.limits.max_nesting;
     match run.message.shape.noun {
         _ if !cx.canonical || deep => false,
@@ -236,9 +231,9 @@ fn pass(cx: &mut CheckContext<'_>, run: &mut Run<'_, '_>) -> bool {
     }
 }
 
-/// What is asked of a message before what is inside it.
+/// Applies the rules of a message before the walk of its nested messages.
 ///
-/// pprof shares kinds with OTLP, and has functions of its own where its rules differ.
+/// pprof shares messages with OTLP, and has separate functions if its rules differ.
 fn enter(cx: &mut CheckContext<'_>, record: &Record) {
     let of_pprof = cx.version == Version::Pprof;
     match record.shape.noun {
@@ -277,7 +272,7 @@ fn enter(cx: &mut CheckContext<'_>, record: &Record) {
         }
         Noun::ProfilesData => structure::root(cx, record),
         Noun::Dictionary | Noun::AttributeUnit | Noun::Other => {}
-        // Of what nothing here checks.
+        // Events have no rules.
         Noun::Event | Noun::EventType | Noun::Clock | Noun::Record => {}
         Noun::ResourceProfiles => structure::resource(cx, record),
         Noun::ScopeProfiles => structure::scope(cx, record),
@@ -287,9 +282,9 @@ fn enter(cx: &mut CheckContext<'_>, record: &Record) {
     }
 }
 
-/// A profile of OTLP.
+/// Checks a profile of OTLP.
 ///
-/// Units and string 0 are asked where the tables are the profile's.
+/// Units and string 0 are checked here if the tables belong to the profile.
 fn profile(cx: &mut CheckContext<'_>, record: &Record) {
     structure::profile(cx, record);
     identity::profile(cx, record);
@@ -301,9 +296,9 @@ fn profile(cx: &mut CheckContext<'_>, record: &Record) {
     }
 }
 
-/// What is asked of a message when all that is inside it was walked.
+/// Applies the rules of a message after the walk of its nested messages.
 ///
-/// Of a dictionary that is missing nothing more is asked.
+/// If the dictionary is missing, only that is reported.
 fn leave(cx: &mut CheckContext<'_>, record: &Record) {
     match record.shape.noun {
         Noun::ArrayValue | Noun::KeyValueList => cx.payload.value_depth -= 1,
@@ -332,9 +327,9 @@ fn leave(cx: &mut CheckContext<'_>, record: &Record) {
     }
 }
 
-/// What is asked of tables when all references to them are known.
+/// Applies the rules of tables, once all references to them are known.
 ///
-/// Orphans last: they take references back, and `frames` asks before which locations are used.
+/// Orphans come last: they subtract references, and `mapping` needs the full counts.
 fn after_tables(cx: &mut CheckContext<'_>, record: &Record) {
     match cx.version {
         Version::Pprof => pprof_rows::tables(cx),
