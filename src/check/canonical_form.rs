@@ -1,24 +1,22 @@
-//! The one form that equal rows of a table have: bytes of protobuf with fields by number, each said once and in its
-//! shortest form, what is left out where it may be left out, references to the first of equal rows, sets in order.
+//! The canonical form of table rows: equal rows have equal bytes. It is protobuf with fields by number, each once
+//! and in its shortest form, without default values, with references to the first of equal rows, and with sorted
+//! sets.
 //!
-//! Nearly all rows are written so, as [`canonical`](super::canonical) finds out: their own bytes are their form, and nothing
-//! has to be made.
+//! Nearly all rows are written that way, which [`canonical`](super::canonical) detects: then their bytes are their
+//! form, and no copy is made.
 //!
-//! Two locations that differ in nothing but which of two equal functions they name are equal, and so are two attributes
-//! whose lists say the same in another order. The form takes those differences away, so that bytes can be compared:
+//! Two locations are equal if they differ only in which of two equal functions they refer to, and two attributes if
+//! they differ only in the order of a set. The form removes those differences, so that bytes can be compared:
 //!
 //! ```text
 //! location {address: 16, lines: [{function_index: 7}]}   functions 3 and 7 are equal
 //! form      18 10 22 02 08 03
 //! ```
 //!
-//! Tables are compared in an order in which each refers only to those before it, so one pass is enough.
+//! Tables are compared in an order in which each refers only to those before it, so one pass suffices.
 //!
-//! Resources and scopes, which are rows of no table, have this form as well; their texts, and those of values, stand in
-//! place or in the table.
-//!
-//! It is also how duplicates are told apart cheaply: equality of what rows mean is equality of
-//! bytes.
+//! Resources and scopes, which are not table rows, have a form as well. It is the same for strings in place and by
+//! reference.
 
 use super::context::CheckContext;
 use super::fields::{Body, Fields};
@@ -31,21 +29,20 @@ use crate::wire::{FIXED64, VARINT};
 
 /// The forms of the rows of a table.
 pub(crate) struct Forms {
-    /// The table whose rows these are; a row's number in it tells whether it is plain.
+    /// The table of the rows, needed to look up whether a row is plain.
     table: Table,
-    /// `None` of strings, which are their own form.
+    /// The layout of the rows; `None` for strings, which are their own form.
     shape: Option<&'static MessageLayout>,
-    /// Whether something that its rows refer to has an equal.
+    /// Whether any row that they refer to has an equal.
     shared: bool,
-    /// Whether values of its rows may have their texts by reference.
+    /// Whether values in the rows may have strings by reference.
     refers: bool,
 }
 
 impl Forms {
-    /// What forms of a table's rows have to look at. Tables that they refer to were compared before.
+    /// Prepares the forms of a table's rows. Tables that they refer to must have been compared before.
     ///
-    /// Looked up once for a table: as long as nothing that its rows refer to has an equal, plain
-    /// rows stay as they are.
+    /// Determined once for a table: as long as no referenced row has an equal, plain rows are their own form.
     pub(crate) fn of(cx: &CheckContext<'_>, table: Table) -> Self {
         let Some(shape) = cx.table_shape(table) else {
             return Self { table, shape: None, shared: false, refers: false };
@@ -66,9 +63,7 @@ impl Forms {
         self.shape.is_none() || (!self.shared && tables.is_plain(self.table, row as usize))
     }
 
-    /// The form of a row; in `out` where it is not the row's own bytes.
-    ///
-    /// Borrows from the payload or from `out`, so that nothing is copied for plain rows.
+    /// The form of a row. Borrows from the payload if the row is its own form, otherwise from `out`.
     pub(crate) fn form<'b, 'a: 'b>(
         &self,
         cx: &CheckContext<'a>,
@@ -88,7 +83,7 @@ impl Forms {
     }
 }
 
-/// A fingerprint of the form of a message in place, a resource or a scope: what its texts are counts, not where they stand.
+/// A fingerprint of the form of a resource or a scope. Strings count by value, whether in place or by reference.
 pub(crate) fn in_place(
     cx: &mut CheckContext<'_>,
     shape: &'static MessageLayout,
@@ -104,9 +99,9 @@ pub(crate) fn in_place(
 
 /// Appends the form of a message.
 ///
-/// In the order of field numbers, from what [`peek`](CheckContext::peek) leaves: the last of a singular
-/// field, all of a repeated one. Unknown fields are left out: two rows that differ in nothing else
-/// are equal to every reader of this version.
+/// Writes fields in the order of their numbers, as decoded by [`peek`](CheckContext::peek): the last occurrence of
+/// a singular field, all of a repeated one. Omits unknown fields: rows that differ only in those are equal to every
+/// reader of this version.
 fn make(
     cx: &CheckContext<'_>,
     shape: &'static MessageLayout,
@@ -121,7 +116,7 @@ fn make(
         text(cx, &found, out);
     }
     for slot in shape.slots.iter().filter(|slot| !has_text || !is_text(slot)) {
-        // What a row is called says nothing of what it is.
+        // The id of a row is no part of its value.
         if !found.has(slot.cell) || slot.is_id || depth > cx.limits.max_nesting {
             continue;
         }
@@ -153,7 +148,7 @@ fn make(
     }
 }
 
-/// Appends the messages of a field, or the texts of a list, each in its form.
+/// Appends the messages of a field, or the strings of a list, each in its form.
 fn several(
     cx: &CheckContext<'_>,
     slot: &'static Slot,
@@ -177,13 +172,13 @@ fn several(
     set.iter().for_each(|form| out.extend_from_slice(form));
 }
 
-/// Whether a field of a pair or a value is its text, or refers to it.
+/// Whether a field is a string or a reference to one.
 fn is_text(slot: &Slot) -> bool {
     slot.take == Take::Text || matches!(slot.table, Some((Table::String, _)))
 }
 
-/// Appends the text of a pair's key or of a value, in place or by reference: as a fingerprint, since any number of them may
-/// refer to a long one.
+/// Appends the string of a key or a value, in place or by reference. Written as a fingerprint, because any number
+/// of them may refer to a long string.
 fn text(cx: &CheckContext<'_>, found: &Record, out: &mut Vec<u8>) {
     for slot in found.shape.slots.iter().filter(|slot| is_text(slot) && found.has(slot.cell)) {
         let text = match slot.take {
@@ -196,10 +191,9 @@ fn text(cx: &CheckContext<'_>, found: &Record, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a list of numbers, packed; nothing of an empty one.
+/// Appends a list of numbers, packed; omits an empty one.
 ///
-/// Sets are sorted, lists keep their order: the frames of a stack are a sequence, its attributes
-/// are not.
+/// Sorts sets and keeps the order of lists: the frames of a stack are a sequence, its attributes are a set.
 fn list(cx: &CheckContext<'_>, slot: &'static Slot, found: &Record, out: &mut Vec<u8>) {
     let mut numbers = cx.numbers(found, slot.cell).map(|row| cx.first_equal(slot, row));
     let Some(first) = numbers.next() else { return };

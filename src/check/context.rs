@@ -1,12 +1,11 @@
-//! What is known while a payload is walked, and looks at what was walked or is still to be.
+//! The state of a walk, and access to messages that were walked or will be.
 //!
-//! `peek` takes a message apart once more and says nothing about it: for rules that look at a row through a reference.
-//! How often that happens is bounded by the rows and references of the payload, so all of a walk stays linear.
+//! `peek` decodes a message once more without reporting defects, for rules that follow a reference to a row. The
+//! number of such calls is bounded by the rows and references of the payload, so a walk stays linear.
 //!
-//! There is one for each walk. What belongs to the profile or the payload and to no message is in
-//! [`state`](super::state); where rows are is in [`tables`](super::tables); what was found is in
-//! [`findings`](super::findings). The methods that decode bytes are on `CheckContext` as well, in `decode`,
-//! `packed` and `anomalies`.
+//! There is one context for each walk. State of the profile or the payload is in [`state`](super::state), the
+//! positions of rows are in [`tables`](super::tables), and the findings in [`findings`](super::findings). The
+//! methods that decode bytes are on `CheckContext` as well, in `decode`, `packed` and `anomalies`.
 
 use std::fmt::Display;
 
@@ -25,75 +24,73 @@ use crate::limits::Limits;
 use crate::schema::{Noun, Role, Table, Version};
 use crate::wire::indices::Indices;
 
-/// Longer values are cut by Pyroscope.
+/// The length in bytes from which Pyroscope truncates values.
 ///
-/// In bytes; `OP5015` tells of longer ones.
+/// `OP5015` reports longer ones.
 pub(crate) const LONG: usize = 65_535;
 
-/// Lists up to this long are compared one by one.
+/// Lists up to this long are compared element by element.
 ///
-/// A comparison of eight numbers costs less than a hash of one. [`canonical`](super::canonical) proves no
-/// longer lists.
+/// Comparing eight numbers costs less than hashing one. [`canonical`](super::canonical) accepts no longer lists.
 pub(super) const FEW: usize = 8;
 
 /// The state of one walk.
 pub(crate) struct CheckContext<'a> {
-    /// The payload, inflated. Every place is an offset in it, of 32 bits.
+    /// The decompressed payload. Every position is an offset in it, of 32 bits.
     pub(crate) bytes: &'a [u8],
     pub(crate) version: Version,
-    /// The messages of the version.
+    /// The layouts of the version's messages.
     pub(crate) shapes: &'static Layouts,
     pub(crate) limits: Limits,
-    /// With the path to the message that is walked.
+    /// The findings, with the path to the current message.
     pub(crate) findings: Findings,
-    /// Records for messages that are looked at besides the one that is walked.
+    /// Records for messages other than the current one.
     pub(crate) pool: Pool,
     pub(crate) memo: Memo,
     pub(crate) tables: Tables,
-    /// How many messages lie around the one that is walked, and the nearest of them.
+    /// The number of messages around the current one, and the innermost of them.
     pub(crate) depth: u64,
     pub(crate) parent: Noun,
-    /// Texts and bytes longer than this have something to be said of.
+    /// Strings and bytes longer than this break a rule.
     pub(super) long: usize,
-    /// Whether a message has twice what it has once: rules ask what is [left](super::merged) of it then.
+    /// Whether a singular field repeats: then the rules check the [merged](super::merged) payload.
     pub(crate) has_repeated_singular: bool,
-    /// Whether messages that are fine as a whole are shown to be so.
+    /// Whether canonical decoding is enabled.
     pub(crate) canonical: bool,
-    /// Whom the payload is for, if that is known and it is of the generation that receivers read.
+    /// The receiver of the payload, if named and if the payload is of the generation that receivers read.
     pub(crate) receiver: Option<Receiver>,
-    /// Looked up once, as [`canonical`](super::canonical) needs them for every row.
+    /// Looked up once, because [`canonical`](super::canonical) needs them for every row.
     pub(crate) line_shape: Option<&'static MessageLayout>,
     pub(crate) value_shape: Option<&'static MessageLayout>,
     pub(crate) label_shape: Option<&'static MessageLayout>,
-    /// Whether it is asked how keys are written, and of samples whose values are all 0.
+    /// Whether the rules about the style of keys, and about samples whose values are all 0, are enabled.
     pub(crate) check_key_style: bool,
     pub(crate) check_zero_values: bool,
-    /// Room for numbers, and for bytes, that are made and forgotten.
+    /// Reusable buffers for numbers and for bytes.
     pub(crate) set: Vec<u64>,
     pub(crate) scratch: Vec<u8>,
-    /// The lines of the location that is walked.
+    /// The lines of the current location.
     pub(crate) lines: Vec<LineRow>,
-    /// The unit that was met last, and whether it is one of UCUM.
+    /// The unit checked last, and whether it is a UCUM unit.
     pub(crate) unit: (u64, bool),
-    /// The references of the list that is walked, each plus 1, for their memory.
+    /// A reusable buffer for the references of the current list, each plus 1.
     pub(super) indices: Indices,
-    /// What the attributes of the tables are.
+    /// The rows of the attribute tables.
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) profile: ProfileState,
     pub(crate) payload: PayloadState,
 }
 
-/// A message cannot be taken apart; why is among the findings.
+/// The message cannot be decoded further. The reason is among the findings.
 ///
-/// It carries nothing, so that the `Result` of the hottest functions fits into registers.
+/// Carries no data, so that the `Result` of the hottest functions fits into registers.
 pub(crate) struct Broken;
 
 impl<'a> CheckContext<'a> {
-    /// The state before anything was walked: nothing is known of any table.
+    /// Creates the state before a walk, without tables.
     ///
-    /// The walk fills in the tables next: no reference can be asked before. Proving messages fine
-    /// is left out where a receiver demands more of each, or where a limit is below what the proof
-    /// counts.
+    /// The walk adds the tables before it checks a reference. Disables canonical decoding if a receiver's rules
+    /// need every message, or if a limit is below the numbers that it assumes.
     pub(crate) fn new(
         bytes: &'a [u8],
         version: Version,
@@ -139,7 +136,7 @@ impl<'a> CheckContext<'a> {
         }
     }
 
-    /// The numbers of a repeated field, however they are written.
+    /// The numbers of a repeated field, in any encoding.
     pub(crate) fn numbers(
         &self,
         record: &Record,
@@ -160,8 +157,8 @@ impl<'a> CheckContext<'a> {
         self.findings.report(rule, spot, value, bound);
     }
 
-    /// A number of a list: its own byte, which is looked for only where a finding of the rule will be among the first that
-    /// are listed; else that of the list.
+    /// The position of an element of a list. Its byte is determined only for the first findings of the rule,
+    /// because that takes a scan; later ones have the byte of the list.
     #[cold]
     pub(crate) fn element(
         &mut self,
@@ -178,19 +175,17 @@ impl<'a> CheckContext<'a> {
         Position { byte: byte.or(list.byte), ..list }
     }
 
-    /// Takes a message apart again, without a word.
+    /// Decodes a message again, without reporting defects.
     ///
-    /// Unlike [`decode`](Self::decode) it raises nothing, counts no reference and stops where the bytes
-    /// cannot be followed. Costs the bytes of the message, but not those of the messages in it.
+    /// Unlike [`decode`](Self::decode), it counts no references and stops at malformed bytes. The cost is linear in
+    /// the message, excluding the contents of nested messages.
     pub(crate) fn peek(&self, shape: &'static MessageLayout, start: usize, end: usize) -> Lent {
         let mut record = self.pool.lend();
         self.peek_into(shape, start, end, &mut record);
         record
     }
 
-    /// The same into a record that is there already.
-    ///
-    /// For loops over rows, which then borrow from the pool once.
+    /// Decodes a message into an existing record, for loops over rows, which then borrow from the pool once.
     pub(crate) fn peek_into(
         &self,
         shape: &'static MessageLayout,
@@ -222,9 +217,8 @@ impl<'a> CheckContext<'a> {
         }
     }
 
-    /// The message that the rows of a table are.
-    ///
-    /// `None` for strings, which are no messages, and for tables that the version has not.
+    /// The layout of a table's rows; `None` for strings, which are not messages, and for tables that the version
+    /// lacks.
     pub(crate) fn table_shape(&self, table: Table) -> Option<&'static MessageLayout> {
         let holder = self.tables_holder();
         let slots = &self.shapes.find(holder)?.slots;
@@ -232,9 +226,9 @@ impl<'a> CheckContext<'a> {
         (row.take == Take::Message).then(|| self.shapes.get(row.child))
     }
 
-    /// The first row that equals the one that a field refers to; any other number as it is.
+    /// The first row that equals the one a field refers to; other numbers are returned unchanged.
     ///
-    /// Before tables were compared, and where no two rows are equal, every number is its own first.
+    /// Before tables are compared, and in tables without equal rows, every row is its own first.
     pub(crate) fn first_equal(&self, slot: &Slot, value: u64) -> u64 {
         match slot.table {
             Some((table, _)) => self.tables.first_equal(table, value),
@@ -242,16 +236,16 @@ impl<'a> CheckContext<'a> {
         }
     }
 
-    /// The number of the field at `at`: of a field that came twice a record has the last, and rules may ask for the first.
+    /// The number of the field at `at`. A record has the last value of a repeated field; rules may need the first.
     ///
-    /// As with `time_nanos` of two pprof files in a row: what counts is whether the first was set.
+    /// For `time_nanos` of two concatenated pprof files, it matters whether the first was set.
     pub(crate) fn first_number(&self, at: usize, end: usize) -> u64 {
         let mut fields = Fields::new(self.bytes, at, end);
         fields.next().map_or(0, |_| fields.number())
     }
 
-    /// The message that has the tables: they moved from the profile to the payload in 1.6, and to a message of their own in
-    /// 1.7.
+    /// The message that contains the tables: the profile up to 1.5, the payload in 1.6, and a separate message
+    /// since 1.7.
     pub(crate) fn tables_holder(&self) -> Noun {
         match self.version {
             Version::Pprof | Version::V1_3 | Version::V1_4 | Version::V1_5 => Noun::Profile,
@@ -260,10 +254,10 @@ impl<'a> CheckContext<'a> {
         }
     }
 
-    /// What the field is called whose occurrences are the rows of a table.
+    /// The name of the field that holds the rows of a table.
     ///
-    /// `location_table` since 1.4, `location` before and in pprof: findings speak the language of
-    /// the payload.
+    /// `location_table` since 1.4, `location` before and in pprof: findings use the names of the payload's
+    /// generation.
     pub(crate) fn table_name(&self, table: Table) -> &'static str {
         let holder = self.tables_holder();
         let slots = self.shapes.find(holder).map_or(&[][..], |shape| &shape.slots);
@@ -271,37 +265,31 @@ impl<'a> CheckContext<'a> {
         row.map_or("", |slot| slot.field.name)
     }
 
-    /// The place of a row of a table, seen from the message that holds the tables.
+    /// The position of a row of a table, relative to the message that holds the tables.
     pub(crate) fn of_row(&self, table: Table, row: usize) -> Position {
         let spot = Position::nowhere().field(self.table_name(table)).row(row);
         let byte = self.tables.row(table, row as u64).map(|(start, _)| start as u64);
         Position { byte, ..spot }
     }
 
-    /// The row of the list that the message is in.
-    ///
-    /// 0 where the message is in no list.
+    /// The row of the current message in its list; 0 if it is not in a list.
     pub(crate) fn row(&self) -> usize {
         self.findings.path.last().and_then(|step| step.row).unwrap_or(0) as usize
     }
 
-    /// The text of a row of the string table.
-    ///
-    /// `None` where there is no such row. Not necessarily UTF-8.
+    /// The bytes of a row of the string table, not necessarily UTF-8; `None` if the row does not exist.
     pub(crate) fn string(&self, row: u64) -> Option<&'a [u8]> {
         let (start, end) = self.tables.row(Table::String, row)?;
         self.bytes.get(start..end)
     }
 
-    /// The bytes of a field's last occurrence; none where it does not occur.
+    /// The bytes of a field's last occurrence; empty if it is absent.
     pub(crate) fn body(&self, record: &Record, cell: usize) -> &'a [u8] {
         self.bytes.get(record.body(cell)).unwrap_or_default()
     }
 }
 
-/// Whether a field is what the payload was made from, which may be long.
-///
-/// By its key in the schema; a file in a file has its own limits.
+/// Whether a field is the original payload, which may be long: a file within the file has its own limits.
 pub(crate) fn is_original(slot: &Slot) -> bool {
     slot.field.key == "original_payload"
 }

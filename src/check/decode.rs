@@ -1,4 +1,5 @@
-//! Decodes a message of any bytes into a record, field by field. [`anomalies`](super::anomalies) has the rare cases.
+//! Decodes a message of any bytes into a record, field by field. [`anomalies`](super::anomalies) has the rare
+//! cases.
 //!
 //! ```text
 //! tag ─► slot of the number ─► wire type as the schema says? ─► value, length or body ─► cell of the record
@@ -7,9 +8,9 @@
 //!       unknown: skipped        mismatch: the message ends       reported, kept where possible
 //! ```
 //!
-//! Every byte of a payload that is not proved fine by [`canonical`](super::canonical) comes through here
-//! once. So the usual is inlined and branches to nothing but `#[cold]` functions; what they find is
-//! about bytes and references. What a value means is asked later, of the record.
+//! Every byte of a payload that [`canonical`](super::canonical) does not accept is decoded here once. So the common
+//! case is inlined and branches only to `#[cold]` functions. Their findings are about bytes and references; rules
+//! check the values later, in the record.
 
 use std::ops::Range;
 
@@ -26,10 +27,10 @@ use crate::wire::write::varint_len;
 use crate::wire::{FIXED64, LEN, VARINT};
 
 impl CheckContext<'_> {
-    /// Takes a message apart, and finds what is wrong with its bytes and its references.
+    /// Decodes a message, and reports defects of its bytes and its references.
     ///
-    /// What was taken before the message broke stays in the record, and is not looked at. Of a
-    /// `oneof` each member has a cell: more than one bit is more than one member.
+    /// If the message is malformed, the record has the fields before the fault, and callers ignore it. Each member
+    /// of a `oneof` has a cell: more than one bit means more than one member.
     pub(crate) fn decode(
         &mut self,
         shape: &'static MessageLayout,
@@ -54,13 +55,11 @@ impl CheckContext<'_> {
         Ok(())
     }
 
-    /// Takes more fields like the one that was just taken, where those hold messages or texts that there is nothing
-    /// to say of.
+    /// Decodes more fields like the last one, if they hold messages, or strings without defects.
     ///
-    /// Rows of tables lie end to end, and where they lie is known from the survey
-    /// ([`Tables::behind`](super::tables::Tables)), so that most of a dictionary is passed over in
-    /// one step. Texts are looked at, messages come later. Where nothing is known headers are read,
-    /// for as long as they are like the first.
+    /// Rows of tables are stored end to end, and the survey knows their positions
+    /// ([`Tables::behind`](super::tables::Tables)), so most of a dictionary is skipped in one step. Strings are
+    /// checked here, messages later. Without known rows, headers are decoded as long as they equal the first.
     #[inline(never)]
     fn run(
         &mut self,
@@ -105,12 +104,12 @@ impl CheckContext<'_> {
         at
     }
 
-    /// Takes one field, and gives where the next one begins.
+    /// Decodes one field, and returns the start of the next one.
     ///
-    /// The schema says of which kind a field's bytes are. Where they are of another, their message ends: what stands behind
-    /// them may be anything.
+    /// A field whose wire type differs from the schema ends its message, because the bytes after it may be
+    /// anything.
     ///
-    /// Tags of one byte are nearly all there are; a byte below 8 is field 0 and no tag.
+    /// Nearly all tags have one byte; a byte below 8 has field number 0 and is invalid.
     #[inline(always)]
     pub(super) fn field(
         &mut self,
@@ -154,9 +153,9 @@ impl CheckContext<'_> {
         }
     }
 
-    /// Where a finding about a field is.
+    /// The position of a finding about a field.
     ///
-    /// Of a list at the row that comes next: call it before the element is counted.
+    /// For a list, its next row: call this before the element is counted.
     pub(super) fn spot(slot: &Slot, record: &Record, at: usize) -> Position {
         let spot = Position::at(at).field(slot.field.name);
         match slot.repeated {
@@ -165,12 +164,11 @@ impl CheckContext<'_> {
         }
     }
 
-    /// A number as a varint: in its shortest form, within what the field's type holds, and a row that is there where it
-    /// refers to one.
+    /// Decodes a varint, and checks that it is in its shortest form, within the range of its type, and for a
+    /// reference, that the row exists.
     ///
-    /// One comparison finds what is odd: a value past what the type holds (which a negative index
-    /// is), a default that is written out, a length longer than need be. References are taken as
-    /// they are met, so that each table's uses are counted.
+    /// One condition detects all anomalies: a value out of range (as a negative index is), a default that is
+    /// written out, and an overlong encoding. Marks references immediately, so that each table's uses are counted.
     #[inline(always)]
     pub(super) fn number(
         &mut self,
@@ -204,7 +202,7 @@ impl CheckContext<'_> {
         Ok(after)
     }
 
-    /// A number of eight bytes: a time, a double or an id, of which every value is one.
+    /// Decodes a number of eight bytes: a time, a double or an id. Every value is valid.
     ///
     /// Fewer than eight bytes end the message.
     #[inline(always)]
@@ -236,10 +234,9 @@ impl CheckContext<'_> {
         Ok(body + 8)
     }
 
-    /// The body of a field with a length, which has to be within its message.
+    /// Decodes the length of a field and returns its body, which must be within the message.
     ///
-    /// The usual is decided by two comparisons; all other lengths are `unusual_length`'s, which knows
-    /// what to say.
+    /// Two comparisons accept the common lengths; `unusual_length` handles and reports all others.
     #[inline(always)]
     pub(super) fn length(
         &mut self,
@@ -250,7 +247,7 @@ impl CheckContext<'_> {
         end: usize,
     ) -> Result<Range<usize>, Broken> {
         match varint(self.bytes, body, end) {
-            // In its shortest form, of one byte or two.
+            // In the shortest form, of one or two bytes.
             Ok((length, start))
                 if length <= (end - start) as u64
                     && (start - body == 1 || (start - body == 2 && length > 0x7f)) =>
@@ -261,10 +258,10 @@ impl CheckContext<'_> {
         }
     }
 
-    /// Text or bytes. Printable ASCII within the limits is known by one look; all else is asked one rule after another.
+    /// Checks a string or bytes. One test accepts printable ASCII within the limits; the rules then check
+    /// everything else one by one.
     ///
-    /// Empty texts are defaults that were written out, unless the field is a list or a member of a
-    /// `oneof`.
+    /// Empty strings are defaults that were written out, unless the field is a list or a member of a `oneof`.
     #[inline(always)]
     pub(super) fn text(
         &mut self,
@@ -278,7 +275,7 @@ impl CheckContext<'_> {
             _ => false,
         };
         if odd || body.len() > self.long || (body.is_empty() && slot.plain) {
-            // Of a list each is a row: its place is what is in it.
+            // In a list each string is a row, whose position is its contents.
             let spot = Self::spot(slot, record, if slot.repeated { body.start } else { at });
             text::check(self, slot, spot, body.clone());
             if body.is_empty() && slot.plain {
@@ -292,11 +289,10 @@ impl CheckContext<'_> {
         }
     }
 
-    /// A reference, if the field is one: whether the row is there, and that something refers to it, which orphans are
-    /// told by.
+    /// Checks a reference, if the field is one: that the row exists. Counts it as a use of the row, for orphans.
     ///
-    /// Negative indices come as numbers past any table. Tables of 1.3 to 1.5 are those of the
-    /// profile that is walked.
+    /// Negative indices decode to numbers past any table. In 1.3 to 1.5 the tables are those of the current
+    /// profile.
     #[inline(always)]
     pub(super) fn refer(&mut self, slot: &'static Slot, value: u64, at: usize, row: Option<usize>) {
         match slot.table {
@@ -306,10 +302,9 @@ impl CheckContext<'_> {
         }
     }
 
-    /// A number of a list on its own: beside packed ones (`chunk`) it is a rule of its own.
+    /// Reports a list element that is not packed, with a separate rule if it follows a packed chunk.
     ///
-    /// `chunk` says whether a packed chunk came before: a mix is legal, and decoders are known to
-    /// lose half of it.
+    /// `chunk` is true after a packed chunk: a mix is legal, but some decoders lose half of it.
     #[inline(always)]
     pub(super) fn unpacked(&mut self, slot: &'static Slot, at: usize, chunk: bool) {
         let rule = if chunk { &OP1024 } else { &OP9102 };

@@ -1,49 +1,49 @@
-//! The fields of a message by their headers alone, without a word about what is wrong with them.
+//! Iterates over the fields of a message by their headers, without reporting defects.
 //!
-//! [`decode`](super::decode) says what is wrong with the bytes of a message. Who only looks for rows, or at a message once
-//! more, walks it with [`Fields`]: they end where the bytes cannot be followed any further. Both stand on
-//! [`Reader`], which the readers of all formats use, so that a field is where they find it.
+//! [`decode`](super::decode) reports the defects of a message. Code that only locates rows, or decodes a message
+//! once more, uses [`Fields`], which end at the first malformed byte. Both are based on [`Reader`], like the
+//! readers of all formats, so they find fields in the same positions.
 //!
 //! ```text
 //! bytes   0a 03 61 62 63   10 05
 //! fields  (1, Some(body))  (2, None), number() = 5
 //! ```
 //!
-//! A walk over headers costs as many steps as there are fields at this level; what is in a body is
-//! passed over by its length.
+//! A scan over headers takes one step for each field of the message; bodies are skipped by their length.
 
 use crate::wire::read::Reader;
 use crate::wire::short::NO_TAG;
 use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
 
-/// Where a body begins and ends in the payload.
+/// The start and the end of a body in the payload.
 pub(crate) type Body = (usize, usize);
 
-/// The fields of a message whose wire format may be wrong: they end where it is.
+/// The fields of a message, up to the first malformed one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'a> {
-    /// From the next field on, to the end of the message.
+    /// The bytes from the next field to the end of the message.
     rest: Reader<'a>,
-    /// What the last field without a body held; stale behind one with a body.
+    /// The value of the last field without a body; stale after a field with one.
     number: u64,
 }
 
 impl<'a> Fields<'a> {
-    /// The fields between two bytes of a payload.
+    /// Creates an iterator over the fields between two bytes of a payload.
     ///
-    /// An end past the payload is its end, and a start behind that is a message of no field.
+    /// An end past the payload is clamped. A start past the end yields no fields.
     pub(crate) fn new(bytes: &'a [u8], start: usize, end: usize) -> Self {
         Self { rest: Reader::within(bytes, start, end), number: 0 }
     }
 
-    /// The body of the next field, if that begins with the byte `tag` and has a length in its shortest form, of one
-    /// byte or two: rows of a table mostly follow one another.
+    /// The body of the next field, if it begins with the byte `tag` and its length is in its shortest form of one
+    /// or two bytes. Rows of a table mostly follow one another.
     #[inline(always)]
     pub(crate) fn again(&mut self, tag: u16) -> Option<Body> {
         self.rest.record_of(tag.into()).map(|found| found.span())
     }
 
-    /// What [`again`](Self::again) has to be told for more fields like the next one; [`NO_TAG`] where that is no usual row.
+    /// The tag with which [`again`](Self::again) finds more fields like the next one; [`NO_TAG`] if that field is
+    /// not length-delimited in the usual form.
     #[inline(always)]
     pub(crate) fn tag(&self) -> u16 {
         self.rest.record_tag().map_or(NO_TAG, |tag| tag as u16)
@@ -54,24 +54,21 @@ impl<'a> Fields<'a> {
         self.filter(move |(found, _)| *found == number).filter_map(|(_, body)| body)
     }
 
-    /// The number in the last field, if it was one of a varint or of eight bytes.
+    /// The value of the last field, if it was a varint or eight bytes.
     #[inline(always)]
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// Where the next field begins.
-    ///
-    /// Once the iterator ended before the end of the message, it is where the bytes went wrong.
+    /// The start of the next field, or of the malformed one if the iterator ended before the end of the message.
     #[inline(always)]
     pub(crate) fn at(&self) -> usize {
         self.rest.at()
     }
 
-    /// A field that is no usual row.
+    /// Decodes a field in any form.
     ///
-    /// In protobuf's order of wire types. What does not fit leaves `rest` as it was, so `at` stays
-    /// at the bad field.
+    /// On failure `rest` stays unchanged, so `at` stays at the malformed field.
     #[inline(always)]
     fn any(&mut self) -> Option<(u32, Option<Body>)> {
         if self.rest.is_empty() {
@@ -96,7 +93,7 @@ impl<'a> Fields<'a> {
 }
 
 impl Iterator for Fields<'_> {
-    /// The number, and the body where there is one.
+    /// The number, and the body if the field is length-delimited.
     type Item = (u32, Option<Body>);
 
     #[inline(always)]
@@ -108,7 +105,7 @@ impl Iterator for Fields<'_> {
     }
 }
 
-/// The body behind a tag, however its length is written.
+/// The body after a tag, with its length in any form.
 fn long_body(rest: &mut Reader<'_>) -> Option<Body> {
     let length =
         usize::try_from(rest.varint().ok()?).ok().filter(|length| *length <= rest.left())?;
@@ -117,10 +114,10 @@ fn long_body(rest: &mut Reader<'_>) -> Option<Body> {
     Some((start, start + length))
 }
 
-/// Past the value of a field of a kind that profiles have none of: four bytes, or a group with all groups in it.
+/// Skips the value of a field with a wire type that profiles do not use: four bytes, or a group with all nested
+/// groups.
 ///
-/// Groups are counted and not kept, as nobody asks whether each ends by its own number: `decode`
-/// does.
+/// Counts groups without their numbers: `decode` checks that each ends with its own.
 #[cold]
 fn past(mut rest: Reader<'_>, tag: u64) -> Option<Reader<'_>> {
     let mut open = 0;

@@ -1,30 +1,30 @@
-//! A payload in which nothing is said twice that a message has once, as decoders make it: of numbers and texts the last
-//! one counts, messages are one, and of a oneof the last member is left.
+//! Merges repeated singular fields as decoders do: the last number or string counts, messages are concatenated, and
+//! of a oneof the last member remains.
 //!
 //! ```text
 //! payload   │ value {a} │ keys │ value {b} │ number 1 │ number 2 │
 //! merged    │ keys │ value {a b} │ number 2 │                        places: byte here ─► byte of the payload
 //! ```
 //!
-//! Rules ask what is left, so a payload that says something twice is walked once more in this form. Hardly any is. It
-//! takes time and memory that grow with the payload.
+//! Rules check the merged values, so a payload with repeated singular fields, which is rare, is walked a second
+//! time in this form. Takes time and memory linear in the payload.
 
 use super::fields::{Body, Fields};
 use super::layout::{CELLS, Layouts, MessageLayout, ROOT, Slot, Take};
 use crate::schema::Noun;
 
-/// A payload, merged.
+/// A merged payload.
 pub(crate) struct Merged {
-    /// Never longer than the payload: a field keeps the room of its headers.
+    /// The merged bytes, never longer than the payload: a field keeps the space of its headers.
     pub(crate) bytes: Vec<u8>,
-    /// Where a piece begins here, and in the payload: ascending.
+    /// The start of each copied piece, here and in the payload, ascending.
     places: Vec<(usize, usize)>,
 }
 
 impl Merged {
-    /// Merges a payload whose wire format was found to be right.
+    /// Merges a payload in valid wire format.
     ///
-    /// Deeper than `max_nesting` nothing is merged, as nothing there is walked.
+    /// Leaves messages nested deeper than `max_nesting` unmerged, because the walk skips them.
     pub(crate) fn of(payload: &[u8], shapes: &'static Layouts, max_nesting: u64) -> Self {
         let mut merging =
             Merging { payload, shapes, merged: Self { bytes: Vec::new(), places: Vec::new() } };
@@ -32,10 +32,9 @@ impl Merged {
         merging.merged
     }
 
-    /// The byte of the payload that a byte here is.
+    /// Maps a byte of the merged payload to the original.
     ///
-    /// By binary search in the pieces; lengths that were written anew count as the piece before
-    /// them.
+    /// A binary search in the pieces. Rewritten lengths count as part of the piece before them.
     pub(crate) fn place(&self, byte: u64) -> u64 {
         let after = self.places.partition_point(|(here, _)| *here as u64 <= byte);
         match after.checked_sub(1).and_then(|piece| self.places.get(piece)) {
@@ -44,7 +43,7 @@ impl Merged {
         }
     }
 
-    /// Copies a piece of the payload. It needs a place of its own where it does not follow what was copied before.
+    /// Copies a piece of the payload. Adds an entry to `places` unless it continues the previous piece.
     fn copy(&mut self, payload: &[u8], (start, end): Body) {
         let here = self.bytes.len();
         let goes_on = self.places.last().is_some_and(|last| last.1 + (here - last.0) == start);
@@ -55,33 +54,34 @@ impl Merged {
     }
 }
 
-/// A payload on its way.
+/// The state of a merge.
 struct Merging<'a> {
     payload: &'a [u8],
     shapes: &'static Layouts,
     merged: Merged,
 }
 
-/// A field that is a message and not empty. There may be millions: a payload has no more bytes than 32 bits count.
+/// A non-empty nested message. Stored compactly, since there may be millions; positions in a payload fit into 32
+/// bits.
 struct Piece {
-    /// Which field of the message it is.
+    /// The cell of its field.
     cell: u8,
-    /// How long its tag and its length are.
+    /// The bytes of its tag and its length.
     header: u8,
     start: u32,
     end: u32,
 }
 
-/// What counts of the fields that a message has once.
+/// The occurrences of a message's singular fields that count.
 struct Counting {
-    /// By cell: where the last of them begins, plus 1.
+    /// The start of the last occurrence, plus 1, by cell.
     last: [usize; CELLS],
-    /// Those that are messages.
+    /// The occurrences that are messages.
     pieces: Vec<Piece>,
 }
 
 impl Counting {
-    /// What a message of a cell is made of: its bodies, and how long their headers are together.
+    /// The parts of the message in a cell: its bodies, and the total size of their headers.
     fn parts(&self, cell: usize) -> (Vec<Body>, usize) {
         let own = || self.pieces.iter().filter(|piece| usize::from(piece.cell) == cell);
         let bodies = own().map(|piece| (piece.start as usize, piece.end as usize)).collect();
@@ -90,10 +90,10 @@ impl Counting {
 }
 
 impl Merging<'_> {
-    /// Writes what is in a message, which may stand in several pieces.
+    /// Writes the contents of a message, which may consist of several pieces.
     ///
-    /// Two passes over the fields: what counts, then what counts is copied. A singular field is
-    /// written where its last occurrence stands, so that the order of the others stays.
+    /// Makes two passes over the fields: one determines the occurrences that count, the other copies them. A
+    /// singular field is written in the place of its last occurrence, which preserves the order of the others.
     fn message(&mut self, shape: &'static MessageLayout, pieces: &[Body], depth: u64) {
         let counting = self.counting(shape, pieces);
         for piece in pieces {
@@ -110,7 +110,7 @@ impl Merging<'_> {
                             self.child(child, at, header, &[body], depth - 1);
                         } else {
                             let (bodies, headers) = counting.parts(slot.cell);
-                            // One that is empty is not among them.
+                            // `parts` excludes empty messages.
                             let more = if body.0 == body.1 { header } else { 0 };
                             self.child(child, at, headers + more, &bodies, depth - 1);
                         }
@@ -118,12 +118,12 @@ impl Merging<'_> {
                     _ => self.merged.copy(self.payload, (at, fields.at())),
                 }
             }
-            // What cannot be followed any further stays as it is.
+            // Malformed bytes are copied unchanged.
             self.merged.copy(self.payload, (fields.at(), piece.1));
         }
     }
 
-    /// What counts of the fields of a message that it has once.
+    /// Determines which occurrences of a message's singular fields count.
     fn counting(&self, shape: &'static MessageLayout, pieces: &[Body]) -> Counting {
         let mut counting = Counting { last: [0; CELLS], pieces: Vec::new() };
         for piece in pieces {
@@ -136,7 +136,7 @@ impl Merging<'_> {
                     continue;
                 }
                 if shape.noun == Noun::AnyValue && counting.last[slot.cell] == 0 {
-                    // Another member of the oneof: what was said before is gone.
+                    // Another member of the oneof replaces the earlier ones.
                     counting.last = [0; CELLS];
                     counting.pieces.clear();
                 }
@@ -153,10 +153,10 @@ impl Merging<'_> {
         counting
     }
 
-    /// Writes a field that is a message: the tag at a byte, a length that may be longer than it has to be, and all bodies.
+    /// Writes a nested message: the tag at `at`, a length that may not be in its shortest form, and all bodies.
     ///
-    /// Their headers have so many bytes together. The length takes the room of these: so no message becomes longer than
-    /// its pieces were, and what is not merged keeps its form.
+    /// `headers` is the total size of the bodies' headers, and the length fills that space. So no message becomes
+    /// longer than its pieces were, and unmerged messages stay unchanged.
     fn child(
         &mut self,
         shape: &'static MessageLayout,
@@ -179,9 +179,9 @@ impl Merging<'_> {
     }
 }
 
-/// The field of a number, where it is written as its type says.
+/// The field with a number, if its wire type matches the schema.
 ///
-/// What is not is copied as it is: unknown fields are nobody's to merge.
+/// All other fields are copied unchanged, unknown ones included.
 fn known(shape: &'static MessageLayout, number: u32, has_body: bool) -> Option<&'static Slot> {
     let slot = shape.slot(number)?;
     let wants_body = !matches!(slot.take, Take::Varint | Take::Fixed);

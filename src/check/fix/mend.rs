@@ -1,13 +1,12 @@
-//! What is mended in profiles that were read: empty ones go, timestamps come in order.
+//! Corrections in the model: empty profiles are removed, timestamps are sorted.
 //!
-//! Writing anew repairs what lies in tables (equal rows, unused rows, missing zero rows) by itself.
-//! What it would keep as it is, and rules complain about, is changed here in the model, between
-//! reading and writing.
+//! Rewriting corrects tables by itself (equal rows, unused rows, missing zero rows). Defects that rewriting
+//! preserves are corrected here, between reading and writing.
 //!
-//! | rule | what is done |
+//! | rule | correction |
 //! |---|---|
-//! | `OP2002`, `OP2003`, `OP2004` | empty resources, scopes and profiles are left out |
-//! | `OP4013` | times are sorted with their values |
+//! | `OP2002`, `OP2003`, `OP2004` | removes empty resources, scopes and profiles |
+//! | `OP4013` | sorts timestamps together with their values |
 
 use crate::format::Format;
 use crate::model::Profiles;
@@ -15,11 +14,9 @@ use crate::model::profile::Profile;
 use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
 
-/// Leaves out profiles that hold nothing, and scopes and resources without profiles; nothing, where
-/// nothing would be left.
+/// Removes profiles without contents, and scopes and resources without profiles.
 ///
-/// A payload that is empty altogether stays: no message at all is something else than a message
-/// that says "nothing".
+/// Leaves a payload alone if all of its profiles are empty: removing them would leave no message.
 pub(super) fn leave_out_empty(profiles: &mut Profiles) {
     if profiles.iter().all(is_empty) {
         return;
@@ -34,18 +31,17 @@ pub(super) fn leave_out_empty(profiles: &mut Profiles) {
     profiles.resources.retain(|resource| !resource.scope_profiles().is_empty());
 }
 
-/// Whether a profile has no samples, not what they were made from, and nothing that is known of it beyond
-/// what it would have measured and when.
+/// Whether a profile has no samples, no original payload, and no other data except its sample type and time.
 ///
-/// Attributes, a count of dropped ones and an original payload say something that would be lost.
+/// Attributes, a count of dropped ones and an original payload are data that would be lost.
 fn is_empty(profile: &Profile) -> bool {
     let says = !profile.attributes().is_empty() || profile.dropped_attributes_count() != 0;
     profile.samples().is_empty() && profile.original_payload().1.is_empty() && !says
 }
 
-/// Brings the timestamps of each sample in order, each with its value where a value is one of a timestamp.
+/// Sorts the timestamps of each sample, together with their values if each value belongs to a timestamp.
 ///
-/// Linear where they are in order already, as nearly all are.
+/// Linear if they are sorted already, as nearly all are.
 pub(super) fn sort_timestamps(profiles: &mut Profiles, format: Format) {
     let paired =
         format.schema().is_some_and(|version| !version.capabilities().several_sample_types);
@@ -58,10 +54,10 @@ pub(super) fn sort_timestamps(profiles: &mut Profiles, format: Format) {
     }
 }
 
-/// Sorts times, or where they are `paired` pairs of a time and a value by time; equal times stay as they came.
+/// Sorts timestamps, or if `paired` the pairs of a timestamp and a value, by time. Stable.
 ///
-/// The values of a pair go with their times: the n-th value is of the n-th timestamp. A sample of which the
-/// lengths differ has no pairs to keep together, and is left. Up to 1.7 a value is that of a sample type.
+/// The n-th value belongs to the n-th timestamp. A sample with lists of different lengths has no pairs and is left
+/// alone. Up to 1.7 a value belongs to a sample type.
 fn sort(samples: &mut Samples, paired: bool) {
     let Some(times) = samples.timestamps.get_mut() else { return };
     for row in 0..times.len() {
@@ -76,16 +72,16 @@ fn sort(samples: &mut Samples, paired: bool) {
                     (times[at], values[at]) = (time, value);
                 }
             }
-            // Without values of their own they are all alike.
+            // Timestamps without values are interchangeable.
             None | Some([]) => times.sort_unstable(),
             Some(_) => {}
         }
     }
 }
 
-/// A row of a ragged column, to be changed where it is.
+/// A mutable row of a ragged column.
 ///
-/// Rows lie end to end; `ends` has where each stops.
+/// Rows are stored end to end; `ends` has the end of each.
 fn row_mut<T>(rows: &mut Ragged<T>, row: usize) -> Option<&mut [T]> {
     let end = *rows.ends.get(row)? as usize;
     let start =

@@ -1,8 +1,8 @@
-//! Mends what has one right answer, says what it did, and leaves everything else as it was.
+//! Fixes violations that have a single right correction, and reports each change. Leaves everything else unchanged.
 //!
-//! A payload is read with its defects repaired, written anew as the generation it was, and checked
-//! again; what was done is what is no longer found. Where that would lose something or change what
-//! the payload means, it stays as it is, and why is said.
+//! A payload is read with its defects repaired, rewritten in its generation, and checked again: the changes are the
+//! findings that are gone. If that would lose data or change the meaning, the payload stays unchanged, and the
+//! reason is reported.
 
 mod mend;
 mod rewrite;
@@ -65,7 +65,7 @@ pub struct Change {
     pub done: &'static str,
 }
 
-/// `dictionary.string_table[3]: fixed OP3201 duplicate-string: the equal rows became one (byte 213)`
+/// Formats as `dictionary.string_table[3]: fixed OP3201 duplicate-string: the equal rows became one (byte 213)`.
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.path.is_empty() {
@@ -92,7 +92,7 @@ pub struct NotFixed {
     pub why: String,
 }
 
-/// What is done where a rule that is not fixed itself is broken no more.
+/// The change reported for a rule without a fix that another fix resolved.
 const WITH_IT: &str = "it went with what was fixed";
 
 /// Fixes every violation that has exactly one right correction, in a file with one payload or several, compressed or not.
@@ -134,23 +134,23 @@ pub fn fix<'a>(bytes: &'a [u8], options: &Options) -> Fixed<'a> {
     }
 }
 
-/// A file on its way.
+/// The state of fixing a file.
 struct Fixing<'a> {
-    /// What is asked decides whether anything is done; what was done is told of all rules.
+    /// They decide whether a payload is fixed; the changes include all rules.
     options: &'a Options,
     changes: Vec<Change>,
     not_fixed: Vec<NotFixed>,
 }
 
 impl Fixing<'_> {
-    /// The file with its payloads fixed, if anything was done.
+    /// Returns the file with its payloads fixed, or `None` without a change.
     fn file(&mut self, bytes: &[u8], before: &Report) -> Option<Vec<u8>> {
         if !before.rule_counts().any(|tally| tally.rule.fixed_by().is_some()) {
             return None;
         }
         let limits = &self.options.limits;
         let unpacked = compression::unpack(bytes, limits).ok()?;
-        // A file that ends within a message has no frames to be put back into.
+        // A file that ends within a message cannot be framed again.
         let framed = match messages_of(&unpacked, limits) {
             Ok((framed, None)) => framed,
             Ok((_, Some(error))) | Err(error) => {
@@ -181,9 +181,9 @@ impl Fixing<'_> {
         }
     }
 
-    /// A message of a file, fixed, and compressed if it was.
+    /// Returns a message of a file, fixed, and compressed if it was.
     ///
-    /// Where it cannot be inflated it stays: the report tells why.
+    /// A message that cannot be decompressed stays unchanged; the report has the reason.
     fn message<'m>(&mut self, message: &'m [u8], path: String) -> Cow<'m, [u8]> {
         let Ok(inner) = compression::unpack(message, &self.options.limits) else {
             return Cow::Borrowed(message);
@@ -198,7 +198,7 @@ impl Fixing<'_> {
         }
     }
 
-    /// A payload, fixed; `None` where there is nothing to do, and the reason where it cannot be done.
+    /// Returns a fixed payload, `None` without a change, or the reason why it cannot be fixed.
     fn payload(&mut self, payload: &[u8], path: &str) -> Result<Option<Vec<u8>>, String> {
         let asked = container::file(payload, self.options);
         if !asked.rule_counts().any(|tally| is_fixed_in_payload(tally.rule)) {
@@ -232,7 +232,7 @@ impl Fixing<'_> {
         Ok(Some(fixed))
     }
 
-    /// What is done about how the file as a whole is compressed.
+    /// Adds the changes to the compression of the file as a whole.
     fn container(&mut self, before: &Report) {
         let findings = before.findings().filter(|finding| !is_fixed_in_payload(finding.rule));
         for finding in findings.filter(|finding| finding.path.is_empty()) {
@@ -257,18 +257,18 @@ impl Report {
     }
 }
 
-/// Whether a rule is fixed by writing the payload anew, not by compressing it anew.
+/// Whether a rule is fixed by rewriting the payload, not by compressing it again.
 fn is_fixed_in_payload(rule: &Rule) -> bool {
     rule.fixed.is_some() && rule.family != Family::File
 }
 
-/// Why nothing more was done about a rule that is fixed elsewhere: the last resource stays though it is empty, a row that
-/// something refers to stays though it is one too many.
+/// Why a fixable rule stays broken: the last resource stays even if it is empty, and a referenced row stays even if
+/// it is superfluous.
 fn stays_the_same(rule: &Rule) -> String {
     format!("{} {}: it is the same when the payload is written anew", rule.id(), rule.name())
 }
 
-/// The format of a payload that can be written anew, or why it cannot.
+/// Returns the format of a payload that can be rewritten, or the reason why it cannot.
 fn writable(report: &Report) -> Result<Format, String> {
     let mut ways = report.rule_counts().map(|tally| (tally.rule, rules::in_the_way(tally)));
     if let Some((rule, why)) = ways.find_map(|(rule, why)| Some((rule, why?))) {
@@ -278,7 +278,7 @@ fn writable(report: &Report) -> Result<Format, String> {
     format.ok_or_else(|| "it is of no format that is fixed".to_owned())
 }
 
-/// A payload written anew, if nothing is lost.
+/// Rewrites a payload, if no data is lost.
 fn rewritten(
     payload: &[u8],
     format: Format,
@@ -286,7 +286,7 @@ fn rewritten(
     limits: &Limits,
 ) -> Result<Rewritten, String> {
     let rewritten = rewrite::rewrite(payload, format, limits).map_err(|error| error.to_string())?;
-    // A reference that is lost is one that a finding is about.
+    // Each lost reference must have a finding.
     let dangling = before.rule_counts().filter(|tally| tally.rule.family == Family::Index);
     let dangling: u64 = dangling.map(|tally| tally.count).sum();
     let is_lost = |repair: &&crate::error::ReadFinding| {
@@ -303,17 +303,17 @@ fn rewritten(
     }
 }
 
-/// Refuses to write anew what would then be taken for another format than before: what tells generations
-/// apart may be the very oddity that is gone.
+/// Rejects a rewritten payload that would be detected as another format: the corrected defect may be the only
+/// evidence of its generation.
 ///
-/// A format that was only known because it was named is not asked for.
+/// Skipped if the original format is known only because the options named it.
 fn same_format(before: &[u8], after: &[u8], format: Format) -> Result<(), String> {
     let seems = |payload| {
         let detected = detect_payload(payload, None, None, Depth::Whole).ok()?;
         Some((detected.format, detected.certainty.is_guess()))
     };
     let Some((was, guess)) = seems(before).filter(|(was, _)| *was == format) else {
-        // It was known only because it was named.
+        // The format is known only from the options.
         return Ok(());
     };
     match seems(after) {
@@ -324,21 +324,21 @@ fn same_format(before: &[u8], after: &[u8], format: Format) -> Result<(), String
     }
 }
 
-/// The first rule that matters and is broken more often than before.
+/// The first rule, other than infos, with more violations than before.
 fn first_worse(before: &Report, after: &Report) -> Option<&'static Rule> {
     let matters = after.rule_counts().filter(|tally| tally.severity > Severity::Info);
     matters.filter(|tally| count(before, tally.rule) < tally.count).map(|tally| tally.rule).next()
 }
 
-/// How often a rule was broken, listed or not.
+/// The number of violations of a rule, listed or not.
 fn count(report: &Report, rule: &'static Rule) -> u64 {
     report.rule_counts().find(|tally| tally.rule == rule).map_or(0, |tally| tally.count)
 }
 
-/// What is found less often than before: each place; or how many, where some are left and nothing tells which, or the
-/// first and how many, where not all were listed.
+/// The changes between two reports. Lists each place if all findings of a rule are gone; a count if some are left;
+/// the first place and a count if not all were listed.
 ///
-/// Which format was assumed is asked no more, as a payload is written in the one it has.
+/// Ignores the rule about the assumed format, because a payload is rewritten in its own.
 fn changes(before: &Report, after: &Report, path: &str) -> Vec<Change> {
     let mut changes = Vec::new();
     let asked = |tally: &&RuleCount| ![&OP0006, &OP9008].contains(&tally.rule);
@@ -367,7 +367,7 @@ fn changes(before: &Report, after: &Report, path: &str) -> Vec<Change> {
     changes
 }
 
-/// The resources and scopes that were put together though no rule found them equal: those that are absent.
+/// The merged resources and scopes that no rule reported as equal: absent ones.
 fn untold(joined: [u64; 2], told: &[Change], path: &str) -> Vec<Change> {
     let rules = [&OP5021, &OP5022].into_iter().zip(joined);
     let untold = rules.filter_map(|(rule, joined)| {
@@ -379,7 +379,7 @@ fn untold(joined: [u64; 2], told: &[Change], path: &str) -> Vec<Change> {
     untold.collect()
 }
 
-/// A path inside of another.
+/// Joins two paths.
 fn within(outer: &str, inner: &str) -> String {
     match (outer, inner) {
         ("", inner) => inner.to_owned(),

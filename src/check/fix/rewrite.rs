@@ -1,12 +1,11 @@
-//! A payload written anew: read with its defects repaired, tables without equal and unused rows, and
-//! written as the generation it was.
+//! Rewrites a payload: reads it with its defects repaired, removes equal and unused rows of tables, and writes it
+//! in its generation.
 //!
 //! ```text
 //! payload ─► read, repairing ─► Builder (equal rows one) ─► mend ─► compact (unused rows go) ─► write
 //! ```
 //!
-//! Written as the generation it was, since a mended payload has to be readable by whoever read it
-//! before.
+//! The generation stays the same, so that the readers of the original payload can read the fixed one.
 
 use crate::builder::merge::Remap;
 use crate::builder::reach::Reach;
@@ -25,25 +24,25 @@ use super::mend;
 use crate::check::fields::{Body, Fields};
 use crate::check::layout::{Layouts, ROOT, Take};
 
-/// A payload written anew, what reading it repaired and what writing it could not say.
+/// A rewritten payload, with the repairs made while reading and the data lost while writing.
 pub(super) struct Rewritten {
-    /// Of the same format.
+    /// In the same format.
     pub(super) payload: Vec<u8>,
-    /// How many resources and how many scopes were put into an equal one.
+    /// The number of resources and of scopes merged into an equal one.
     pub(super) joined: [u64; 2],
-    /// As the reader counts them; whether each is tolerable is asked by [`fix`](super).
+    /// The repairs that the reader counted; [`fix`](super) decides which are tolerable.
     pub(super) repairs: Vec<ReadFinding>,
-    /// What the generation could not say of what it said before: usually nothing.
+    /// The data that the generation cannot represent: usually empty.
     pub(super) losses: Losses,
 }
 
-/// Writes a payload anew, in the format it is in and as it said its texts.
+/// Rewrites a payload in its format, with strings in place or by reference as before.
 ///
-/// Costs a read, a copy of the profiles and a write. What needs several payloads is refused: a file
-/// has one place for it.
+/// Costs a read, a copy of the profiles and a write. Rejects a result of several payloads, because the file has a
+/// place for only one.
 pub(super) fn rewrite(payload: &[u8], format: Format, limits: &Limits) -> Result<Rewritten> {
     let mut context = ReadContext::new(*limits, Policy::Repair, payload.len());
-    // A label stays a label.
+    // Keep labels as they are.
     context.links = false;
     let read = format.read(payload, &mut context).map_err(|error| error.located(payload))?;
     let mut profiles = interned(&read, limits)?;
@@ -68,19 +67,16 @@ pub(super) fn rewrite(payload: &[u8], format: Format, limits: &Limits) -> Result
     Ok(Rewritten { payload, joined, repairs: context.findings, losses })
 }
 
-/// The same profiles, with equal rows of tables, equal resources and equal scopes made one.
-///
-/// By a builder, which makes equal rows one anyway.
+/// Copies profiles through a builder, which merges equal rows of tables, equal resources and equal scopes.
 fn interned(profiles: &Profiles, limits: &Limits) -> Result<Profiles> {
     let mut builder = Builder::with_limits(*limits, WhenFull::Refuse);
     builder.add(profiles)?;
     builder.finish()
 }
 
-/// How many resources and scopes there are no more.
+/// The number of resources and of scopes that merging removed.
 ///
-/// For changes that no rule told: the builder joins resources whose attributes come in another
-/// order, too.
+/// For changes without a finding: the builder also merges resources whose attributes differ in order.
 fn joined(before: &Profiles, after: &Profiles) -> [u64; 2] {
     let counts = |profiles: &Profiles| {
         let scopes = profiles.resources.iter().map(|resource| resource.scope_profiles().len());
@@ -90,8 +86,8 @@ fn joined(before: &Profiles, after: &Profiles) -> [u64; 2] {
     [resources - after[0], scopes - after[1]]
 }
 
-/// The mappings, locations and functions that no stack reaches. They stay: a profiler lists what was mapped, and the first
-/// mapping is the main binary.
+/// The mappings, locations and functions that no stack reaches. They are kept: a profiler lists all mappings, and
+/// the first mapping is the main binary.
 fn kept(profiles: &Profiles) -> Remap {
     let dictionary = profiles.dictionary();
     let mut reach = Reach::of(dictionary);
@@ -105,20 +101,20 @@ fn kept(profiles: &Profiles) -> Remap {
     kept
 }
 
-/// How a payload says what can be said in two ways. Readers are of two minds about them (`OP9202`, `OP9203`, `OP9209`),
-/// so what the sender chose is kept.
+/// The encoding that a payload chose where two are allowed. Readers differ in which they accept (`OP9202`,
+/// `OP9203`, `OP9209`), so the choice of the sender is kept.
 #[derive(Default)]
 struct Forms {
-    /// Some keys of resources, scopes and values are in their place.
+    /// Whether any key of a resource, scope or value is in place.
     in_place: bool,
-    /// Some of their texts are rows of the dictionary.
+    /// Whether any of their strings is by reference.
     by_reference: bool,
-    /// A resource, scope or period type is there though it is empty.
+    /// Whether a resource, scope or period type is present but empty.
     empty_messages: bool,
 }
 
 impl Forms {
-    /// Those of a payload; what cannot be taken apart was not checked either.
+    /// Determines the encoding of a payload. Bytes that cannot be decoded are ignored, as in the check.
     fn of(payload: &[u8], format: Format, limits: &Limits) -> Self {
         let mut forms = Self::default();
         if let Some(version) = format.schema() {
@@ -128,7 +124,7 @@ impl Forms {
         forms
     }
 
-    /// By reference only where all keys are: every reader knows texts in their place.
+    /// By reference only if all keys are: every reader supports strings in place.
     fn refs(&self) -> StringEncoding {
         if self.by_reference && !self.in_place {
             StringEncoding::Dictionary
@@ -137,7 +133,7 @@ impl Forms {
         }
     }
 
-    /// `levels` ends the recursion.
+    /// Scans a message; `levels` limits the recursion.
     fn walk(
         &mut self,
         payload: &[u8],

@@ -1,7 +1,7 @@
-//! Which violations and losses stand in the way of a fix.
+//! The violations and losses that prevent a fix.
 //!
-//! A row of the catalogue names its fix only if every reader would agree what was meant: an index past its table is
-//! dropped where the reference is optional, and stands in the way where it is not.
+//! A row of the catalogue names its fix only if every reader would agree on the intended value: an index past its
+//! table is dropped if the reference is optional, and prevents a fix otherwise.
 
 use crate::check::findings::RuleCount;
 use crate::check::rule::{Fact, Family};
@@ -13,8 +13,8 @@ use crate::format::losses::{
     ORPHAN_DROPPED, PROFILE_ID_SYNTHESIZED, ROW_0, ROW_0_UNUSED, VALUE_NEGATIVE,
 };
 
-/// What reading may repair, and writing may say, of a payload that means the same when it is written
-/// anew: rules tell what stands in the way of the others.
+/// Repairs by the reader and losses of the writer that keep the meaning of a rewritten payload. Other defects
+/// prevent a fix by their rules.
 static TOLERATED: &[LossCode] = &[
     ATTR_ROW_0,
     BUILD_ID_GUESS,
@@ -35,18 +35,18 @@ static TOLERATED: &[LossCode] = &[
     VALUE_NEGATIVE,
 ];
 
-/// Whether a payload of which that was said still means the same.
+/// Whether a payload with this repair or loss keeps its meaning.
 ///
-/// By its stable text, as repairs and losses share codes.
+/// Takes the text of the code, because repairs and losses share codes.
 pub(super) fn is_tolerated(code: &str) -> bool {
     TOLERATED.iter().any(|tolerated| tolerated.as_str() == code)
 }
 
-/// Why a payload is left as it is where a rule is broken, if it is.
+/// Why a violation of a rule prevents a fix, if it does.
 ///
-/// Errors of files and limits, references without an answer, and rules whose findings mean that
-/// bytes were dropped or guessed. Of ids of other lengths the reader says what would be lost: of a link without any
-/// nothing, as it is none.
+/// Unreadable input, exceeded limits, required references that dangle, and rules whose findings mean that bytes
+/// would be dropped or guessed prevent a fix. Ids of wrong lengths are left to the reader, which reports the loss;
+/// for a link without any ids there is none to report.
 pub(super) fn in_the_way(tally: &RuleCount) -> Option<&'static str> {
     let rule = tally.rule;
     let is_error = tally.severity == Severity::Error;
