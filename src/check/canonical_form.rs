@@ -164,6 +164,7 @@ fn several(
             Take::Message => make(cx, cx.shapes.get(slot.child), body, out, depth + 1, in_place),
             _ => out.extend_from_slice(cx.bytes.get(body.0..body.1).unwrap_or_default()),
         });
+        // Collect the elements of a set, to sort them below.
         if slot.is_set {
             set.push(out.split_off(begin));
         }

@@ -100,6 +100,7 @@ impl Checking<'_> {
                     passed = start;
                     self.findings.prefix = format!("message[{row}]");
                     if let Some(inner) = self.unpack(message, &limits) {
+                        // All messages draw on one limit.
                         limits.max_decompressed_bytes -=
                             limits.max_decompressed_bytes.min(inner.bytes.len() as u64);
                         self.payload(&inner.bytes, true);
@@ -360,7 +361,7 @@ impl Checking<'_> {
         }
         let Ok(detected) = detect(payload) else { return };
         let fits = detected.format == asked || detected.certainty.others().contains(&asked);
-        // The detected generation counts only if the payload breaks none of its rules.
+        // The detected generation counts only if the payload breaks no rule of it.
         if !fits && broken(payload, detected.format, self.options.limits).is_empty() {
             let (spot, fits) = (Position::nowhere(), detected.format);
             let found = format_args!("read as {asked}, but the bytes match {fits}").to_string();

@@ -82,6 +82,7 @@ impl CheckContext<'_> {
             let text = self.bytes.get(from..to).unwrap_or_default();
             !is_text || (text.len() <= long && !text::needs_check(text))
         };
+        // The survey knows these rows, so their headers need not be decoded.
         let known = self.tables.behind(before);
         let usual = match is_text {
             true => {

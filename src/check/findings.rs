@@ -259,6 +259,7 @@ impl Findings {
         let before = self.listed.len();
         self.report(rule, spot, value, bound);
         let count = &mut self.counts[at];
+        // Only a listed finding can absorb later ones.
         if self.listed.len() > before && count.folded.len() < KINDS {
             count.folded.push((kind, before));
         }
@@ -310,6 +311,7 @@ impl Findings {
                 unlisted.push((count.rule, count.tally - listed));
             }
         }
+        // The order of look-ups must not affect the report.
         unlisted.sort_by_key(|(rule, _)| rule.id);
         self.listed.sort_by(|one, other| {
             let key = |finding: &Finding| (finding.byte.is_none(), finding.byte, finding.rule.id);

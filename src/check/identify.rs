@@ -1,7 +1,7 @@
 //! Determines the format of a payload if none was requested, and identifies other bytes.
 //!
 //! A payload that matches no format may be a malformed message. It is then walked in each format whose first field
-//! fits. The format with the fewest violations is chosen, then the one whose first violation is furthest back.
+//! fits. The format with the fewest violations is chosen, then the one whose first violation occurs latest.
 //!
 //! [`format::detect`](crate::format::detect) does the detection proper, which the reader uses as well, so that a
 //! check and the reader agree. This file adds what only a check needs: responses, old formats and malformed
@@ -154,6 +154,7 @@ pub(super) fn closest_format(payload: &[u8], limits: Limits) -> Option<Format> {
         let found = cx.findings.finish();
         let odd = found.rule_counts().filter(|tally| *tally.rule != OP9008);
         let odd = u64::MAX - odd.map(|tally| tally.count).sum::<u64>();
+        // Prefer fewer violations, then a later first violation.
         if best.is_none_or(|(far, few, _)| (odd, furthest) > (few, far)) {
             best = Some((furthest, odd, *format));
         }

@@ -37,6 +37,7 @@ impl Checking<'_> {
             let passed = text.get(at..byte).unwrap_or_default();
             let last = passed.iter().rposition(|byte| *byte == b'\n');
             let of_line = passed.get(last.map_or(0, |last| last + 1)..).unwrap_or_default();
+            // Count characters, not bytes: skip UTF-8 continuation bytes.
             let characters = of_line.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u64;
             column = if last.is_some() { 1 } else { column } + characters;
             (at, line) = (byte, line + newlines(passed));

@@ -166,6 +166,7 @@ impl Merging<'_> {
         depth: u64,
     ) {
         let tag = self.payload[at..].iter().take_while(|byte| **byte >= 0x80).count() + 1;
+        // Lengths of messages take at most five bytes.
         let width = (headers - tag).min(5);
         self.merged.copy(self.payload, (at, at + tag));
         let length = self.merged.bytes.len();
@@ -173,6 +174,7 @@ impl Merging<'_> {
         self.message(shape, bodies, depth);
         let body = (self.merged.bytes.len() - length - width) as u64;
         for (at, byte) in self.merged.bytes[length..][..width].iter_mut().enumerate() {
+            // Pad with continuation bytes up to the reserved width.
             let more = if at + 1 < width { 0x80 } else { 0 };
             *byte = (body >> (7 * at)) as u8 & 0x7f | more;
         }

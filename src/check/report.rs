@@ -109,6 +109,7 @@ impl Report {
         let mut left = std::mem::take(&mut self.places);
         left.retain(|(.., count)| *count > 0);
         self.places = left.clone();
+        // From the end: the first findings of a place are the known ones.
         for finding in self.findings.iter_mut().rev() {
             let place = finding.place();
             let of_rule = |(rule, ..): &(&Rule, String, u64)| *rule == finding.rule;

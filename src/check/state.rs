@@ -181,6 +181,7 @@ impl Ids {
     pub(crate) fn new(ids: impl Iterator<Item = u64>) -> Self {
         let mut all = Self::default();
         for (row, id) in ids.enumerate() {
+            // The ids still count from 1 without a gap.
             if all.counted == row as u64 && id == row as u64 + 1 {
                 all.counted = id;
             } else if id == 0 || id > all.counted {

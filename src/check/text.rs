@@ -24,8 +24,8 @@ pub(crate) fn needs_check(text: &[u8]) -> bool {
     let Some(last) = text.last_chunk() else {
         return text.iter().any(|byte| *byte < 0x20 || *byte >= 0x80);
     };
-    // Subtracting a space from a byte below it borrows from its high bit. Carries between bytes do not matter: they
-    // start only in bytes that are odd themselves.
+    // Subtracting a space from a byte below it sets its high bit. Borrows between bytes do not matter: only bytes
+    // that fail themselves start one.
     let odd = |word: &[u8; 8]| {
         let word = u64::from_le_bytes(*word);
         (word | word.wrapping_sub(each(b' '))) & CONTINUES

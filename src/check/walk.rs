@@ -173,6 +173,7 @@ fn children(
     let parent = std::mem::replace(&mut cx.parent, shape.noun);
     cx.depth += 1;
     let mut rows = [0u32; CELLS];
+    // Rows of a second dictionary continue the numbers of the first.
     let several = shape.noun == Noun::Dictionary && !cx.payload.rows_before.is_empty();
     if several {
         rows.iter_mut().zip(&cx.payload.rows_before).for_each(|(row, before)| *row = *before);
@@ -184,6 +185,7 @@ fn children(
         let Some((number, body)) = fields.next() else { break };
         let (Some(slot), Some(body)) = (shape.slot(number), body) else { continue };
         if slot.take != Take::Message || (shape.tables >> slot.cell & 1 == 1) != tables {
+            // Skip the whole stretch of rows, or the fields with the same tag.
             match cx.tables.behind(at).last() {
                 Some((_, to)) => fields = Fields::new(cx.bytes, *to as usize, record.end),
                 None => while slot.repeated && fields.again(tag).is_some() {},

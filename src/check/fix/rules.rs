@@ -45,8 +45,8 @@ pub(super) fn is_tolerated(code: &str) -> bool {
 /// Why a violation of a rule prevents a fix, if it does.
 ///
 /// Unreadable input, exceeded limits, required references that dangle, and rules whose findings mean that bytes
-/// would be dropped or guessed prevent a fix. Ids of wrong lengths are left to the reader, which reports the loss;
-/// for a link without any ids there is none to report.
+/// would be dropped or guessed prevent a fix. Ids of wrong lengths are left to the reader, which reports the loss.
+/// A link without any ids represents no link, so dropping it loses no data.
 pub(super) fn in_the_way(tally: &RuleCount) -> Option<&'static str> {
     let rule = tally.rule;
     let is_error = tally.severity == Severity::Error;

@@ -101,6 +101,7 @@ fn field(bytes: &[u8], level: &mut Level) -> Result<Option<(usize, Range<usize>)
         Take::Text if std::str::from_utf8(bytes.get(body.clone()).unwrap_or_default()).is_err() => {
             return Err((&OP1018, at));
         }
+        // A packed list must contain whole elements.
         Take::Fixed if slot.repeated && body.len() % 8 != 0 => return Err((&OP1012, at)),
         Take::Varint if slot.repeated => {
             let mut next = body.start;

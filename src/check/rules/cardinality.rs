@@ -68,6 +68,7 @@ pub(crate) fn tables(
     if !keys.iter().any(|key| Use::is_high(key.rows, FEWEST)) || !cx.findings.asks(&OP5016) {
         return;
     }
+    // Rows that a sample has referred to.
     let mut met = vec![false; attributes.len()];
     samples(cx, shape, body, &mut |row, attribute| {
         let (key, met) = (&mut keys[attribute.key as usize], &mut met[row]);

@@ -77,6 +77,7 @@ fn equal(
     for (row, &(start, end)) in (0..).zip(rows) {
         let form = forms.form(cx, row, (start, end), &mut out);
         let hash = cx.payload.hasher.hash_one(form);
+        // Earlier rows are compared by bytes if they are their own form, otherwise by fingerprint.
         let first = seen.find(hash, |before| match forms.is_own(&cx.tables, before) {
             true => own(before) == form,
             false => prints.get(before as usize) == Some(&cx.payload.fingerprint(form)),

@@ -71,6 +71,7 @@ pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<
     let bytes = value.left();
     let kind = kind_of(cx.value_shape?, value).filter(|_| bytes <= cx.long)?;
     let attribute = *cx.attributes.get(message.row())?;
+    // Rows with a key that a convention defines, or without a key, are walked.
     let known = attribute.class != Class::Other || attribute.key == Attribute::NO_KEY;
     if !fields.is_done() || message.row() == 0 || key == 0 || known || cx.check_key_style {
         return None;
@@ -78,6 +79,7 @@ pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<
     cx.has(Table::String, key)?;
     cx.has(Table::String, unit)?;
     let seen = cx.payload.keys.get_mut(attribute.key as usize)?;
+    // The last check: it changes state if it passes.
     seen.agrees(kind, unit).then(|| seen.add(kind, unit))?;
     if unit > 0 {
         note_unit(cx, unit, message.place(unit_at, ENTRY_UNIT));

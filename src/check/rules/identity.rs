@@ -89,6 +89,7 @@ fn time(cx: &mut CheckContext<'_>, record: &Record) {
     if duration < 0 {
         cx.report(&OP6012, record.field(DURATION), duration, "");
     }
+    // The sum must fit into the type of the fields.
     let most = if signed { i128::from(i64::MAX) } else { i128::from(u64::MAX) };
     let fits = time + duration <= most && (!inner || time + duration >= i64::MIN.into());
     if !fits {

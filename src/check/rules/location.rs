@@ -164,6 +164,7 @@ fn pass<const PPROF: bool>(
     attributes: ShortList<'_>,
 ) -> Option<()> {
     let (row, mapped) = (message.row(), location.mapped::<PPROF>(cx));
+    // A written 0 is canonical only in an optional field.
     let unset = location.mapping == Some(0) && !is_optional(cx.version);
     let nothing = location.is_empty() && location.attributes == 0 && mapped.is_none();
     if unset || nothing || (row == 0 && !PPROF) {
@@ -189,6 +190,7 @@ fn pass<const PPROF: bool>(
         });
     }
     note::<PPROF>(cx, &location, mapped, message.place(address_at, ADDRESS));
+    // The canonical form has no id and sorted attributes.
     if location.id == 0 && attributes.rows().is_sorted() {
         cx.tables.note_plain(Table::Location, row);
     }

@@ -105,6 +105,7 @@ pub(crate) fn tables(cx: &mut CheckContext<'_>) {
 fn overlaps(cx: &mut CheckContext<'_>, mappings: &[MappingFact]) {
     let ranges = mappings.iter().enumerate().filter(|(_, fact)| fact.start < fact.limit);
     let mut sorted: Vec<_> = ranges.map(|(row, fact)| (fact.start, fact.limit, row)).collect();
+    // After sorting, a mapping overlaps an earlier one only if it starts before the furthest end.
     sorted.sort_unstable();
     let mut last: Option<(u64, usize)> = None;
     for (start, limit, row) in sorted {

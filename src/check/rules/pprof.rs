@@ -104,6 +104,7 @@ fn types(cx: &mut CheckContext<'_>, record: &Record) {
         if value_types::are_known(cx, &known, names) {
             cx.report(&PP1022, spot, Shown(names.0), "");
         }
+        // Only a count that follows other units is out of order.
         counts_first |= row == 0 && names.1 == b"count";
         if names.1 == b"count" && !counts_first {
             cx.report(&PP1034, spot, Shown(names.0), "");

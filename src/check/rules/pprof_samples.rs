@@ -69,6 +69,7 @@ pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<
     let labels = labels.get_mut(..count)?;
     labels::canonical(cx, bodies, labels)?;
     let ids = cx.payload.locations.end()?;
+    // Ids count from 1, so every number below the end is a location.
     let depth = cx.plain(Table::Location, &(locations.0..locations.1), 1, 1..ids)?;
     rules(cx, columns.iter().len(), depth, &First)?;
     if cx.profile.compares {
@@ -77,6 +78,7 @@ pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<
         let key = identity_of(cx, stack, bodies.iter().copied());
         is_new(cx, key, message.row(), &First)?;
     }
+    // All checks passed: count the values and the uses.
     add_up(cx, columns.iter());
     for (key, text, unit) in labels {
         [*key, *text, *unit].into_iter().for_each(|text| cx.tables.mark(Table::String, text));

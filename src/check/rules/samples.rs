@@ -87,6 +87,7 @@ fn any(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
     let (mut attributes, mut link) = (fields.part(tags[ATTRIBUTES]), fields.exact(tags[LINK]));
     let at = fields.at();
     let (values, mut times) = (fields.part(tags[VALUES]), None);
+    // Rare fields, in the order of either numbering.
     if !fields.is_over() {
         // In 1.8 attributes and link follow the values.
         if attributes.is_none() && link == 0 {

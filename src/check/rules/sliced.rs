@@ -66,6 +66,7 @@ pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<
         (fields.exact(tags[SLICE_START]), fields.exact(tags[SLICE_LENGTH]));
     let values_at = fields.at();
     let values = fields.part(tags[VALUES])?;
+    // No slice precedes the values: it may follow them.
     if start == 0 && length == 0 {
         (start, length) = (fields.exact(tags[SLICE_START]), fields.exact(tags[SLICE_LENGTH]));
     }

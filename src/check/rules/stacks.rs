@@ -110,6 +110,7 @@ fn block(cx: &mut CheckContext<'_>, run: &mut Run<'_, '_>) -> Option<bool> {
         for row in rows {
             let Some((start, end)) = cx.tables.row(Table::Stack, row as u64) else { continue };
             let length = end - start;
+            // The row's tag and length, the list's tag and length.
             for number in [tag, length, list, length - header(length - 2)] {
                 cx.tables.release(Table::Location, number as u64);
             }

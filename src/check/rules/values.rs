@@ -77,6 +77,7 @@ pub(super) fn add_up(cx: &mut CheckContext<'_>, values: impl Iterator<Item = i64
     for (column, value) in values.enumerate() {
         match cx.profile.sums.get_mut(column) {
             Some(sum) => *sum += i128::from(value),
+            // Columns past the sample types have no sum.
             None if column < cx.profile.types.max(1) => cx.profile.sums.push(value.into()),
             None => {}
         }
