@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! run of rows   12 09 │ 10 81 02 1a 04 … │ 12 07 │ …      one loop for each kind of message
-//! row           asked for field 1, 2, 3 … by the byte that each begins with in this version
+//! row           fields 1, 2, 3 … in order, each found by its first byte in this version
 //! ```
 //!
 //! Each decoder is next to the rules of its message. It fills the row that [the rules](super::sink) take:

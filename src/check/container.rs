@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! file ─► gzip? ─► frames? ─► JSON? ─► pprof's old forms? ─► detect ─► walk of each payload
-//!           │         └─► each message the same way, its number before every path: `message[3].…`
-//!           └─► what is wrong with the stream, and nothing else
+//!           │         └─► each message likewise, with its number before every path: `message[3].…`
+//!           └─► only faults of the stream, if it is corrupt
 //! ```
 //!
 //! Input is untrusted: a file may be a decompression bomb, contain several messages, or be malformed or no profile

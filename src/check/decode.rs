@@ -2,7 +2,7 @@
 //! cases.
 //!
 //! ```text
-//! tag ─► slot of the number ─► wire type as the schema says? ─► value, length or body ─► cell of the record
+//! tag ─► slot of the number ─► wire type of the schema? ─────► value, length or body ─► cell of the record
 //!          │ none                  │ no                             │ anomaly
 //!          ▼                       ▼                                ▼
 //!       unknown: skipped        mismatch: the message ends       reported, kept where possible

@@ -1,8 +1,8 @@
 //! OTLP/JSON: checks the protobuf message that a text represents, and the form of the text.
 //!
 //! ```text
-//! text ─► bytes of the generation whose names it has ─► walk       findings by path
-//!   └───► keys and values in another form than OTLP has            findings by path and byte
+//! text ─► bytes of the generation that its names match ─► walk     findings by path
+//!   └───► keys and values that deviate from OTLP/JSON              findings by path and byte
 //! ```
 //!
 //! Parsing is lenient: a callback of the conversion to bytes reports deviations in the form of the text.

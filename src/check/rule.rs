@@ -4,8 +4,8 @@
 //! detects a violation names the constant; all other code uses this type.
 //!
 //! ```text
-//! severity "W6-7/I1-5"  generations "1-7"     what people read
-//! levels   P:- 1:I 2:I 3:I 4:I 5:I 6:W 7:W    what findings ask, made of both when the crate is compiled
+//! severity "W6-7/I1-5"  generations "1-7"     for people
+//! levels   P:- 1:I 2:I 3:I 4:I 5:I 6:W 7:W    for lookups, derived from both at compile time
 //! ```
 
 use std::fmt;

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! dictionary   12 09 │ row 0 │ 12 07 │ row 1 │ 12 08 │ row 2 │ 1a 05 …
-//! run          shape of the rows, their tag (12), the row at hand; ends at the first other tag
+//! run          layout of the rows, their tag (12), the current row; ends at the first other tag
 //! ```
 
 use super::canonical::Message;

@@ -36,7 +36,8 @@ impl Sink for Record {
     }
 }
 
-/// Ends the rules of a canonical message at the first finding. Rules that change state come last: the walk runs all again.
+/// Ends the rules of a canonical message at the first finding. Rules that change state run last, because the walk
+/// runs all rules again.
 pub(crate) struct First;
 
 impl Sink for First {

@@ -5,7 +5,7 @@
 //! message ─► canonical, and no violation? ─► done
 //!    │ no
 //!    ▼
-//! take: its fields into a Record ─► enter: its own rules ─► rows of tables ─► rows compared ─► other messages ─► leave
+//! decode: fields into a Record ─► enter: rules of the message ─► rows of tables ─► rows compared ─► other messages ─► leave
 //! ```
 //!
 //! `enter` applies the rules that need only the message. Nested messages may depend on it: samples need the time

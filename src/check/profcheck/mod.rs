@@ -11,7 +11,7 @@
 //! wraps the end of a profile's time. This module follows profcheck, mistakes included.
 //!
 //! ```text
-//! bytes ─► go::decodes: would Go's protobuf take them? ─► resources, scopes, profiles, samples ─► tables ─► orphans
+//! bytes ─► go::decodes: does Go's protobuf accept them? ─► resources, scopes, profiles, samples ─► tables ─► orphans
 //! ```
 //!
 //! It shares layouts, tables and findings with the rules, but none of their code, so that a corrected rule does not

@@ -233,7 +233,7 @@ fn pprof_attribute(
     }
 }
 
-/// Whether a value is an array whose elements all have one of some members, given as bits of their cells.
+/// Whether a value is an array whose elements each have a member, of those given as bits of their cells.
 fn is_array_of(cx: &CheckContext<'_>, value: &Record, members: u64) -> bool {
     value.has(ARRAY)
         && elements(cx, value).all(|element| element.seen & !members == 0 && element.seen != 0)

@@ -4,7 +4,7 @@
 //! already compared.
 //!
 //! ```text
-//! row ─► form: bytes that equal rows have in common ─► hash ─► met before?
+//! row ─► form: bytes that equal rows have in common ─► hash ─► known?
 //!                                                           │ yes            │ no
 //!                                                           ▼                ▼
 //!                                               finding, equal[row] = first  added

@@ -4,7 +4,7 @@
 //! ([`Ids`]).
 //!
 //! ```text
-//! mapping { id: 7 }      location { id: 1, mapping_id: 7 }      refers to the row whose id is 7, wherever it stands
+//! mapping { id: 7 }      location { id: 1, mapping_id: 7 }      refers to the row with id 7, at any position
 //! ```
 //!
 //! OTLP replaced ids by row indices, so an index there (`mapping_index`) shares its cell with an id here

@@ -1,7 +1,7 @@
 //! UCUM units, case sensitive (<https://ucum.org/ucum>, §2 and §3).
 //!
 //! ```text
-//! term       component, then `.` or `/` and another; a `/` may stand first
+//! term       component, then `.` or `/` and another; a `/` may precede all
 //! component  (term) │ a whole number │ unit, an exponent, a {note} │ {note}
 //! unit       an atom, or a prefix and a metric atom: `ms`, `KiBy`, `mm[Hg]`
 //! ```
