@@ -24,7 +24,7 @@ use crate::limits::Limits;
 use crate::schema::{Noun, Role, Table, Version};
 use crate::wire::indices::Indices;
 
-/// The length in bytes from which Pyroscope truncates values.
+/// The longest value, in bytes, that Pyroscope does not truncate.
 ///
 /// `OP5015` reports longer ones.
 pub(crate) const LONG: usize = 65_535;

@@ -286,7 +286,7 @@ impl Rule {
         parts.join(", ")
     }
 
-    /// Returns what [`fix`](super::fix()) does where the rule is broken; `None` if there is no single right answer.
+    /// Returns the change that [`fix`](super::fix()) makes; `None` if a violation has no single right correction.
     ///
     /// ```
     /// use otlp_profiles::check::Rule;
