@@ -44,7 +44,7 @@ impl Targets {
     }
 
     /// Makes attributes made of labels valid targets. For payloads with labels, the indices of the payload
-    /// were [validated](super::prove::attributes_beside_labels) before.
+    /// were [validated](super::validate::attributes_beside_labels) before.
     pub(crate) fn count_new_attributes(&mut self, tables: &Tables) {
         self.sample_attributes.rows += tables.new_attributes.rows.len();
     }
