@@ -87,6 +87,9 @@ fn root(root: Node<'_>) -> Option<Config> {
         let mut rows = Vec::new();
         for (sink, node) in map.needs("sinks").and_then(|node| node.texts()).unwrap_or_default() {
             match known.iter().position(|name| *name == sink) {
+                Some(row) if rows.contains(&row) => {
+                    node.error(format!("sink {sink:?} is listed twice"));
+                }
                 Some(row) => rows.push(row),
                 None => {
                     let known = known.join(", ");

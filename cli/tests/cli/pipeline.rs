@@ -86,6 +86,9 @@ fn the_example_of_the_page_publishes_what_it_shows() {
     let rate = config("[{name: rate_of_change}]", "\"file://rate.otlp\"");
     fs::write(room.join("pipeline.yaml"), rate).unwrap();
     run(&room, RUN, 0);
+    let rates = fs::read(room.join("rate.otlp")).unwrap();
+    run(&room, "pipeline -f -c pipeline.yaml c.otlp b.otlp a.otlp", 0);
+    assert!(rates == fs::read(room.join("rate.otlp")).unwrap(), "the order of arguments counts");
     assert_eq!(
         sum("rate.otlp"),
         [
@@ -134,6 +137,7 @@ fn mistakes_in_the_configuration_have_a_line_and_a_column() {
         (source("[7]"), "2:22: expected a string: quote it"),
         ("sources:\n- {name: s, sinks: [k]}\nsinks:\n- {name: k, publishers: [stdout]}\n".into(), "2:3: the key \"meters\" is missing"),
         ("sources:\n- {name: s, meters: ['*'], sinks: [x]}\nsinks:\n- {name: k, publishers: [stdout]}\n".into(), "2:36: sink \"x\" is not defined: the sinks are k"),
+        ("sources:\n- {name: s, meters: ['*'], sinks: [k, k]}\nsinks:\n- {name: k, publishers: [stdout]}\n".into(), "2:39: sink \"k\" is listed twice"),
         ("sources: []\nsinks:\n- {name: k, publishers: [stdout]}\n- {name: k, publishers: ['file://a']}\n".into(), "4:10: the name \"k\" is taken, at 3:10"),
         ("sources: []\nsinks:\n- {name: k, publishers: [stdout]}\n- {name: l, publishers: ['-']}\n".into(), "4:26: another publisher writes stdout, too"),
         ("sinks: []\n".into(), "1:1: the key \"sources\" is missing"),

@@ -111,7 +111,7 @@ pub enum Combine {
     /// Takes the largest value of each sample.
     Max,
     /// Takes the values of the latest profile of totals since a start, such as `alloc_space`, and the mean of states,
-    /// such as `inuse_space`.
+    /// such as `inuse_space`. An unknown sample type of a profile without a duration is a state.
     ByKind,
 }
 

@@ -1,5 +1,8 @@
 //! Sample types that are computed from others.
 
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::losses::{self, LossCode};
 use crate::model::profile::AggregationTemporality;
@@ -17,8 +20,9 @@ struct Arithmetic {
     unit: String,
     expression: Expression,
     target: Target,
-    /// The newest profile of each sample type, with their place.
-    held: Vec<(String, Item)>,
+    /// By place, the newest profile of each sample type, and when the place came first.
+    held: HashMap<String, (usize, Vec<Item>), RandomState>,
+    places: usize,
 }
 
 impl Stage {
@@ -55,7 +59,14 @@ impl Stage {
         }
         let [name, unit] = [name, unit].map(str::to_owned);
         let target = Target { rename: None, temporality };
-        Ok(Self(Box::new(Arithmetic { name, unit, expression, target, held: Vec::new() })))
+        Ok(Self(Box::new(Arithmetic {
+            name,
+            unit,
+            expression,
+            target,
+            held: HashMap::default(),
+            places: 0,
+        })))
     }
 }
 
@@ -73,33 +84,27 @@ impl Transformer for Arithmetic {
             return Ok(None);
         }
         let item = Item(profiles);
-        let place = item.place();
-        for (_, Item(older)) in self.held.iter_mut().filter(|(of, _)| *of == place) {
+        let (_, held) = self.held.entry(item.place()).or_insert_with(|| {
+            self.places += 1;
+            (self.places, Vec::new())
+        });
+        for Item(older) in &mut *held {
             older.retain_sample_types(|entry, of| {
                 newest.iter().all(|name| name != entry.dictionary().text(of.name))
             });
         }
-        self.held.retain(|(_, item)| !item.0.is_empty());
-        self.held.push((place, item));
+        held.retain(|item| !item.0.is_empty());
+        held.push(item);
         Ok(None)
     }
 
     fn flush(&mut self, now: Option<i128>, context: &mut Context) -> Result<Vec<Item>> {
         let Context { limits, losses } = context;
-        let mut places: Vec<(String, Vec<Item>)> = Vec::new();
-        for (place, item) in std::mem::take(&mut self.held) {
-            match places.iter_mut().find(|(of, _)| *of == place) {
-                Some((_, items)) => items.push(item),
-                None => places.push((place, vec![item])),
-            }
-        }
-        let mut computed = Vec::new();
-        let mut failed = None;
-        for (place, items) in places {
-            if !self.is_complete(&items) {
-                self.held.extend(items.into_iter().map(|item| (place.clone(), item)));
-                continue;
-            }
+        let complete = self.held.extract_if(|_, (_, items)| is_complete(&self.expression, items));
+        let mut complete: Vec<_> = complete.map(|(_, place)| place).collect();
+        complete.sort_by_key(|(first, _)| *first);
+        let (mut computed, mut failed) = (Vec::new(), None);
+        for (_, items) in complete {
             let options = MergeOptions::default().limits(*limits).add_repeats(true);
             let options = options.columns(Columns::ZeroFill).join_periods(true);
             let result = Item::merge(&items, options.drop_timestamps(true)).and_then(|merged| {
@@ -116,22 +121,20 @@ impl Transformer for Arithmetic {
             }
         }
         if now.is_none() {
-            let waiting = self.held.drain(..).flat_map(|(_, item)| {
-                item.0.iter().map(|of| of.samples.len() as u64).collect::<Vec<_>>()
-            });
-            losses.add_many(losses::DERIVE_UNDEFINED, waiting.sum(), || self.name.clone());
+            let waiting = self.held.drain().flat_map(|(_, (_, items))| items);
+            let samples = |item: Item| item.0.iter().map(|of| of.samples.len() as u64).sum::<u64>();
+            let waiting = waiting.map(samples).sum();
+            losses.add_many(losses::DERIVE_UNDEFINED, waiting, || self.name.clone());
         }
         failed.map_or(Ok(computed), Err)
     }
 }
 
-impl Arithmetic {
-    /// Whether some profiles have all sample types of the expression.
-    fn is_complete(&self, items: &[Item]) -> bool {
-        let has = |item: &Item, name: &str| {
-            let mut types = item.0.iter().flat_map(|profile| &profile.sample_types);
-            types.any(|of| item.0.dictionary.text(of.name) == name)
-        };
-        self.expression.types().iter().all(|name| items.iter().any(|item| has(item, name)))
-    }
+/// Whether some profiles have all sample types of an expression.
+fn is_complete(expression: &Expression, items: &[Item]) -> bool {
+    let has = |item: &Item, name: &str| {
+        let mut types = item.0.iter().flat_map(|profile| &profile.sample_types);
+        types.any(|of| item.0.dictionary.text(of.name) == name)
+    };
+    expression.types().iter().all(|name| items.iter().any(|item| has(item, name)))
 }
