@@ -25,7 +25,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use otlp_profiles::check::output::{self as documents, Checked};
+use otlp_profiles::check::output::{self as documents, Checked, Document};
 use otlp_profiles::check::{Options, Report, Rule, validate};
 use otlp_profiles::format::Receiver;
 use otlp_profiles::{Format, Limits, ReadOptions, Severity, detect};
@@ -37,8 +37,9 @@ use crate::input::{Input, Inputs, unreadable};
 use crate::limits::ReadLimits;
 use crate::output;
 use crate::session::{Session, Turn};
+use crate::validate::baseline::Baselined;
 use crate::validate::compat::{Checker, ProfcheckFlags};
-use crate::validate::results::Results;
+use crate::validate::results::{Page, Results};
 
 /// Arguments of `validate`.
 #[derive(Clone, Debug, clap::Args)]
@@ -223,7 +224,10 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
 ///
 /// stdout or the baseline cannot be written, or the baseline cannot be read.
 fn checked(args: &Args, inputs: &Inputs, session: &mut Session<'_>) -> Result<(), Failure> {
-    let mut results = Results::new(args, inputs.single, session.console)?;
+    let baseline = args.baseline.as_deref();
+    let baseline = baseline.map(|path| Baselined::new(path, args.update_baseline)).transpose()?;
+    let page = args.page(inputs.single, session.console);
+    let mut results = Results::new(baseline, page, args.fix || args.update_baseline);
     let deny = args.deny_level();
     // What ended the run early, if anything did.
     let mut ended = None;
@@ -316,6 +320,18 @@ fn tell(file: &Checked, deny: Severity, console: &Console) {
 }
 
 impl Args {
+    /// The form of the output: text omits infos with `-q`.
+    fn page(&self, single: bool, console: &Console) -> Page {
+        let is_quiet = !console.shows(Level::Warning);
+        let least = if is_quiet { Severity::Warning } else { Severity::Info };
+        let view = text::View { all: self.all, least, single };
+        match self.form.document() {
+            _ if self.output.as_ref().is_some_and(|output| output.as_os_str() == "-") => Page::None,
+            None => Page::Text(Box::new(text::Page::new(view))),
+            Some(form) => Page::Document(Document::new(form, self.deny_level())),
+        }
+    }
+
     /// The lowest severity that fails the run.
     fn deny_level(&self) -> Severity {
         if self.strict { Severity::Warning } else { Severity::Error }

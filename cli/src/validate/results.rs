@@ -1,11 +1,9 @@
 //! Reports on stdout, printed in the order of the inputs while others are checked.
 
-use otlp_profiles::Severity;
 use otlp_profiles::check::output::{Checked, Document};
 
 use super::baseline::Baselined;
-use super::{Args, text};
-use crate::console::{Console, Level};
+use super::text;
 use crate::exit::Failure;
 use crate::output;
 
@@ -17,7 +15,7 @@ pub(super) struct Results<'a> {
     writes: bool,
 }
 
-enum Page {
+pub(super) enum Page {
     /// Text has colours, and no infos with `-q`.
     Text(Box<text::Page>),
     Document(Document),
@@ -26,22 +24,8 @@ enum Page {
 }
 
 impl<'a> Results<'a> {
-    /// # Errors
-    ///
-    /// The baseline cannot be read.
-    pub(super) fn new(args: &'a Args, single: bool, console: &Console) -> Result<Self, Failure> {
-        let baseline = args.baseline.as_deref();
-        let baseline =
-            baseline.map(|path| Baselined::new(path, args.update_baseline)).transpose()?;
-        let is_quiet = !console.shows(Level::Warning);
-        let least = if is_quiet { Severity::Warning } else { Severity::Info };
-        let view = text::View { all: args.all, least, single };
-        let page = match args.form.document() {
-            _ if args.output.as_ref().is_some_and(|output| output.as_os_str() == "-") => Page::None,
-            None => Page::Text(Box::new(text::Page::new(view))),
-            Some(form) => Page::Document(Document::new(form, args.deny_level())),
-        };
-        Ok(Self { baseline, page, writes: args.fix || args.update_baseline })
+    pub(super) fn new(baseline: Option<Baselined<'a>>, page: Page, writes: bool) -> Self {
+        Self { baseline, page, writes }
     }
 
     /// Prints a file; returns `false` if the run can end, as nobody reads stdout any more.
