@@ -51,12 +51,10 @@ pub fn base64(bytes: &[u8]) -> String {
 /// Whether a file is a page with profiles, by its first bytes.
 pub(super) fn begins(head: &[u8]) -> bool {
     // Browsers write the doctype of a saved page in upper case and may drop the line break.
-    let words = |text: &[u8]| -> Vec<u8> {
-        let letters = text.iter().filter(|byte| !byte.is_ascii_whitespace());
-        letters.map(u8::to_ascii_lowercase).collect()
-    };
     let window = head.get(..2 * PAGE_START.len()).unwrap_or(head);
-    words(window).starts_with(&words(PAGE_START.as_bytes()))
+    let mut letters = window.iter().filter(|byte| !byte.is_ascii_whitespace());
+    let mut start = PAGE_START.bytes().filter(|byte| !byte.is_ascii_whitespace());
+    start.all(|byte| letters.next().is_some_and(|letter| letter.eq_ignore_ascii_case(&byte)))
 }
 
 /// Replaces a file that begins with `head` and is a page by the gzip members in it.
