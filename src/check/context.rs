@@ -11,7 +11,7 @@ use std::fmt::Display;
 
 use super::fields::Fields;
 use super::findings::{Findings, Position};
-use super::layout::{Layouts, MessageLayout, Slot, Take};
+use super::layout::{Found, Layouts, MessageLayout, Slot, Take};
 use super::memo::Memo;
 use super::numbers::Numbers;
 use super::record::{Lent, Pool, Record};
@@ -194,11 +194,7 @@ impl<'a> CheckContext<'a> {
         record: &mut Record,
     ) {
         record.begin(shape, start, end);
-        let mut fields = Fields::new(self.bytes, start, end);
-        loop {
-            let at = fields.at();
-            let Some((number, body)) = fields.next() else { return };
-            let Some(slot) = shape.slot(number) else { continue };
+        for Found { slot, at, body, number, .. } in shape.fields(self.bytes, (start, end)) {
             let cell = record.cell_mut(slot.cell);
             match body {
                 Some((start, end)) => {
@@ -210,11 +206,19 @@ impl<'a> CheckContext<'a> {
                     cell.add_body(at, elements, &(start..end));
                 }
                 None => {
-                    cell.value = fields.number();
+                    cell.value = number;
                     cell.add(at, 1);
                 }
             }
         }
+    }
+
+    /// Peeks at the message in a field: at an empty one if the field does not occur.
+    pub(crate) fn peek_field(&self, record: &Record, cell: usize) -> Lent {
+        let slot = record.shape.of_cell(cell);
+        let shape = slot.map_or(MessageLayout::EMPTY, |slot| self.shapes.get(slot.child));
+        let body = record.body(cell);
+        self.peek(shape, body.start, body.end)
     }
 
     /// The layout of a table's rows; `None` for strings, which are not messages, and for tables that the version

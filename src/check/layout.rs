@@ -128,9 +128,53 @@ impl MessageLayout {
         self.cells.get(cell).copied().flatten().and_then(|slot| self.slots.get(slot))
     }
 
+    /// Walks the known fields of a message, up to the first broken one.
+    ///
+    /// Leaves out unknown fields, and those of another wire type than the schema's.
+    pub(crate) fn fields<'a>(&'static self, bytes: &'a [u8], (start, end): Body) -> Known<'a> {
+        Known { shape: self, fields: Fields::new(bytes, start, end) }
+    }
+
     /// The name of a cell's field in this version, for paths of findings.
     pub(crate) fn name_of(&self, cell: usize) -> &'static str {
         self.of_cell(cell).map_or("", |slot| slot.field.name)
+    }
+}
+
+/// A field of a payload.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    pub(crate) slot: &'static Slot,
+    /// Where it begins, with its tag, and ends.
+    pub(crate) at: usize,
+    pub(crate) end: usize,
+    /// `None` of a single number.
+    pub(crate) body: Option<Body>,
+    /// A single number; stale beside a body.
+    pub(crate) number: u64,
+}
+
+/// The fields of a payload that a message [knows](MessageLayout::fields).
+pub(crate) struct Known<'a> {
+    shape: &'static MessageLayout,
+    fields: Fields<'a>,
+}
+
+impl Iterator for Known<'_> {
+    type Item = Found;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Found> {
+        loop {
+            let at = self.fields.at();
+            let (number, body) = self.fields.next()?;
+            let Some(slot) = self.shape.slot(number) else { continue };
+            let wants_body = !matches!(slot.take, Take::Varint | Take::Fixed);
+            if slot.repeated || wants_body == body.is_some() {
+                let (end, number) = (self.fields.at(), self.fields.number());
+                return Some(Found { slot, at, end, body, number });
+            }
+        }
     }
 }
 
@@ -173,17 +217,20 @@ impl Layouts {
         &self.shapes[row]
     }
 
-    /// The nested messages of a message, each with its field. Skips unknown fields.
+    /// The layout and the body of a field that holds a message.
+    pub(crate) fn inner(&'static self, found: &Found) -> Option<(&'static MessageLayout, Body)> {
+        let is_message = found.slot.take == Take::Message;
+        is_message.then(|| self.get(found.slot.child)).zip(found.body)
+    }
+
+    /// The nested messages of a message. Skips unknown fields.
     pub(crate) fn messages<'a>(
         &'static self,
         bytes: &'a [u8],
         shape: &'static MessageLayout,
-        (start, end): Body,
-    ) -> impl Iterator<Item = (&'static Slot, &'static MessageLayout, Body)> + use<'a> {
-        Fields::new(bytes, start, end).filter_map(move |(number, body)| {
-            let slot = shape.slot(number).filter(|slot| slot.take == Take::Message)?;
-            Some((slot, self.get(slot.child), body?))
-        })
+        body: Body,
+    ) -> impl Iterator<Item = (&'static MessageLayout, Body)> + use<'a> {
+        shape.fields(bytes, body).filter_map(|found| self.inner(&found))
     }
 
     /// A message by its noun; `None` if the version lacks it.

@@ -9,8 +9,8 @@
 //! Rules check the merged values, so a payload with repeated singular fields, which is rare, is walked a second
 //! time in this form. Takes time and memory linear in the payload.
 
-use super::fields::{Body, Fields};
-use super::layout::{CELLS, Layouts, MessageLayout, ROOT, Slot, Take};
+use super::fields::Body;
+use super::layout::{CELLS, Found, Layouts, MessageLayout, ROOT};
 use crate::schema::Noun;
 
 /// A merged payload.
@@ -61,33 +61,8 @@ struct Merging<'a> {
     merged: Merged,
 }
 
-/// A non-empty nested message. Stored compactly, since there may be millions; positions in a payload fit into 32
-/// bits.
-struct Piece {
-    /// The cell of its field.
-    cell: u8,
-    /// The bytes of its tag and its length.
-    header: u8,
-    start: u32,
-    end: u32,
-}
-
-/// The occurrences of a message's singular fields that count.
-struct Counting {
-    /// The start of the last occurrence, plus 1, by cell.
-    last: [usize; CELLS],
-    /// The occurrences that are messages.
-    pieces: Vec<Piece>,
-}
-
-impl Counting {
-    /// The parts of the message in a cell: its bodies, and the total size of their headers.
-    fn parts(&self, cell: usize) -> (Vec<Body>, usize) {
-        let own = || self.pieces.iter().filter(|piece| usize::from(piece.cell) == cell);
-        let bodies = own().map(|piece| (piece.start as usize, piece.end as usize)).collect();
-        (bodies, own().map(|piece| usize::from(piece.header)).sum())
-    }
-}
+/// The starts of the first and the last occurrence of a field that counts, by cell.
+type Counting = [Option<(usize, usize)>; CELLS];
 
 impl Merging<'_> {
     /// Writes the contents of a message, which may consist of several pieces.
@@ -97,60 +72,63 @@ impl Merging<'_> {
     fn message(&mut self, shape: &'static MessageLayout, pieces: &[Body], depth: u64) {
         let counting = self.counting(shape, pieces);
         for piece in pieces {
-            let mut fields = Fields::new(self.payload, piece.0, piece.1);
-            loop {
-                let at = fields.at();
-                let Some((number, body)) = fields.next() else { break };
-                match (known(shape, number, body.is_some()), body) {
-                    (Some(slot), _) if !slot.repeated && counting.last[slot.cell] != at + 1 => {}
-                    (Some(slot), Some(body)) if slot.take == Take::Message && depth > 0 => {
-                        let child = self.shapes.get(slot.child);
-                        let header = body.0 - at;
-                        if slot.repeated {
-                            self.child(child, at, header, &[body], depth - 1);
-                        } else {
-                            let (bodies, headers) = counting.parts(slot.cell);
-                            // `parts` excludes empty messages.
-                            let more = if body.0 == body.1 { header } else { 0 };
-                            self.child(child, at, headers + more, &bodies, depth - 1);
-                        }
+            let mut done = piece.0;
+            for found in shape.fields(self.payload, *piece) {
+                let (slot, at) = (found.slot, found.at);
+                let counts = counting[slot.cell % CELLS];
+                let goes = !slot.repeated && counts.is_none_or(|(_, last)| last != at);
+                let inner = self.shapes.inner(&found).filter(|_| depth > 0);
+                if !goes && inner.is_none() {
+                    continue;
+                }
+                self.merged.copy(self.payload, (done, at));
+                done = found.end;
+                let Some((inner, body)) = inner.filter(|_| !goes) else { continue };
+                match counts {
+                    Some((first, last)) if first < last => {
+                        let (bodies, headers) = self.parts(shape, pieces, slot.cell, first);
+                        self.child(inner, at, headers, &bodies, depth - 1);
                     }
-                    _ => self.merged.copy(self.payload, (at, fields.at())),
+                    _ => self.child(inner, at, body.0 - at, &[body], depth - 1),
                 }
             }
-            // Malformed bytes are copied unchanged.
-            self.merged.copy(self.payload, (fields.at(), piece.1));
+            // Unknown fields stay, and bytes that cannot be followed.
+            self.merged.copy(self.payload, (done, piece.1));
         }
     }
 
     /// Determines which occurrences of a message's singular fields count.
     fn counting(&self, shape: &'static MessageLayout, pieces: &[Body]) -> Counting {
-        let mut counting = Counting { last: [0; CELLS], pieces: Vec::new() };
-        for piece in pieces {
-            let mut fields = Fields::new(self.payload, piece.0, piece.1);
-            loop {
-                let at = fields.at();
-                let Some((number, body)) = fields.next() else { break };
-                let Some(slot) = known(shape, number, body.is_some()) else { continue };
-                if slot.repeated {
-                    continue;
-                }
-                if shape.noun == Noun::AnyValue && counting.last[slot.cell] == 0 {
-                    // Another member of the oneof replaces the earlier ones.
-                    counting.last = [0; CELLS];
-                    counting.pieces.clear();
-                }
-                counting.last[slot.cell] = at + 1;
-                if let (Take::Message, Some((start, end))) = (slot.take, body)
-                    && start < end
-                {
-                    let (cell, header) = (slot.cell as u8, (start - at) as u8);
-                    let (start, end) = (start as u32, end as u32);
-                    counting.pieces.push(Piece { cell, header, start, end });
-                }
+        let mut counting = [None; CELLS];
+        let fields = pieces.iter().flat_map(|piece| shape.fields(self.payload, *piece));
+        for Found { slot, at, .. } in fields.filter(|found| !found.slot.repeated) {
+            if shape.noun == Noun::AnyValue && counting[slot.cell % CELLS].is_none() {
+                // Another member of the oneof replaces the earlier ones.
+                counting = [None; CELLS];
             }
+            let counts = &mut counting[slot.cell % CELLS];
+            *counts = Some((counts.map_or(at, |(first, _)| first), at));
         }
         counting
+    }
+
+    /// The bodies of the messages of a cell from a byte on, and the length of all their headers.
+    fn parts(
+        &self,
+        shape: &'static MessageLayout,
+        pieces: &[Body],
+        cell: usize,
+        first: usize,
+    ) -> (Vec<Body>, usize) {
+        let mut headers = 0;
+        let fields = pieces.iter().flat_map(|piece| shape.fields(self.payload, *piece));
+        let own = fields.filter(|found| found.slot.cell == cell && found.at >= first);
+        let bodies = own.filter_map(|found| {
+            let body = found.body?;
+            headers += body.0 - found.at;
+            (body.0 < body.1).then_some(body)
+        });
+        (bodies.collect(), headers)
     }
 
     /// Writes a nested message: the tag at `at`, a length that may not be in its shortest form, and all bodies.
@@ -179,13 +157,4 @@ impl Merging<'_> {
             *byte = (body >> (7 * at)) as u8 & 0x7f | more;
         }
     }
-}
-
-/// The field with a number, if its wire type matches the schema.
-///
-/// All other fields are copied unchanged, unknown ones included.
-fn known(shape: &'static MessageLayout, number: u32, has_body: bool) -> Option<&'static Slot> {
-    let slot = shape.slot(number)?;
-    let wants_body = !matches!(slot.take, Take::Varint | Take::Fixed);
-    (slot.repeated || wants_body == has_body).then_some(slot)
 }

@@ -21,8 +21,8 @@ use crate::model::id::{FunctionId, Id, LocationId, MappingId, StackId};
 use crate::schema::Noun;
 
 use super::mend;
-use crate::check::fields::{Body, Fields};
-use crate::check::layout::{Layouts, ROOT, Take};
+use crate::check::fields::Body;
+use crate::check::layout::{Layouts, MessageLayout, ROOT, Take};
 
 /// A rewritten payload, with the repairs made while reading and the data lost while writing.
 pub(super) struct Rewritten {
@@ -119,7 +119,8 @@ impl Forms {
         let mut forms = Self::default();
         if let Some(version) = format.schema() {
             let shapes = Layouts::of(version);
-            forms.walk(payload, shapes, ROOT, (0, payload.len()), limits.max_nesting);
+            let root = shapes.get(ROOT);
+            forms.walk(payload, shapes, root, (0, payload.len()), limits.max_nesting);
         }
         forms
     }
@@ -138,26 +139,21 @@ impl Forms {
         &mut self,
         payload: &[u8],
         shapes: &'static Layouts,
-        message: usize,
-        (start, end): Body,
+        shape: &'static MessageLayout,
+        body: Body,
         levels: u64,
     ) {
         let Some(levels) = levels.checked_sub(1) else { return };
-        let shape = shapes.get(message);
-        let mut fields = Fields::new(payload, start, end);
-        while let Some((number, body)) = fields.next() {
-            let Some(slot) = shape.slot(number) else { continue };
-            match (slot.take, body, shape.noun) {
-                (Take::Message, Some(body), _) => {
-                    let optional = ["resource", "scope", "period_type"].contains(&slot.field.name);
-                    self.empty_messages |= optional && body.0 == body.1;
-                    self.walk(payload, shapes, slot.child, body, levels);
-                }
-                (Take::Varint, None, Noun::KeyValue | Noun::AnyValue) if slot.table.is_some() => {
-                    self.by_reference |= fields.number() != 0;
-                }
-                (Take::Text, Some(body), Noun::KeyValue) => self.in_place |= body.0 < body.1,
-                _ => {}
+        for found in shape.fields(payload, body) {
+            let slot = found.slot;
+            if let Some((inner, body)) = shapes.inner(&found) {
+                let optional = ["resource", "scope", "period_type"].contains(&slot.field.name);
+                self.empty_messages |= optional && body.0 == body.1;
+                self.walk(payload, shapes, inner, body, levels);
+            } else if matches!(shape.noun, Noun::KeyValue | Noun::AnyValue) {
+                let is_text = slot.take == Take::Text && shape.noun == Noun::KeyValue;
+                self.in_place |= is_text && found.body.is_some_and(|body| body.0 < body.1);
+                self.by_reference |= slot.table.is_some() && found.number != 0;
             }
         }
     }

@@ -13,7 +13,7 @@ use crate::check::catalogue::{
 };
 use crate::check::fields::Fields;
 use crate::check::findings::{Findings, Position, Step};
-use crate::check::layout::{Layouts, MessageLayout, ROOT, Slot, Take};
+use crate::check::layout::{Found, Layouts, MessageLayout, ROOT, Slot, Take};
 use crate::check::rule::Rule;
 use crate::check::varint::{Fault, Packed, varint};
 use crate::schema::Kind as Type;
@@ -289,16 +289,10 @@ pub(super) fn fields<'a>(
     shape: &'static MessageLayout,
     body: Range<usize>,
 ) -> impl Iterator<Item = Field<'a>> + use<'a> {
-    let mut rest = Fields::new(bytes, body.start, body.end);
-    std::iter::from_fn(move || {
-        loop {
-            let at = rest.at();
-            let (number, chunk) = rest.next()?;
-            let Some(slot) = shape.slot(number) else { continue };
-            if let Some(value) = value_of(bytes, slot, at, body.end, chunk) {
-                return Some(Field { slot, key: slot.field.key, at, value });
-            }
-        }
+    let found = shape.fields(bytes, (body.start, body.end));
+    found.filter_map(move |Found { slot, at, body: chunk, .. }| {
+        let value = value_of(bytes, slot, at, body.end, chunk)?;
+        Some(Field { slot, key: slot.field.key, at, value })
     })
 }
 

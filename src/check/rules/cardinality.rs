@@ -118,7 +118,7 @@ fn samples(
         Noun::Profile,
     ];
     if on_the_way.contains(&shape.noun) {
-        for (_, inner, body) in cx.shapes.messages(cx.bytes, shape, (start, end)) {
+        for (inner, body) in cx.shapes.messages(cx.bytes, shape, (start, end)) {
             samples(cx, inner, body, each);
         }
     }

@@ -15,30 +15,23 @@ pub(super) const IDS: [(Table, usize); 3] = [
 
 /// Reports rows with the id of an earlier row, in OTEP 0239.
 ///
-/// Only 1.3 has these ids. Any number of rows may have id 0, which means "no id". For a finding, the row is decoded
-/// once more to locate the field.
+/// Only 1.3 has these ids. Any number of rows may have id 0, which means "no id".
 pub(crate) fn ids(cx: &mut CheckContext<'_>) {
     if cx.version != Version::V1_3 {
         return;
     }
     for (table, cell) in IDS {
         let (name, Some(shape)) = (cx.table_name(table), cx.table_shape(table)) else { continue };
-        let Some(number) = shape.of_cell(cell).map(|slot| slot.field.number) else { continue };
         let mut seen: Map<u64, usize> = Map::default();
         for row in 0..cx.tables.rows[table as usize].len() {
             let Some((start, end)) = cx.tables.row(table, row as u64) else { continue };
-            let id = lists::number_field(cx.bytes, number, start, end);
-            if id == 0 {
-                continue;
-            }
-            if let Some(first) = seen.get(&id) {
-                let record = cx.peek(shape, start, end);
+            let record = cx.peek(shape, start, end);
+            let id = record.number(cell);
+            let first = *seen.entry(id).or_insert(row);
+            if id != 0 && first != row {
                 cx.findings.path.push(Step { name, row: Some(row as u32) });
-                let (spot, first) = (record.field(cell), *first);
-                cx.report(&OP3401, spot, id, first);
+                cx.report(&OP3401, record.field(cell), id, first);
                 cx.findings.path.pop();
-            } else {
-                seen.insert(id, row);
             }
         }
     }

@@ -37,8 +37,7 @@ pub(crate) fn entry(cx: &mut CheckContext<'_>, record: &Record) {
         cx.report(&OP5003, place, "\"\"", "");
     }
     let body = record.body(ENTRY_VALUE);
-    let Some(value) = cx.shapes.find(Noun::AnyValue) else { return };
-    let kind = value_type(&cx.peek(value, body.start, body.end));
+    let kind = value_type(&cx.peek_field(record, ENTRY_VALUE));
     if kind == 0 {
         let at = if record.has(ENTRY_VALUE) { body.start } else { record.start };
         cx.report(&OP5005, Position::at(at).field("value"), "", "");
@@ -124,11 +123,9 @@ fn note_unit(cx: &mut CheckContext<'_>, unit: u64, place: impl Place) {
 /// have already run in [`attributes`](super::attributes).
 pub(crate) fn in_place(cx: &mut CheckContext<'_>, record: &Record) {
     let is_row = cx.findings.path.last().is_some_and(|step| step.name == "attribute_table");
-    let Some(value) = cx.shapes.find(Noun::AnyValue).filter(|_| is_row) else { return };
-    let body = record.body(PAIR_VALUE);
-    let kind = value_type(&cx.peek(value, body.start, body.end));
-    let attribute = cx.attributes.get(cx.row());
+    let attribute = cx.attributes.get(cx.row()).filter(|_| is_row);
     let Some(attribute) = attribute.filter(|found| found.key != Attribute::NO_KEY) else { return };
+    let kind = value_type(&cx.peek_field(record, PAIR_VALUE));
     conflict(cx, record, *attribute, kind, 0);
 }
 

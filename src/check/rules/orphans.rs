@@ -114,7 +114,7 @@ fn release(
         }
     }
     if depth < cx.limits.max_nesting && found.seen & shape.children != 0 {
-        for (_, inner, body) in cx.shapes.messages(cx.bytes, shape, (start, end)) {
+        for (inner, body) in cx.shapes.messages(cx.bytes, shape, (start, end)) {
             release(cx, inner, body, depth + 1, left);
         }
     }

@@ -145,20 +145,14 @@ const ELEMENTS: usize = ARRAY_VALUE.cell("values");
 ///
 /// Unknown and malformed rows count as kept: other rules report them. Runs once for each row.
 fn is_kept(cx: &CheckContext<'_>, row: u64, of: Receiver) -> bool {
-    let shapes = (cx.table_shape(Table::Attribute), cx.shapes.find(Noun::AnyValue));
-    let (Some(entry), Some(any)) = shapes else { return true };
+    let Some(entry) = cx.table_shape(Table::Attribute) else { return true };
     let Some((start, end)) = cx.tables.row(Table::Attribute, row) else { return true };
-    let body = cx.peek(entry, start, end).body(VALUE);
-    let value = cx.peek(any, body.start, body.end);
+    let value = cx.peek_field(&cx.peek(entry, start, end), VALUE);
     if value.has(TEXT) || value.has(TEXT_STRINDEX) {
         return true;
     }
-    let one = || {
-        let body = value.body(ARRAY);
-        let array = cx.shapes.find(Noun::ArrayValue);
-        array.is_some_and(|array| cx.peek(array, body.start, body.end).count(ELEMENTS) == 1)
-    };
-    of == Receiver::Pyroscope && (value.has(INT) || (value.has(ARRAY) && one()))
+    let one = || cx.peek_field(&value, ARRAY).count(ELEMENTS) == 1;
+    of == Receiver::Pyroscope && (value.has(INT) || one())
 }
 
 /// The severity of a missing value in the current pair, or in the pair whose value is walked, if it differs from

@@ -108,11 +108,9 @@ const ATTRIBUTE_UNIT: usize = KEY_VALUE_AND_UNIT.cell("unit_strindex");
 /// A value message without a member counts as absent: protobuf libraries write `{value: {}}` for a value that was
 /// created and never set.
 pub(crate) fn is_zero_attribute(cx: &CheckContext<'_>, record: &Record) -> bool {
-    record.number(KEY) == 0 && record.number(ATTRIBUTE_UNIT) == 0 && {
-        let value = record.shape.of_cell(VALUE).map(|slot| cx.shapes.get(slot.child));
-        let body = record.body(VALUE);
-        value.is_none_or(|value| cx.peek(value, body.start, body.end).seen == 0)
-    }
+    record.number(KEY) == 0
+        && record.number(ATTRIBUTE_UNIT) == 0
+        && cx.peek_field(record, VALUE).seen == 0
 }
 
 /// Whether a row is row 0 or has only default values, and so needs no further checks. Reports the latter.
