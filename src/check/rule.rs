@@ -111,13 +111,18 @@ pub(crate) enum Fact {
 ///     fix "…" fixed "…" for Parca Error, Pyroscope Warning;           advice, what --fix does, receivers
 /// ```
 ///
+/// A family may name a source before its rows, for the rows without one.
+///
 /// The compiler rejects unknown severities and generations ([`levels`](crate::check::levels::levels) panics during
-/// constant evaluation), two rules with the same id in a file, and a row without a source.
+/// constant evaluation), and two rules with the same id in a file.
 macro_rules! rules {
-    ($family:ident: $($(#[doc = $why:literal])* $id:ident $name:literal [$severity:literal $generations:literal] $($fact:ident)* $place:literal
-        $statement:literal $(finding $finding:tt)? source $source:tt
+    ($family:ident $(source $default:literal)?: $($(#[doc = $why:literal])* $id:ident $name:literal [$severity:literal $generations:literal] $($fact:ident)* $place:literal
+        $statement:literal $(finding $finding:tt)? $(source $source:tt)?
         example $example:literal => $correction:literal
         fix $fix:tt $(fixed $fixed:tt)? $(for $($receiver:ident $reaction:ident),*)?;)*) => {
+        /// The source of the rules without their own.
+        const SOURCE: &str = concat!($($default)?);
+
         $(
             #[doc = $statement]
             #[doc = ""]
@@ -134,7 +139,7 @@ macro_rules! rules {
                 statement: $statement,
                 finding: rules!(@or "" $($finding)?),
                 why: &[$($why),*],
-                source: $source,
+                source: $crate::check::rule::first(&[$($source,)? SOURCE]),
                 example: $example,
                 correction: $correction,
                 fix: $fix,
@@ -152,6 +157,11 @@ macro_rules! rules {
     (@or $default:tt $given:tt) => { $given };
 }
 pub(crate) use rules;
+
+/// The first of several texts.
+pub(crate) const fn first(texts: &[&'static str]) -> &'static str {
+    texts[0]
+}
 
 /// The first and the last release of OTLP in each generation; empty for pprof.
 const RELEASES: [(&str, &str); GENERATIONS] = [

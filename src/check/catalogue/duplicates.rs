@@ -9,7 +9,7 @@
 
 use crate::check::rule::rules;
 
-rules! { Duplicates:
+rules! { Duplicates source "profiles.proto 1.9: \"There SHOULD NOT be duplicate items\"":
     /// Strings are compared by their bytes, first of all tables: every other row refers to them.
     OP3201 "duplicate-string" ["W6-7/I1-5" "1-7"] "string_table"
         "a string occurs twice" finding "string {v} equals entry {b}"
@@ -25,32 +25,27 @@ rules! { Duplicates:
     /// A location is compared with its lines, in their order: the last one is the outermost caller.
     OP3203 "duplicate-location" ["I" "1-7"] "location_table"
         "a location occurs twice" finding "the location equals entry {b}"
-        source "profiles.proto 1.9: \"There SHOULD NOT be duplicate items\""
         example "two locations with the same mapping, address and lines" => "one location"
         fix "intern locations: write each once and refer to it" fixed "the equal rows became one";
     /// Compared by all names and the start line. Equal names in two files are two functions.
     OP3204 "duplicate-function" ["I" "1-7"] "function_table"
         "a function occurs twice" finding "the function equals entry {b}"
-        source "profiles.proto 1.9: \"There SHOULD NOT be duplicate items\""
         example "two functions with the same names and start line" => "one function"
         fix "intern functions: write each once and refer to it" fixed "the equal rows became one";
     /// Links have no references, so that the ids alone decide.
     OP3205 "duplicate-link" ["W6-7/I1-5" "1-7"] "link_table"
         "a link occurs twice" finding "the link equals entry {b}"
-        source "profiles.proto 1.9: \"There SHOULD NOT be duplicate items\""
         example "two links with the same ids" => "one link"
         fix "intern links: write each once and refer to it" fixed "the equal rows became one";
     /// The unit belongs to the identity: 5 in `ms` is not 5 in `s`.
     OP3206 "duplicate-attribute" ["W6-7/I1-5" "1-7"] "attribute_table"
         "an attribute occurs twice" finding "the attribute equals entry {b}"
-        source "profiles.proto 1.9: \"There SHOULD NOT be duplicate items\""
         example "two attributes with the same key, value and unit" => "one attribute"
         fix "intern attributes: write each once and refer to it" fixed "the equal rows became one";
     /// Costliest of all duplicates, as stacks are most of a payload; a writer that interns stacks
     /// per thread makes them.
     OP3207 "duplicate-stack" ["I" "5-7"] "stack_table"
         "a stack occurs twice" finding "the stack equals entry {b}"
-        source "profiles.proto 1.9: \"There SHOULD NOT be duplicate items\""
         example "two stacks of the locations [1, 2]" => "one stack"
         fix "intern stacks: write each once and refer to it" fixed "the equal rows became one";
     /// Told once here, and not again by the rules about what a row holds: a zero value has no name,

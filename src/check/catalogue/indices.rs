@@ -16,7 +16,7 @@
 //! these rules.
 
 use super::pprof::PP1010;
-use crate::check::rule::{Rule, rules};
+use crate::check::rule::{Rule, first, rules};
 use crate::schema::Version;
 
 /// The source of a rule about the references of some generations.
@@ -49,11 +49,6 @@ macro_rules! indices {
     (@optional) => {
         "the reference to nothing was left out"
     };
-}
-
-/// The first of several texts.
-const fn first(texts: &[&'static str]) -> &'static str {
-    texts[0]
 }
 
 indices! {

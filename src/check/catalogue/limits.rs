@@ -7,11 +7,10 @@
 
 use crate::check::rule::rules;
 
-rules! { Limit:
+rules! { Limit source "otlp-profiles Limits":
     /// Counted from the headers of the table, before a single string is looked at.
     OP9001 "limit-strings" ["E" "1-7,P"] Limit "string_table"
         "the string table has more entries than `limits.max_strings`" finding "{v}, the limit is {b}"
-        source "otlp-profiles Limits"
         example "5 million strings with --max-strings 1000000" => "--max-strings 10000000"
         fix "raise --max-strings";
     /// Summed over all profiles of the payload. Pyroscope has its own, smaller limit (`OP9210`).
@@ -24,13 +23,11 @@ rules! { Limit:
     /// many.
     OP9003 "limit-table-entries" ["E" "1-7,P"] Limit "any table"
         "a table has more entries than `limits.max_table_entries`" finding "{v}, the limit is {b}"
-        source "otlp-profiles Limits"
         example "20 million locations" => "--max-table-entries 50000000"
         fix "raise --max-table-entries";
     /// The original payload is exempt: it is a file inside the file.
     OP9004 "limit-string-bytes" ["E" "1-7,P"] Limit "one string or bytes"
         "a string is longer than `limits.max_string_bytes`" finding "the string has {v}, the limit is {b} bytes"
-        source "otlp-profiles Limits"
         example "a string of 100 MiB" => "--max-string-bytes 200MiB"
         fix "raise --max-string-bytes";
     /// Stacks are shared, so one deep stack costs each sample that refers to it when it is expanded
@@ -52,7 +49,6 @@ rules! { Limit:
     /// thousands.
     OP9007 "limit-inline-depth" ["E" "1-7,P"] Limit "Location.lines"
         "a location has more lines than `limits.max_lines_per_location`" finding "the location has {v}, the limit is {b}"
-        source "otlp-profiles Limits"
         example "10,000 inlined functions at one address" => "--max-lines-per-location 20000"
         fix "raise --max-lines-per-location";
     /// Keeps the report bounded by the number of rules, not of mistakes. Not counted in the rule_counts
@@ -65,13 +61,11 @@ rules! { Limit:
     /// No check raises it: it names the limit on what a conversion writes.
     OP9009 "limit-output" ["E" "1-7,P"] Limit "convert"
         "the output is larger than `limits.max_output_bytes`"
-        source "otlp-profiles Limits"
         example "100,000 samples of 100,000 frames as pprof" => "--max-output-bytes 8GiB"
         fix "raise --max-output-bytes";
     /// The cost of a list is in what is done with it: keys are compared with each other.
     OP9010 "limit-attributes" ["E" "1-7,P"] Limit "one attribute list / label list"
         "an item has more attributes than `limits.max_attributes_per_item`" finding "the item has {v}, the limit is {b}"
-        source "otlp-profiles Limits"
         example "10,000 attributes" => "--max-attributes-per-item 20000"
         fix "raise --max-attributes-per-item";
 }

@@ -10,7 +10,7 @@
 
 use crate::check::rule::rules;
 
-rules! { Pprof:
+rules! { Pprof source "google/pprof CheckValid":
     /// Optional strings use index 0 for a missing value; otherwise all of them would show this text.
     PP1001 "pprof-string-table" ["E" "P"] "string_table"
         "the string table does not begin with the empty string"
@@ -21,13 +21,11 @@ rules! { Pprof:
     /// Values are positional, so readers cannot tell how many there should be or what they count.
     PP1002 "pprof-sample-type-missing" ["E" "P"] "sample_type"
         "the profile has samples and no sample type"
-        source "google/pprof CheckValid"
         example "sample: [..], sample_type: []" => "sample_type: [cpu/nanoseconds]"
         fix "declare the type and unit of the values";
     /// A missing value shifts the meaning of the values after it.
     PP1003 "pprof-values-count" ["E" "P"] Lossy "Sample.value"
         "a sample has too many or too few values" finding "the sample has {v}, the number of sample types is {b}"
-        source "google/pprof CheckValid"
         example "3 values, 2 types" => "2 values, 2 types"
         fix "write one value per sample type";
     /// pprof refers by id, not by row. A sample whose frames cannot be found cannot be drawn.
@@ -39,19 +37,16 @@ rules! { Pprof:
     /// 0 is reserved for "no mapping", and of two rows with one id one is unreachable.
     PP1005 "pprof-mapping-id" ["E" "P"] "Mapping.id"
         "the id of a mapping is 0 or occurs twice" finding "the mapping id is {v}, expected {b}"
-        source "google/pprof CheckValid"
         example "id: 0" => "id: 1"
         fix "number mappings from 1" fixed "one of the equal entries was kept";
     /// As `PP1005`, for functions.
     PP1006 "pprof-function-id" ["E" "P"] "Function.id"
         "the id of a function is 0 or occurs twice" finding "the function id is {v}, expected {b}"
-        source "google/pprof CheckValid"
         example "id: 0" => "id: 1"
         fix "number functions from 1" fixed "one of the equal entries was kept";
     /// As `PP1005`, for locations.
     PP1007 "pprof-location-id" ["E" "P"] "Location.id"
         "the id of a location is 0 or occurs twice" finding "the location id is {v}, expected {b}"
-        source "google/pprof CheckValid"
         example "id: 0" => "id: 1"
         fix "number locations from 1" fixed "one of the equal entries was kept";
     /// google/pprof reads the file and forgets the mapping, so that the frame loses its binary

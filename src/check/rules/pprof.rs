@@ -12,7 +12,6 @@
 //! | [`pprof_rows`](super::pprof_rows) | mappings, locations, functions, strings |
 
 use super::conventions::is_url;
-use super::regexp::is_regexp;
 use super::*;
 use crate::format::pprof::strings::second_table;
 
@@ -40,12 +39,7 @@ pub(crate) fn profile(cx: &mut CheckContext<'_>, record: &Record) {
     types(cx, record);
     times(cx, record);
     period(cx, record);
-    for cell in PATTERNS {
-        let row = record.number(cell);
-        if let Some(text) = cx.string(row).filter(|text| row > 0 && !is_regexp(text)) {
-            cx.report(&PP1030, record.field(cell), Shown(text), "");
-        }
-    }
+    structure::patterns(cx, record, &PP1030);
     let row = record.number(DOC_URL);
     if let Some(text) = cx.string(row).filter(|text| row > 0 && !is_url(text)) {
         cx.report(&OP8010, record.field(DOC_URL), Shown(text), "");

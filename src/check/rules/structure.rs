@@ -207,12 +207,17 @@ pub(crate) fn profile(cx: &mut CheckContext<'_>, record: &Record) {
     if cx.version != Version::V1_3 {
         original_payload::original(cx, record, &original_payload::OF_PROFILE, samples);
     }
+    patterns(cx, record, &OP2021);
+}
+
+/// The patterns of frames to drop and to keep are regular expressions.
+pub(super) fn patterns(cx: &mut CheckContext<'_>, record: &Record, rule: &'static Rule) {
     for cell in [DROP_FRAMES, KEEP_FRAMES] {
         let row = record.number(cell);
         if let Some(text) =
             cx.string(row).filter(|text| row > 0 && !cx.memo.is(text, regexp::is_regexp))
         {
-            cx.report(&OP2021, record.field(cell), Shown(text), "");
+            cx.report(rule, record.field(cell), Shown(text), "");
         }
     }
 }
