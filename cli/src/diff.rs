@@ -337,6 +337,13 @@ fn judged(
     if rules.is_empty() {
         return Ok(None);
     }
+    let [before, after] = files.each_ref().map(Vec::len);
+    if args.repeats.is_some() && before.min(after) < 3 {
+        let message = format!(
+            "--repeats needs three profiles on each side, but there are {before} and {after}"
+        );
+        return Err(Failure::new(Exit::Usage, message));
+    }
     let sides = match args.repeats {
         Some(_) => files.each_ref().map(|files| &files[..]),
         None => merged.each_ref().map(std::slice::from_ref),

@@ -3,7 +3,7 @@
 //! ```text
 //! words   otlp-profiles: cpu.pb: this is no format … (for a problem, only its reason)
 //! text    2026-11-20 10:15:36.597 417 ERROR otlp_profiles.read [-] Description failed: … in=cpu.pb
-//! json    {"time": …, "level": "ERROR", "room": "otlp_profiles.read", "message": …, "in": "cpu.pb", "pid": 417}
+//! json    {"time": …, "level": "ERROR", "logger": "otlp_profiles.read", "message": …, "in": "cpu.pb", "pid": 417}
 //! ```
 //!
 //! Names of files and texts of payloads are untrusted. The first two forms escape control
@@ -173,7 +173,7 @@ impl Line {
         let mut set = |key: &str, value: Value| object.insert(key.to_owned(), value);
         set("time", (time::now('T') + "Z").into());
         set("level", self.level.to_string().into());
-        set("room", format!("otlp_profiles.{}", self.room).into());
+        set("logger", format!("otlp_profiles.{}", self.room).into());
         if let Some(id) = &self.profile {
             set("profile", id.clone().into());
         }

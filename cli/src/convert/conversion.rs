@@ -224,7 +224,7 @@ impl<'a> Conversion<'a> {
         let name = input.name();
         let mut content = Content::open(input, &read.limits, console)?;
         converted.framing = content.framing();
-        content.types_may_choose = to.options().contains(&"type");
+        content.types_may_choose = true;
         let may_pass = args.read.repairs() && converted.framing != Framing::None;
         content.each(read, console, |message| {
             let mut message = match message {

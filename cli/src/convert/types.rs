@@ -1,7 +1,7 @@
 //! The choice of sample types, and labels for files of one type each.
 //!
 //! ```text
-//! --type cpu      the types of that name     pprof ─► folded, speedscope, firefox
+//! --type cpu      the types of that name
 //! --type all      all types
 //! neither         the default type for formats that hold one type per file, else all types
 //! ```

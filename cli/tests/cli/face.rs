@@ -370,10 +370,7 @@ fn generations_are_named_as_people_do() {
             "--timestamp-label does not apply to reading otlp",
         ),
         ("a.otlp -o b.speedscope --no-links", "--no-links does not apply to reading otlp-1.10 or"),
-        (
-            "a.otlp -o b.pb --type a",
-            "--type does not apply to otlp-1.10: it applies to folded, speedscope",
-        ),
+        ("a.otlp -o b.pb --type a", "no sample type is called as --type asks: there are"),
     ] {
         says(&run(&room, &format!("convert {arguments}"), 2), said);
     }

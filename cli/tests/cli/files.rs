@@ -232,8 +232,12 @@ fn one_sample_type_is_written_where_it_is_chosen() {
     run(&room, "convert cpu.folded -o again.folded --type cpu:nanoseconds", 0);
     let again = std::fs::read_to_string(room.join("again.folded")).unwrap();
     assert_eq!(sum(&again), 1_630_000_000);
-    let output = run(&room, &format!("convert {cpu} -o cpu.otlp --type cpu:nanoseconds"), 2);
-    says(&output, "--type does not apply to pprof");
+    // Formats with several types take only the selected ones, too.
+    for output in ["cpu.otlp", "cpu.pb"] {
+        run(&room, &format!("convert {cpu} -o {output} --type cpu:nanoseconds"), 0);
+        let sums = sums(&room, output);
+        assert!(sums.len() == 1 && sums[0].2 == 1_630_000_000, "{sums:?}");
+    }
 }
 
 #[test]

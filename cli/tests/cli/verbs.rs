@@ -201,12 +201,17 @@ fn a_gate_fails_with_a_code_of_its_own() {
     run(&room, "diff zero.folded b.folded --fail-over 5%", 3);
     let files = "diff a.folded a.folded a.folded -- b.folded b.folded b.folded";
     run(&room, &files.replace("diff", "diff --repeats separate --sigma 0 --fail-over 5%"), 7);
+    run(&room, "diff a.folded b.folded --repeats separate --fail-over 5%", 2);
 }
 
 #[test]
 fn filters_keep_what_matches() {
     let room = copied("verbs_filter", &["go-cpu-labels.pb.gz", "otlp-1.11-timestamped-cpu.binpb"]);
     let sum = |file: &str| sums(&room, file)[1].2;
+    for verb in ["filter", "merge"] {
+        run(&room, &format!("{verb} go-cpu-labels.pb.gz --type cpu -f -o cpu.otlp"), 0);
+        assert_eq!(sums(&room, "cpu.otlp").len(), 1, "{verb}");
+    }
     run(&room, "filter go-cpu-labels.pb.gz --focus sort -o kept.pb.gz", 0);
     run(&room, "filter go-cpu-labels.pb.gz --ignore sort -o rest.pb.gz", 0);
     // With filters by name, pprof drops samples without a stack.
