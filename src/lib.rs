@@ -1,5 +1,5 @@
-//! Reads every OTLP profiles payload ever put on the wire, identifies its generation, converts it to
-//! and from pprof without losing a field, and validates it.
+//! Reads every released generation of OTLP profiles, identifies it, converts it to and from pprof, and validates it. A
+//! pprof converted to OTLP and back keeps every field.
 //!
 //! OTLP profiles changed incompatibly seven times under two package names. The bytes of one generation
 //! often parse as another, with different sums. This crate reads every generation, pprof and OTLP/JSON. It

@@ -10,8 +10,7 @@
 use crate::check::rule::rules;
 
 rules! { Identity:
-    /// Required up to 1.7, optional since. [`fix`](crate::check::fix) derives one from the content,
-    /// so that it is reproducible.
+    /// Required up to 1.7, optional since. `--fix` derives one from the content, so that it is reproducible.
     OP6001 "profile-id-missing" ["E" "1-4"] "profile_id"
         "a profile has no id"
         source "OTEP 0239 and profiles.proto 1.7: \"This field is required\""

@@ -63,7 +63,7 @@ indices! {
     /// statement lists.
     OP3103 "index-sample-link-index" ["1-7"] Sample [link_index] "Sample.link_index (1: link)"
         "a link index is out of range" "link" example "link_index: 3, 2 links" => "link_index: 1" optional;
-    /// The longest lists of a payload: [`packed`](crate::check::packed) proves them as a whole.
+    /// Readers lose the frame that the index refers to, or reject the payload.
     OP3104 "index-stack-location-indices" ["5-7"] Stack [location_indices] "Stack.location_indices[]"
         "a location index of a stack is out of range" "location"
         example "location_indices: [-1]" => "location_indices: [1]";

@@ -168,8 +168,7 @@ rules! { Pprof source "google/pprof CheckValid":
         source "pprof's profile.proto: time_nanos is nanoseconds since 1970"
         example "time_nanos: 1700000000" => "time_nanos: 1700000000000000000"
         fix "write times in nanoseconds since 1970";
-    /// RE2 is what Go compiles: no look-around and no references back. See
-    /// [`rules::regexp`](crate::check::rules::regexp).
+    /// Go's tools compile RE2, which has no look-around and no back references.
     PP1030 "pprof-regexp" ["W" "P"] "drop_frames, keep_frames"
         "drop_frames or keep_frames is not a regular expression" finding "{v} is not a regular expression"
         source "pprof's profile.proto; RE2"

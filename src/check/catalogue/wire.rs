@@ -23,8 +23,7 @@ rules! { Wire:
         source "protobuf encoding guide; protobuf conformance PrematureEofInside*"
         example "`08 80`" => "`08 80 01`"
         fix "send the whole message";
-    /// Harmless, and a sign of a writer that patches lengths in place, as
-    /// [`merged`](crate::check::merged) does itself.
+    /// Harmless: a sign of a writer that patches lengths in place.
     OP1003 "varint-overlong" ["I" "1-7,P"] "values, lengths up to 5 bytes"
         "a varint is longer than necessary" finding "a varint takes {v}, more than necessary"
         source "protobuf encoding guide; protobuf conformance LongVarint"
