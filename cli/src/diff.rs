@@ -98,7 +98,7 @@ const AFTER_HELP: &str = "\
 Examples:
   otlp-profiles diff before.pb.gz after.pb.gz
   otlp-profiles diff before.pb.gz after.pb.gz --fail-over 5% --min-share 0.5%
-  otlp-profiles diff main/*.pb.gz -- branch/*.pb.gz --repeats separate --fail-over 2%
+  otlp-profiles diff --repeats separate --fail-over 2% main/*.pb.gz -- branch/*.pb.gz
   otlp-profiles diff before.otlp after.otlp -o difference.pb.gz";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -216,10 +216,12 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
         Ok(sides) => sides,
         Err(message) => return wrong(message),
     };
-    let plan = match convert.has_output().then(|| Plan::of(&convert, Outputs::One)).transpose() {
-        Ok(plan) => plan,
-        Err(message) => return wrong(message),
-    };
+    let plan =
+        match convert.has_output().then(|| Plan::of(&convert, Outputs::One, DIFF.name)).transpose()
+        {
+            Ok(plan) => plan,
+            Err(message) => return wrong(message),
+        };
     let to = plan.as_ref().map_or(Format::OTLP, |plan| plan.format);
     let conversion = Conversion::new(&convert, &DIFF, to);
     let mut session = Session::new("diff", console);
@@ -252,6 +254,11 @@ fn sides(args: &Args) -> Result<(convert::Args, usize), String> {
         (base, 1..) => base,
         _ => return Err("expected two files, or several and --: diff A1 A2 -- B1 B2".to_owned()),
     };
+    let is_option = |path: &&PathBuf| path.to_string_lossy().starts_with("--") && !path.exists();
+    if let Some(option) = args.new.iter().find(is_option) {
+        let option = option.display();
+        return Err(format!("{option} follows --, which only file names may: write options first"));
+    }
     convert.inputs.extend(args.new.iter().cloned());
     Ok((convert, base))
 }

@@ -127,12 +127,13 @@ const MERGE: Verb = Verb { name: "merge", noun: "Merge", past: "merged" };
 /// Merges all inputs into one output. An unreadable input fails the run before it writes, unless
 /// `--skip-unreadable` is given.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
-    let plan = match Plan::of(&args.convert, Outputs::One) {
+    let plan = match Plan::of(&args.convert, Outputs::One, MERGE.name) {
         Ok(plan) => plan,
         Err(message) => return crate::wrong_usage("merge", args.convert.json(), message),
     };
     let mut conversion = Conversion::new(&args.convert, &MERGE, plan.format);
     conversion.apply_frames = args.apply_frames;
+    conversion.keeps_types = true;
     let mut session = Session::new("merge", console);
     let mut run = Run::new(&conversion, console);
     let (mut merged, mut has_failed) = (Outcome::default(), false);
@@ -161,6 +162,7 @@ fn encode(conversion: &Conversion<'_>, sum: Sum, outcome: &mut Outcome) -> Resul
     warn_of_snapshots(&merged, "--combine last keeps those", &mut outcome.notices);
     let Merged { mut profiles, losses, .. } = merged;
     outcome.converted.losses.merge(&losses);
+    conversion.choose_default(&mut profiles, outcome)?;
     conversion.set_origin(&mut profiles)?;
     conversion.encode(&mut outcome.converted, (String::new(), profiles))
 }

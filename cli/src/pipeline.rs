@@ -59,12 +59,14 @@ const NAME: &str = "pipeline";
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let mut session = Session::new(NAME, console);
     let inputs = Inputs::of(&args.inputs);
-    if inputs.stdins() > 0 && inputs.all.len() > 1 {
-        return crate::wrong_usage(
-            NAME,
-            false,
-            "stdin must be the only input: it cannot be sorted by time",
-        );
+    let is_stream = |input: &Input| {
+        let path = input.path.as_ref();
+        path.is_none_or(|path| path.metadata().is_ok_and(|file| !file.is_file()))
+    };
+    if inputs.all.len() > 1 && inputs.all.iter().any(is_stream) {
+        let message =
+            "stdin or a pipe must be the only input: others are read twice, first for their times";
+        return crate::wrong_usage(NAME, false, message);
     }
     let config = match read_config(&args.config) {
         Ok(config) => config,

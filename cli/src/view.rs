@@ -12,6 +12,9 @@
 mod icicle;
 mod page;
 
+use std::fs::OpenOptions;
+use std::hash::{BuildHasher, RandomState};
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -76,6 +79,9 @@ Examples:
 /// The name of this work in messages.
 const WHAT: &str = "View";
 
+/// The most messages of a page. Readers accept 1,024 gzip members.
+const MOST_MESSAGES: usize = 1_000;
+
 /// The number of rows of the report that is printed if no page is requested.
 const ROWS: usize = 20;
 
@@ -111,10 +117,21 @@ fn write_page(args: &Args, base: &Inputs, new: &Inputs, path: &Path, console: &C
     let mut page = Page::new(args.read.types().first().map(|(name, _)| name.clone()));
     let has_base = embed(base, true, &mut page, &mut session, args);
     let has_new = embed(new, false, &mut page, &mut session, args);
-    if has_base && has_new && !page.is_empty() {
+    if page.len() > MOST_MESSAGES {
+        let message = format!(
+            "{} messages are too many for a page, which holds {MOST_MESSAGES}: merge the files first",
+            page.len()
+        );
+        session.failed(WHAT, None, &Failure::new(Exit::Usage, message));
+    } else if has_base && has_new && page.len() > 0 {
         let written = put(page.document().as_bytes(), path, args);
         match written {
-            Ok(()) => console.log(&written_to(path)),
+            Ok(()) => {
+                if args.output.is_none() {
+                    session.notices.note("page", "", || format!("wrote {}", path.display()));
+                }
+                console.log(&written_to(path));
+            }
             Err(failure) => session.failed(WHAT, None, &failure),
         }
     }
@@ -170,12 +187,11 @@ fn warn_unmatched(args: &Args, names: &[&str], notices: &mut Notices) -> Result<
 }
 
 impl Args {
-    /// The output to write, if any. With `--open` alone it is a temporary page, which replaces the
-    /// previous one.
+    /// The output to write, if any. With `--open` alone it is a temporary page, whose name nobody can guess.
     fn path(&self) -> Option<PathBuf> {
         let temporary = || {
-            let input = self.inputs.first()?.file_stem().unwrap_or_default().to_string_lossy();
-            Some(std::env::temp_dir().join(format!("otlp-profiles-view-{input}.html")))
+            let name = format!("otlp-profiles-{:016x}.html", RandomState::new().hash_one(()));
+            Some(std::env::temp_dir().join(name))
         };
         self.output.clone().or_else(|| self.open.then(temporary)?)
     }
@@ -186,9 +202,24 @@ fn put(document: &[u8], path: &Path, args: &Args) -> Result<(), Failure> {
     if path.as_os_str() == "-" {
         return output::to_stdout(document, args.force).map(drop);
     }
-    let force = args.force || args.output.is_none();
-    output::to_files(&[(path.to_owned(), document.to_vec())], None, force, Sync::Later)?;
+    if args.output.is_none() {
+        put_temporary(document, path)?;
+    } else {
+        output::to_files(&[(path.to_owned(), document.to_vec())], None, args.force, Sync::Later)?;
+    }
     if args.open { open(path) } else { Ok(()) }
+}
+
+/// Writes a file that only its owner can read, and only if there is none of this name.
+fn put_temporary(document: &[u8], path: &Path) -> Result<(), Failure> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).and_then(|mut file| file.write_all(document)).map_err(|error| {
+        let message = format!("{} cannot be written: {error}; give -o OUT.html", path.display());
+        Failure::new(Exit::Output, message)
+    })
 }
 
 /// Opens a file in the default program of the system.

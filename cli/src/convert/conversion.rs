@@ -34,6 +34,8 @@ pub(crate) struct Conversion<'a> {
     pub(crate) to: Format,
     /// Whether [sums](Self::sum) are of inputs without the frames that they declare to be of no interest.
     pub(crate) apply_frames: bool,
+    /// Whether the caller chooses the default sample type, after it added all inputs up.
+    pub(crate) keeps_types: bool,
 }
 
 /// A subcommand that reads and writes profiles, with the words that its messages use.
@@ -63,7 +65,7 @@ pub(crate) type Blobs = Vec<(String, Vec<u8>)>;
 impl<'a> Conversion<'a> {
     pub(crate) fn new(args: &'a Args, verb: &'static Verb, to: Format) -> Self {
         let (read, write) = (args.read_options(), args.write_options());
-        Self { args, verb, read, write, to, apply_frames: false }
+        Self { args, verb, read, write, to, apply_frames: false, keeps_types: false }
     }
 
     /// The limits for reading files, as the arguments set them.
@@ -110,6 +112,21 @@ impl<'a> Conversion<'a> {
     /// Sets the resource attributes and the scope that the arguments specify.
     pub(crate) fn set_origin(&self, profiles: &mut Profiles) -> Result<(), Failure> {
         self.args.origin.set(profiles).map_err(|error| Failure::writing(&error))
+    }
+
+    /// Keeps the default sample type of a sum, if the format holds one and the arguments select none.
+    pub(crate) fn choose_default(
+        &self,
+        profiles: &mut Profiles,
+        outcome: &mut Outcome,
+    ) -> Result<(), Failure> {
+        let Outcome { converted, notices } = outcome;
+        match self.args.read.types() {
+            [] => {
+                types::choose(profiles, &[], self.to, &mut converted.losses, (notices, "the sum"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Encodes one payload.
@@ -242,7 +259,9 @@ impl<'a> Conversion<'a> {
             let asked = args.read.types().iter().filter(|one| !is_named || is_all(one));
             let asked: Vec<_> = asked.cloned().collect();
             let (profiles, losses) = (&mut message.reading.profiles, &mut converted.losses);
-            types::choose(profiles, &asked, *to, losses, (notices, &name))?;
+            if !self.keeps_types || !asked.is_empty() {
+                types::choose(profiles, &asked, *to, losses, (notices, &name))?;
+            }
             add(converted, message)
         })?;
         if converted.messages == 0

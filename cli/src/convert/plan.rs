@@ -79,7 +79,7 @@ impl Plan {
     /// # Errors
     ///
     /// A sentence about the invalid or missing argument.
-    pub(crate) fn of(args: &Args, outputs: Outputs) -> Result<Self, String> {
+    pub(crate) fn of(args: &Args, outputs: Outputs, verb: &str) -> Result<Self, String> {
         let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
         let mut inputs = Inputs::but(&args.inputs, output);
         if outputs == Outputs::One {
@@ -92,7 +92,7 @@ impl Plan {
         if inputs.stdins() > 1 {
             return Err("stdin can be read once".to_owned());
         }
-        if let Some(message) = lacks_output(args) {
+        if let Some(message) = lacks_output(args, verb) {
             return Err(message);
         }
         let format = format(args, &inputs, output)?;
@@ -138,7 +138,7 @@ impl Plan {
 
 /// Returns an error if the last argument looks like an output, as for `cp`: it does not exist and
 /// has a format's extension.
-fn lacks_output(args: &Args) -> Option<String> {
+fn lacks_output(args: &Args, verb: &str) -> Option<String> {
     let (last, inputs) = args.inputs.split_last()?;
     let is_output = args.output.is_none() && !inputs.is_empty() && !last.exists();
     Format::of_path(last).filter(|format| is_output && format.can_write())?;
@@ -146,7 +146,7 @@ fn lacks_output(args: &Args) -> Option<String> {
     let names = inputs.iter().map(quote).collect::<Vec<_>>().join(" ");
     let last = quote(last);
     Some(format!(
-        "{last} does not exist; to write it, did you mean: otlp-profiles convert {names} -o {last}"
+        "{last} does not exist; to write it, did you mean: otlp-profiles {verb} {names} -o {last}"
     ))
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn each(
     apply: &Apply<'_>,
     console: &Console,
 ) -> Exit {
-    let plan = match Plan::of(args, Outputs::Each) {
+    let plan = match Plan::of(args, Outputs::Each, verb.name) {
         Ok(plan) => plan,
         Err(message) => return crate::wrong_usage(verb.name, args.json(), message),
     };

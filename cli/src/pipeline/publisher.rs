@@ -60,6 +60,9 @@ impl Publisher {
             Some("") => return Err("the path is missing".to_owned()),
             Some(path) => Some(PathBuf::from(path)),
             None if ["stdout", "-"].contains(&target) => None,
+            None if !target.contains(':') => {
+                return Err(format!("a file is published as file://{url}"));
+            }
             None => {
                 let scheme = target.split(':').next().unwrap_or_default();
                 return Err(format!(

@@ -50,8 +50,9 @@ impl Page {
         Self { sample_type, messages: Vec::new() }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.messages.is_empty()
+    /// The number of messages.
+    pub(super) fn len(&self) -> usize {
+        self.messages.len()
     }
 
     /// Formats the document. Its policy allows only its script and style.

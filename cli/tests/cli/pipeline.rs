@@ -286,7 +286,10 @@ fn files_are_rotated_and_expire() {
 #[test]
 fn inputs_that_cannot_be_sorted_are_refused() {
     let room = prepare("pipeline-stdin", &config("[]", "stdout"));
-    says(&run(&room, "pipeline -c pipeline.yaml - a.otlp", 2), "stdin must be the only input");
+    says(
+        &run(&room, "pipeline -c pipeline.yaml - a.otlp", 2),
+        "stdin or a pipe must be the only input",
+    );
     let input = fs::read(room.join("a.otlp")).unwrap();
     let output = run_with_stdin(&room, "pipeline -c pipeline.yaml -", &input, 0);
     assert!(!output.stdout.is_empty());

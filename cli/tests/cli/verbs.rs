@@ -24,6 +24,12 @@ fn matching(room: &Path, start: &str) -> Vec<String> {
 
 #[test]
 fn merging_adds_up_and_warns_of_snapshots() {
+    // The default sample type is that of the sum: the inputs have different ones.
+    let room_of_types = copied("verbs_merge_types", &["go-heap.pb.gz", "go-allocs.pb.gz"]);
+    run(&room_of_types, "merge go-heap.pb.gz go-allocs.pb.gz -o sum.folded", 0);
+    let text = fs::read_to_string(room_of_types.join("sum.folded")).unwrap();
+    let value = |line: &str| line.rsplit(' ').next().unwrap().parse::<i64>().unwrap();
+    assert_eq!(text.lines().map(value).sum::<i64>(), 2 * 285_436_847);
     let room = copied("verbs_merge", &["go-heap.pb.gz", "go-allocs.pb.gz", "go-cpu-labels.pb.gz"]);
     let output = run(&room, "merge go-cpu-labels.pb.gz go-cpu-labels.pb.gz -o cpu.pb.gz", 0);
     assert_eq!(stderr(&output), "");
@@ -208,7 +214,7 @@ fn a_gate_fails_with_a_code_of_its_own() {
 fn filters_keep_what_matches() {
     let room = copied("verbs_filter", &["go-cpu-labels.pb.gz", "otlp-1.11-timestamped-cpu.binpb"]);
     let sum = |file: &str| sums(&room, file)[1].2;
-    for verb in ["filter", "merge"] {
+    for verb in ["filter", "merge", "redact"] {
         run(&room, &format!("{verb} go-cpu-labels.pb.gz --type cpu -f -o cpu.otlp"), 0);
         assert_eq!(sums(&room, "cpu.otlp").len(), 1, "{verb}");
     }

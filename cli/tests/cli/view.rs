@@ -185,3 +185,14 @@ fn the_shell_is_small() {
     // Comments and indentation stay in the sources.
     assert!(!page.contains("\n  ") && !page.contains("\n//") && !page.contains("\n/**"));
 }
+
+#[test]
+fn a_page_of_too_many_messages_is_refused() {
+    let room = room("view_many");
+    fs::create_dir(room.join("many")).unwrap();
+    for number in 0..=1_000 {
+        fs::write(room.join(format!("many/{number}.folded")), "main;f 1\n").unwrap();
+    }
+    says(&run(&room, "view many -o many.html", 2), "1001 messages are too many for a page");
+    assert!(!room.join("many.html").exists());
+}

@@ -222,6 +222,9 @@ impl Parser<'_> {
                 return Err(self.error("the `)` after a sample type is missing"));
             };
             let name = self.rest()[..length].to_owned();
+            if name.contains("$(") {
+                return Err(self.error("the `)` after a sample type is missing"));
+            }
             self.at += length + 1;
             return match self.rest().starts_with('.') {
                 true => {
@@ -312,6 +315,7 @@ mod tests {
             ("1 +", f64::NAN),
             ("(1", f64::NAN),
             ("$(ten", f64::NAN),
+            ("$(ten / $(ten)", f64::NAN),
             ("1 2", f64::NAN),
             ("", f64::NAN),
         ] {
