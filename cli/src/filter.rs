@@ -83,6 +83,8 @@ fn apply(
     conversion: &Conversion<'_>,
 ) -> Result<Vec<Part>, Failure> {
     let failure = |error: otlp_profiles::Error| Failure::of(&error, Exit::Input);
+    let samples = |profiles: &Profiles| profiles.iter().any(|of| of.samples().len() > 0);
+    let had_samples = samples(&profiles);
     if !args.where_resource.is_empty() {
         profiles.retain_resources(|resource| {
             let value = |key: &str| resource.get(key).map(|value| value.to_string());
@@ -109,6 +111,11 @@ fn apply(
         let what: Vec<Strip> = args.strip.iter().map(|one| one.strip()).collect();
         let losses = strip(&mut profiles, &what, conversion.limits()).map_err(failure)?;
         converted.losses.merge(&losses);
+    }
+    if had_samples && converted.warnings.is_empty() && !samples(&profiles) {
+        let message =
+            "the filters leave no sample; those without timestamps have the time of their profile";
+        converted.warnings.push(message.to_owned());
     }
     profiles.compact();
     Ok(vec![(String::new(), profiles)])

@@ -16,8 +16,8 @@ use crate::format::Format;
 /// assert_eq!(report.findings().next().unwrap().rule.id(), "OP0008");
 /// ```
 ///
-/// With the feature `serde` a report serialises as its file in [`to_json`](super::output::to_json) without `path` and
-/// `verdict`, which depends on the deny level.
+/// With the feature `serde` a report serialises as its file in [`Form::Json`](super::output::Form::Json) without
+/// `path` and `verdict`, which depends on the deny level.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Report {

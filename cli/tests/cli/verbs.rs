@@ -237,6 +237,8 @@ fn filters_keep_what_matches() {
     let output = run(&room, &format!("filter {file} --where-resource a=b -o none.otlp"), 0);
     says(&output, "no resource matches --where-resource");
     run(&room, &format!("filter {file} --time 5..4 -o none.otlp"), 2);
+    let none = run(&room, "filter go-cpu-labels.pb.gz --time 0..1 -f -o none.pb", 0);
+    says(&none, "the filters leave no sample");
 }
 
 /// Pseudonyms are equal in all inputs, and no original name remains in the bytes.
