@@ -83,7 +83,7 @@ fn apply(
     conversion: &Conversion<'_>,
 ) -> Result<Vec<Part>, Failure> {
     let failure = |error: otlp_profiles::Error| Failure::of(&error, Exit::Input);
-    let samples = |profiles: &Profiles| profiles.iter().any(|of| of.samples().len() > 0);
+    let samples = |profiles: &Profiles| profiles.iter().any(|of| !of.samples().is_empty());
     let had_samples = samples(&profiles);
     if !args.where_resource.is_empty() {
         profiles.retain_resources(|resource| {
