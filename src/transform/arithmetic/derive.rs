@@ -44,13 +44,13 @@ pub fn derive(
 
 /// The profiles that a sample type is computed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::transform) enum Sources {
+pub(crate) enum Sources {
     Keep,
     Drop,
 }
 
 /// Computes a sample type, and keeps or drops all others.
-pub(in crate::transform) fn derive_types(
+pub(crate) fn derive_types(
     profiles: &mut Profiles,
     type_and_unit: [&str; 2],
     expression: &Expression,
@@ -164,14 +164,14 @@ fn column_of(columns: &[Profile], name: &str, dictionary: &Dictionary) -> Option
 }
 
 /// A numeric attribute.
-pub(in crate::transform) fn number(attributes: Attributes<'_>, key: &str) -> Option<f64> {
+pub(crate) fn number(attributes: Attributes<'_>, key: &str) -> Option<f64> {
     let value = attributes.get(key)?;
     value.as_f64().or_else(|| value.as_i64().map(|value| value as f64))
 }
 
 /// A value in 64 bits, rounded half away from zero; 0 if it is undefined. Counts in `rounded` unless only the last
 /// digits of the computation changed.
-pub(in crate::transform) fn whole(value: f64, rounded: &mut u64) -> Result<i64> {
+pub(crate) fn whole(value: f64, rounded: &mut u64) -> Result<i64> {
     let nearest = value.round();
     *rounded += u64::from((value - nearest).abs() > value.abs() * 4.0 * f64::EPSILON);
     if nearest.is_finite() && nearest.abs() >= i64::MAX as f64 {

@@ -66,7 +66,7 @@ impl Expression {
     }
 
     /// The names of the sample types in the expression.
-    pub(in crate::transform) fn types(&self) -> Vec<&str> {
+    pub(crate) fn types(&self) -> Vec<&str> {
         let mut types = Vec::new();
         self.0.visit(&mut |node| {
             if let Node::Type(name) = node {
@@ -77,31 +77,31 @@ impl Expression {
     }
 
     /// Whether the expression refers to the value that is converted.
-    pub(in crate::transform) fn names_value(&self) -> bool {
+    pub(crate) fn names_value(&self) -> bool {
         let mut found = false;
         self.0.visit(&mut |node| found |= *node == Node::Value);
         found
     }
 
     /// The number, if the expression is one.
-    pub(in crate::transform) fn number(&self) -> Option<f64> {
+    pub(crate) fn number(&self) -> Option<f64> {
         if let Node::Number(number) = self.0 { Some(number) } else { None }
     }
 
     /// The result; not finite if it is undefined.
-    pub(in crate::transform) fn result(&self, operands: &Operands<'_>) -> f64 {
+    pub(crate) fn result(&self, operands: &Operands<'_>) -> f64 {
         self.0.result(operands).unwrap_or(f64::NAN)
     }
 }
 
 /// The values that an expression refers to.
-pub(in crate::transform) struct Operands<'a> {
+pub(crate) struct Operands<'a> {
     /// By the name of the sample type.
-    pub(in crate::transform) of_type: &'a dyn Fn(&str) -> Option<f64>,
+    pub(crate) of_type: &'a dyn Fn(&str) -> Option<f64>,
     /// By the key of the attribute.
-    pub(in crate::transform) of_attribute: &'a dyn Fn(&str) -> Option<f64>,
+    pub(crate) of_attribute: &'a dyn Fn(&str) -> Option<f64>,
     /// The value that is converted.
-    pub(in crate::transform) value: Option<f64>,
+    pub(crate) value: Option<f64>,
 }
 
 impl Node {

@@ -60,7 +60,7 @@ pub fn delta(earlier: &Profiles, later: &Profiles, options: &DeltaOptions) -> Re
 
 /// The sample types that are subtracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::transform) enum Subtract {
+pub(crate) enum Subtract {
     /// Totals since a start.
     Totals,
     /// All of them. Timestamped samples become totals.
@@ -68,7 +68,7 @@ pub(in crate::transform) enum Subtract {
 }
 
 /// Returns the changes since an earlier snapshot: see [`delta`].
-pub(in crate::transform) fn changes(
+pub(crate) fn changes(
     earlier: &Profiles,
     later: &Profiles,
     options: &DeltaOptions,

@@ -66,7 +66,7 @@ pub(super) enum Field {
 
 /// The snapshots and times of one resource.
 #[derive(Clone, Debug, Default)]
-pub(in crate::transform) struct Track {
+pub(crate) struct Track {
     /// Starts and ends of profiles; those that overlap their predecessor are one.
     pub(super) spans: Vec<(i128, i128)>,
     /// The sum of the durations whose start is unknown.
@@ -81,7 +81,7 @@ pub(in crate::transform) struct Track {
 
 impl Track {
     /// Adds a profile; its start is 0 if unknown.
-    pub(in crate::transform) fn span(&mut self, start: i128, duration: i128) {
+    pub(crate) fn span(&mut self, start: i128, duration: i128) {
         match (start, self.spans.last_mut()) {
             (_, _) if duration <= 0 => {}
             (0, _) => self.unplaced += duration,
@@ -116,7 +116,7 @@ impl Track {
     }
 
     /// The time that the profiles cover.
-    pub(in crate::transform) fn covered(&self) -> i128 {
+    pub(crate) fn covered(&self) -> i128 {
         let mut spans = self.spans.clone();
         spans.sort_unstable();
         let (mut covered, mut end) = (self.unplaced, i128::MIN);

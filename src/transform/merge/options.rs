@@ -88,7 +88,7 @@ pub enum ResourceKeys {
 }
 
 impl ResourceKeys {
-    pub(in crate::transform) fn keeps(&self, key: &str) -> bool {
+    pub(crate) fn keeps(&self, key: &str) -> bool {
         match self {
             Self::All => true,
             Self::Only(keys) => keys.iter().any(|only| only == key),

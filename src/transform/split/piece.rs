@@ -58,7 +58,7 @@ pub(super) fn units(profiles: &Profiles) -> Vec<Range<usize>> {
 
 /// A payload for each profile. Consecutive profiles with the same samples stay together: they are columns of one pprof,
 /// whether or not their scope has an order of sample types.
-pub(in crate::transform) fn blocks(profiles: &Profiles) -> Vec<Profiles> {
+pub(crate) fn blocks(profiles: &Profiles) -> Vec<Profiles> {
     let mut cutter = Cutter::new(profiles);
     let mut blocks = Vec::new();
     let mut places = places(profiles);
