@@ -101,12 +101,7 @@ fn apply(
         converted.losses.merge(&retain_time(&mut profiles, range.clone()));
     }
     let unmatched = args.filters.filter(&profiles)?.apply(&mut profiles).map_err(failure)?;
-    if let Some((message, is_error)) = args.filters.unmatched(&unmatched) {
-        if is_error {
-            return Err(Failure::new(Exit::Usage, message));
-        }
-        converted.warnings.push(message);
-    }
+    converted.warnings.extend(args.filters.unmatched(&unmatched)?);
     if !args.strip.is_empty() {
         let what: Vec<Strip> = args.strip.iter().map(|one| one.strip()).collect();
         let losses = strip(&mut profiles, &what, conversion.limits()).map_err(failure)?;

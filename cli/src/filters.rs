@@ -123,11 +123,21 @@ impl FilterArgs {
         Ok(filter)
     }
 
-    /// Returns the message about filters without a match, and whether it is an error.
-    pub(crate) fn unmatched(&self, names: &[&str]) -> Option<(String, bool)> {
+    /// Returns a warning about filters without a match.
+    ///
+    /// # Errors
+    ///
+    /// There are such filters, and `--require-match` was given.
+    pub(crate) fn unmatched(&self, names: &[&str]) -> Result<Option<String>, Failure> {
+        if names.is_empty() {
+            return Ok(None);
+        }
         let flags: Vec<_> =
             names.iter().map(|name| format!("--{}", name.replace('_', "-"))).collect();
-        let message = || format!("no sample matches {}", flags.join(", "));
-        (!flags.is_empty()).then(|| (message(), self.require_match))
+        let message = format!("no sample matches {}", flags.join(", "));
+        if self.require_match {
+            return Err(Failure::new(Exit::Usage, message));
+        }
+        Ok(Some(message))
     }
 }

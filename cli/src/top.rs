@@ -318,10 +318,7 @@ impl Report {
 fn report(args: &Args, profiles: &Profiles, console: &Console) -> Result<(), Failure> {
     let report = Report::new(args, profiles)?;
     let header = report.header();
-    if let Some((message, is_error)) = args.filters.unmatched(&header.unmatched_filters) {
-        if is_error {
-            return Err(Failure::new(Exit::Usage, message));
-        }
+    if let Some(message) = args.filters.unmatched(&header.unmatched_filters)? {
         console.log(&Line::new(Level::Warning, "top", message));
     }
     let text = if args.json { report.json()? } else { report.text() };

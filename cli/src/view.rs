@@ -176,14 +176,10 @@ fn written_to(path: &Path) -> Line {
 
 /// Warns about filters without a match, or fails under `--require-match`.
 fn warn_unmatched(args: &Args, names: &[&str], notices: &mut Notices) -> Result<(), Failure> {
-    match args.filters.unmatched(names) {
-        Some((message, true)) => Err(Failure::new(Exit::Usage, message)),
-        Some((message, false)) => {
-            notices.warn(&message, "", || message.clone());
-            Ok(())
-        }
-        None => Ok(()),
+    if let Some(message) = args.filters.unmatched(names)? {
+        notices.warn(&message, "", || message.clone());
     }
+    Ok(())
 }
 
 impl Args {

@@ -1,11 +1,9 @@
 //! Counting of data that formats of other tools cannot represent.
 //!
 //! All such formats share this code. A format declares in [`SupportedData`] which data it represents; everything else
-//! in the model is counted under its code. [`count_unsupported`](super::count_unsupported) counts the data that pprof lacks as
-//! well.
+//! in the model is counted under its code. [`unsupported`](super::unsupported) counts the data that pprof lacks as well.
 
 use crate::format::assembly::Numbering;
-use crate::format::columns::{Join, default_of, join, scope_default};
 use crate::format::losses::{self, Losses};
 use crate::format::semantic_attributes::AttributeRoles;
 use crate::format::unsupported::{SupportedKeys, UnsupportedData, envelope, is_one_of};
@@ -90,14 +88,8 @@ pub(crate) fn count_unsupported(
     envelope(profiles, supported.of_resource, losses);
     let roles = AttributeRoles::of(dictionary);
     let mut fields = UnsupportedData::of(dictionary, &roles);
-    // Losses of joining concern only formats with several columns.
-    let mut ignored = Losses::default();
     for scope in profiles.resources.iter().flat_map(|resource| &resource.scopes) {
-        let of_scope = scope_default(scope, dictionary);
-        for joined in join(scope, dictionary, Join::Compatible, &mut ignored) {
-            let default = default_of(joined.first(), of_scope, dictionary);
-            fields.fields(&joined, default, losses);
-        }
+        fields.scope(scope, losses);
         scope
             .profiles
             .iter()

@@ -8,7 +8,7 @@
 //! crate derived because a format required them (an id, a temporality), and would derive again, are not
 //! counted, because they are not lost.
 
-use crate::format::columns::{Joined, is_in_fields};
+use crate::format::columns::{Join, Joined, default_of, is_in_fields, join, scope_default};
 use crate::format::fingerprint::Fingerprints;
 use crate::format::losses::{self, Losses};
 use crate::format::semantic_attributes::{AttributeRole, AttributeRoles};
@@ -114,9 +114,20 @@ impl<'a> UnsupportedData<'a> {
         attributes(joined.first(), self.dictionary, self.roles, losses);
     }
 
+    /// Counts the fields of the profiles of a scope, for formats whose profiles have one sample type.
+    pub(crate) fn scope(&mut self, scope: &ScopeProfiles, losses: &mut Losses) {
+        let of_scope = scope_default(scope, self.dictionary);
+        // Losses of joining concern only formats with several columns.
+        let mut ignored = Losses::default();
+        for joined in join(scope, self.dictionary, Join::Compatible, &mut ignored) {
+            let default = default_of(joined.first(), of_scope, self.dictionary);
+            self.fields(&joined, default, losses);
+        }
+    }
+
     /// Counts the fields of joined columns. A value that a rule chose because one was required, and would
     /// choose again, is no loss.
-    pub(crate) fn fields(&mut self, joined: &Joined, default: StringId, losses: &mut Losses) {
+    fn fields(&mut self, joined: &Joined, default: StringId, losses: &mut Losses) {
         let dictionary = self.dictionary;
         let mut ids = joined.profiles.iter().map(|profile| profile.profile_id);
         let made =

@@ -13,7 +13,6 @@ use super::write_events::Clocks;
 use crate::builder::reach::Reach;
 use crate::error::Result;
 use crate::format::assembly::Numbering;
-use crate::format::columns::{Join, default_of, join, scope_default};
 use crate::format::fields::number;
 use crate::format::losses::{self, Losses};
 use crate::format::options::WriteOptions;
@@ -103,14 +102,8 @@ fn count_losses(profiles: &Profiles, roles: &AttributeRoles, losses: &mut Losses
     let dictionary = &profiles.dictionary;
     envelope(profiles, None, losses);
     let mut fields = UnsupportedData::of(dictionary, roles);
-    let mut ignored = Losses::default();
-    for scope in profiles.resources.iter().flat_map(|resource| &resource.scopes) {
-        let of_scope = scope_default(scope, dictionary);
-        for joined in join(scope, dictionary, Join::Compatible, &mut ignored) {
-            let default = default_of(joined.first(), of_scope, dictionary);
-            fields.fields(&joined, default, losses);
-        }
-    }
+    let scopes = profiles.resources.iter().flat_map(|resource| &resource.scopes);
+    scopes.for_each(|scope| fields.scope(scope, losses));
     for profile in profiles.iter() {
         let period = profile.period != 0 || profile.period_type.name != StringId::NONE;
         losses.add_many(losses::PERIOD_DROPPED, u64::from(period), || "period".to_owned());
