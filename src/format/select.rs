@@ -71,7 +71,7 @@ impl RowSelection {
         positions.map(move |at| some.map_or(at, |rows| rows[at] as usize))
     }
 
-    /// Returns the [`place`](Self::place) of each row of a table of `rows` rows.
+    /// Returns the [`position`](Self::position) of each row of a table of `rows` rows.
     pub(crate) fn positions(&self, rows: usize) -> Vec<u32> {
         match self {
             Self::All(_) => (0..rows as u32).collect(),
@@ -79,7 +79,7 @@ impl RowSelection {
         }
     }
 
-    /// Encodes the index of each row, ready to be emitted. `index` converts a place to an index.
+    /// Encodes the index of each row, ready to be emitted. `index` converts a position to an index.
     pub(crate) fn codes(&self, rows: usize, index: impl Fn(u32) -> u32) -> EncodedIndices {
         let indices: Vec<u32> = self.positions(rows).into_iter().map(index).collect();
         EncodedIndices::of(&indices)

@@ -16,7 +16,7 @@
 //!
 //! * Parca 0.28 rejects, in `ValidateOtel*`, violations of the rules about resources, zero entries in all tables
 //!   and in the short form, samples, timestamps within the profile, profile ids of 16 bytes, unique keys in place,
-//!   and values in the attribute table and in [resources](super::rules::receivers::of_value). It fails on samples
+//!   and values in the attribute table and in resources. It fails on samples
 //!   with several values and no timestamps. It drops samples whose values are all 0, attributes of samples that are
 //!   not strings, and all attributes of locations.
 //! * Pyroscope 2.2 rejects payloads in `ConvertOtelToGoogle` and by its limits. It drops attributes that are

@@ -12,7 +12,7 @@ pub struct Checked {
     pub name: String,
     /// The report, or the reason why the file could not be read or written.
     pub report: Result<Report, Unread>,
-    /// The result of [`fix`](crate::check::fix), if the file was fixed.
+    /// The result of [`fix`](crate::check::fix()), if the file was fixed.
     pub fixed: Option<Mended>,
 }
 

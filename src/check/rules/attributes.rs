@@ -4,8 +4,8 @@
 //! the specification lets SDKs stop there.
 //!
 //! Attributes have three forms. This file checks those in place: pairs of resources, scopes, containers and lists
-//! of pairs. Rows of the attribute table are in [`entries`](super::entries), lists of references in
-//! [`lists`](crate::check::lists). Values (`AnyValue`) of all three are checked here.
+//! of pairs. Rows of the attribute table are in [`entries`], lists of references in
+//! [`lists`]. Values (`AnyValue`) of all three are checked here.
 //!
 //! ```text
 //! resource ─► of_message: how many, no key twice

@@ -13,7 +13,7 @@
 //! samples ≥ 1000 and values > 9/10 of samples  ─► a finding at the key's first row
 //! ```
 //!
-//! The other half of the rule, about doubles, is checked row by row in [`entries`](super::entries).
+//! The other half of the rule, about doubles, is checked row by row in [`entries`].
 
 use super::*;
 

@@ -8,7 +8,7 @@
 //!
 //! | function | input | checks |
 //! |---|---|---|
-//! | [`mapping`] | the references of a mapping | the presence of a build id, and of the portable one |
+//! | [`mapping()`] | the references of a mapping | the presence of a build id, and of the portable one |
 //! | [`entry`] | a row of the attribute table | the type and form of the value, by key |
 //! | [`in_place`] | a pair of a resource, a scope or a list | the same, and attributes of scopes |
 
@@ -23,7 +23,7 @@ const ATTRIBUTES: usize = MAPPING.cell("attribute_indices");
 /// Checks that a mapping has build ids.
 ///
 /// Row 0 and zero rows represent "no mapping" and have no build id.
-/// [`lists::attributes`](crate::check::lists::attributes) has determined the class of each attribute, so a
+/// [`lists::attributes`] has determined the class of each attribute, so a
 /// reference costs an index and no comparison of strings.
 pub(crate) fn mapping(cx: &mut CheckContext<'_>, record: &Record) {
     if cx.version < Version::V1_8 || cx.row() == 0 || record.is_zero() {

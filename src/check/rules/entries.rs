@@ -120,7 +120,7 @@ fn note_unit(cx: &mut CheckContext<'_>, unit: u64, place: impl Place) {
 /// Checks a row of the attribute table before 1.8, whose unit is that of its key. Ignores other pairs.
 ///
 /// A `KeyValue` occurs in many places; the last step of the path shows whether it is a row. Rules for every pair
-/// have already run in [`attributes`](super::attributes).
+/// have already run in [`attributes`].
 pub(crate) fn in_place(cx: &mut CheckContext<'_>, record: &Record) {
     let is_row = cx.findings.path.last().is_some_and(|step| step.name == "attribute_table");
     let attribute = cx.attributes.get(cx.row()).filter(|_| is_row);

@@ -143,7 +143,7 @@ const SPAN: usize = LINK.cell("span_id");
 /// Checks a row of the link table.
 ///
 /// Lengths first: the check for zeros would only repeat a finding about a wrong length. In 1.8 and later row 0
-/// represents "no link" and is checked by [`zero`](super::zero).
+/// represents "no link" and is checked by [`zero`].
 pub(crate) fn link(cx: &mut CheckContext<'_>, record: &Record) {
     if cx.version >= Version::V1_8 && cx.row() == 0 {
         return;

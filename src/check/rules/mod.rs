@@ -8,7 +8,7 @@
 //!         state of the walk   message of this version   its fields by cell
 //! ```
 //!
-//! A rule reports findings. Its only other effect is on the state in [`CheckContext`](super::context::CheckContext)
+//! A rule reports findings. Its only other effect is on the state in [`CheckContext`]
 //! that other rules read. Three invariants hold for all rules:
 //!
 //! * A rule addresses fields by cell, never by number, so one function serves every generation that has the field.

@@ -74,7 +74,7 @@ pub(crate) fn asked(cx: &mut CheckContext<'_>) -> bool {
     TABLES.iter().map(|(_, rule)| *rule).chain(transitive).any(|rule| cx.findings.asks(rule))
 }
 
-/// Whether [`fix`](crate::check::fix) keeps unreferenced rows of a table. Profilers list all mappings and all code
+/// Whether [`fix`](crate::check::fix()) keeps unreferenced rows of a table. Profilers list all mappings and all code
 /// they know, so whatever these rows refer to is used.
 fn is_kept(table: Table) -> bool {
     matches!(table, Table::Mapping | Table::Location | Table::Function)

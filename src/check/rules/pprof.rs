@@ -8,8 +8,8 @@
 //! | file | rules about |
 //! |---|---|
 //! | this one | the profile and its sample types |
-//! | [`pprof_samples`](super::pprof_samples) | samples and labels |
-//! | [`pprof_rows`](super::pprof_rows) | mappings, locations, functions, strings |
+//! | [`pprof_samples`] | samples and labels |
+//! | [`pprof_rows`] | mappings, locations, functions, strings |
 
 use super::conventions::is_url;
 use super::*;

@@ -5,7 +5,7 @@
 //!    └─ ScopeProfiles ─► Scope ─► name, attributes
 //! ```
 //!
-//! [`structure`](super::structure) compares resources and scopes with each other, one level higher.
+//! [`structure`] compares resources and scopes with each other, one level higher.
 
 use super::attributes::{bodies, key_of, of_message};
 use super::structure::schema_url;

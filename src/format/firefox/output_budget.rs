@@ -35,7 +35,7 @@ impl OutputBudget {
     ///
     /// # Errors
     ///
-    /// As for [`take`](Self::take), and if all rows together exceed the limit in memory.
+    /// As for [`charge`](Self::charge), and if all rows together exceed the limit in memory.
     pub(super) fn row(&mut self, bytes: usize) -> Result<()> {
         self.held += Self::HELD;
         within("max_output_bytes", self.most, self.held)?;

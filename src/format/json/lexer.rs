@@ -7,7 +7,7 @@
 //! { "a" : [ 1 , 2 ] }      open('{')  key → "a"  open('[')  another  number  another  number  another → no
 //! ```
 //!
-//! The caller limits nesting; [`skip`](Text::skip) keeps a list of open brackets instead of recursing.
+//! The caller limits nesting; [`skip`](Lexer::skip) keeps a list of open brackets instead of recursing.
 
 use std::borrow::Cow;
 
