@@ -33,6 +33,7 @@ mod numbers;
 mod output;
 mod pipeline;
 mod reading;
+mod readings;
 mod redact;
 mod session;
 mod source;

@@ -194,8 +194,7 @@ impl Run {
         session.notices.merge(read.notices);
         self.tally.written(&name, &read.converted);
         for profiles in read.messages {
-            let ends = profiles.iter().map(|of| of.time_unix_nano() + of.duration_nanos().max(0));
-            self.now = ends.fold(self.now, i128::max);
+            self.now = self.now.max(end_of(&profiles).unwrap_or(self.now));
             for source in &self.sources {
                 let mut wanted = profiles.clone();
                 wanted
@@ -251,13 +250,17 @@ impl Run {
             session.failed("Pipeline", Some(&format!("sink {}", sink.name)), &failure);
         }
         let Some(profiles) = profiles else { return };
-        let ends = profiles.iter().map(|of| of.time_unix_nano() + of.duration_nanos().max(0));
-        let end = ends.max().unwrap_or(self.now);
+        let end = end_of(&profiles).unwrap_or(self.now);
         for publisher in &mut sink.publishers {
             let written = publisher.publish(&profiles, end, &self.options, self.force);
             tell(&sink.name, publisher, written, &mut self.tally, session);
         }
     }
+}
+
+/// The end of the last profile, in nanoseconds since 1970.
+fn end_of(profiles: &Profiles) -> Option<i128> {
+    profiles.iter().map(|of| of.time_unix_nano() + of.duration_nanos().max(0)).max()
 }
 
 /// Logs what a publisher wrote, or why it did not.

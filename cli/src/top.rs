@@ -9,16 +9,16 @@ use std::path::PathBuf;
 
 use otlp_profiles::look::{self, By, Header, Options, Pattern, Top, Traces, Tree};
 use otlp_profiles::transform::MergeOptions;
-use otlp_profiles::{Profiles, ReadOptions, Reading};
+use otlp_profiles::{Profiles, ReadOptions};
 
 use crate::console::{Console, Level, Line};
 use crate::exit::{Exit, Failure};
 use crate::filters::{FilterArgs, compile};
 use crate::input::{Input, Inputs};
-use crate::notices::Notices;
 use crate::numbers::counted;
 use crate::output;
-use crate::reading::{Content, ReadArgs};
+use crate::reading::ReadArgs;
+use crate::readings::{Noticed, readings};
 use crate::session::{Session, Turn};
 use crate::sum::Sum;
 use crate::text::shown;
@@ -139,20 +139,16 @@ pub(crate) fn sum(
         (read(input, options, &mut sum, console), sum)
     };
     session.for_each(inputs, &inputs.all, work, |session, turn| {
-        let (input, Read { notices, failures }, sum) = match turn {
-            Turn::Done(input, (read, sum)) => (input, read, sum),
+        let (input, noticed, sum) = match turn {
+            Turn::Done(input, (noticed, sum)) => (input, noticed, sum),
             Turn::Missing(name, failure) => {
                 session.failed(WHAT, Some(name), failure);
                 return ControlFlow::Continue(());
             }
         };
-        if let [failure] = &failures[..]
-            && session.skip(input, failure)
-        {
+        if noticed.tell(WHAT, input, session).is_none() {
             return ControlFlow::Continue(());
         }
-        failures.iter().for_each(|failure| session.failed(WHAT, Some(&input.name()), failure));
-        session.notices.merge(notices);
         added += 1;
         // The first pass already recorded the failures of messages.
         let again = |all: &mut Sum| {
@@ -171,33 +167,9 @@ pub(crate) fn sum(
     if is_whole { all.into_profiles(&mut session.notices) } else { Ok(None) }
 }
 
-/// The notices and failures of reading an input.
-#[derive(Default)]
-struct Read {
-    notices: Notices,
-    /// Failures of unreadable messages. The sum has the others.
-    failures: Vec<Failure>,
-}
-
-/// Adds the messages of an input to a sum.
-fn read(input: &Input, options: &ReadOptions, sum: &mut Sum, console: &Console) -> Read {
-    let (mut read, name) = (Read::default(), input.name());
-    let result = Content::open(input, &options.limits, console).and_then(|mut content| {
-        content.types_may_choose = true;
-        content.each::<Reading>(options, console, |message| {
-            let checked = message.and_then(|message| {
-                message.check_certainty(&name, &mut read.notices)?;
-                Ok(message.reading.profiles)
-            });
-            match checked {
-                Ok(profiles) => sum.add(profiles)?,
-                Err(failure) => read.failures.push(failure),
-            }
-            Ok(())
-        })
-    });
-    read.failures.extend(result.err());
-    read
+/// Adds the messages of an input to a sum, which has its own failures.
+fn read(input: &Input, options: &ReadOptions, sum: &mut Sum, console: &Console) -> Noticed {
+    readings(input, options, console, |message, _| sum.add(message.reading.profiles))
 }
 
 impl Args {

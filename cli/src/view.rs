@@ -31,7 +31,8 @@ use crate::filters::FilterArgs;
 use crate::input::{Input, Inputs};
 use crate::notices::Notices;
 use crate::output::{self, Sync};
-use crate::reading::{Content, Message, ReadArgs};
+use crate::reading::{Message, ReadArgs};
+use crate::readings::{Noticed, readings};
 use crate::session::{Session, Turn};
 use crate::top;
 use crate::view::icicle::Icicle;
@@ -236,14 +237,6 @@ fn open(path: &Path) -> Result<(), Failure> {
     })
 }
 
-/// The messages, notices and failures of one input.
-#[derive(Default)]
-struct Read {
-    messages: Vec<Embedded>,
-    notices: Notices,
-    failures: Vec<Failure>,
-}
-
 /// Adds the messages of all inputs to the page. Returns `false` if an input failed.
 fn embed(
     inputs: &Inputs,
@@ -255,47 +248,34 @@ fn embed(
     let mut all_read = true;
     let work = |input: &Input, console: &Console| read(input, is_base, args, console);
     let found = session.for_each(inputs, &inputs.all, work, |session, turn| {
-        let (input, read) = match turn {
-            Turn::Done(input, read) => (input, read),
+        let (input, noticed, messages) = match turn {
+            Turn::Done(input, (noticed, messages)) => (input, noticed, messages),
             Turn::Missing(name, failure) => {
                 all_read = false;
                 session.failed(WHAT, Some(name), failure);
                 return ControlFlow::Continue(());
             }
         };
-        if let [failure] = &read.failures[..]
-            && session.skip(input, failure)
-        {
-            return ControlFlow::Continue(());
+        if let Some(is_read) = noticed.tell(WHAT, input, session) {
+            all_read &= is_read;
+            page.messages.extend(messages);
         }
-        all_read &= read.failures.is_empty();
-        read.failures.iter().for_each(|failure| session.failed(WHAT, Some(&input.name()), failure));
-        session.notices.merge(read.notices);
-        page.messages.extend(read.messages);
         ControlFlow::Continue(())
     });
     found && all_read
 }
 
-/// Reads the messages of an input.
-fn read(input: &Input, is_base: bool, args: &Args, console: &Console) -> Read {
-    let (mut read, name, options) = (Read::default(), input.name(), args.read.options());
-    let result = Content::open(input, &options.limits, console).and_then(|mut content| {
-        content.types_may_choose = true;
-        content.each::<Reading>(&options, console, |message| {
-            let embedded = message.and_then(|message| {
-                message.check_certainty(&name, &mut read.notices)?;
-                encode(message, &name, is_base, args, &mut read.notices)
-            });
-            match embedded {
-                Ok(embedded) => read.messages.push(embedded),
-                Err(failure) => read.failures.push(failure),
-            }
-            Ok(())
-        })
+/// Reads and encodes the messages of an input.
+fn read(input: &Input, is_base: bool, args: &Args, console: &Console) -> (Noticed, Vec<Embedded>) {
+    let (name, mut messages) = (input.name(), Vec::new());
+    let noticed = readings(input, &args.read.options(), console, |message, noticed| {
+        match encode(message, &name, is_base, args, &mut noticed.notices) {
+            Ok(embedded) => messages.push(embedded),
+            Err(failure) => noticed.failures.push(failure),
+        }
+        Ok(())
     });
-    read.failures.extend(result.err());
-    read
+    (noticed, messages)
 }
 
 /// Encodes a message for the page.

@@ -40,6 +40,7 @@ mod traces;
 mod unit;
 
 pub use filter::Filter;
+pub(crate) use node::base;
 pub use options::{By, Options};
 pub use pattern::Pattern;
 pub use report::{Call, Header, Inline, Row, Top, Trace, Traces, Tree, TreeRow, Trimmed};

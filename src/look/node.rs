@@ -245,7 +245,7 @@ fn frame_attribute(dictionary: &Dictionary, location: LocationId, key: &str) -> 
 }
 
 /// The last part of a path, as Go's `filepath.Base` returns it.
-pub(super) fn base(path: &str) -> &str {
+pub(crate) fn base(path: &str) -> &str {
     let trimmed = path.trim_end_matches('/');
     match trimmed.rsplit('/').next() {
         Some("") | None if !path.is_empty() => "/",

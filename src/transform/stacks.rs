@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::look::base;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{LocationId, StackId};
 use crate::model::ragged::Ragged;
@@ -115,6 +116,5 @@ fn ranks<'d>(dictionary: &'d Dictionary) -> (Vec<u32>, Vec<Range<usize>>) {
 fn binary(dictionary: &Dictionary, location: LocationId) -> String {
     let mapping = dictionary.mappings.get(dictionary.locations.mapping(location));
     let path = dictionary.text(mapping.filename);
-    let base = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-    if path.is_empty() { "<unknown>".to_owned() } else { format!("[{base}]") }
+    if path.is_empty() { "<unknown>".to_owned() } else { format!("[{}]", base(path)) }
 }

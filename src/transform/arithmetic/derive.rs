@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::losses::{self, Losses};
 use crate::model::dictionary::Dictionary;
-use crate::model::id::StringId;
+use crate::model::id::{AttributeId, StringId};
 use crate::model::order::{sample_type_order, set_sample_type_order};
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::KeyValue;
@@ -137,10 +137,7 @@ impl Derive<'_> {
                 Some(columns[profile].total(sample, column) as f64)
             };
             let own = columns[0].samples().at(row).attributes;
-            let of_attribute = |key: &str| {
-                let around = || number(dictionary.resolve(around), key);
-                number(dictionary.resolve(own), key).or_else(around)
-            };
+            let of_attribute = |key: &str| number(own, around, key, dictionary);
             let (of_type, of_attribute) = (&of_type, &of_attribute);
             let value = expression.result(&Operands { of_type, of_attribute, value: None });
             kept.push(value.is_finite());
@@ -163,10 +160,18 @@ fn column_of(columns: &[Profile], name: &str, dictionary: &Dictionary) -> Option
     })
 }
 
-/// A numeric attribute.
-pub(crate) fn number(attributes: Attributes<'_>, key: &str) -> Option<f64> {
-    let value = attributes.get(key)?;
-    value.as_f64().or_else(|| value.as_i64().map(|value| value as f64))
+/// A numeric attribute of a sample, or else of its resource.
+pub(crate) fn number(
+    sample: &[AttributeId],
+    resource: &[KeyValue],
+    key: &str,
+    dictionary: &Dictionary,
+) -> Option<f64> {
+    let of = |attributes: Attributes<'_>| {
+        let value = attributes.get(key)?;
+        value.as_f64().or_else(|| value.as_i64().map(|value| value as f64))
+    };
+    of(dictionary.resolve(sample)).or_else(|| of(dictionary.resolve(resource)))
 }
 
 /// A value in 64 bits, rounded half away from zero; 0 if it is undefined. Counts in `rounded` unless only the last

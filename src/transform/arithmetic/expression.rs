@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// The deepest nesting of an expression.
 const MAX_DEPTH: usize = 64;
 
-/// An expression over the values of a sample, for [`derive`](super::derive) and the stages of a
+/// An expression over the values of a sample, for [`derive`](super::derive()) and the stages of a
 /// [`Pipeline`](crate::transform::Pipeline).
 ///
 /// | form | value |

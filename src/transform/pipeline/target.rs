@@ -126,10 +126,7 @@ impl Formula<'_> {
         let (mut rounded, mut undefined) = (0, 0);
         for row in 0..samples.len() {
             let own = samples.attributes.row(row);
-            let of_attribute = |key: &str| {
-                let around = || number(dictionary.resolve(around), key);
-                number(dictionary.resolve(own), key).or_else(around)
-            };
+            let of_attribute = |key: &str| number(own, around, key, dictionary);
             let mut is_defined = true;
             for (at, value) in samples.values.row(row).iter().enumerate() {
                 let is_wanted = wanted[if wanted.len() == 1 { 0 } else { at }];

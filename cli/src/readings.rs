@@ -1,0 +1,60 @@
+//! The messages of an input, for subcommands that show what is readable and report the rest.
+
+use otlp_profiles::{ReadOptions, Reading};
+
+use crate::console::Console;
+use crate::exit::Failure;
+use crate::input::Input;
+use crate::notices::Notices;
+use crate::reading::{Content, Message};
+use crate::session::Session;
+
+/// The notices and failures of reading an input.
+#[derive(Default)]
+pub(crate) struct Noticed {
+    pub(crate) notices: Notices,
+    pub(crate) failures: Vec<Failure>,
+}
+
+/// Passes each message of an input to `f`, unless it is unreadable or ambiguous. An error of `f` ends
+/// the reading.
+pub(crate) fn readings(
+    input: &Input,
+    options: &ReadOptions,
+    console: &Console,
+    mut f: impl FnMut(Message<'_>, &mut Noticed) -> Result<(), Failure>,
+) -> Noticed {
+    let (mut noticed, name) = (Noticed::default(), input.name());
+    let result = Content::open(input, &options.limits, console).and_then(|mut content| {
+        content.types_may_choose = true;
+        content.each::<Reading>(options, console, |message| {
+            let checked = message.and_then(|message| {
+                message.check_certainty(&name, &mut noticed.notices)?;
+                Ok(message)
+            });
+            match checked {
+                Ok(message) => f(message, &mut noticed)?,
+                Err(failure) => noticed.failures.push(failure),
+            }
+            Ok(())
+        })
+    });
+    noticed.failures.extend(result.err());
+    noticed
+}
+
+impl Noticed {
+    /// Reports the failures of an input, and keeps its notices for the end of the run. Returns whether
+    /// there were no failures, or `None` if the run skips the input.
+    pub(crate) fn tell(self, what: &str, input: &Input, session: &mut Session<'_>) -> Option<bool> {
+        if let [failure] = &self.failures[..]
+            && session.skip(input, failure)
+        {
+            return None;
+        }
+        let name = input.name();
+        self.failures.iter().for_each(|failure| session.failed(what, Some(&name), failure));
+        session.notices.merge(self.notices);
+        Some(self.failures.is_empty())
+    }
+}
