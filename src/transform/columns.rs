@@ -2,32 +2,25 @@
 
 use std::ops::Range;
 
+use crate::format::columns::{Join, Joined, join};
+use crate::format::losses::Losses;
 use crate::model::ScopeProfiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::lazy_box::LazyBox;
-use crate::model::order::{columns, sample_type_order};
 use crate::model::profile::{Profile, ProfileId};
 
-/// The ranges of profiles in a scope that are the columns of one pprof: with the same samples.
+/// The profiles of a scope that are columns of one profile: those that a writer of pprof joins.
 pub(super) fn column_blocks(scope: &ScopeProfiles, dictionary: &Dictionary) -> Vec<Range<usize>> {
-    let order = sample_type_order(scope, dictionary).and_then(Result::ok);
-    let columns = columns(&order.unwrap_or_else(|| (0..scope.profiles.len()).collect()));
-    let mut blocks = Vec::new();
-    for block in columns.chunk_by(|a, b| a.0 == b.0) {
-        let rows = block[0].0..block[0].0 + block.len();
-        let of = &scope.profiles[rows.clone()];
-        let same = |profile: &Profile| {
-            let (samples, first) = (&profile.samples, &of[0].samples);
-            samples.stacks == first.stacks && samples.timestamps == first.timestamps
-        };
-        if of.iter().all(same) {
-            blocks.push(rows);
-        } else {
-            blocks.extend(rows.map(|row| row..row + 1));
-        }
-    }
-    blocks
+    // A bad order is a loss of writing.
+    let joined = join(scope, dictionary, Join::Compatible, &mut Losses::default());
+    let mut end = 0;
+    let rows = |block: &Joined<'_>| {
+        let start = end;
+        end += block.profiles.len();
+        start..end
+    };
+    joined.iter().map(rows).collect()
 }
 
 /// Clears the fields that one part of a profile has.

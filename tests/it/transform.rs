@@ -7,6 +7,7 @@ use crate::support::forms::form;
 use crate::support::generate::{Room, config, docs};
 use crate::support::{codes, read, testdata, write};
 use otlp_profiles::builder::{NewMapping, leaf_first, root_first};
+use otlp_profiles::proto::pprof;
 use otlp_profiles::transform::{
     Columns, Combine, DeltaOptions, DiffBy, DiffMode, DiffOptions, DiffProfile, Expression, Gate,
     GateKind, GateRule, Judgement, MaxBytes, MergeOptions, Merged, Merger, Redactor, ResourceKeys,
@@ -16,6 +17,7 @@ use otlp_profiles::transform::{
 use otlp_profiles::{Builder, ErrorKind, Profiles};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
+use prost::Message;
 
 fn merged(inputs: &[Profiles], options: &MergeOptions) -> Merged {
     try_merge(inputs, options).unwrap()
@@ -977,8 +979,12 @@ fn sample_types_computed_from_others() {
     }
     let pprof = builder.finish().unwrap();
     let mean = Expression::parse("$(delay) / $(contentions)").unwrap();
-    // One profile with both types, and a profile for each.
-    for mut profiles in [pprof.clone(), read("otlp", &otlp(&pprof))] {
+    let mut message = pprof::Profile::decode(&*write("pprof", &pprof).0).unwrap();
+    message.default_sample_type = message.sample_type[0].r#type;
+    let of_first = read("pprof", &message.encode_to_vec());
+    // One profile with both types, and a profile for each: the default first, which moves the second or no type.
+    for mut profiles in [pprof.clone(), read("otlp", &otlp(&pprof)), read("otlp", &otlp(&of_first))]
+    {
         let losses = derive(&mut profiles, "mean", "nanoseconds", &mean).unwrap();
         assert_eq!(codes(&losses), ["derive.undefined", "value.rounded"]);
         let values = values(&profiles);

@@ -56,31 +56,19 @@ pub(super) fn units(profiles: &Profiles) -> Vec<Range<usize>> {
     units
 }
 
-/// A payload for each profile. Consecutive profiles with the same samples stay together: they are columns of one pprof,
-/// whether or not their scope has an order of sample types.
+/// A payload for each profile; the columns of one pprof stay together.
 pub(crate) fn blocks(profiles: &Profiles) -> Vec<Profiles> {
     let mut cutter = Cutter::new(profiles);
     let mut blocks = Vec::new();
     let mut places = places(profiles);
     for scope in profiles.resources.iter().flat_map(|resource| &resource.scopes) {
-        for block in scope.profiles.chunk_by(have_same_samples) {
+        for block in column_blocks(scope, &profiles.dictionary) {
             let piece = |at| (Piece { at, rows: Rows::All, time: None }, true);
             let pieces: Vec<_> = places.by_ref().take(block.len()).map(piece).collect();
             blocks.push(cutter.cut(&pieces));
         }
     }
     blocks
-}
-
-fn have_same_samples(a: &Profile, b: &Profile) -> bool {
-    let key = |of: &Profile| (of.time_unix_nano, of.duration_nanos, of.period_type, of.period);
-    let (x, y) = (&a.samples, &b.samples);
-    let same_type = a.sample_types.iter().any(|of| b.sample_types.contains(of));
-    key(a) == key(b)
-        && !same_type
-        && a.attributes == b.attributes
-        && (&x.stacks, &x.links, &x.timestamps) == (&y.stacks, &y.links, &y.timestamps)
-        && x.attributes == y.attributes
 }
 
 /// Takes parts out of a payload. Their total cost is linear in what they contain.
