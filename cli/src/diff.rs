@@ -27,6 +27,7 @@ use crate::diff::page::{Form, Page};
 use crate::exit::{Exit, Failure};
 use crate::input::Inputs;
 use crate::output;
+use crate::readings::warn_of_repairs;
 use crate::session::Session;
 use crate::sum::Sum;
 
@@ -232,6 +233,11 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     };
     let mut run = Run::new(&conversion, console);
     let job = plan.as_ref().and_then(|plan| plan.jobs.first());
+    if job.is_none() {
+        // With an output, its report lists them.
+        let findings = &outcome.converted.findings;
+        warn_of_repairs("the inputs", findings, &mut session.notices);
+    }
     let step = console.step("diff", "comparison", "both sides");
     let blobs = report(args, base, new, job.is_none(), &mut session)
         .and_then(|sides| difference(args, sides, &conversion, job, &mut outcome, console));

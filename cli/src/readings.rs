@@ -1,8 +1,10 @@
 //! The messages of an input, for subcommands that show what is readable and report the rest.
 
-use otlp_profiles::{ReadOptions, Reading};
+use otlp_profiles::losses::LossKind;
+use otlp_profiles::{ReadFinding, ReadOptions, Reading};
 
 use crate::console::Console;
+use crate::convert::encode::kind_of;
 use crate::exit::Failure;
 use crate::input::Input;
 use crate::notices::Notices;
@@ -33,7 +35,10 @@ pub(crate) fn readings(
                 Ok(message)
             });
             match checked {
-                Ok(message) => f(message, &mut noticed)?,
+                Ok(message) => {
+                    warn_of_repairs(&name, &message.reading.findings, &mut noticed.notices);
+                    f(message, &mut noticed)?;
+                }
                 Err(failure) => noticed.failures.push(failure),
             }
             Ok(())
@@ -41,6 +46,15 @@ pub(crate) fn readings(
     });
     noticed.failures.extend(result.err());
     noticed
+}
+
+/// Warns about data that reading dropped or changed, once for each code. Subcommands that convert list
+/// it in their reports.
+pub(crate) fn warn_of_repairs(name: &str, findings: &[ReadFinding], notices: &mut Notices) {
+    for finding in findings.iter().filter(|finding| kind_of(finding) > LossKind::Synthesized) {
+        let ReadFinding { code, count, message, .. } = finding;
+        notices.warn(code, name, || format!("{name}: {count} × {code}: {message}"));
+    }
 }
 
 impl Noticed {

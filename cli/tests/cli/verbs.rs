@@ -306,6 +306,20 @@ fn a_guess_is_reported_by_every_subcommand() {
 
 /// Files skipped on one side do not count on the other.
 #[test]
+fn repairs_are_reported_by_every_report() {
+    let room = room("verbs_repairs");
+    let stored = fs::read(testdata("go-cpu-labels.pb.gz")).unwrap();
+    let whole = otlp_profiles::compression::inflate(&stored, &Default::default()).unwrap();
+    // The string table is last.
+    fs::write(room.join("cut.pb"), &whole[..3_000]).unwrap();
+    for line in ["top cut.pb", "diff cut.pb cut.pb", "view cut.pb --flame", "view cut.pb -o p.html"]
+    {
+        let output = run(&room, &format!("{line} --repair"), 0);
+        says(&output, " × table.row_0: the string table is empty");
+    }
+}
+
+#[test]
 fn sides_may_be_directories_with_other_files() {
     let room = copied("verbs_sides", &["go-cpu-labels.pb.gz"]);
     fs::create_dir(room.join("base")).unwrap();
