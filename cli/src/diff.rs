@@ -263,7 +263,9 @@ fn sides(args: &Args) -> Result<(convert::Args, usize), String> {
     let is_option = |path: &&PathBuf| path.to_string_lossy().starts_with("--") && !path.exists();
     if let Some(option) = args.new.iter().find(is_option) {
         let option = option.display();
-        return Err(format!("{option} follows --, which only file names may: write options first"));
+        return Err(format!(
+            "{option} comes after --, where only file names are allowed: put options before it"
+        ));
     }
     convert.inputs.extend(args.new.iter().cloned());
     Ok((convert, base))

@@ -108,8 +108,7 @@ fn apply(
         converted.losses.merge(&losses);
     }
     if had_samples && converted.warnings.is_empty() && !samples(&profiles) {
-        let message =
-            "the filters leave no sample; those without timestamps have the time of their profile";
+        let message = "the filters leave no sample (samples without timestamps have the time of their profile)";
         converted.warnings.push(message.to_owned());
     }
     profiles.compact();

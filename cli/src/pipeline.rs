@@ -64,8 +64,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
         path.is_none_or(|path| path.metadata().is_ok_and(|file| !file.is_file()))
     };
     if inputs.all.len() > 1 && inputs.all.iter().any(is_stream) {
-        let message =
-            "stdin or a pipe must be the only input: others are read twice, first for their times";
+        let message = "stdin or a pipe must be the only input: several inputs are read twice, first for their times";
         return crate::wrong_usage(NAME, false, message);
     }
     let config = match read_config(&args.config) {

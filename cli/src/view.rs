@@ -184,7 +184,7 @@ fn warn_unmatched(args: &Args, names: &[&str], notices: &mut Notices) -> Result<
 }
 
 impl Args {
-    /// The output to write, if any. With `--open` alone it is a temporary page, whose name nobody can guess.
+    /// The output to write, if any. With `--open` alone it is a temporary page with an unpredictable name.
     fn path(&self) -> Option<PathBuf> {
         let temporary = || {
             let name = format!("otlp-profiles-{:016x}.html", RandomState::new().hash_one(()));

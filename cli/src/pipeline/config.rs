@@ -42,7 +42,7 @@ struct Meters {
 }
 
 impl Source {
-    /// Whether a sample type is of the source.
+    /// Whether the source selects a sample type.
     pub(super) fn has(&self, name: &str) -> bool {
         let Meters { included, excluded, rest } = &self.meters;
         let matches = |patterns: &[Pattern]| patterns.iter().any(|of| of.matches(name));

@@ -61,7 +61,7 @@ impl Publisher {
             Some(path) => Some(PathBuf::from(path)),
             None if ["stdout", "-"].contains(&target) => None,
             None if !target.contains(':') => {
-                return Err(format!("a file is published as file://{url}"));
+                return Err(format!("to publish a file, write file://{url}"));
             }
             None => {
                 let scheme = target.split(':').next().unwrap_or_default();
