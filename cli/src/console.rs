@@ -1,6 +1,6 @@
 //! Messages on stderr: sentences, log lines or JSON objects; reports; a progress bar.
 //!
-//! A log line is `time pid LEVEL otlp_profiles.room [-] message key=value …`, or a JSON object.
+//! A log line is `time pid LEVEL otlp_profiles.component [-] message key=value …`, or a JSON object.
 //! Each finished unit of work gets one INFO line, in the past tense. Lines use words, never numeric
 //! codes.
 //!
@@ -123,15 +123,15 @@ impl Console {
     }
 
     /// Logs that a step begins. The returned value logs its end when it is dropped.
-    pub(crate) fn step(&self, room: &'static str, step: &'static str, of: &str) -> Step<'_> {
+    pub(crate) fn step(&self, component: &'static str, step: &'static str, of: &str) -> Step<'_> {
         self.progress.step(step);
         let of = of.to_owned();
         if self.shows(Level::Debug) {
             let message = format!("Starting {step} of {of}");
-            self.log(&Line::new(Level::Debug, room, message));
+            self.log(&Line::new(Level::Debug, component, message));
         }
         let begun = Instant::now();
-        Step { console: self, room, step, of, begun }
+        Step { console: self, component, step, of, begun }
     }
 
     /// Prints or collects lines of a report. A write error is ignored: there is no place to report
@@ -153,7 +153,7 @@ impl Console {
 #[must_use = "it ends when it is dropped"]
 pub(crate) struct Step<'a> {
     console: &'a Console,
-    room: &'static str,
+    component: &'static str,
     step: &'static str,
     of: String,
     begun: Instant,
@@ -170,7 +170,7 @@ impl Drop for Step<'_> {
             first.make_ascii_uppercase();
         }
         let message = format!("{step} of {} ended after {millis} ms", self.of);
-        self.console.log(&Line::new(Level::Debug, self.room, message));
+        self.console.log(&Line::new(Level::Debug, self.component, message));
     }
 }
 

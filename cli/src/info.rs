@@ -10,8 +10,8 @@
 
 mod facts;
 mod json;
-pub(crate) mod seen;
 mod sizes;
+pub(crate) mod summaries;
 mod text;
 
 use std::ops::{ControlFlow, Deref};
@@ -25,10 +25,10 @@ use serde_json::{Value as Json, json};
 use crate::console::{Console, Level, Line};
 use crate::exit::{Exit, Failure};
 use crate::info::facts::{Listed, MOST_LISTED};
-use crate::info::seen::{Full, Quick};
+use crate::info::summaries::{Full, Quick};
 use crate::input::{Input, Inputs};
 use crate::output;
-use crate::reading::{Content, Known, Message, ReadArgs};
+use crate::reading::{Content, Message, ReadArgs, Summarised};
 use crate::session::{Session, Turn};
 
 /// Arguments of `info`.
@@ -270,13 +270,13 @@ impl Describer {
     }
 
     /// Describes each message, as `Quick` or `Full`: the latter resolves references.
-    fn messages<T: Known + Deref<Target = Summary>>(
+    fn messages<T: Summarised + Deref<Target = Summary>>(
         &self,
         content: &mut Content,
         described: &mut Described,
         console: &Console,
     ) -> Result<(), Failure> {
-        let room = Listed::new();
+        let listed = Listed::new();
         content.each::<T>(&self.options, console, |message| {
             described.count += 1;
             let listed = described.messages.len() < MOST_LISTED;
@@ -284,7 +284,7 @@ impl Describer {
                 Ok(message) => {
                     described.format = Some(message.reading.detected().format);
                     if listed {
-                        described.messages.push(self.print(&message, &room, console));
+                        described.messages.push(self.print(&message, &listed, console));
                     }
                 }
                 Err(failure) if described.failures.len() < MOST_LISTED => {
@@ -300,21 +300,21 @@ impl Describer {
     }
 
     /// Formats the description of a message at once, so that the message can be dropped.
-    fn print<T: Known + Deref<Target = Summary>>(
+    fn print<T: Summarised + Deref<Target = Summary>>(
         &self,
         message: &Message<'_, T>,
-        room: &Listed,
+        listed: &Listed,
         console: &Console,
     ) -> Printed {
         let sizes = self.sizes.then(|| self.measure(message, console));
         if self.json {
-            let mut object = json::message(message, room);
+            let mut object = json::message(message, listed);
             if let Some(sizes) = sizes {
                 object["sizes"] = sizes::json(&sizes);
             }
             Printed::Json(object)
         } else {
-            let page = text::message(message, room, self.evidence);
+            let page = text::message(message, listed, self.evidence);
             Printed::Text(page + &sizes.map(|sizes| sizes::text(&sizes)).unwrap_or_default())
         }
     }
@@ -322,7 +322,7 @@ impl Describer {
     /// Measures the size of each field of a message.
     ///
     /// Uses the format that was read, so that a second detection cannot give another answer.
-    fn measure<T: Known + Deref<Target = Summary>>(
+    fn measure<T: Summarised + Deref<Target = Summary>>(
         &self,
         message: &Message<'_, T>,
         console: &Console,

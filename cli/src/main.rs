@@ -14,6 +14,7 @@
 mod completions;
 mod console;
 mod convert;
+mod deferred;
 mod diff;
 mod exit;
 mod files;
@@ -23,7 +24,6 @@ mod formats;
 mod info;
 mod input;
 mod interrupt;
-mod later;
 mod limits;
 mod man;
 mod many;
@@ -53,8 +53,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::console::{Console, Form, Level, Line};
+use crate::deferred::Deferred;
 use crate::exit::{Exit, Failure};
-use crate::later::Later;
 
 /// Identify, convert, check, compare and merge profiles: pprof, every generation of OTLP profiles, and formats of other tools.
 #[derive(Debug, Parser)]
@@ -78,31 +78,31 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Convert profiles from one format to another
-    Convert(Later<convert::Args>),
+    Convert(Deferred<convert::Args>),
     /// Show what files are and what they contain
-    Info(Later<info::Args>),
+    Info(Deferred<info::Args>),
     /// Check files against the rules of their generation
-    Validate(Later<validate::Args>),
+    Validate(Deferred<validate::Args>),
     /// Add up the profiles of many files
-    Merge(Later<merge::Args>),
+    Merge(Deferred<merge::Args>),
     /// Compare profiles, and fail if something costs more than before
-    Diff(Later<diff::Args>),
+    Diff(Deferred<diff::Args>),
     /// Keep a part of the samples, frames, labels or details
-    Filter(Later<filter::Args>),
+    Filter(Deferred<filter::Args>),
     /// Replace names by pseudonyms, so that profiles can be shared
-    Redact(Later<redact::Args>),
+    Redact(Deferred<redact::Args>),
     /// Divide profiles by size, resource, sample type, attribute or time
-    Split(Later<split::Args>),
+    Split(Deferred<split::Args>),
     /// Send profiles through the stages of a configuration file
-    Pipeline(Later<pipeline::Args>),
+    Pipeline(Deferred<pipeline::Args>),
     /// Show where time or memory is spent, as pprof does
-    Top(Later<top::Args>),
+    Top(Deferred<top::Args>),
     /// Write a page that shows profiles in a browser, and is a profile file itself
-    View(Later<view::Args>),
+    View(Deferred<view::Args>),
     /// Print a completion script for a shell
-    Completions(Later<completions::Args>),
+    Completions(Deferred<completions::Args>),
     /// Print the manual page, or write all pages to a directory
-    Man(Later<man::Args>),
+    Man(Deferred<man::Args>),
 }
 
 /// The heading of the options that every subcommand has.
@@ -153,12 +153,12 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Exit {
     // Reports share stderr with messages, so --json applies to both.
     let json = match &cli.command {
-        Command::Convert(Later(args)) => args.json(),
-        Command::Merge(Later(args)) => args.convert.json(),
-        Command::Diff(Later(args)) => args.convert.json(),
-        Command::Filter(Later(args)) => args.convert.json(),
-        Command::Redact(Later(args)) => args.convert.json(),
-        Command::Split(Later(args)) => args.convert.json(),
+        Command::Convert(Deferred(args)) => args.json(),
+        Command::Merge(Deferred(args)) => args.convert.json(),
+        Command::Diff(Deferred(args)) => args.convert.json(),
+        Command::Filter(Deferred(args)) => args.convert.json(),
+        Command::Redact(Deferred(args)) => args.convert.json(),
+        Command::Split(Deferred(args)) => args.convert.json(),
         _ => false,
     };
     let console = match Console::new(cli.verbose, cli.quiet, json) {
@@ -167,19 +167,19 @@ fn run(cli: &Cli) -> Exit {
     };
     interrupt::watch();
     match &cli.command {
-        Command::Convert(Later(args)) => convert::run::run(args, &console),
-        Command::Info(Later(args)) => info::run(args, &console),
-        Command::Validate(Later(args)) => validate::run(args, &console),
-        Command::Merge(Later(args)) => merge::run(args, &console),
-        Command::Diff(Later(args)) => diff::run(args, &console),
-        Command::Filter(Later(args)) => filter::run(args, &console),
-        Command::Redact(Later(args)) => redact::run(args, &console),
-        Command::Split(Later(args)) => split::run(args, &console),
-        Command::Pipeline(Later(args)) => pipeline::run(args, &console),
-        Command::Top(Later(args)) => top::run(args, &console),
-        Command::View(Later(args)) => view::run(args, &console),
-        Command::Completions(Later(args)) => completions::run(args, &console),
-        Command::Man(Later(args)) => man::run(args, &console),
+        Command::Convert(Deferred(args)) => convert::run::run(args, &console),
+        Command::Info(Deferred(args)) => info::run(args, &console),
+        Command::Validate(Deferred(args)) => validate::run(args, &console),
+        Command::Merge(Deferred(args)) => merge::run(args, &console),
+        Command::Diff(Deferred(args)) => diff::run(args, &console),
+        Command::Filter(Deferred(args)) => filter::run(args, &console),
+        Command::Redact(Deferred(args)) => redact::run(args, &console),
+        Command::Split(Deferred(args)) => split::run(args, &console),
+        Command::Pipeline(Deferred(args)) => pipeline::run(args, &console),
+        Command::Top(Deferred(args)) => top::run(args, &console),
+        Command::View(Deferred(args)) => view::run(args, &console),
+        Command::Completions(Deferred(args)) => completions::run(args, &console),
+        Command::Man(Deferred(args)) => man::run(args, &console),
     }
 }
 

@@ -104,7 +104,7 @@ pub(crate) enum Sync {
     /// Each file before it is renamed, and then its directory.
     Now,
     /// When the system does so, or the caller calls [`sync`].
-    Later,
+    Deferred,
 }
 
 /// Syncs directories, so that the names of new files survive a crash.

@@ -21,7 +21,7 @@ use crate::console::{Console, Level, Line};
 use crate::convert::encode::Converted;
 use crate::convert::tally::Tally;
 use crate::exit::{Exit, Failure};
-use crate::info::seen::Quick;
+use crate::info::summaries::Quick;
 use crate::input::{Input, Inputs, unreadable};
 use crate::notices::Notices;
 use crate::pipeline::config::{Config, Sink, Source};

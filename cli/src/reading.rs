@@ -1,10 +1,10 @@
 //! Reads the messages of an input; all subcommands share this part.
 //!
 //! ```text
-//! Input ─► File or stdin ─► Counted ─► MessageReader (gzip, zstd, frames) ─► one message ─► Known ─► f
+//! Input ─► File or stdin ─► Counted ─► MessageReader (gzip, zstd, frames) ─► one message ─► Summarised ─► f
 //! ```
 //!
-//! `info` needs summaries and the others profiles. [`Known`] abstracts over both, so framing,
+//! `info` needs summaries and the others profiles. [`Summarised`] abstracts over both, so framing,
 //! limits, guesses and messages on stderr are the same for all.
 //!
 //! | input | handling |
@@ -157,7 +157,7 @@ impl<'a> Content<'a> {
     ///
     /// Adds the number of the message to the places of all failures, including those that `f`
     /// returns.
-    pub(crate) fn each<T: Known>(
+    pub(crate) fn each<T: Summarised>(
         &mut self,
         options: &ReadOptions,
         console: &Console,
@@ -196,7 +196,7 @@ impl<'a> Content<'a> {
     ///
     /// Returns `None` if its format is not line-based; the text is then read like any other
     /// payload.
-    fn read_text<T: Known>(
+    fn read_text<T: Summarised>(
         &mut self,
         start: &[u8],
         options: &ReadOptions,
@@ -207,14 +207,14 @@ impl<'a> Content<'a> {
         let step = console.step("read", "decode", &self.name);
         let reading = otlp_profiles::read_text(&mut self.payloads, options)?;
         drop(step);
-        Some(self.known(reading.map(T::of), start, options, console))
+        Some(self.log_detection(reading.map(T::of), start, options, console))
     }
 
     /// Reads a payload. If that fails, sets `seems`, so that `info` can report the likeliest
     /// format.
     ///
     /// Rejects an empty file, which as protobuf would be a valid message without profiles.
-    fn read<T: Known>(
+    fn read<T: Summarised>(
         &mut self,
         payload: &[u8],
         options: &ReadOptions,
@@ -228,14 +228,14 @@ impl<'a> Content<'a> {
         let options = without.as_ref().unwrap_or(options);
         let reading = read_or_guess::<T>(payload, options);
         drop(step);
-        self.known(reading, payload, options, console)
+        self.log_detection(reading, payload, options, console)
     }
 
     /// Logs the detection, or converts the error. `start` is the beginning of the payload.
     ///
     /// Logs the format with its evidence, and every table entry with `-vvv`, before further steps:
     /// if one of them fails, the log has its input.
-    fn known<T: Known>(
+    fn log_detection<T: Summarised>(
         &mut self,
         reading: otlp_profiles::Result<T>,
         start: &[u8],
@@ -283,7 +283,7 @@ impl Content<'_> {
 /// allow it.
 ///
 /// The first attempt refuses ambiguity, which makes the library compare the whole payload.
-fn read_or_guess<T: Known>(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<T> {
+fn read_or_guess<T: Summarised>(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<T> {
     match T::read(payload, &options.clone().ambiguity(Ambiguity::Refuse)) {
         Err(error)
             if error.kind() == ErrorKind::Ambiguous && options.ambiguity == Ambiguity::Prefer =>
@@ -297,7 +297,7 @@ fn read_or_guess<T: Known>(payload: &[u8], options: &ReadOptions) -> otlp_profil
 /// The result of reading a payload: profiles, or a summary of them.
 ///
 /// It has only the functions that [`Content::each`] needs; the subcommands use the types directly.
-pub(crate) trait Known: Sized {
+pub(crate) trait Summarised: Sized {
     /// Reads one complete message.
     fn read(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<Self>;
     /// Converts a message that was already read.
@@ -308,7 +308,7 @@ pub(crate) trait Known: Sized {
     fn profiles(&self) -> &Profiles;
 }
 
-impl Known for Reading {
+impl Summarised for Reading {
     fn read(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<Self> {
         otlp_profiles::read(payload, options)
     }
@@ -355,7 +355,7 @@ pub(crate) struct Message<'a, T = Reading> {
     options: &'a ReadOptions,
 }
 
-impl<T: Known> Message<'_, T> {
+impl<T: Summarised> Message<'_, T> {
     /// Whether the format was detected and other formats fit that read different values.
     pub(crate) fn is_guess(&self) -> bool {
         self.options.format.is_none() && self.reading.detected().certainty.is_guess()

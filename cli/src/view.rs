@@ -202,7 +202,12 @@ fn put(document: &[u8], path: &Path, args: &Args) -> Result<(), Failure> {
     if args.output.is_none() {
         put_temporary(document, path)?;
     } else {
-        output::to_files(&[(path.to_owned(), document.to_vec())], None, args.force, Sync::Later)?;
+        output::to_files(
+            &[(path.to_owned(), document.to_vec())],
+            None,
+            args.force,
+            Sync::Deferred,
+        )?;
     }
     if args.open { open(path) } else { Ok(()) }
 }

@@ -215,7 +215,7 @@ impl CheckContext<'_> {
     /// Reports a list of numbers that is not packed. Decoders accept both forms; the rule is a hint about size.
     #[inline(never)]
     pub(super) fn note_unpacked(&mut self, rule: &'static Rule, slot: &'static Slot, at: usize) {
-        if self.findings.asks(rule) {
+        if self.findings.is_enabled(rule) {
             let spot = Position::at(at).field(slot.field.name);
             let kind = slot.kind();
             self.findings.report_folded(rule, kind, spot, "", "");

@@ -127,7 +127,7 @@ impl CheckContext<'_> {
         found: impl Display,
         bound: impl Display,
     ) {
-        if !self.findings.asks(rule) {
+        if !self.findings.is_enabled(rule) {
             return;
         }
         let before = self.findings.path.len();

@@ -28,7 +28,7 @@ use crate::wire::write::{field_bytes, field_message, varint};
 use crate::wire::{FIXED64, VARINT};
 
 /// The forms of the rows of a table.
-pub(crate) struct Forms {
+pub(crate) struct CanonicalForms {
     /// The table of the rows, needed to look up whether a row is plain.
     table: Table,
     /// The layout of the rows; `None` for strings, which are their own form.
@@ -39,7 +39,7 @@ pub(crate) struct Forms {
     refers: bool,
 }
 
-impl Forms {
+impl CanonicalForms {
     /// Prepares the forms of a table's rows. Tables that they refer to must have been compared before.
     ///
     /// Determined once for a table: as long as no referenced row has an equal, plain rows are their own form.

@@ -67,8 +67,8 @@ impl Checking<'_> {
     ///
     /// All framed payloads share one limit for decompressed bytes, so that many small bombs do not evade it.
     fn file(&mut self, bytes: &[u8]) {
-        if let Some(asked) = self.options.compat {
-            return self.profcheck(bytes, asked);
+        if let Some(compat) = self.options.compat {
+            return self.profcheck(bytes, compat);
         }
         let is_otlp = self.options.format.is_some_and(|format| format.schema().is_some());
         if bytes.is_empty() && !is_otlp {
@@ -124,14 +124,14 @@ impl Checking<'_> {
     ///
     /// profcheck supports neither compression nor framing nor detection. Offsets have 32 bits, hence the second
     /// limit.
-    fn profcheck(&mut self, bytes: &[u8], asked: Profcheck) {
+    fn profcheck(&mut self, bytes: &[u8], compat: Profcheck) {
         let most = self.options.limits.max_input_bytes.min(u64::from(u32::MAX));
         if bytes.len() as u64 > most {
             let found = format_args!("{} bytes", bytes.len());
             return self.findings.report_whole(&OP0002, found, most);
         }
         self.format = Some(Format::OTLP_1_10);
-        profcheck::check(bytes, asked, &mut self.findings);
+        profcheck::check(bytes, compat, &mut self.findings);
     }
 
     /// Decompresses bytes. Reports faults, members that are not messages, and zeros after the last member. Returns
@@ -201,8 +201,8 @@ impl Checking<'_> {
             self.findings.report_whole(&OP0032, "", "");
         }
         self.message(payload, format);
-        if let Some(asked) = self.options.format {
-            self.mismatch(payload, asked);
+        if let Some(expected) = self.options.format {
+            self.mismatch(payload, expected);
         }
         self.findings.set_version(None);
     }
@@ -228,7 +228,7 @@ impl Checking<'_> {
     ///
     /// Costs a conversion, so it runs only if `OP9104` is named.
     pub(super) fn generation(&mut self, payload: &[u8], format: Format) {
-        if !self.findings.asks(&OP9104) || format.schema().is_none() || payload.is_empty() {
+        if !self.findings.is_enabled(&OP9104) || format.schema().is_none() || payload.is_empty() {
             return;
         }
         let Some(newest) = length_as_newest(payload, format, &self.options.limits) else { return };
@@ -259,7 +259,7 @@ impl Checking<'_> {
         // Some tools put a byte order mark before text.
         let start = payload.strip_prefix("\u{feff}".as_bytes()).unwrap_or(payload);
         if begins_json(start.trim_ascii_start()) && std::str::from_utf8(payload).is_ok() {
-            self.json_unasked(payload);
+            self.detected_json(payload);
             return None;
         }
         if is_legacy(payload) {
@@ -352,7 +352,7 @@ impl Checking<'_> {
     }
 
     /// Reports a payload that breaks rules of the requested generation, but no rule of the detected one.
-    fn mismatch(&mut self, payload: &[u8], asked: Format) {
+    fn mismatch(&mut self, payload: &[u8], expected: Format) {
         let shows = |rule: &Rule| {
             rule.is(Fact::Breaking) || *rule == OP1019 || rule.family == Family::Index
         };
@@ -360,11 +360,11 @@ impl Checking<'_> {
             return;
         }
         let Ok(detected) = detect(payload) else { return };
-        let fits = detected.format == asked || detected.certainty.others().contains(&asked);
+        let fits = detected.format == expected || detected.certainty.others().contains(&expected);
         // The detected generation counts only if the payload breaks no rule of it.
         if !fits && broken(payload, detected.format, self.options.limits).is_empty() {
             let (spot, fits) = (Position::nowhere(), detected.format);
-            let found = format_args!("read as {asked}, but the bytes match {fits}").to_string();
+            let found = format_args!("read as {expected}, but the bytes match {fits}").to_string();
             self.findings.report(&OP0007, spot, found, "");
         }
     }

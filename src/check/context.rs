@@ -14,7 +14,7 @@ use super::findings::{Findings, Position};
 use super::layout::{Found, Layouts, MessageLayout, Slot, Take};
 use super::memo::Memo;
 use super::numbers::Numbers;
-use super::record::{Lent, Pool, Record};
+use super::record::{Pool, PooledRecord, Record};
 use super::rule::Rule;
 use super::state::{Attribute, LineRow, PayloadState, ProfileState};
 use super::tables::Tables;
@@ -179,8 +179,13 @@ impl<'a> CheckContext<'a> {
     ///
     /// Unlike [`decode`](Self::decode), it counts no references and stops at malformed bytes. The cost is linear in
     /// the message, excluding the contents of nested messages.
-    pub(crate) fn peek(&self, shape: &'static MessageLayout, start: usize, end: usize) -> Lent {
-        let mut record = self.pool.lend();
+    pub(crate) fn peek(
+        &self,
+        shape: &'static MessageLayout,
+        start: usize,
+        end: usize,
+    ) -> PooledRecord {
+        let mut record = self.pool.get();
         self.peek_into(shape, start, end, &mut record);
         record
     }
@@ -214,7 +219,7 @@ impl<'a> CheckContext<'a> {
     }
 
     /// Peeks at the message in a field: at an empty one if the field does not occur.
-    pub(crate) fn peek_field(&self, record: &Record, cell: usize) -> Lent {
+    pub(crate) fn peek_field(&self, record: &Record, cell: usize) -> PooledRecord {
         let slot = record.shape.of_cell(cell);
         let shape = slot.map_or(MessageLayout::EMPTY, |slot| self.shapes.get(slot.child));
         let body = record.body(cell);

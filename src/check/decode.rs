@@ -83,7 +83,7 @@ impl CheckContext<'_> {
             !is_text || (text.len() <= long && !text::needs_check(text))
         };
         // The survey knows these rows, so their headers need not be decoded.
-        let known = self.tables.behind(before);
+        let known = self.tables.following(before);
         let usual = match is_text {
             true => {
                 known.iter().take_while(|(from, to)| fine(*from as usize, *to as usize)).count()

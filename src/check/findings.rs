@@ -60,7 +60,7 @@ pub(crate) struct Findings {
 }
 
 /// The number of findings per rule whose position is determined.
-const SOUGHT: u64 = 100;
+const MAX_POSITIONS: u64 = 100;
 
 /// The number of kinds or places of a rule that are counted separately.
 ///
@@ -149,18 +149,18 @@ impl Findings {
     }
 
     /// Whether a rule is enabled.
-    pub(crate) fn asks(&mut self, rule: &'static Rule) -> bool {
+    pub(crate) fn is_enabled(&mut self, rule: &'static Rule) -> bool {
         let at = self.count(rule);
         self.counts[at].severity.is_some()
     }
 
     /// Whether one more finding of a rule would be listed and get a position. Determining a position is costly, so
-    /// it is done for the first [`SOUGHT`] findings only, whatever the options.
+    /// it is done for the first [`MAX_POSITIONS`] findings only, whatever the options.
     pub(crate) fn lists(&mut self, rule: &'static Rule) -> bool {
         let at = self.count(rule);
         let count = &self.counts[at];
         let least = Some(self.options.min_severity);
-        count.severity >= least && count.listed < self.options.max_findings.min(SOUGHT)
+        count.severity >= least && count.listed < self.options.max_findings.min(MAX_POSITIONS)
     }
 
     /// Whether a rule that satisfies `is` has findings.

@@ -52,7 +52,8 @@ impl Checking<'_> {
     fn json_text(&mut self, text: &[u8]) {
         let context = ReadContext::new(self.options.limits, Policy::Refuse, text.len());
         let mut own = self.findings.another();
-        let made = json::to_bytes(text, &context, &mut |found| odd(&mut own, text, &found));
+        let made =
+            json::to_bytes(text, &context, &mut |found| report_deviation(&mut own, text, &found));
         match made {
             Err(_) if json::is_response(text, context.limits()) => self.json_response(text),
             Ok((format, payload)) => {
@@ -75,7 +76,9 @@ impl Checking<'_> {
     fn json_response(&mut self, text: &[u8]) {
         let context = ReadContext::new(self.options.limits, Policy::Refuse, text.len());
         let own = &mut self.findings;
-        let made = json::response_to_bytes(text, context, &mut |found| odd(own, text, &found));
+        let made = json::response_to_bytes(text, context, &mut |found| {
+            report_deviation(own, text, &found)
+        });
         match made.map_err(|error| error.located(text)) {
             Ok(bytes) => {
                 let (rejected, message) = answer(&bytes).unwrap_or_default();
@@ -88,7 +91,7 @@ impl Checking<'_> {
     /// Reports what JSON without a requested format appears to be.
     ///
     /// A response of a receiver is recognised and checked, as in protobuf.
-    pub(super) fn json_unasked(&mut self, payload: &[u8]) {
+    pub(super) fn detected_json(&mut self, payload: &[u8]) {
         if json::is_response(payload, &self.options.limits) {
             return self.json_response(payload);
         }
@@ -111,7 +114,7 @@ impl Checking<'_> {
 /// unknown fields in bytes are by number.
 ///
 /// The kind is a hash of 64 bits: a collision would only count two deviations together.
-fn odd(findings: &mut Findings, text: &[u8], deviation: &Deviation<'_>) {
+fn report_deviation(findings: &mut Findings, text: &[u8], deviation: &Deviation<'_>) {
     let (rule, bound): (_, Cow<'_, str>) = match deviation.kind {
         DeviationKind::Unknown => (&OP1019, "".into()),
         DeviationKind::DuplicateKey => (&OP1021, "".into()),

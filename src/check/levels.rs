@@ -12,7 +12,7 @@ pub(crate) const GENERATIONS: usize = 8;
 /// Evaluated at compile time for each row, hence the loops over bytes. Later parts override earlier ones. A
 /// generation is `None` if no part or the rule itself does not include it.
 pub(crate) const fn levels(severity: &str, generations: &str) -> [Option<Severity>; GENERATIONS] {
-    let asked = members(generations.as_bytes(), 0, generations.len());
+    let required = members(generations.as_bytes(), 0, generations.len());
     let text = severity.as_bytes();
     let mut levels = [None; GENERATIONS];
     let mut at = 0;
@@ -30,7 +30,7 @@ pub(crate) const fn levels(severity: &str, generations: &str) -> [Option<Severit
         let of = if end == at + 1 { [true; GENERATIONS] } else { members(text, at + 1, end) };
         let mut row = 0;
         while row < GENERATIONS {
-            if of[row] && asked[row] {
+            if of[row] && required[row] {
                 levels[row] = Some(level);
             }
             row += 1;

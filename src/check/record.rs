@@ -80,15 +80,15 @@ pub(crate) struct Pool(Rc<RefCell<Free>>);
 impl Pool {
     /// Takes an unused record, or creates one.
     #[inline]
-    pub(crate) fn lend(&self) -> Lent {
+    pub(crate) fn get(&self) -> PooledRecord {
         let record = self.0.borrow_mut().pop().unwrap_or_else(|| Box::new(Record::new()));
-        Lent { record: Some(record), pool: Rc::clone(&self.0) }
+        PooledRecord { record: Some(record), pool: Rc::clone(&self.0) }
     }
 }
 
 /// A record that returns to its pool on drop.
 #[derive(Debug)]
-pub(crate) struct Lent {
+pub(crate) struct PooledRecord {
     /// `None` only during drop.
     record: Option<Box<Record>>,
     /// The pool. A walk has one thread, so it needs no lock.
@@ -96,14 +96,14 @@ pub(crate) struct Lent {
 }
 
 /// Returns the record however a walk ends, also by an error in the middle.
-impl Drop for Lent {
+impl Drop for PooledRecord {
     #[inline]
     fn drop(&mut self) {
         self.pool.borrow_mut().extend(self.record.take());
     }
 }
 
-impl Deref for Lent {
+impl Deref for PooledRecord {
     type Target = Record;
 
     #[inline(always)]
@@ -115,7 +115,7 @@ impl Deref for Lent {
     }
 }
 
-impl DerefMut for Lent {
+impl DerefMut for PooledRecord {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut Record {
         match &mut self.record {

@@ -406,10 +406,10 @@ mod tests {
 
     #[test]
     fn severities_are_said_by_release() {
-        let said = |id| Rule::find(id).unwrap().severity_in_words();
-        assert_eq!(said("OP0001"), "error");
-        assert_eq!(said("OP8009"), "warning in OTLP 1.8 to 1.11");
-        assert_eq!(said("OP1019"), "warning in OTLP 1.3 to 1.11, warning in pprof");
-        assert_eq!(said("PP1001"), "error in pprof");
+        let severity = |id| Rule::find(id).unwrap().severity_in_words();
+        assert_eq!(severity("OP0001"), "error");
+        assert_eq!(severity("OP8009"), "warning in OTLP 1.8 to 1.11");
+        assert_eq!(severity("OP1019"), "warning in OTLP 1.3 to 1.11, warning in pprof");
+        assert_eq!(severity("PP1001"), "error in pprof");
     }
 }

@@ -76,7 +76,7 @@ impl Tables {
     /// The consecutive rows after the one whose header begins at `at`; empty if they are unknown.
     ///
     /// Takes two binary searches, in stretches and in rows.
-    pub(crate) fn behind(&self, at: usize) -> &[(u32, u32)] {
+    pub(crate) fn following(&self, at: usize) -> &[(u32, u32)] {
         let later = self.stretches.partition_point(|stretch| stretch.at <= at);
         let Some(stretch) = later.checked_sub(1).and_then(|found| self.stretches.get(found)) else {
             return &[];

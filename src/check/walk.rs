@@ -37,8 +37,8 @@ use crate::schema::{Noun, PROFILES_DATA, Version};
 ///
 /// Versions up to 1.5 and pprof have tables in each profile, which are surveyed there.
 pub(crate) fn walk(cx: &mut CheckContext<'_>) {
-    cx.check_key_style = cx.findings.asks(&OP5018);
-    cx.check_zero_values = cx.findings.asks(&OP4019);
+    cx.check_key_style = cx.findings.is_enabled(&OP5018);
+    cx.check_zero_values = cx.findings.is_enabled(&OP4019);
     let shape = cx.shapes.get(ROOT);
     let end = cx.bytes.len();
     match cx.version {
@@ -52,7 +52,7 @@ pub(crate) fn walk(cx: &mut CheckContext<'_>) {
         }
         _ => {}
     }
-    let _ = message(cx, shape, 0, end, &mut cx.pool.lend());
+    let _ = message(cx, shape, 0, end, &mut cx.pool.get());
     limits::hints(cx);
 }
 
@@ -78,7 +78,7 @@ fn survey_dictionaries(cx: &mut CheckContext<'_>, root: &'static MessageLayout) 
 /// mappings, start lines, ids of pprof. Each takes a pass over headers.
 fn ready(cx: &mut CheckContext<'_>) {
     cx.tables.close();
-    cx.tables.unmarked = !orphans::asked(cx) && !cx.findings.asks(&PP1038);
+    cx.tables.unmarked = !orphans::is_enabled(cx) && !cx.findings.is_enabled(&PP1038);
     lists::attributes(cx);
     limits::tables(cx);
     cx.payload.mappings = mapping::mapping_facts(cx);
@@ -178,7 +178,7 @@ fn children(
     if several {
         rows.iter_mut().zip(&cx.payload.rows_before).for_each(|(row, before)| *row = *before);
     }
-    let mut inner = cx.pool.lend();
+    let mut inner = cx.pool.get();
     let mut fields = Fields::new(cx.bytes, record.start, record.end);
     loop {
         let (at, tag) = (fields.at(), fields.tag());
@@ -186,7 +186,7 @@ fn children(
         let (Some(slot), Some(body)) = (shape.slot(number), body) else { continue };
         if slot.take != Take::Message || (shape.tables >> slot.cell & 1 == 1) != tables {
             // Skip the whole stretch of rows, or the fields with the same tag.
-            match cx.tables.behind(at).last() {
+            match cx.tables.following(at).last() {
                 Some((_, to)) => fields = Fields::new(cx.bytes, *to as usize, record.end),
                 None => while slot.repeated && fields.again(tag).is_some() {},
             }

@@ -80,7 +80,7 @@ impl Binaries {
     }
 
     /// Gives every location its address again. Returns the binaries that had several bases.
-    pub(super) fn settle(&self, interner: &mut Interner) -> Result<Vec<StringId>, Full> {
+    pub(super) fn restore_addresses(&self, interner: &mut Interner) -> Result<Vec<StringId>, Full> {
         let unset = Attribute {
             key: interner.string(PPROF_MAPPING_HAS_FUNCTIONS.as_bytes())?,
             value: Value::Bool(false),

@@ -56,7 +56,7 @@ impl Display for Level {
 /// prints it:
 ///
 /// ```text
-/// Line::new(level, room, "Conversion failed")     the event, in the same words each time
+/// Line::new(level, component, "Conversion failed")     the event, in the same words each time
 ///     .because(reason)                            the reason
 ///     .about("cpu.pb")                            the input
 ///     .count("samples", 7).with("to", "pprof")    fields for programs that read the log
@@ -65,7 +65,7 @@ impl Display for Level {
 pub(crate) struct Line {
     pub(super) level: Level,
     /// The component that logs, written after `otlp_profiles.`: `read`, `convert`.
-    room: &'static str,
+    component: &'static str,
     /// A unit of work, such as `Conversion failed`. The form for people omits it if a problem has a
     /// reason.
     message: String,
@@ -80,10 +80,10 @@ pub(crate) struct Line {
 
 impl Line {
     /// Creates a line that has only a message.
-    pub(crate) fn new(level: Level, room: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn new(level: Level, component: &'static str, message: impl Into<String>) -> Self {
         Self {
             level,
-            room,
+            component,
             message: message.into(),
             reason: None,
             input: None,
@@ -146,12 +146,12 @@ impl Line {
         text
     }
 
-    /// Formats the line for a log: `time pid LEVEL otlp_profiles.room [-] message: reason key=value
+    /// Formats the line for a log: `time pid LEVEL otlp_profiles.component [-] message: reason key=value
     /// …`
     pub(super) fn to_text(&self) -> String {
         let (time, pid) = (time::now(' '), std::process::id());
-        let Self { level, room, .. } = self;
-        let mut text = format!("{time} {pid} {level} otlp_profiles.{room} [-]");
+        let Self { level, component, .. } = self;
+        let mut text = format!("{time} {pid} {level} otlp_profiles.{component} [-]");
         if let Some(id) = &self.profile {
             // The first and last four digits distinguish the ids of one run.
             let ends = id.get(..4).zip(id.get(id.len().saturating_sub(4)..));
@@ -173,7 +173,7 @@ impl Line {
         let mut set = |key: &str, value: Value| object.insert(key.to_owned(), value);
         set("time", (time::now('T') + "Z").into());
         set("level", self.level.to_string().into());
-        set("logger", format!("otlp_profiles.{}", self.room).into());
+        set("logger", format!("otlp_profiles.{}", self.component).into());
         if let Some(id) = &self.profile {
             set("profile", id.clone().into());
         }

@@ -154,9 +154,9 @@ fn lacks_output(args: &Args, verb: &str) -> Option<String> {
 ///
 /// Formats with the same extensions count as equal: `.otlp` fits every generation.
 fn misnamed_as(path: &Path, format: Format) -> Option<String> {
-    let said = Format::of_path(path).filter(|said| said.extensions() != format.extensions())?;
+    let named = Format::of_path(path).filter(|named| named.extensions() != format.extensions())?;
     let path = shown_path(path);
-    Some(format!("{path} is named like {said}, and {format} is written to it"))
+    Some(format!("{path} is named like {named}, and {format} is written to it"))
 }
 
 /// Whether the output is a directory: several inputs need one, unless they go to the null device.

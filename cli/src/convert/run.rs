@@ -174,7 +174,7 @@ impl<'a> Run<'a> {
         let blobs = blobs.into_iter().map(|(_, blob)| blob);
         let files: Vec<(PathBuf, Vec<u8>)> = names.into_iter().zip(blobs).collect();
         let input = job.input.path.as_deref();
-        self.directories.extend(output::to_files(&files, input, self.args.force, Sync::Later)?);
+        self.directories.extend(output::to_files(&files, input, self.args.force, Sync::Deferred)?);
         let mut names: Vec<String> =
             files.iter().map(|(path, _)| path.to_string_lossy().into_owned()).collect();
         names.dedup();

@@ -100,10 +100,10 @@ fn types(profiles: &Profiles) -> impl Iterator<Item = (&str, &str)> {
 fn default_type(profiles: &Profiles) -> Option<(String, String)> {
     let named = profiles.entries().find_map(|entry| {
         let own = entry.dictionary().text(entry.profile().default_sample_type());
-        let said = entry.attributes().get_str(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE);
-        let said =
-            said.or_else(|| entry.scope_attributes().get_str(PPROF_SCOPE_DEFAULT_SAMPLE_TYPE));
-        Some(own).filter(|own| !own.is_empty()).or(said)
+        let default = entry.attributes().get_str(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE);
+        let default =
+            default.or_else(|| entry.scope_attributes().get_str(PPROF_SCOPE_DEFAULT_SAMPLE_TYPE));
+        Some(own).filter(|own| !own.is_empty()).or(default)
     });
     let named = types(profiles).find(|(name, _)| Some(*name) == named);
     let first = profiles.iter().next()?.sample_types().len();
@@ -123,8 +123,8 @@ pub(crate) fn labels(profiles: &Profiles, payloads: &[Vec<u8>], to: Format) -> V
         return vec![default(profiles)];
     }
     if has_one_type(to) {
-        let mut met = BTreeSet::new();
-        return types(profiles).filter(|kind| met.insert(*kind)).map(label).collect();
+        let mut seen = BTreeSet::new();
+        return types(profiles).filter(|kind| seen.insert(*kind)).map(label).collect();
     }
     let options = ReadOptions::default().limits(Limits::unlimited()).format(to);
     let of = |payload: &Vec<u8>| Summary::of(payload, &options).map(|of| default(of.outline()));

@@ -87,7 +87,7 @@ fn object<'a>(
 ) -> Json {
     let mut object = Map::new();
     for (key, one) in pairs {
-        object.insert(text(dictionary, key, most), value(dictionary, one, &mut Room(most)));
+        object.insert(text(dictionary, key, most), value(dictionary, one, &mut Budget(most)));
     }
     Json::Object(object)
 }
@@ -96,54 +96,54 @@ fn object<'a>(
 /// digits.
 ///
 /// Long values are truncated, because every profile may refer to one attribute.
-fn value(dictionary: &Dictionary, of: &Value, room: &mut Room) -> Json {
+fn value(dictionary: &Dictionary, of: &Value, budget: &mut Budget) -> Json {
     match of {
         Value::Empty => Json::Null,
-        Value::String(text) => room.text(dictionary.text(*text)).into(),
+        Value::String(text) => budget.text(dictionary.text(*text)).into(),
         Value::Bool(truth) => (*truth).into(),
         Value::Int(int) => (*int).into(),
         Value::Double(double) => {
             Number::from_f64(*double).map_or_else(|| double.to_string().into(), Json::Number)
         }
-        Value::Bytes(bytes) => json!({ "bytes": room.hex(bytes) }),
-        Value::Array(values) => array(dictionary, values, room),
-        Value::KeyValues(list) => key_values(dictionary, list, room),
-        other => room.text(&dictionary.value(other).to_string()).into(),
+        Value::Bytes(bytes) => json!({ "bytes": budget.hex(bytes) }),
+        Value::Array(values) => array(dictionary, values, budget),
+        Value::KeyValues(list) => key_values(dictionary, list, budget),
+        other => budget.text(&dictionary.value(other).to_string()).into(),
     }
 }
 
 /// Converts an array up to the character budget, and appends the number of omitted values.
-fn array(dictionary: &Dictionary, values: &[Value], room: &mut Room) -> Json {
+fn array(dictionary: &Dictionary, values: &[Value], budget: &mut Budget) -> Json {
     let mut shown: Vec<Json> = Vec::new();
     for (row, one) in values.iter().enumerate() {
-        if !room.take(Room::ITEM) {
+        if !budget.take(Budget::ITEM) {
             shown.push(format!("… ({} more)", grouped((values.len() - row) as u64)).into());
             break;
         }
-        shown.push(value(dictionary, one, room));
+        shown.push(value(dictionary, one, budget));
     }
     shown.into()
 }
 
 /// Converts a list of named values in the same way.
-fn key_values(dictionary: &Dictionary, list: &[KeyValue], room: &mut Room) -> Json {
+fn key_values(dictionary: &Dictionary, list: &[KeyValue], budget: &mut Budget) -> Json {
     let mut shown = Map::new();
     for (row, pair) in list.iter().enumerate() {
-        if !room.take(Room::PAIR) {
+        if !budget.take(Budget::PAIR) {
             let more = format!("({} more)", grouped((list.len() - row) as u64));
             shown.insert("…".to_owned(), more.into());
             break;
         }
-        let key = room.text(dictionary.text(pair.key));
-        shown.insert(key, value(dictionary, &pair.value, room));
+        let key = budget.text(dictionary.text(pair.key));
+        shown.insert(key, value(dictionary, &pair.value, budget));
     }
     shown.into()
 }
 
 /// The number of characters of a value that may still be shown.
-struct Room(usize);
+struct Budget(usize);
 
-impl Room {
+impl Budget {
     /// The charge for an element of a list besides its text. It bounds lists of empty values.
     const ITEM: usize = 4;
     /// The charge for an entry of an object, which takes more memory than its characters.

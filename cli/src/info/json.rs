@@ -28,7 +28,7 @@ use serde_json::{Value as Json, json};
 
 use crate::info::facts::Listed;
 use crate::info::{Described, Printed, facts};
-use crate::reading::{Known, Message};
+use crate::reading::{Message, Summarised};
 use crate::text::MOST_IN_JSON;
 use crate::time::rfc3339;
 
@@ -73,7 +73,7 @@ pub(crate) fn file(described: Described) -> Json {
 /// Converts one message of a file.
 ///
 /// The key `readings` is present only if the format was guessed.
-pub(crate) fn message<T: Known + Deref<Target = Summary>>(
+pub(crate) fn message<T: Summarised + Deref<Target = Summary>>(
     message: &Message<'_, T>,
     listed: &Listed,
 ) -> Json {
@@ -98,7 +98,7 @@ pub(crate) fn message<T: Known + Deref<Target = Summary>>(
 
 /// The sums of each format that fits, if they differ. Users who know what was measured can then
 /// choose the right format.
-fn readings<T: Known + Deref<Target = Summary>>(message: &Message<'_, T>) -> Json {
+fn readings<T: Summarised + Deref<Target = Summary>>(message: &Message<'_, T>) -> Json {
     let others = message.other_readings();
     let all = [&message.reading].into_iter().chain(&others);
     let sums = |summary: &Summary| -> Json {

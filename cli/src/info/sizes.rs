@@ -27,7 +27,7 @@ pub(crate) fn text(sizes: &Result<Sizes>) -> String {
     let mut page = String::new();
     match sizes {
         Ok(sizes) => page_of(&mut page, sizes),
-        Err(error) => line(&mut page, "sizes", &said(error).to_string()),
+        Err(error) => line(&mut page, "sizes", &failure(error).to_string()),
     }
     page
 }
@@ -46,7 +46,7 @@ fn page_of(page: &mut String, sizes: &Sizes) {
     line(page, "sizes", &format!("{}, {gzipped} gzipped", bytes(all)));
     match sizes.compact() {
         Ok(compact) => line(page, "--compact", &compact_text(sizes, compact)),
-        Err(error) => line(page, "--compact", &said(error).to_string()),
+        Err(error) => line(page, "--compact", &failure(error).to_string()),
     }
     let _ = writeln!(
         page,
@@ -134,10 +134,10 @@ pub(crate) fn json(sizes: &Result<Sizes>) -> Json {
 
 /// The object in place of sizes that could not be computed.
 fn failed(error: &Error) -> Json {
-    json!({ "error": said(error).to_json() })
+    json!({ "error": failure(error).to_json() })
 }
 
 /// Converts an error to the command's form, which names flags.
-fn said(error: &Error) -> Failure {
+fn failure(error: &Error) -> Failure {
     Failure::of(error, Exit::Input)
 }

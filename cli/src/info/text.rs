@@ -24,7 +24,7 @@ use serde_json::Value as Json;
 use crate::info::facts::Listed;
 use crate::info::{Described, Printed, facts};
 use crate::numbers::{self, bytes, counted, grouped, value};
-use crate::reading::{Known, Message};
+use crate::reading::{Message, Summarised};
 use crate::style::{BOLD, WARN, styled};
 use crate::text::{MOST_SHOWN, shown};
 use crate::time::{is_implausible, rfc3339, seconds};
@@ -119,7 +119,7 @@ fn size(described: &Described) -> String {
 /// Formats one message of a file.
 ///
 /// Empty resources and scopes have no line; their profiles are listed as usual.
-pub(crate) fn message<T: Known + Deref<Target = Summary>>(
+pub(crate) fn message<T: Summarised + Deref<Target = Summary>>(
     message: &Message<'_, T>,
     listed: &Listed,
     evidence: bool,
@@ -171,7 +171,7 @@ fn tables_text(summary: &Summary) -> String {
 
 /// Appends the sums of each format that fits, so that users see which is right, and names the flag
 /// that selects it.
-fn readings<T: Known + Deref<Target = Summary>>(page: &mut Page, message: &Message<'_, T>) {
+fn readings<T: Summarised + Deref<Target = Summary>>(page: &mut Page, message: &Message<'_, T>) {
     page.warning("guess", "formats that fit as well read something else; --from says which it is");
     let others = message.other_readings();
     for reading in [&message.reading].into_iter().chain(&others) {

@@ -250,7 +250,7 @@ impl Publisher {
         }
         let blobs = blobs.into_iter().map(|(_, blob)| blob);
         let files: Vec<(PathBuf, Vec<u8>)> = names.into_iter().zip(blobs).collect();
-        let directories = output::to_files(&files, None, force, Sync::Later)?;
+        let directories = output::to_files(&files, None, force, Sync::Deferred)?;
         output::sync(&directories);
         self.expire(end)?;
         let names = files.iter().map(|(path, _)| path.to_string_lossy().into_owned()).collect();

@@ -4,7 +4,7 @@
 //! findings that are gone. If that would lose data or change the meaning, the payload stays unchanged, and the
 //! reason is reported.
 
-mod mend;
+mod edit;
 mod rewrite;
 mod rules;
 
@@ -200,8 +200,8 @@ impl Fixing<'_> {
 
     /// Returns a fixed payload, `None` without a change, or the reason why it cannot be fixed.
     fn payload(&mut self, payload: &[u8], path: &str) -> Result<Option<Vec<u8>>, String> {
-        let asked = container::file(payload, self.options);
-        if !asked.rule_counts().any(|tally| is_fixed_in_payload(tally.rule)) {
+        let enabled = container::file(payload, self.options);
+        if !enabled.rule_counts().any(|tally| is_fixed_in_payload(tally.rule)) {
             return Ok(None);
         }
         let all = Options::default()
@@ -218,7 +218,7 @@ impl Fixing<'_> {
             return Err(format!("written anew it would break {} {}", worse.id(), worse.name()));
         }
         let fewer = changes(&before, &after, path);
-        let stays = asked.rule_counts().map(|tally| tally.rule);
+        let stays = enabled.rule_counts().map(|tally| tally.rule);
         let stays = stays.filter(|rule| is_fixed_in_payload(rule) && count(&after, rule) > 0);
         self.not_fixed.extend(
             stays.map(|rule| NotFixed { path: path.to_owned(), why: stays_the_same(rule) }),
@@ -341,8 +341,8 @@ fn count(report: &Report, rule: &'static Rule) -> u64 {
 /// Ignores the rule about the assumed format, because a payload is rewritten in its own.
 fn changes(before: &Report, after: &Report, path: &str) -> Vec<Change> {
     let mut changes = Vec::new();
-    let asked = |tally: &&RuleCount| ![&OP0006, &OP9008].contains(&tally.rule);
-    for tally in before.rule_counts().filter(asked) {
+    let reported = |tally: &&RuleCount| ![&OP0006, &OP9008].contains(&tally.rule);
+    for tally in before.rule_counts().filter(reported) {
         let fewer = tally.count.saturating_sub(count(after, tally.rule));
         if fewer == 0 {
             continue;

@@ -2,7 +2,7 @@
 //! in its generation.
 //!
 //! ```text
-//! payload ─► read, repairing ─► Builder (equal rows one) ─► mend ─► compact (unused rows go) ─► write
+//! payload ─► read, repairing ─► Builder (equal rows one) ─► edit ─► compact (unused rows go) ─► write
 //! ```
 //!
 //! The generation stays the same, so that the readers of the original payload can read the fixed one.
@@ -20,7 +20,7 @@ use crate::model::Profiles;
 use crate::model::id::{FunctionId, Id, LocationId, MappingId, StackId};
 use crate::schema::Noun;
 
-use super::mend;
+use super::edit;
 use crate::check::fields::Body;
 use crate::check::layout::{Layouts, MessageLayout, ROOT, Take};
 
@@ -48,11 +48,11 @@ pub(super) fn rewrite(payload: &[u8], format: Format, limits: &Limits) -> Result
     let mut profiles = interned(&read, limits)?;
     let joined = joined(&read, &profiles);
     drop(read);
-    mend::leave_out_empty(&mut profiles);
-    mend::sort_timestamps(&mut profiles, format);
+    edit::leave_out_empty(&mut profiles);
+    edit::sort_timestamps(&mut profiles, format);
     let kept = kept(&profiles);
     compact::compact(&mut profiles, &[kept]);
-    let forms = Forms::of(payload, format, limits);
+    let forms = Encodings::of(payload, format, limits);
     let options = WriteOptions::default()
         .string_encoding(forms.refs())
         .empty_messages(forms.empty_messages)
@@ -104,7 +104,7 @@ fn kept(profiles: &Profiles) -> Remap {
 /// The encoding that a payload chose where two are allowed. Readers differ in which they accept (`OP9202`,
 /// `OP9203`, `OP9209`), so the choice of the sender is kept.
 #[derive(Default)]
-struct Forms {
+struct Encodings {
     /// Whether any key of a resource, scope or value is in place.
     in_place: bool,
     /// Whether any of their strings is by reference.
@@ -113,7 +113,7 @@ struct Forms {
     empty_messages: bool,
 }
 
-impl Forms {
+impl Encodings {
     /// Determines the encoding of a payload. Bytes that cannot be decoded are ignored, as in the check.
     fn of(payload: &[u8], format: Format, limits: &Limits) -> Self {
         let mut forms = Self::default();

@@ -13,7 +13,7 @@ pub struct Checked {
     /// The report, or the reason why the file could not be read or written.
     pub report: Result<Report, Unread>,
     /// The result of [`fix`](crate::check::fix()), if the file was fixed.
-    pub fixed: Option<Mended>,
+    pub fixed: Option<FixSummary>,
 }
 
 /// Why a file has no report.
@@ -27,7 +27,7 @@ pub struct Unread {
 
 /// The repairs of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mended {
+pub struct FixSummary {
     /// The repairs, in the order of the file.
     pub changes: Vec<Change>,
     /// Findings that were left, and why.
@@ -49,7 +49,7 @@ impl Checked {
     /// Adds the repairs of the file.
     #[must_use]
     pub fn fixed(self, changes: Vec<Change>, not_fixed: Vec<NotFixed>) -> Self {
-        Self { fixed: Some(Mended { changes, not_fixed }), ..self }
+        Self { fixed: Some(FixSummary { changes, not_fixed }), ..self }
     }
 
     /// Returns whether the file has a finding of this severity or a higher one.

@@ -8,7 +8,7 @@
 //! ```
 
 use super::builder::{Json, Members};
-use super::checked::{Checked, Mended};
+use super::checked::{Checked, FixSummary};
 use crate::check::finding::{Finding, RuleCount};
 use crate::check::report::Report;
 use crate::error::Severity;
@@ -91,8 +91,8 @@ fn of_finding(finding: &Finding) -> Members<'_> {
 }
 
 /// The changes of a file. One change may fix several findings; `count` is their number.
-fn fixed(mended: &Mended) -> Members<'_> {
-    let changes = mended.changes.iter().map(|it| {
+fn fixed(summary: &FixSummary) -> Members<'_> {
+    let changes = summary.changes.iter().map(|it| {
         vec![
             ("rule", it.rule.id().into()),
             ("name", it.rule.name().into()),
@@ -102,7 +102,7 @@ fn fixed(mended: &Mended) -> Members<'_> {
             ("done", it.done.into()),
         ]
     });
-    let left = mended.not_fixed.iter();
+    let left = summary.not_fixed.iter();
     let left = left.map(|it| vec![("path", (&it.path).into()), ("why", (&it.why).into())]);
     vec![("fixed", changes.collect()), ("not_fixed", left.collect())]
 }

@@ -22,5 +22,5 @@ mod json;
 mod junit;
 mod sarif;
 
-pub use checked::{Checked, Mended, Unread};
+pub use checked::{Checked, FixSummary, Unread};
 pub use document::{Document, Form};

@@ -41,13 +41,13 @@ use go::{Field, fields};
 ///
 /// Always decodes as 1.10, whose field numbers profcheck is generated from: a payload of an older generation is
 /// checked by what its bytes mean there. A payload that does not decode gets no further checks.
-pub(super) fn check(bytes: &[u8], asked: Profcheck, findings: &mut Findings) {
+pub(super) fn check(bytes: &[u8], compat: Profcheck, findings: &mut Findings) {
     let shapes = Layouts::of(Version::V1_10);
     if !go::decodes(bytes, shapes, findings) {
         return;
     }
     let (tables, used) = Default::default();
-    let mut checking = Checking { bytes, asked, shapes, findings, tables, used, keys: Vec::new() };
+    let mut checking = Checking { bytes, compat, shapes, findings, tables, used, keys: Vec::new() };
     checking.payload();
 }
 
@@ -56,7 +56,7 @@ struct Checking<'a, 'f> {
     /// The payload; profcheck does not decompress.
     bytes: &'a [u8],
     /// The command-line flags of profcheck.
-    asked: Profcheck,
+    compat: Profcheck,
     /// The layouts of 1.10.
     shapes: &'static Layouts,
     findings: &'f mut Findings,
@@ -108,7 +108,7 @@ impl<'a> Checking<'a, '_> {
             self.inside(name, Some(row), |this| this.resource(shape, field.value.body()));
         }
         self.inside("dictionary", None, Self::dictionary);
-        if self.asked.check_orphans {
+        if self.compat.check_orphans {
             self.inside("dictionary", None, Self::orphans);
         }
     }
@@ -256,7 +256,7 @@ impl<'a> Checking<'a, '_> {
             let bound = format_args!("[{}, {})", range.start, range.end);
             self.findings.report(&OP4012, here.field("timestamps_unix_nano").row(row), time, bound);
         }
-        if self.asked.check_sample_shapes {
+        if self.compat.check_sample_shapes {
             self.sample_shape(values.len(), times.len(), here, first);
         }
     }

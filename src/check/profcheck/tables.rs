@@ -30,7 +30,7 @@ impl Checking<'_, '_> {
         self.strings();
         self.table(Table::Attribute, "attribute_table", Self::attribute);
         self.table(Table::Stack, "stack_table", Self::stack);
-        if self.asked.check_dupes {
+        if self.compat.check_dupes {
             self.equal_mappings();
         }
     }
@@ -246,7 +246,7 @@ impl Checking<'_, '_> {
             }
             Some(_) => {}
         }
-        if !self.asked.check_dupes {
+        if !self.compat.check_dupes {
             return;
         }
         let mut seen: Map<&[u8], usize> = Map::default();

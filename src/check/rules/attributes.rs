@@ -165,7 +165,7 @@ pub(crate) fn key_value(cx: &mut CheckContext<'_>, record: &Record) {
 ///
 /// The rule is off by default, so the first test returns early for nearly all payloads.
 pub(super) fn key_style(cx: &mut CheckContext<'_>, place: Position, key: &[u8]) {
-    if cx.findings.asks(&OP5018) && cx.memo.is(key, is_styled) {
+    if cx.findings.is_enabled(&OP5018) && cx.memo.is(key, is_styled) {
         cx.report(&OP5018, place, Shown(key), "");
     }
 }
@@ -187,7 +187,7 @@ const KVLIST: usize = ANY_VALUE.cell("kvlist_value");
 /// limits these rules to 1.8.
 pub(crate) fn value(cx: &mut CheckContext<'_>, record: &Record) {
     let here = Position::at(record.start);
-    if said(record) == 0 {
+    if members_of(record) == 0 {
         match cx.parent {
             Noun::ArrayValue => cx.report(&OP5009, here, "", ""),
             Noun::KeyValue => {
@@ -270,7 +270,7 @@ const TEXT_STRINDEX: usize = ANY_VALUE.cell("string_value_strindex");
 ///
 /// `string_value_strindex` counts as `string_value`: both are strings.
 pub(super) fn value_type(value: &Record) -> u64 {
-    let seen = said(value);
+    let seen = members_of(value);
     match seen & (1 << TEXT_STRINDEX) {
         0 => seen,
         _ => 1 << TEXT,
@@ -278,7 +278,7 @@ pub(super) fn value_type(value: &Record) -> u64 {
 }
 
 /// The members that a value has, a bit for each cell. A reference to string 0 does not count as a member.
-fn said(value: &Record) -> u64 {
+fn members_of(value: &Record) -> u64 {
     match value.number(TEXT_STRINDEX) {
         0 => value.seen & !(1 << TEXT_STRINDEX),
         _ => value.seen,

@@ -65,7 +65,7 @@ pub(crate) fn tables(
     for attribute in attributes.iter().filter(|found| found.key != Attribute::NO_KEY) {
         keys[attribute.key as usize].rows += 1;
     }
-    if !keys.iter().any(|key| Use::is_high(key.rows, FEWEST)) || !cx.findings.asks(&OP5016) {
+    if !keys.iter().any(|key| Use::is_high(key.rows, FEWEST)) || !cx.findings.is_enabled(&OP5016) {
         return;
     }
     // Rows that a sample has referred to.

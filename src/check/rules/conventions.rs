@@ -243,7 +243,7 @@ fn is_array_of(cx: &CheckContext<'_>, value: &Record, members: u64) -> bool {
 fn elements<'c, 'a>(
     cx: &'c CheckContext<'a>,
     value: &Record,
-) -> impl Iterator<Item = Lent> + use<'c, 'a> {
+) -> impl Iterator<Item = PooledRecord> + use<'c, 'a> {
     let body = value.body(ARRAY);
     let bodies = Fields::new(cx.bytes, body.start, body.end).filter_map(|(_, body)| body);
     let shape = cx.shapes.find(Noun::AnyValue);
@@ -272,7 +272,8 @@ fn is_permutation(cx: &CheckContext<'_>, body: &Range<usize>) -> bool {
     if !value.has(ARRAY) {
         return true; // `OP8006` reports it
     }
-    let number = |element: Lent| if element.has(INT) { element.number(INT) } else { u64::MAX };
+    let number =
+        |element: PooledRecord| if element.has(INT) { element.number(INT) } else { u64::MAX };
     let mut numbers: Vec<u64> = elements(cx, &value).map(number).collect();
     numbers.sort_unstable();
     numbers.len() == cx.payload.scope_profiles

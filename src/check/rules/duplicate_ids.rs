@@ -55,7 +55,7 @@ pub(crate) fn units(cx: &mut CheckContext<'_>) {
     let keys = (0..attributes).map(|row| cx.memo.fingerprint(lists::key_of(cx, row)));
     let keys: Set<u128> = keys.collect();
     let mut seen: Map<u128, (usize, &[u8])> = Map::default();
-    let mut record = cx.pool.lend();
+    let mut record = cx.pool.get();
     for (row, (start, end)) in rows.iter().enumerate() {
         cx.peek_into(shape, *start as usize, *end as usize, &mut record);
         let (Some(key), Some(unit)) =

@@ -17,7 +17,7 @@
 use super::*;
 use std::hash::BuildHasher;
 
-use crate::check::canonical_form::Forms;
+use crate::check::canonical_form::CanonicalForms;
 use crate::model::row_index::RowIndex;
 
 /// The tables, each after all tables it refers to, with the rule for duplicates of each.
@@ -39,10 +39,10 @@ const TABLES: [(Table, &Rule); 7] = [
 /// For each table with duplicates, keeps the first equal row of each row. Costs one form and one hash per row, and
 /// one comparison per row that has an equal.
 pub(crate) fn tables(cx: &mut CheckContext<'_>) {
-    let asked = TABLES.map(|(_, rule)| cx.findings.asks(rule));
+    let enabled = TABLES.map(|(_, rule)| cx.findings.is_enabled(rule));
     // The rules about equal samples need the equal rows of all tables.
-    let more = [&OP3208, &OP4006].map(|rule| cx.findings.asks(rule));
-    if !asked.contains(&true) && !more.contains(&true) {
+    let more = [&OP3208, &OP4006].map(|rule| cx.findings.is_enabled(rule));
+    if !enabled.contains(&true) && !more.contains(&true) {
         return;
     }
     for (table, rule) in TABLES {
@@ -54,7 +54,7 @@ pub(crate) fn tables(cx: &mut CheckContext<'_>) {
 
 /// The first row that each row of a table equals, if the table has duplicates.
 ///
-/// Compares rows by [their forms](Forms). Each form is made once and then dropped: nearly all are the bytes of the
+/// Compares rows by [their forms](CanonicalForms). Each form is made once and then dropped: nearly all are the bytes of the
 /// row itself, and the others are compared by fingerprints of 128 bits.
 ///
 /// An empty string after row 0 is also reported as an extra zero entry (`OP3208`), here, because strings are never
@@ -65,7 +65,7 @@ fn equal(
     rule: &'static Rule,
     rows: &[(u32, u32)],
 ) -> Vec<u32> {
-    let (name, bytes, forms) = (cx.table_name(table), cx.bytes, Forms::of(cx, table));
+    let (name, bytes, forms) = (cx.table_name(table), cx.bytes, CanonicalForms::of(cx, table));
     let own = |row: u32| -> &[u8] {
         let body = rows.get(row as usize).map(|(start, end)| *start as usize..*end as usize);
         body.and_then(|body| bytes.get(body)).unwrap_or_default()

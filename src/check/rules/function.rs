@@ -88,10 +88,11 @@ fn rules<const PPROF: bool>(
 /// Nearly all functions lack a start line. A search for the byte of its tag shows that, so only functions with that
 /// byte are decoded.
 pub(crate) fn start_lines(cx: &mut CheckContext<'_>) -> Vec<i64> {
-    let Some(shape) = cx.shapes.find(Noun::Function).filter(|_| cx.findings.asks(&OP7014)) else {
+    let Some(shape) = cx.shapes.find(Noun::Function).filter(|_| cx.findings.is_enabled(&OP7014))
+    else {
         return Vec::new();
     };
-    let mut record = cx.pool.lend();
+    let mut record = cx.pool.get();
     let tag = shape.tags[START_LINE] as u8;
     let rows = cx.tables.rows[Table::Function as usize].iter();
     rows.map(|(start, end)| {

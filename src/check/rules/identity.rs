@@ -51,7 +51,7 @@ fn id(cx: &mut CheckContext<'_>, record: &Record, cell: usize) {
         cx.report(&OP6003, spot, "", "");
         return;
     }
-    if !cx.findings.asks(&OP2028) {
+    if !cx.findings.is_enabled(&OP2028) {
         return;
     }
     let whole = cx.bytes.get(record.start..record.end).unwrap_or_default();

@@ -110,7 +110,7 @@ pub(crate) fn hints(cx: &mut CheckContext<'_>) {
 ///
 /// Keyed by a fingerprint of 128 bits, so that no string is stored. Does nothing unless the hint is enabled.
 pub(crate) fn in_place(cx: &mut CheckContext<'_>, text: &[u8]) {
-    if text.is_empty() || !cx.findings.asks(&OP9101) {
+    if text.is_empty() || !cx.findings.is_enabled(&OP9101) {
         return;
     }
     let print = cx.payload.fingerprint(text);

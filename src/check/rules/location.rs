@@ -93,7 +93,7 @@ fn lines_of(cx: &mut CheckContext<'_>, record: &Record) -> Vec<LineRow> {
     let mut lines = std::mem::take(&mut cx.lines);
     lines.clear();
     if let Some(shape) = cx.shapes.find(Noun::Line).filter(|_| record.count(LINES) > 1) {
-        let mut inner = cx.pool.lend();
+        let mut inner = cx.pool.get();
         for (start, end) in attributes::bodies(cx, record, LINES) {
             cx.peek_into(shape, start, end, &mut inner);
             lines.push(line_in(&inner));

@@ -49,7 +49,7 @@ pub(crate) fn mapping<const PPROF: bool>(cx: &mut CheckContext<'_>, record: &Rec
 /// [`locations`](super::location) sets them.
 pub(crate) fn mapping_facts(cx: &CheckContext<'_>) -> Vec<MappingFact> {
     let Some(shape) = cx.shapes.find(Noun::Mapping) else { return Vec::new() };
-    let mut record = cx.pool.lend();
+    let mut record = cx.pool.get();
     let rows = cx.tables.rows[Table::Mapping as usize].iter();
     rows.map(|(start, end)| {
         cx.peek_into(shape, *start as usize, *end as usize, &mut record);

@@ -28,7 +28,7 @@ use crate::check::fields::Fields;
 use crate::check::findings::{Counted, Position, Shown, Step};
 use crate::check::layout::MessageLayout;
 use crate::check::lists;
-use crate::check::record::{Lent, Record};
+use crate::check::record::{PooledRecord, Record};
 use crate::check::rule::Rule;
 use crate::check::state::{Attribute, Class, Ids, Map, MappingFact, ProfileState, Set};
 use crate::error::Severity;

@@ -35,7 +35,7 @@ const TABLES: [(Table, &Rule); 7] = [
 /// In 1.7 and earlier (`counted` is false) orphans keep their references: `OP3308` does not exist there. `left`
 /// holds the released rows of each table; those are reported as indirect orphans.
 pub(crate) fn tables(cx: &mut CheckContext<'_>) {
-    if !asked(cx) {
+    if !is_enabled(cx) {
         return;
     }
     let counted = cx.version >= Version::V1_8;
@@ -69,9 +69,9 @@ pub(crate) fn tables(cx: &mut CheckContext<'_>) {
 /// If no such rule is enabled, references are not counted at all
 /// ([`Tables::unmarked`](crate::check::tables::Tables)), which saves a write to memory for each of them. `OP7010`
 /// needs to know whether a location is used.
-pub(crate) fn asked(cx: &mut CheckContext<'_>) -> bool {
+pub(crate) fn is_enabled(cx: &mut CheckContext<'_>) -> bool {
     let transitive = [&OP3308, &OP7010];
-    TABLES.iter().map(|(_, rule)| *rule).chain(transitive).any(|rule| cx.findings.asks(rule))
+    TABLES.iter().map(|(_, rule)| *rule).chain(transitive).any(|rule| cx.findings.is_enabled(rule))
 }
 
 /// Whether [`fix`](crate::check::fix()) keeps unreferenced rows of a table. Profilers list all mappings and all code

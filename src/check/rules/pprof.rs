@@ -34,7 +34,7 @@ pub(crate) fn profile(cx: &mut CheckContext<'_>, record: &Record) {
     cx.payload.profiles += 1;
     cx.payload.samples += record.count(SAMPLES) as u64;
     cx.profile = ProfileState::default();
-    cx.profile.compares = cx.findings.asks(&PP1032);
+    cx.profile.compares = cx.findings.is_enabled(&PP1032);
     strings(cx, record);
     types(cx, record);
     times(cx, record);

@@ -162,9 +162,9 @@ fn is_kept(cx: &CheckContext<'_>, row: u64, of: Receiver) -> bool {
 pub(super) fn of_value(cx: &CheckContext<'_>) -> Option<Severity> {
     let mut path =
         cx.findings.path.iter().rev().map(|step| step.name).skip_while(|name| *name == "value");
-    let asked = path.next() == Some("attributes") && path.next() == Some("resource");
+    let is_resource = path.next() == Some("attributes") && path.next() == Some("resource");
     let of_parca = cx.receiver == Some(Receiver::Parca);
-    OP5005.level(Some(cx.version)).filter(|_| of_parca && !asked)
+    OP5005.level(Some(cx.version)).filter(|_| of_parca && !is_resource)
 }
 
 /// Cells of locations, lines and stacks.

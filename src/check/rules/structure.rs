@@ -192,7 +192,7 @@ pub(crate) fn profile(cx: &mut CheckContext<'_>, record: &Record) {
     cx.profile.types = types.len();
     cx.profile.ones = true;
     cx.profile.samples_before = (cx.payload.samples - samples as u64) as u32;
-    cx.profile.compares = cx.findings.asks(&OP4006);
+    cx.profile.compares = cx.findings.is_enabled(&OP4006);
     if cx.profile.compares {
         cx.payload.first_samples.resize(cx.tables.len(Table::Stack) as usize, 0);
     }

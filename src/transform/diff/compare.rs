@@ -142,7 +142,7 @@ pub fn diff(base: &Profiles, new: &Profiles, options: &DiffOptions<'_>) -> Resul
             compare.row(key, base, new)
         })
         .collect();
-    compare.settle(&mut rows);
+    compare.round_to_total(&mut rows);
     rows.retain(|row| row.difference != 0.0);
     rows.sort_by(|a, b| {
         let size = b.difference.abs().total_cmp(&a.difference.abs());
@@ -239,7 +239,7 @@ impl Compare {
     }
 
     /// Rounds scaled values so that they add up to the total: those with the largest fractions go up.
-    fn settle(&self, rows: &mut [DiffRow]) {
+    fn round_to_total(&self, rows: &mut [DiffRow]) {
         if self.mode != DiffMode::Normalized || !self.disjoint {
             return;
         }

@@ -25,7 +25,7 @@ use crate::transform::merge::header::Header;
 use crate::transform::merge::merger::{Group, Key, Merger};
 use crate::transform::merge::options::{Combine, Merged, Snapshots};
 use crate::transform::merge::places::place_of;
-use crate::transform::merge::rows::{Rows, Shape, Snapshot};
+use crate::transform::merge::rows::{Rows, SampleKind, Snapshot};
 
 /// A merged profile.
 struct Done {
@@ -48,7 +48,7 @@ impl Merger {
     ///
     /// [`Columns::Intersect`]: crate::transform::Columns::Intersect
     pub fn finish(mut self) -> Result<Merged> {
-        for name in self.binaries.settle(&mut self.interner)? {
+        for name in self.binaries.restore_addresses(&mut self.interner)? {
             let dictionary = &self.interner.dictionary;
             self.losses.add(losses::MAPPING_REBASED, || dictionary.text(name).to_owned());
         }
@@ -87,9 +87,9 @@ impl Merger {
             key
         };
         // Profiles without samples have no shape: they go to others of their identity.
-        let mut shapes: HashMap<Key, Shape, RandomState> = HashMap::default();
+        let mut shapes: HashMap<Key, SampleKind, RandomState> = HashMap::default();
         for group in groups.iter().filter(|group| group.rows.len() > 0) {
-            shapes.entry(blank(group, Shape::Totals)).or_insert(group.key.shape);
+            shapes.entry(blank(group, SampleKind::Totals)).or_insert(group.key.shape);
         }
         let mut index: HashMap<Key, usize, RandomState> = HashMap::default();
         let mut families: Vec<(u32, Vec<Group>)> = Vec::new();
@@ -98,7 +98,7 @@ impl Merger {
             if is_empty && group.header.inputs == 0 {
                 continue;
             }
-            let found = shapes.get(&blank(&group, Shape::Totals)).filter(|_| is_empty);
+            let found = shapes.get(&blank(&group, SampleKind::Totals)).filter(|_| is_empty);
             let key = blank(&group, found.copied().unwrap_or(group.key.shape));
             let place = key.place;
             let family = *index.entry(key).or_insert(families.len());
@@ -298,7 +298,7 @@ impl Merger {
                 samples.values.items.extend(point_values.get(at as usize));
             }
             samples.timestamps.end_row();
-            if shape == Shape::Series {
+            if shape == SampleKind::Series {
                 samples.values.end_row();
             }
         }

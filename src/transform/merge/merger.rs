@@ -26,7 +26,7 @@ use crate::transform::kind::{Kind, kind_of};
 use crate::transform::merge::header::{Agreed, Field, Header};
 use crate::transform::merge::options::{Combine, MergeOptions};
 use crate::transform::merge::places::{Places, place_of};
-use crate::transform::merge::rows::{Rows, Shape, Snapshot, sums_of};
+use crate::transform::merge::rows::{Rows, SampleKind, Snapshot, sums_of};
 
 /// Merges profiles: add them one payload at a time, then [`finish`](Self::finish).
 ///
@@ -81,7 +81,7 @@ pub(super) struct Key {
     pub(super) period: i64,
     /// Sorted, without those that are fields.
     pub(super) attributes: Vec<AttributeId>,
-    pub(super) shape: Shape,
+    pub(super) shape: SampleKind,
     /// The number of the profile if each stays apart.
     pub(super) apart: u64,
 }
@@ -258,7 +258,7 @@ impl Merger {
             period_type: remap.value_type(profile.period_type),
             period: profile.period,
             attributes,
-            shape: Shape::Totals,
+            shape: SampleKind::Totals,
             apart: if self.options.keep_apart { self.inputs } else { 0 },
         };
         self.add_samples(&Input { profile, remap, snapshots, is_combined, place, key, fields })
@@ -290,13 +290,15 @@ impl Merger {
     fn add_samples(&mut self, input: &Input<'_>) -> Result<usize> {
         let columns = input.key.types.len().max(1);
         let drop = self.options.drop_timestamps;
-        let shape_of =
-            |sample: &SampleRef<'_>| if drop { Shape::Totals } else { Shape::of(sample, columns) };
+        let shape_of = |sample: &SampleRef<'_>| {
+            if drop { SampleKind::Totals } else { SampleKind::of(sample, columns) }
+        };
         let samples = &input.profile.samples;
-        let mut shape = samples.get(0).map_or(Shape::Totals, |sample| shape_of(&sample));
+        let mut shape = samples.get(0).map_or(SampleKind::Totals, |sample| shape_of(&sample));
         let mut group = self.group(&input.key, shape);
         self.add_header(group, input, true);
-        let totals = if input.is_combined { self.group(&input.key, Shape::Totals) } else { group };
+        let totals =
+            if input.is_combined { self.group(&input.key, SampleKind::Totals) } else { group };
         let is_latest = self.add_snapshot(totals, input, columns);
         let (mut groups, mut attributes, mut dropped) = (vec![group], Vec::new(), 0);
         for sample in samples {
@@ -335,14 +337,14 @@ impl Merger {
         let (stack, link) = (remap.id(sample.stack), remap.id(sample.link));
         let identity = Identity { stack, attributes, link };
         let row = rows.row(interner, total, identity, remap.id(sample.stacktrace_id), columns)?;
-        if shape == Shape::Totals && input.is_combined {
+        if shape == SampleKind::Totals && input.is_combined {
             sums_of(sample, columns, |column, value| rows.pend(row, columns, column, value));
         } else if shape.has_sums() {
             let sums = &mut rows.sums[row * columns..(row + 1) * columns];
             sums_of(sample, columns, |column, value| sums[column] += value);
         }
-        if shape != Shape::Totals {
-            let values = if shape == Shape::Series { sample.values } else { &[] };
+        if shape != SampleKind::Totals {
+            let values = if shape == SampleKind::Series { sample.values } else { &[] };
             rows.add_points(interner, row, sample.timestamps_unix_nano, values)?;
         }
         Ok(())
@@ -355,7 +357,7 @@ impl Merger {
     }
 
     /// The row of a group, new or not.
-    pub(super) fn group(&mut self, key: &Key, shape: Shape) -> usize {
+    pub(super) fn group(&mut self, key: &Key, shape: SampleKind) -> usize {
         let key = Key { shape, ..key.clone() };
         if let Some(group) = self.index.get(&key) {
             return *group;

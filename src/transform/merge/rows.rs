@@ -17,7 +17,7 @@ use crate::transform::merge::options::Combine;
 
 /// The form of the samples of a profile. Profiles of different forms are never added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Shape {
+pub(super) enum SampleKind {
     /// Values.
     Totals,
     /// Timestamps that count 1 each.
@@ -28,7 +28,7 @@ pub(super) enum Shape {
     Divided,
 }
 
-impl Shape {
+impl SampleKind {
     /// The shape of one sample of a profile with so many sample types.
     #[inline]
     pub(super) fn of(sample: &SampleRef<'_>, columns: usize) -> Self {

@@ -1,6 +1,6 @@
 //! Two ways to summarise a message: counting its rows, or reading all of it.
 //!
-//! Both give a [`Summary`]. [`Known`] lets one loop over messages use either.
+//! Both give a [`Summary`]. [`Summarised`] lets one loop over messages use either.
 //!
 //! ```text
 //! Quick   Summary::of(payload)               counts samples and rows, does not resolve references
@@ -11,7 +11,7 @@ use std::ops::Deref;
 
 use otlp_profiles::{Detected, Profiles, ReadOptions, Reading, Summary, read};
 
-use crate::reading::Known;
+use crate::reading::Summarised;
 
 /// The summary of a message that was read completely.
 pub(crate) struct Full(Summary);
@@ -22,7 +22,7 @@ pub(crate) struct Full(Summary);
 /// same either way; `Summary::is_checked` reports which it was.
 pub(crate) struct Quick(Summary);
 
-impl Known for Full {
+impl Summarised for Full {
     fn read(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<Self> {
         read(payload, options).map(Self::of)
     }
@@ -40,7 +40,7 @@ impl Known for Full {
     }
 }
 
-impl Known for Quick {
+impl Summarised for Quick {
     fn read(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<Self> {
         Summary::of(payload, options).map(Self)
     }

@@ -9,7 +9,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 /// The arguments of a subcommand, boxed because some are large.
 #[derive(Clone, Debug)]
-pub(crate) struct Later<T>(pub(crate) Box<T>);
+pub(crate) struct Deferred<T>(pub(crate) Box<T>);
 
 /// Subcommands that scripts call thousands of times on small files: they skip the declarations of
 /// the others. All other calls, including help, make all declarations.
@@ -21,7 +21,7 @@ const VERBS: [&str; 5] = ["diff", "filter", "merge", "redact", "split"];
 /// Options of `convert` that the short help of the other verbs leaves out, so that it fits on a screen.
 const RARE: [&str; 5] = ["receiver", "deny_loss", "resource", "compact", "json"];
 
-impl<T: Args> Args for Later<T> {
+impl<T: Args> Args for Deferred<T> {
     /// Declares the arguments. clap calls it for every subcommand at every start, before it knows
     /// which one runs.
     fn augment_args(command: Command) -> Command {
@@ -45,7 +45,7 @@ impl<T: Args> Args for Later<T> {
     }
 }
 
-impl<T: FromArgMatches> FromArgMatches for Later<T> {
+impl<T: FromArgMatches> FromArgMatches for Deferred<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self> {
         T::from_arg_matches(matches).map(|args| Self(Box::new(args)))
     }

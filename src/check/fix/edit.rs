@@ -35,8 +35,8 @@ pub(super) fn leave_out_empty(profiles: &mut Profiles) {
 ///
 /// Attributes, a count of dropped ones and an original payload are data that would be lost.
 fn is_empty(profile: &Profile) -> bool {
-    let says = !profile.attributes().is_empty() || profile.dropped_attributes_count() != 0;
-    profile.samples().is_empty() && profile.original_payload().1.is_empty() && !says
+    let has_data = !profile.attributes().is_empty() || profile.dropped_attributes_count() != 0;
+    profile.samples().is_empty() && profile.original_payload().1.is_empty() && !has_data
 }
 
 /// Sorts the timestamps of each sample, together with their values if each value belongs to a timestamp.
