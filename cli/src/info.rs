@@ -276,7 +276,7 @@ impl Describer {
         described: &mut Described,
         console: &Console,
     ) -> Result<(), Failure> {
-        let listed = Listed::new();
+        let values = Listed::new();
         content.each::<T>(&self.options, console, |message| {
             described.count += 1;
             let listed = described.messages.len() < MOST_LISTED;
@@ -284,7 +284,7 @@ impl Describer {
                 Ok(message) => {
                     described.format = Some(message.reading.detected().format);
                     if listed {
-                        described.messages.push(self.print(&message, &listed, console));
+                        described.messages.push(self.print(&message, &values, console));
                     }
                 }
                 Err(failure) if described.failures.len() < MOST_LISTED => {
