@@ -100,21 +100,26 @@ pub mod framing;
 mod limits;
 #[cfg(feature = "transform")]
 pub mod look;
+pub mod losses;
 pub mod model;
 #[cfg(feature = "proto")]
 pub mod proto;
+mod read_context;
 mod reader;
 pub mod response;
 mod schema;
 pub mod semconv;
 #[cfg(all(feature = "serde", feature = "transform"))]
 mod serialize;
+mod source_options;
 pub mod stream;
 #[cfg(feature = "summary")]
 pub mod summary;
+mod tables;
 #[cfg(feature = "transform")]
 pub mod transform;
 mod wire;
+mod write_options;
 mod writer;
 
 /// The answer of [`detect()`](crate::detect()): the format of a payload and how certain that is.
@@ -133,32 +138,20 @@ pub mod detect {
     pub use crate::format::detect::{Certainty, Detected, Endpoint};
 }
 
-/// The losses of a conversion: data that was dropped, changed or chosen by a rule.
-///
-/// ```
-/// use otlp_profiles::losses::{LossCode, LossKind};
-///
-/// let dropped = LossCode::ALL.iter().filter(|code| code.kind() == LossKind::Dropped);
-/// assert!(dropped.clone().any(|code| code.as_str() == "link.dropped"));
-/// ```
-pub mod losses {
-    pub use crate::format::losses::{Loss, LossCode, LossKind, Losses, Verdict};
-}
-
 pub use builder::Builder;
 pub use error::{Error, ErrorKind, ReadFinding, Result, Severity};
 pub use format::Format;
 pub use format::detect::{Certainty, Detected};
-pub use format::losses::{Losses, Verdict};
-pub use format::options::WriteOptions;
-pub use format::read_context::Policy;
 pub use limits::Limits;
+pub use losses::{Losses, Verdict};
 pub use model::Profiles;
 pub use model::dictionary::Dictionary;
 pub use model::profile::Profile;
+pub use read_context::Policy;
 pub use reader::{Ambiguity, ReadOptions, Reader, Reading, detect, read, read_text};
 #[cfg(feature = "summary")]
 pub use summary::Summary;
+pub use write_options::WriteOptions;
 pub use writer::{Written, write, write_all, write_into, write_to};
 
 /// Guides for authors of profilers, backends and CI pipelines.

@@ -51,11 +51,11 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
 use crate::format::detect::{Certainty, Detected};
-use crate::format::losses::Losses;
-use crate::format::options::WriteOptions;
 use crate::limits::within;
+use crate::losses::Losses;
 use crate::model::Profiles;
 use crate::reader::{ReadOptions, Reading, read_detected};
+use crate::write_options::WriteOptions;
 use crate::writer::write;
 
 /// The release of prost that generates these types.

@@ -10,12 +10,12 @@ use crate::error::{Error, ErrorKind, ReadFinding, Result};
 use crate::format::Format;
 use crate::format::detect::{Certainty, Depth, Detected, detect_payload, names};
 use crate::format::line_reader::LineReader;
-use crate::format::options::WriteOptions;
-use crate::format::read_context::ReadContext;
 use crate::framing::Framing;
 use crate::limits::Limits;
 use crate::model::Profiles;
+use crate::read_context::ReadContext;
 use crate::stream::{MessageReader, messages_of, unpack};
+use crate::write_options::WriteOptions;
 use crate::writer::write;
 
 pub use self::options::{Ambiguity, ReadOptions};

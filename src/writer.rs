@@ -4,10 +4,10 @@ use std::io;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
-use crate::format::losses::Losses;
-use crate::format::options::WriteOptions;
 use crate::limits::within;
+use crate::losses::Losses;
 use crate::model::Profiles;
+use crate::write_options::WriteOptions;
 
 /// A payload with the losses of its conversion.
 ///

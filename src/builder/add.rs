@@ -1,11 +1,11 @@
 //! Adds profiles that were read.
 
-use crate::builder::budget::Full;
 use crate::builder::builder::Builder;
-use crate::builder::merge::{Remap, absorb};
-use crate::builder::places::resource_bytes;
 use crate::error::Result;
 use crate::model::{Profiles, ResourceProfiles};
+use crate::tables::rows::budget::Full;
+use crate::tables::rows::merge::{Remap, absorb};
+use crate::tables::rows::places::resource_bytes;
 
 impl Builder {
     /// Adds everything in another payload. The time is linear in its size.

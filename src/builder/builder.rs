@@ -1,17 +1,17 @@
 //! The builder and its state: the tables, the declarations, the limits, and counts of dropped data.
 
-use crate::builder::budget::Full;
 use crate::builder::cache::Cache;
-use crate::builder::interner::Interner;
 use crate::builder::key::Generation;
 use crate::builder::pending::Pending;
-use crate::builder::places::Added;
-use crate::builder::row::Row;
 use crate::builder::tree::Tree;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::model::dictionary::Line;
 use crate::model::id::{AttributeId, LocationId};
+use crate::tables::rows::budget::Full;
+use crate::tables::rows::interner::Interner;
+use crate::tables::rows::places::Added;
+use crate::tables::rows::row::Row;
 
 /// Builds [`Profiles`](crate::Profiles), one sample after the other.
 ///

@@ -1,9 +1,9 @@
 //! A lossy cache in front of the interner: maps the strings that name a row directly to the row.
 
-use crate::builder::budget::BuilderBudget;
 use crate::model::id::StringId;
 use crate::model::row_index::growth;
 use crate::model::strings::Strings;
+use crate::tables::rows::budget::BuilderBudget;
 
 /// Two strings and a number that name a row: a function, its file and a line; or a value and its key.
 #[derive(Clone, Copy, Debug)]

@@ -6,15 +6,15 @@
 
 use crate::builder::builder::Builder;
 use crate::builder::cache::CacheKey;
-use crate::builder::interner::Interner;
 use crate::builder::key::Key;
 use crate::builder::parts::Frame;
-use crate::builder::row::BorrowedLocation;
 use crate::model::dictionary::{Attribute, Function, Line};
 use crate::model::id::{AttributeId, LocationId, StringId};
 use crate::model::strings::Strings;
 use crate::model::value::Value;
 use crate::semconv::PROFILE_FRAME_TYPE;
+use crate::tables::rows::interner::Interner;
+use crate::tables::rows::row::BorrowedLocation;
 
 impl Builder {
     /// Returns the location of a frame, or NONE if it has neither name nor file.

@@ -4,14 +4,8 @@ use std::mem::{replace, swap, take};
 use std::ops::Deref;
 
 use crate::builder::builder::{Builder, Dropped};
-use crate::builder::compact::compact;
-use crate::builder::interner::Interner;
 use crate::builder::join::join_time_range;
 use crate::builder::key::Generation;
-use crate::builder::merge::{Remap, absorb};
-use crate::builder::places::{Added, join_resources};
-use crate::builder::reach::Reach;
-use crate::builder::samples::{SampleColumns, Shape};
 use crate::builder::tree::{OpenProfile, Tree};
 use crate::error::Result;
 use crate::model::dictionary::Dictionary;
@@ -19,6 +13,12 @@ use crate::model::id::StringId;
 use crate::model::lazy_box::LazyBox;
 use crate::model::profile::{Profile, ProfileId};
 use crate::model::{Profiles, ResourceProfiles};
+use crate::tables::rows::compact::compact;
+use crate::tables::rows::interner::Interner;
+use crate::tables::rows::merge::{Remap, absorb};
+use crate::tables::rows::places::{Added, join_resources};
+use crate::tables::rows::reach::Reach;
+use crate::tables::rows::samples::{SampleColumns, Shape};
 
 /// The profiles of an interval, borrowed from a [`Builder`]. When this is dropped, the next interval begins in the
 /// same memory, with the same resources, scopes and profiles.

@@ -1,10 +1,10 @@
 //! Merges one builder into another.
 
 use crate::builder::builder::Builder;
-use crate::builder::merge::{Remap, absorb};
-use crate::builder::samples::Identity;
 use crate::builder::tree::OpenProfile;
 use crate::model::profile::{Profile, ProfileId};
+use crate::tables::rows::merge::{Remap, absorb};
+use crate::tables::rows::samples::Identity;
 
 impl Builder {
     /// Adds the content of another builder. The time is linear in its size.

@@ -43,32 +43,23 @@
 //! | merging builders and profiles read earlier | [`merge`](Builder::merge), [`add`](Builder::add) |
 
 mod add;
-pub(crate) mod budget;
 mod build_id;
 #[expect(clippy::module_inception)]
 mod builder;
 mod cache;
-pub(crate) mod compact;
 mod frames;
-pub(crate) mod interner;
 mod interval;
 mod join;
 mod key;
-pub(crate) mod merge;
 mod number;
 mod parts;
 mod pending;
-pub(crate) mod places;
 mod process;
 mod profile;
-pub(crate) mod reach;
 #[cfg(feature = "pprof")]
 mod report;
 mod resource;
-pub(crate) mod row;
 mod sample;
-pub(crate) mod samples;
-pub(crate) mod seed;
 mod stack;
 mod tables;
 mod tree;

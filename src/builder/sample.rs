@@ -1,17 +1,17 @@
 //! Adds samples to profiles.
 
-use crate::builder::budget::Full;
 use crate::builder::builder::Builder;
 use crate::builder::key::Key;
 use crate::builder::number::{Nanos, SampleValue};
 use crate::builder::pending::Pending;
-use crate::builder::samples::{Identity, Measured};
 use crate::builder::stack::IntoStack;
 use crate::builder::tree::OpenProfile;
 use crate::builder::upscaling::Upscaling;
 use crate::builder::value::{StringRef, ValueAndUnit};
 use crate::model::id::{AttributeId, LinkId};
 use crate::model::profile::Profile;
+use crate::tables::rows::budget::Full;
+use crate::tables::rows::samples::{Identity, Measured};
 
 /// A sample in progress. It is added to its profile when dropped: at the end of the statement.
 ///

@@ -1,16 +1,16 @@
 //! Adds rows of the dictionary: strings, functions, mappings, locations, links and attributes.
 
-use crate::builder::budget::at_most;
 use crate::builder::builder::Builder;
 use crate::builder::key::Key;
 use crate::builder::parts::{NewFunction, NewLocation, NewMapping};
-use crate::builder::row::BorrowedLocation;
 use crate::builder::stack::IntoFrame;
 use crate::builder::unique_keys::UniqueKeys;
 use crate::builder::value::{NewValue, StringRef, ValueAndUnit};
 use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
 use crate::model::id::{AttributeId, FunctionId, Id, LinkId, LocationId, MappingId, StringId};
 use crate::model::value::{KeyValue, Value};
+use crate::tables::rows::budget::at_most;
+use crate::tables::rows::row::BorrowedLocation;
 
 impl Builder {
     /// Returns the key of a string.

@@ -8,14 +8,14 @@
 //! [`finish_interval`](crate::Builder::finish_interval) keeps declarations but not samples. A profile is found by
 //! its place and its sample types without temporality, which a later declaration may set.
 
-use crate::builder::budget::{BuilderBudget, Full};
 use crate::builder::key::{Generation, Key};
-use crate::builder::places::{hash_place, resource_bytes, same_place};
-use crate::builder::samples::SampleColumns;
-use crate::builder::seed::Seed;
 use crate::model::profile::{Profile, ValueType};
 use crate::model::row_index::RowIndex;
 use crate::model::{ResourceProfiles, ScopeProfiles};
+use crate::tables::rows::budget::{BuilderBudget, Full};
+use crate::tables::rows::places::{hash_place, resource_bytes, same_place};
+use crate::tables::rows::samples::SampleColumns;
+use crate::tables::rows::seed::Seed;
 
 /// The declarations in order.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ pub(crate) struct OpenProfile {
     pub(crate) profile: Profile,
     /// The number of attributes of samples that did not fit.
     pub(crate) dropped_attributes: u32,
-    /// The samples of each [`Shape`](crate::builder::samples::Shape).
+    /// The samples of each [`Shape`](crate::tables::rows::samples::Shape).
     pub(crate) shapes: [SampleColumns; 3],
 }
 

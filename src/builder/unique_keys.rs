@@ -7,11 +7,11 @@
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use crate::builder::budget::{Full, at_most};
-use crate::builder::interner::Interner;
 use crate::limits::Limits;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::value::KeyValue;
+use crate::tables::rows::budget::{Full, at_most};
+use crate::tables::rows::interner::Interner;
 
 /// Maximum length of a list that is searched linearly.
 const SHORT: usize = 32;

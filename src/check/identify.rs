@@ -21,12 +21,12 @@ use crate::error::{Error, Severity};
 use crate::format::detect::{
     Certainty, Depth, Detected, detect_payload, is_legacy_cpu, is_legacy_java_cpu,
 };
-use crate::format::losses::Losses;
-use crate::format::options::WriteOptions;
-use crate::format::read_context::{Policy, ReadContext};
 use crate::format::{Encoding, Format};
 use crate::limits::Limits;
+use crate::losses::Losses;
+use crate::read_context::{Policy, ReadContext};
 use crate::schema::Version;
+use crate::write_options::WriteOptions;
 
 /// Detects the format from a bounded part of the payload, or from all of it if that is not conclusive.
 ///

@@ -18,7 +18,7 @@ use crate::error;
 use crate::format::json;
 use crate::format::json::deviation::{Deviation, DeviationKind};
 use crate::format::json::names::lower_camel_case;
-use crate::format::read_context::{Policy, ReadContext};
+use crate::read_context::{Policy, ReadContext};
 
 impl Checking<'_> {
     /// Checks a text of OTLP/JSON, and adds the line and the column to each finding that has a byte.

@@ -11,11 +11,7 @@
 
 use hashbrown::HashMap;
 
-use crate::builder::interner::Interner;
-use crate::builder::row::BorrowedLocation;
-use crate::builder::samples::{Identity, identity_hash};
 use crate::error::{Error, Result};
-use crate::format::read_context::ReadContext;
 use crate::limits::{Limits, within};
 use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
 use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StackId, StringId};
@@ -24,7 +20,11 @@ use crate::model::row_index::RowIndex;
 use crate::model::samples::Samples;
 use crate::model::value::{KeyValue, Value};
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
+use crate::read_context::ReadContext;
 use crate::semconv::PROFILE_FRAME_TYPE;
+use crate::tables::rows::interner::Interner;
+use crate::tables::rows::row::BorrowedLocation;
+use crate::tables::rows::samples::{Identity, identity_hash};
 
 /// A dictionary under construction that holds every row once. It tracks how much of its size the budget was
 /// charged.

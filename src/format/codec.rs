@@ -2,11 +2,11 @@
 
 use crate::error::Result;
 use crate::format::line_reader::LineReader;
-use crate::format::losses::Losses;
-use crate::format::options::WriteOptions;
-use crate::format::read_context::ReadContext;
+use crate::losses::Losses;
 use crate::model::Profiles;
+use crate::read_context::ReadContext;
 use crate::schema::Version;
+use crate::write_options::WriteOptions;
 
 /// The entry of a [`Format`](crate::Format): its names, and its functions for reading and writing. Each
 /// format has one `static`.

@@ -6,8 +6,8 @@ use std::io::{self, Cursor, Read};
 use crate::compression::window::Window;
 use crate::error::Result;
 use crate::format::lines::Lines;
-use crate::format::read_context::ReadContext;
 use crate::framing::unreadable;
+use crate::read_context::ReadContext;
 use crate::stream::{Decoder, Encoding};
 
 /// The rest of a text. A text in memory is one block. A streamed text has several, of which one is in memory
@@ -185,8 +185,8 @@ fn whole_lines(text: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::read_context::Policy;
     use crate::limits::Limits;
+    use crate::read_context::Policy;
 
     /// A reader that returns at most the given number of bytes at a time.
     struct Slow<'a>(&'a [u8], usize);

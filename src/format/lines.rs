@@ -6,9 +6,9 @@
 use crate::compression;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::decimal::Decimal;
-use crate::format::losses::{BAD_LINE, VALUE_ROUNDED};
-use crate::format::read_context::ReadContext;
 use crate::framing::{self, Opening};
+use crate::losses::{BAD_LINE, VALUE_ROUNDED};
+use crate::read_context::ReadContext;
 
 /// Returns whether detection would mistake the text for UTF-16, compressed bytes or framed messages.
 pub(crate) fn is_disguised(text: &[u8]) -> bool {

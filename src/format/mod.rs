@@ -3,67 +3,47 @@
 //! [`Format`] lists them. The options here choose among the forms that a format permits.
 
 mod assembly;
-mod build_id;
 mod calendar;
 mod codec;
-pub(crate) mod columns;
 mod decimal;
-mod dedup_rows;
 pub(crate) mod detect;
 mod events;
-mod expand_samples;
-mod fields;
-pub(crate) mod fingerprint;
 #[cfg(feature = "firefox")]
 mod firefox;
 #[cfg(feature = "formats")]
 mod folded;
 pub(crate) mod json;
-pub(crate) mod labels;
-mod layout;
 #[cfg(feature = "formats")]
 mod legacy;
 pub(crate) mod line_reader;
 mod lines;
-pub(crate) mod losses;
 mod names;
-mod oneof;
-pub(crate) mod options;
-mod orphans;
 #[cfg(feature = "formats")]
 mod osprofiler;
 pub(crate) mod otlp;
 #[cfg(feature = "formats")]
 mod perf;
 pub(crate) mod pprof;
-pub(crate) mod read_context;
 mod receiver;
-mod select;
-pub(crate) mod semantic_attributes;
-pub(crate) mod source;
 #[cfg(feature = "formats")]
 mod speedscope;
-pub(crate) mod stacks;
-mod string_interner;
-mod subset;
-pub(crate) mod temporality;
 mod tool_losses;
-mod unsupported;
 
+pub use crate::source_options::{Dialect, EventTime, SourceOptions, TimeUnit};
+pub use crate::write_options::{Layout, StringEncoding, Timestamps};
 pub(crate) use codec::{Codec, Encoding, Read, ReadLines};
-pub use options::{Layout, StringEncoding, Timestamps};
 #[cfg(feature = "osprofiler-headers")]
 pub use osprofiler::headers::OsProfilerHeaders;
 pub use receiver::Receiver;
-pub use source::{Dialect, EventTime, SourceOptions, TimeUnit};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::line_reader::LineReader;
-use crate::format::losses::Losses;
-use crate::format::options::WriteOptions;
-use crate::format::read_context::ReadContext;
+use crate::losses::Losses;
 use crate::model::Profiles;
+use crate::read_context::ReadContext;
 use crate::schema::Version;
+use crate::tables::layout;
+use crate::write_options::WriteOptions;
 
 /// A format: pprof, a generation of OTLP profiles, OTLP/JSON, or a format of another tool.
 ///

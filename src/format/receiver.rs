@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::options::{StringEncoding, WriteOptions};
+use crate::write_options::{StringEncoding, WriteOptions};
 
 /// A receiver of OTLP profiles, and the forms that its released versions support, as of 20 November 2026.
 ///

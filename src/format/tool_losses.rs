@@ -1,18 +1,18 @@
 //! Counting of data that formats of other tools cannot represent.
 //!
 //! All such formats share this code. A format declares in [`SupportedData`] which data it represents; everything else
-//! in the model is counted under its code. [`unsupported`](super::unsupported) counts the data that pprof lacks as well.
+//! in the model is counted under its code. [`unsupported`](crate::tables::write::unsupported) counts the data that pprof lacks as well.
 
 use crate::format::assembly::Numbering;
-use crate::format::losses::{self, Losses};
-use crate::format::semantic_attributes::AttributeRoles;
-use crate::format::unsupported::{SupportedKeys, UnsupportedData, envelope, is_one_of};
+use crate::losses::{self, Losses};
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{FunctionId, LocationId, StringId};
 use crate::model::profile::Profile;
 use crate::model::samples::SampleRef;
 use crate::model::{AttributeRef, Profiles};
 use crate::semconv::PROFILE_FRAME_TYPE;
+use crate::tables::attributes::semantic_attributes::AttributeRoles;
+use crate::tables::write::unsupported::{SupportedKeys, UnsupportedData, envelope, is_one_of};
 
 /// The data that a format represents: of frames besides their names, and of profiles besides their samples.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use hashbrown::HashMap;
 
-use crate::format::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
 use crate::look::unit;
 use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::{LinkId, StringId};
@@ -12,6 +11,7 @@ use crate::model::samples::SampleRef;
 use crate::model::value::Value;
 use crate::model::{Profile, Profiles};
 use crate::semconv::{LABEL_SPAN_ID, LABEL_TRACE_ID};
+use crate::tables::attributes::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
 
 /// A key with a text, or with a number and its unit.
 #[derive(Clone, Debug)]

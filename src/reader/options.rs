@@ -2,9 +2,9 @@
 
 use crate::format::Format;
 use crate::format::detect::Endpoint;
-use crate::format::read_context::Policy;
-use crate::format::source::SourceOptions;
 use crate::limits::{Limits, setters};
+use crate::read_context::Policy;
+use crate::source_options::SourceOptions;
 
 /// Options of [`read`](crate::read()), [`Reader`](crate::Reader) and [`detect`](crate::detect()).
 ///

@@ -25,14 +25,14 @@ pub use sizes::{CompactSize, FieldSize, Sizes, StackSize, StringSize, TableSize}
 
 use crate::error::{ReadFinding, Result};
 use crate::format::detect::{Depth, Detected, detect_payload};
-use crate::format::read_context::Policy;
-use crate::format::source::SourceOptions;
 use crate::format::{Encoding, Format};
 use crate::limits::Limits;
 use crate::model::Profiles;
 use crate::model::profile::Profile;
+use crate::read_context::Policy;
 use crate::reader::{Ambiguity, ReadOptions, Reading, of_one, read, read_detected};
 use crate::schema::{Table, Version};
+use crate::source_options::SourceOptions;
 
 use samples::SampleTotals;
 

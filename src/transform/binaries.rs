@@ -8,14 +8,14 @@
 //! input 2   /bin/server at 0x7000..0x9000   location 0x7234 ─┴► /bin/server + 0x234 ─► 0x1234
 //! ```
 
-use crate::builder::budget::Full;
-use crate::builder::interner::Interner;
-use crate::builder::merge::{Relocate, Remap};
 use crate::model::dictionary::{Attribute, Dictionary, Mapping};
 use crate::model::id::{AttributeId, Id, MappingId, StringId};
 use crate::model::ragged::Ragged;
 use crate::model::value::Value;
 use crate::semconv::PPROF_MAPPING_HAS_FUNCTIONS;
+use crate::tables::rows::budget::Full;
+use crate::tables::rows::interner::Interner;
+use crate::tables::rows::merge::{Relocate, Remap};
 
 /// Sizes of binaries without a build id are compared in pages of this many bytes.
 const PAGE: u64 = 4096;

@@ -9,7 +9,6 @@
 
 use std::cmp::Ordering;
 
-use crate::builder::reach::Reach;
 use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::{
     AttributeId, FunctionId, Id, LinkId, LocationId, MappingId, StackId, StringId,
@@ -20,6 +19,7 @@ use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
 use crate::model::value::{KeyValue, Value};
 use crate::model::{EntityRef, Profiles, ResourceProfiles, ScopeProfiles};
+use crate::tables::rows::reach::Reach;
 
 /// Sorts tables, samples, profiles, scopes and resources by content. `beside` holds a number for each profile and is
 /// sorted with them. `main` comes first of the mappings; unreferenced rows are dropped.

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use crate::format::columns::{Join, Joined, join};
-use crate::format::losses::Losses;
+use crate::losses::Losses;
 use crate::model::ScopeProfiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::lazy_box::LazyBox;
 use crate::model::profile::{Profile, ProfileId};
+use crate::tables::profile::columns::{Join, Joined, join};
 
 /// The profiles of a scope that are columns of one profile: those that a writer of pprof joins.
 pub(super) fn column_blocks(scope: &ScopeProfiles, dictionary: &Dictionary) -> Vec<Range<usize>> {

@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-use crate::builder::interner::Interner;
-use crate::builder::merge::absorb;
 use crate::error::Result;
-use crate::format::losses::{self, Losses};
 use crate::limits::Limits;
+use crate::losses::{self, Losses};
 use crate::model::Profiles;
 use crate::model::id::MappingId;
 use crate::model::profile::{Profile, ProfileParts};
 use crate::model::ragged::Ragged;
+use crate::tables::rows::interner::Interner;
+use crate::tables::rows::merge::absorb;
 
 /// Keeps samples in a range of nanoseconds since 1970, which excludes its end. Profiles without samples stay.
 ///

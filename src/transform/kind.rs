@@ -1,8 +1,8 @@
 //! Kinds of sample types: changes, totals and states.
 
-use crate::format::temporality;
 use crate::model::dictionary::Dictionary;
 use crate::model::profile::{AggregationTemporality, ValueType};
+use crate::tables::profile::temporality;
 
 /// How the values of a sample type relate to time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Values in other units and per second.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::losses::{self, Losses};
+use crate::losses::{self, Losses};
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;

@@ -22,9 +22,9 @@ use crate::compression;
 use crate::error::{Result, Severity};
 use crate::format::Format;
 use crate::format::detect::{Depth, detect_payload};
-use crate::format::losses::INDEX_OUT_OF_RANGE;
 use crate::framing::{Framing, frame};
 use crate::limits::Limits;
+use crate::losses::INDEX_OUT_OF_RANGE;
 use crate::stream::messages_of;
 
 /// The result of [`fix`].

@@ -7,18 +7,19 @@
 //!
 //! The generation stays the same, so that the readers of the original payload can read the fixed one.
 
-use crate::builder::merge::Remap;
-use crate::builder::reach::Reach;
-use crate::builder::{Builder, WhenFull, compact};
+use crate::builder::{Builder, WhenFull};
 use crate::error::{Error, ReadFinding, Result};
-use crate::format::losses::Losses;
-use crate::format::options::WriteOptions;
-use crate::format::read_context::{Policy, ReadContext};
 use crate::format::{Format, StringEncoding};
 use crate::limits::{Limits, within};
+use crate::losses::Losses;
 use crate::model::Profiles;
 use crate::model::id::{FunctionId, Id, LocationId, MappingId, StackId};
+use crate::read_context::{Policy, ReadContext};
 use crate::schema::Noun;
+use crate::tables::rows::compact;
+use crate::tables::rows::merge::Remap;
+use crate::tables::rows::reach::Reach;
+use crate::write_options::WriteOptions;
 
 use super::edit;
 use crate::check::fields::Body;

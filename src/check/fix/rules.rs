@@ -6,8 +6,8 @@
 use crate::check::findings::RuleCount;
 use crate::check::rule::{Fact, Family};
 use crate::error::Severity;
-use crate::format::losses::LossCode;
-use crate::format::losses::{
+use crate::losses::LossCode;
+use crate::losses::{
     ATTR_ROW_0, BUILD_ID_GUESS, DANGLING_MAPPING, DEDUP_FUNCTION, DEDUP_LOCATION, DEDUP_MAPPING,
     DEFAULT_NO_MATCH, EQUAL_ID, G1_ZERO_MAPPING, IDS_RENUMBERED, INDEX_OUT_OF_RANGE, LABEL_MIXED,
     ORPHAN_DROPPED, PROFILE_ID_SYNTHESIZED, ROW_0, ROW_0_UNUSED, VALUE_NEGATIVE,

@@ -15,9 +15,9 @@ use super::order::SortKey;
 use super::resolve::{Deviation, Event};
 use crate::error::Result;
 use crate::format::assembly::Numbering;
-use crate::format::read_context::ReadContext;
 use crate::model::id::{AttributeId, LinkId, StackId};
 use crate::model::samples::Samples;
+use crate::read_context::ReadContext;
 
 /// The key for grouping events into a sample.
 ///

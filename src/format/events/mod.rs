@@ -35,8 +35,8 @@ mod write;
 mod write_events;
 mod write_rows;
 
-use crate::format::losses::{self, Losses};
 use crate::format::{Codec, Encoding, Read};
+use crate::losses::{self, Losses};
 use crate::model::Profiles;
 use crate::model::event_form::EventClock;
 

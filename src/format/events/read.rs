@@ -14,17 +14,17 @@ use super::resolve::{Event, EventType, Resolver};
 use super::tables::{Parts, Tables};
 use crate::error::Result;
 use crate::format::assembly::ResourceGroup;
-use crate::format::fields::is;
-use crate::format::losses;
-use crate::format::read_context::ReadContext;
+use crate::losses;
 use crate::model::Profiles;
 use crate::model::event_form::EventForm;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::Profile;
 use crate::model::samples::Samples;
 use crate::model::value::Value;
+use crate::read_context::ReadContext;
 use crate::schema::Version;
 use crate::semconv::PPROF_PROFILE_COMMENT;
+use crate::tables::fields::is;
 use crate::wire::read::Reader;
 
 /// Reads one profile of events.

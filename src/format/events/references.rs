@@ -3,10 +3,10 @@
 //! Indices have 32 bits; larger ones fail earlier, in `Reader::index`.
 
 use crate::error::{Error, Result};
-use crate::format::losses;
-use crate::format::otlp::read::common::show;
-use crate::format::read_context::ReadContext;
+use crate::losses;
 use crate::model::id::StringId;
+use crate::read_context::ReadContext;
+use crate::tables::read::common::show;
 
 /// The ids of a payload's strings, by row.
 ///

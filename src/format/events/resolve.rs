@@ -10,14 +10,14 @@
 use super::references::{find, text};
 use super::tables::{Parts, Tables};
 use crate::error::{Error, Result};
-use crate::format::fields::fields;
-use crate::format::losses;
-use crate::format::otlp::read::common::show;
-use crate::format::otlp::read::references::indices;
-use crate::format::read_context::ReadContext;
+use crate::losses;
 use crate::model::event_form::{EventClock, ValueFields};
 use crate::model::id::{AttributeId, LinkId, StackId, StringId};
+use crate::read_context::ReadContext;
 use crate::schema::Version;
+use crate::tables::fields::fields;
+use crate::tables::read::common::show;
+use crate::tables::read::references::indices;
 use crate::wire::read::Reader;
 
 /// A clock, its attributes, and the cycles of its events so far.
@@ -101,7 +101,7 @@ impl Resolver {
                 0 => i128::MIN..=i128::MAX,
                 end => end - i128::from(parts.duration_nanos)..=end,
             },
-            is_end: cx.source.event_time == Some(crate::format::source::EventTime::End),
+            is_end: cx.source.event_time == Some(crate::source_options::EventTime::End),
         };
         for (row, body) in parts.clocks.iter().enumerate() {
             let inside = [("clocks", row)];

@@ -13,20 +13,20 @@
 use super::references::{find, text};
 use super::tables::Tables;
 use super::values;
-use crate::builder::row::BorrowedLocation;
 use crate::error::Result;
-use crate::format::build_id;
-use crate::format::fields::fields;
-use crate::format::losses;
-use crate::format::otlp::read::common::fixed_id;
-use crate::format::otlp::read::references::indices;
-use crate::format::read_context::ReadContext;
 use crate::limits::within;
+use crate::losses;
 use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
 use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StringId};
 use crate::model::value::Value;
+use crate::read_context::ReadContext;
 use crate::schema::Version;
 use crate::semconv;
+use crate::tables::attributes::build_id;
+use crate::tables::fields::fields;
+use crate::tables::read::common::fixed_id;
+use crate::tables::read::references::indices;
+use crate::tables::rows::row::BorrowedLocation;
 use crate::wire::read::Reader;
 
 /// The keys of a mapping's four flags, in the order of their fields.

@@ -13,11 +13,11 @@ use std::collections::HashMap;
 
 use super::series::Series;
 use super::values::each_text;
-use crate::format::select::RowSelection;
-use crate::format::semantic_attributes::{AttributeRole, AttributeRoles, BuildId};
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::value::Value;
+use crate::tables::attributes::semantic_attributes::{AttributeRole, AttributeRoles, BuildId};
+use crate::tables::write::select::RowSelection;
 
 /// The rows of each table to write, and which attributes become fields.
 ///

@@ -9,7 +9,7 @@
 //! So columns are joined only if names, units and all samples show that they belong to the same events.
 
 use super::{COUNT, DURATION};
-use crate::format::losses::{self, Losses};
+use crate::losses::{self, Losses};
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, LinkId, StackId, StringId};
 use crate::model::profile::{Profile, ValueType};

@@ -12,13 +12,13 @@
 use super::references::{Texts, find};
 use crate::error::{Error, Result, Shown};
 use crate::format::assembly::Assembly;
-use crate::format::fields::fields;
-use crate::format::losses;
-use crate::format::otlp::read::common::any_indices;
-use crate::format::read_context::ReadContext;
 use crate::limits::within;
+use crate::losses;
 use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StackId, StringId};
+use crate::read_context::ReadContext;
 use crate::schema::Version;
+use crate::tables::fields::fields;
+use crate::tables::read::common::any_indices;
 use crate::wire::read::Reader;
 
 /// The parts of a payload. Tables may be split and mixed with events, so all parts are located first.

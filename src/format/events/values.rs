@@ -10,15 +10,15 @@
 
 use super::references::{Texts, text};
 use crate::error::{Error, Result};
-use crate::format::fields::{emit, fields, number};
-use crate::format::oneof::Oneof;
-use crate::format::read_context::ReadContext;
 use crate::limits::within;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::value::{KeyValue, Value};
+use crate::read_context::ReadContext;
 use crate::schema::EVENT_ANY_VALUE;
 use crate::schema::{Events, Generation, Version};
+use crate::tables::fields::{emit, fields, number};
+use crate::tables::read::oneof::Oneof;
 use crate::wire::read::Reader;
 use crate::wire::record::field_varint;
 use crate::wire::write::{field_bytes, field_message, varint};

@@ -10,22 +10,22 @@ use super::select::Selected;
 use super::series::{self, Series};
 use super::write_events;
 use super::write_events::Clocks;
-use crate::builder::reach::Reach;
 use crate::error::Result;
 use crate::format::assembly::Numbering;
-use crate::format::fields::number;
-use crate::format::losses::{self, Losses};
-use crate::format::options::WriteOptions;
-use crate::format::semantic_attributes::{self, AttributeRole, AttributeRoles};
-use crate::format::unsupported::{UnsupportedData, envelope};
 use crate::limits::within;
+use crate::losses::{self, Losses};
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::Profile;
 use crate::schema::Version::Events;
+use crate::tables::attributes::semantic_attributes::{self, AttributeRole, AttributeRoles};
+use crate::tables::fields::number;
+use crate::tables::rows::reach::Reach;
+use crate::tables::write::unsupported::{UnsupportedData, envelope};
 use crate::wire::record::{field_varint, field_varints};
 use crate::wire::write::field_fixed64;
+use crate::write_options::WriteOptions;
 
 /// Writes the profiles.
 ///

@@ -10,12 +10,12 @@
 
 use super::select::{Selected, is_field};
 use super::values::write_pair;
-use crate::format::fields::{emit, number};
-use crate::format::semantic_attributes::{AttributeRole, BuildId};
 use crate::model::dictionary::{Line, Link};
 use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId, StringId};
 use crate::model::value::Value;
 use crate::schema::{Events, Generation};
+use crate::tables::attributes::semantic_attributes::{AttributeRole, BuildId};
+use crate::tables::fields::{emit, number};
 use crate::wire::record::{field_varint, field_varints};
 use crate::wire::write::{field_bytes, field_message};
 

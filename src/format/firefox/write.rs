@@ -23,14 +23,14 @@ use super::markers::{Detail, is_of_thread, timing};
 use super::output_budget::OutputBudget;
 use super::threads::{Process, Sample, Thread, process_attribute_keys, processes, thread_id};
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::losses::{self, Losses};
-use crate::format::options::WriteOptions;
-use crate::format::source::TimeUnit;
 use crate::format::tool_losses::{self, Column, SupportedData};
+use crate::losses::{self, Losses};
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{LinkId, LocationId};
 use crate::model::profile::Profile;
+use crate::source_options::TimeUnit;
+use crate::write_options::WriteOptions;
 
 /// Writes the profiles: columns of the same sample type share a file.
 ///

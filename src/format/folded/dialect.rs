@@ -12,7 +12,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::assembly::FrameName;
 use crate::format::lines::{is_int, open_parenthesis};
-use crate::format::source::Dialect;
+use crate::source_options::Dialect;
 
 /// A frame of a folded stack.
 #[derive(Clone, Copy, Debug, Default)]

@@ -12,8 +12,8 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::decimal::Decimal;
 use crate::format::lines::lines;
-use crate::format::read_context::ReadContext;
-use crate::format::source::{Dialect, SourceOptions};
+use crate::read_context::ReadContext;
+use crate::source_options::{Dialect, SourceOptions};
 
 /// The settings for all lines, from options and from austin's header.
 pub(super) struct Header {

@@ -13,9 +13,9 @@
 use super::attributes::{self, Pairs};
 use crate::error::{Error, Result};
 use crate::format::lines::{Lines, find, is_int, shown};
-use crate::format::losses::{COLUMNS_UNREAD, LEFT_OUT};
-use crate::format::read_context::ReadContext;
-use crate::format::source::TimeUnit;
+use crate::losses::{COLUMNS_UNREAD, LEFT_OUT};
+use crate::read_context::ReadContext;
+use crate::source_options::TimeUnit;
 
 /// The parts of a line.
 #[derive(Debug, PartialEq)]

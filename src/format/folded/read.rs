@@ -1,6 +1,5 @@
 //! Reads folded stacks.
 
-use crate::builder::samples::Identity;
 use crate::error::{Error, Result};
 use crate::format::assembly::{Assembly, Numbering, ResourceGroup, Rows};
 use crate::format::folded::attributes::{Pairs, Word, take_link, word};
@@ -12,14 +11,15 @@ use crate::format::folded::line::{
 use crate::format::folded::stack_texts::StackTexts;
 use crate::format::line_reader::LineReader;
 use crate::format::lines::{Lines, find, int, kept, lines, scaled, shown};
-use crate::format::losses::VALUE_NEGATIVE;
-use crate::format::read_context::ReadContext;
-use crate::format::source::{Dialect, SourceOptions};
+use crate::losses::VALUE_NEGATIVE;
 use crate::model::Profiles;
 use crate::model::id::{AttributeId, LinkId, LocationId, StackId};
 use crate::model::profile::Profile;
 use crate::model::ragged::Ragged;
 use crate::model::value::{KeyValue, Value};
+use crate::read_context::ReadContext;
+use crate::source_options::{Dialect, SourceOptions};
+use crate::tables::rows::samples::Identity;
 
 /// Reads folded stacks. The first lines decide whether they are plain or extended. In a plain file, equal
 /// stacks are added up. If a later line is extended, every line from there on is a separate sample.

@@ -6,11 +6,11 @@
 //! main;run;parse  ─► parts [0, 1, 3]         four bytes a frame instead of its name
 //! ```
 
-use crate::builder::seed::Seed;
 use crate::error::Result;
 use crate::limits::within;
 use crate::model::ragged::Ragged;
 use crate::model::row_index::RowIndex;
+use crate::tables::rows::seed::Seed;
 
 /// Texts of stacks, numbered in order of insertion, so the numbers are row numbers of the reader's columns.
 ///

@@ -11,16 +11,14 @@
 
 use std::io::Write as _;
 
-use crate::builder::seed::Seed;
 use crate::error::Result;
 use crate::format::folded::attributes::write_text;
 use crate::format::folded::dialect::UNKNOWN;
 use crate::format::folded::line::{is_comment, is_extended};
 use crate::format::lines::is_disguised;
-use crate::format::losses::{self, LossCode, Losses};
-use crate::format::options::WriteOptions;
 use crate::format::tool_losses::{self, Column, SupportedData};
 use crate::limits::within;
+use crate::losses::{self, LossCode, Losses};
 use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::{LinkId, StackId, StringId};
 use crate::model::profile::Profile;
@@ -29,6 +27,8 @@ use crate::model::row_index::RowIndex;
 use crate::model::samples::SampleRef;
 use crate::model::value::Value;
 use crate::model::{FrameRef, Profiles};
+use crate::tables::rows::seed::Seed;
+use crate::write_options::WriteOptions;
 
 /// Writes the profiles: columns of the same sample type share a payload.
 ///

@@ -26,13 +26,13 @@ use crate::format::json::fit::{Generation, Misfits, generations};
 use crate::format::json::lexer::Lexer;
 use crate::format::json::object::pick;
 use crate::format::json::read::Transcoder;
-use crate::format::losses::Losses;
-use crate::format::options::WriteOptions;
-use crate::format::read_context::ReadContext;
 use crate::format::{Codec, Encoding, Format, Read};
 use crate::limits::{Limits, within};
+use crate::losses::Losses;
 use crate::model::Profiles;
+use crate::read_context::ReadContext;
 use crate::schema::{EXPORT_PROFILES_SERVICE_RESPONSE, PROFILES_DATA, Version};
+use crate::write_options::WriteOptions;
 
 /// OTLP/JSON.
 ///

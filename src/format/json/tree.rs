@@ -9,8 +9,8 @@ use std::borrow::Cow;
 
 use crate::error::Result;
 use crate::format::json::lexer::Lexer;
-use crate::format::read_context::ReadContext;
 use crate::limits::within;
+use crate::read_context::ReadContext;
 
 /// A JSON value.
 #[derive(Clone, Debug, PartialEq)]

@@ -15,9 +15,9 @@ use crate::format::legacy::stacks::{
     Stacks, addresses, at_sign, cut, nanos_of_millis, numbers, setting, times,
 };
 use crate::format::lines::{int, kept, lines, shown};
-use crate::format::losses::LEFT_OUT;
-use crate::format::read_context::ReadContext;
+use crate::losses::LEFT_OUT;
 use crate::model::Profiles;
+use crate::read_context::ReadContext;
 
 /// The settings in the lines before the samples.
 struct Header {

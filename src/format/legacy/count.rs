@@ -14,9 +14,9 @@ use crate::format::legacy::labels::labels;
 use crate::format::legacy::mappings::is_heading;
 use crate::format::legacy::stacks::{Stacks, addresses, at_sign, numbers};
 use crate::format::lines::{kept, lines, shown};
-use crate::format::read_context::ReadContext;
 use crate::model::Profiles;
 use crate::model::value::Value;
+use crate::read_context::ReadContext;
 
 /// Reads a profile that begins with `goroutine profile: total 9`.
 ///

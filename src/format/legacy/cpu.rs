@@ -16,9 +16,9 @@ use crate::error::{Error, Result};
 use crate::format::legacy::java::symbol;
 use crate::format::legacy::stacks::{Stacks, without_repeated_leaf};
 use crate::format::lines::lines;
-use crate::format::losses;
-use crate::format::read_context::ReadContext;
+use crate::losses;
 use crate::model::Profiles;
+use crate::read_context::ReadContext;
 
 /// The encoding of words.
 #[derive(Clone, Copy, Debug)]

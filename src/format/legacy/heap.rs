@@ -15,9 +15,9 @@ use crate::error::{Error, Result};
 use crate::format::legacy::mappings::is_heading;
 use crate::format::legacy::stacks::{Stacks, addresses, at_sign, cut, numbers};
 use crate::format::lines::{int, kept, lines, shown};
-use crate::format::read_context::ReadContext;
 use crate::model::Profiles;
 use crate::model::value::Value;
+use crate::read_context::ReadContext;
 
 /// The prefix of jemalloc's messages, which share the standard error with the profile.
 pub(super) const MESSAGE: &[u8] = b"<jemalloc>: ";

@@ -19,9 +19,9 @@ use crate::format::legacy::stacks::{
     Stacks, address, at_sign, nanos_of_millis, numbers, setting, times,
 };
 use crate::format::lines::{hex, int, kept, lines, shown};
-use crate::format::read_context::ReadContext;
 use crate::model::Profiles;
 use crate::model::value::Value;
+use crate::read_context::ReadContext;
 
 /// The settings in the first lines.
 struct Header {

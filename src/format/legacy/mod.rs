@@ -37,9 +37,9 @@ mod thread;
 use crate::error::{Error, Result};
 use crate::format::line_reader::LineReader;
 use crate::format::lines::{lines, shown};
-use crate::format::read_context::ReadContext;
 use crate::format::{Codec, Encoding, Read};
 use crate::model::Profiles;
+use crate::read_context::ReadContext;
 
 /// pprof's legacy formats as a format.
 ///

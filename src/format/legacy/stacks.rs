@@ -10,18 +10,18 @@
 
 use hashbrown::HashMap;
 
-use crate::builder::samples::Identity;
 use crate::builder::{ProcessMapping, ProcessMappings};
 use crate::error::{Error, Result};
 use crate::format::assembly::{Assembly, FrameName, ResourceGroup, Rows};
 use crate::format::legacy::mappings::mappings;
 use crate::format::lines::{hex, int, lines, shown};
-use crate::format::read_context::ReadContext;
-use crate::format::subset::is_program;
 use crate::model::Profiles;
 use crate::model::dictionary::{Line, Mapping};
 use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StackId};
 use crate::model::profile::Profile;
+use crate::read_context::ReadContext;
+use crate::tables::rows::samples::Identity;
+use crate::tables::rows::subset::is_program;
 
 /// Builds the stacks and samples of a profile, with the names and mappings of addresses.
 pub(super) struct Stacks {

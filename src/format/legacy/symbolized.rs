@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 use crate::format::lines::{Lines, hex, kept, lines, shown};
-use crate::format::losses::LEFT_OUT;
-use crate::format::read_context::ReadContext;
+use crate::losses::LEFT_OUT;
+use crate::read_context::ReadContext;
 
 /// The first line.
 pub(super) const HEADING: &[u8] = b"--- symbol";

@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 use crate::format::legacy::mappings::is_heading;
 use crate::format::legacy::stacks::{Stacks, address, without_repeated_leaf};
 use crate::format::lines::{kept, lines, shown};
-use crate::format::read_context::ReadContext;
 use crate::model::Profiles;
+use crate::read_context::ReadContext;
 
 /// Reads `--- Thread 7f794ab90940 (name: main/14748) stack: ---` and the addresses after it.
 ///

@@ -7,10 +7,10 @@ use crate::error::{Result, Shown};
 use crate::format::assembly::Assembly;
 use crate::format::json::object::int_of;
 use crate::format::json::tree::Json;
-use crate::format::losses::LEFT_OUT;
-use crate::format::read_context::ReadContext;
-use crate::format::source::SourceOptions;
+use crate::losses::LEFT_OUT;
 use crate::model::value::Value;
+use crate::read_context::ReadContext;
+use crate::source_options::SourceOptions;
 
 /// The conventional names of OSProfiler's keys.
 ///

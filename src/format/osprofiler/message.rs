@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::format::calendar::unix_nanos;
 use crate::format::json::lexer::Lexer;
 use crate::format::json::tree::Json;
-use crate::format::read_context::ReadContext;
+use crate::read_context::ReadContext;
 
 /// The message at the start or the stop of a point.
 #[derive(Clone, Debug)]

@@ -15,8 +15,8 @@ use hashbrown::HashMap;
 use super::message::{Message, Origin};
 use crate::error::Result;
 use crate::format::json::tree::Json;
-use crate::format::losses::{POINT_SKEWED, POINT_UNMATCHED};
-use crate::format::read_context::ReadContext;
+use crate::losses::{POINT_SKEWED, POINT_UNMATCHED};
+use crate::read_context::ReadContext;
 
 /// A point: the work between a start and a stop.
 #[derive(Debug)]

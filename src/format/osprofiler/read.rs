@@ -16,19 +16,19 @@ use super::message::{Message, Origin, is_message};
 use super::points::{Point, points};
 use super::report::{Report, is_report};
 use super::tree::Tree;
-use crate::builder::samples::Identity;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::assembly::{Assembly, FrameName, Numbering, ResourceGroup, Rows};
 use crate::format::json::lexer::Lexer;
 use crate::format::json::tree::Json;
-use crate::format::losses::{BAD_LINE, TIME_NO_ANCHOR};
-use crate::format::read_context::ReadContext;
 use crate::limits::within;
+use crate::losses::{BAD_LINE, TIME_NO_ANCHOR};
 use crate::model::Profiles;
 use crate::model::dictionary::{Function, Line, Link};
 use crate::model::id::{AttributeId, LinkId, LocationId};
 use crate::model::profile::Profile;
 use crate::model::value::{KeyValue, Value};
+use crate::read_context::ReadContext;
+use crate::tables::rows::samples::Identity;
 
 /// The maximum number of bytes in memory for each byte of a message's text.
 const KEPT: usize = 4;

@@ -14,7 +14,7 @@
 use super::message::{Message, Origin, point, string_or_empty};
 use crate::error::{Error, Result};
 use crate::format::json::tree::Json;
-use crate::format::read_context::ReadContext;
+use crate::read_context::ReadContext;
 
 /// Returns whether a value is a report: a tree of points.
 pub(super) fn is_report(json: &Json) -> bool {

@@ -13,8 +13,8 @@ use hashbrown::HashMap;
 
 use super::points::Point;
 use crate::error::{Error, Result};
-use crate::format::losses::BAD_LINE;
-use crate::format::read_context::ReadContext;
+use crate::losses::BAD_LINE;
+use crate::read_context::ReadContext;
 
 /// The call tree of points, which are in the order of their starts.
 pub(super) struct Tree {

@@ -25,11 +25,11 @@ pub(crate) mod read;
 pub(crate) mod write;
 
 use crate::error::Result;
-use crate::format::losses::Losses;
-use crate::format::options::WriteOptions;
 use crate::format::{Codec, Encoding, Read};
+use crate::losses::Losses;
 use crate::model::Profiles;
 use crate::schema::{self, Generation};
+use crate::write_options::WriteOptions;
 
 /// Builds the registry entry of a generation.
 ///

@@ -11,8 +11,8 @@
 
 use crate::error::{Error, Result};
 use crate::format::calendar::of_ctime;
-use crate::format::losses::{TIME_COARSE, TIME_NO_ANCHOR};
-use crate::format::read_context::ReadContext;
+use crate::losses::{TIME_COARSE, TIME_NO_ANCHOR};
+use crate::read_context::ReadContext;
 
 /// The start of the machine, as far as it is known.
 ///

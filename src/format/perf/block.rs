@@ -8,7 +8,7 @@ use crate::format::assembly::FrameName;
 use crate::format::lines::{Lines, first_line, kept, lines};
 use crate::format::perf::event::{Event, is_record};
 use crate::format::perf::frame::{Frame, source};
-use crate::format::read_context::ReadContext;
+use crate::read_context::ReadContext;
 
 /// The lines after the first line of an event.
 ///

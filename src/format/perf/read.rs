@@ -7,12 +7,10 @@
 //!
 //! A recording of hours has few distinct stacks: an event with a known block costs a lookup of its text.
 
-use crate::builder::samples::Identity;
 use crate::error::{Error, Result};
 use crate::format::assembly::{Assembly, Numbering, ResourceGroup, Rows, merge_samples};
 use crate::format::line_reader::LineReader;
 use crate::format::lines::{Lines, kept, shown};
-use crate::format::losses::LEFT_OUT;
 use crate::format::perf::anchor::Anchor;
 use crate::format::perf::block::{Block, Framed};
 use crate::format::perf::event::{Event, is_record};
@@ -20,14 +18,16 @@ use crate::format::perf::frame::Frame;
 use crate::format::perf::messages::Messages;
 use crate::format::perf::simpleperf::Record;
 use crate::format::perf::trace::fields;
-use crate::format::read_context::ReadContext;
 use crate::limits::within;
+use crate::losses::LEFT_OUT;
 use crate::model::Profiles;
 use crate::model::dictionary::Mapping;
 use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StackId, StringId};
 use crate::model::profile::Profile;
 use crate::model::samples::Samples;
 use crate::model::value::{KeyValue, Value};
+use crate::read_context::ReadContext;
+use crate::tables::rows::samples::Identity;
 
 /// Reads all events.
 ///

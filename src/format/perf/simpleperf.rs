@@ -18,8 +18,8 @@ use super::block::Framed;
 use super::event::Event;
 use crate::error::{Error, Result};
 use crate::format::lines::{Lines, first_line, hex, int, kept, lines, shown};
-use crate::format::losses::LEFT_OUT;
-use crate::format::read_context::ReadContext;
+use crate::losses::LEFT_OUT;
+use crate::read_context::ReadContext;
 
 /// The headings of records.
 const SAMPLE: &str = "sample:";

@@ -17,13 +17,13 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 
 use crate::error::Result;
-use crate::format::dedup_rows::{RowRemap, equal_rows};
-use crate::format::losses::{self, LossCode};
-use crate::format::read_context::ReadContext;
+use crate::losses::{self, LossCode};
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId, StackId};
 use crate::model::profile::Profile;
 use crate::model::value::Value;
+use crate::read_context::ReadContext;
+use crate::tables::read::dedup_rows::{RowRemap, equal_rows};
 
 /// Merges equal mappings and functions, then locations, which may become equal by this, then stacks with
 /// equal locations.

@@ -15,14 +15,14 @@
 //! ```
 
 use crate::error::{Error, Result};
-use crate::format::losses;
-use crate::format::otlp::read::fields_to_attributes;
-use crate::format::otlp::read::tables::{MappingPprof, Tables};
 use crate::format::pprof::row_ids::Ids;
-use crate::format::read_context::ReadContext;
+use crate::losses;
 use crate::model::dictionary::{Dictionary, Function, Line, Locations, Mapping, Mappings};
 use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId};
 use crate::model::ragged::Ragged;
+use crate::read_context::ReadContext;
+use crate::tables::attributes::fields_to_attributes;
+use crate::tables::read::tables::{MappingPprof, Tables};
 
 use crate::format::pprof::strings::Table;
 /// Validates the tables, converts fields that the model lacks to attributes, and returns the dictionary.

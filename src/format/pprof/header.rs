@@ -11,17 +11,17 @@
 //! | `drop_frames`, `keep_frames`, `doc_url` | `pprof.profile.drop_frames` … |
 
 use crate::error::{Error, Result};
-use crate::format::fields::fields;
-use crate::format::losses;
-use crate::format::otlp::read::common::any_indices;
-use crate::format::otlp::read::tables::Tables;
-use crate::format::read_context::ReadContext;
-use crate::format::string_interner::StringInterner;
+use crate::losses;
 use crate::model::id::StringId;
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::Value;
+use crate::read_context::ReadContext;
 use crate::schema::Version;
 use crate::semconv;
+use crate::tables::fields::fields;
+use crate::tables::read::common::any_indices;
+use crate::tables::read::string_interner::StringInterner;
+use crate::tables::read::tables::Tables;
 use crate::wire::read::Reader;
 
 use crate::format::pprof::strings::{CONCATENATED, Table};

@@ -14,17 +14,17 @@
 
 use foldhash::fast::RandomState;
 
-use crate::format::fields::{emit, number};
-use crate::format::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
-use crate::format::losses::{self, Losses};
-use crate::format::select::StringTable;
-use crate::format::string_interner::hash_bytes;
+use crate::losses::{self, Losses};
 use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::StringId;
 use crate::model::row_index::RowIndex;
 use crate::model::strings::Strings;
 use crate::model::value::{KeyValue, Value};
 use crate::schema::{Generation, Pprof};
+use crate::tables::attributes::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
+use crate::tables::fields::{emit, number};
+use crate::tables::read::string_interner::hash_bytes;
+use crate::tables::write::select::StringTable;
 use crate::wire::record::field_varint;
 use crate::wire::write::field_message;
 

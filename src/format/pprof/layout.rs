@@ -11,10 +11,10 @@
 //! here, at eight bytes per row.
 
 use crate::error::Result;
-use crate::format::fields::number;
-use crate::format::read_context::ReadContext;
 use crate::limits::within;
+use crate::read_context::ReadContext;
 use crate::schema::Version::Pprof;
+use crate::tables::fields::number;
 use crate::wire::LEN;
 use crate::wire::read::Reader;
 

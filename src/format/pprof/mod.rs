@@ -16,7 +16,7 @@
 //! |---|---|
 //! | [`write`](mod@write), [`write_samples`], [`write_tables`] | one payload for each set of columns |
 //! | [`labels`], [`flags`] | attributes as labels; inferred flags |
-//! | [`unsupported`](crate::format::unsupported) | data that pprof cannot represent |
+//! | [`unsupported`](crate::tables::write::unsupported) | data that pprof cannot represent |
 
 mod byte_strings;
 mod equal;

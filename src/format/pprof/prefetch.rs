@@ -8,7 +8,7 @@ use std::hint::black_box;
 
 use crate::format::pprof::layout::{RowSpan, row};
 use crate::format::pprof::samples::{LABEL, LOCATION_ID, SampleReader};
-use crate::format::string_interner::hash_bytes;
+use crate::tables::read::string_interner::hash_bytes;
 
 /// The number of stacks and labels from which the tables exceed the near caches.
 const CACHED_ROWS: usize = 1 << 16;

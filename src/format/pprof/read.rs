@@ -11,8 +11,6 @@
 //! strings, in the order of use.
 
 use crate::error::{Error, Result};
-use crate::format::fields::is;
-use crate::format::otlp::read::tables::Tables;
 use crate::format::pprof::finish::finish_tables;
 use crate::format::pprof::header::{Header, value_type};
 use crate::format::pprof::layout::{
@@ -24,11 +22,13 @@ use crate::format::pprof::samples::{
 };
 use crate::format::pprof::strings::{CONCATENATED, Table, second_table};
 use crate::format::pprof::{equal, times};
-use crate::format::read_context::ReadContext;
 use crate::model::id::FunctionId;
 use crate::model::profile::{Profile, ValueType};
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
+use crate::read_context::ReadContext;
 use crate::schema::{Pprof, Rows, Version};
+use crate::tables::fields::is;
+use crate::tables::read::tables::Tables;
 use crate::wire::packed::count_packed;
 use crate::wire::read::Reader;
 

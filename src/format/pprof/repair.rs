@@ -9,11 +9,11 @@
 //! ```
 
 use crate::error::{Error, Result};
-use crate::format::losses;
-use crate::format::read_context::ReadContext;
+use crate::losses;
 use crate::model::id::StackId;
 use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
+use crate::read_context::ReadContext;
 
 /// Drops frames whose location does not exist, or returns an error.
 ///
@@ -43,7 +43,7 @@ pub(super) fn repair_stacks(
                 repaired.items.push(id);
                 continue;
             }
-            let id = crate::format::otlp::read::common::show(id).replace("index", "id");
+            let id = crate::tables::read::common::show(id).replace("index", "id");
             let error = Error::malformed(format!("no location has {id}"));
             cx.repair(
                 losses::DANGLING_LOCATION,

@@ -12,11 +12,11 @@
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
-use crate::format::losses;
-use crate::format::otlp::read::id_column::IdColumn;
-use crate::format::otlp::read::tables::Tables;
 use crate::format::pprof::layout::{RowSpan, row as row_at};
-use crate::format::read_context::ReadContext;
+use crate::losses;
+use crate::read_context::ReadContext;
+use crate::tables::read::id_column::IdColumn;
+use crate::tables::read::tables::Tables;
 
 /// The rows of a table by id. Row 0 is the model's empty row.
 #[derive(Debug)]

@@ -20,15 +20,15 @@
 use std::hash::BuildHasher;
 
 use crate::error::Result;
-use crate::format::labels::{self, Label};
-use crate::format::otlp::read::tables::Tables;
 use crate::format::pprof::strings::Table;
-use crate::format::read_context::ReadContext;
-use crate::format::string_interner::{StringInterner, hash_bytes};
 use crate::model::dictionary::{Attribute, Link};
 use crate::model::id::{AttributeId, LinkId, StringId};
 use crate::model::value::Value;
+use crate::read_context::ReadContext;
 use crate::semconv::{LABEL_SPAN_ID, LABEL_TRACE_ID};
+use crate::tables::attributes::labels::{self, Label};
+use crate::tables::read::string_interner::{StringInterner, hash_bytes};
+use crate::tables::read::tables::Tables;
 
 use crate::format::pprof::samples::{MAX_RESERVED, PartialLink, SampleReader, Single};
 

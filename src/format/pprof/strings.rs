@@ -4,10 +4,10 @@
 //! duplicate strings.
 
 use crate::error::{Error, Result, Shown};
-use crate::format::losses;
-use crate::format::read_context::ReadContext;
-use crate::format::string_interner::StringInterner;
+use crate::losses;
 use crate::model::id::StringId;
+use crate::read_context::ReadContext;
+use crate::tables::read::string_interner::StringInterner;
 
 use crate::format::pprof::layout::RowSpan;
 /// The string table as places in the file. Strings are interned on first use, so duplicates are merged and
@@ -75,7 +75,7 @@ impl Table<'_> {
     ) -> Result<StringId> {
         let Some(text) = self.get(index as usize) else {
             if index != 0 {
-                let shown = crate::format::otlp::read::common::show(index);
+                let shown = crate::tables::read::common::show(index);
                 let error = Error::malformed(format!(
                     "{shown} is out of range: the table has {} strings",
                     self.rows.len()

@@ -16,14 +16,14 @@
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use crate::format::losses;
-use crate::format::read_context::ReadContext;
-use crate::format::source::TimeUnit;
+use crate::losses;
 use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::{AttributeId, LinkId, StackId};
 use crate::model::profile::Profile;
 use crate::model::samples::Samples;
 use crate::model::value::Value;
+use crate::read_context::ReadContext;
+use crate::source_options::TimeUnit;
 
 /// The key for merging samples.
 ///

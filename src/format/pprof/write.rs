@@ -18,21 +18,10 @@ use std::ops::Range;
 use foldhash::fast::RandomState;
 use hashbrown::HashSet;
 
-use crate::builder::reach::Reach;
 use crate::error::Result;
-use crate::format::columns::{self, Join, Joined};
-use crate::format::fields::number;
-use crate::format::layout::{self, Order, Target};
-use crate::format::losses::{self, Losses};
-use crate::format::options::WriteOptions;
-use crate::format::orphans::{self, Kept};
-use crate::format::otlp::write::sizes::check_rows;
 use crate::format::pprof::labels::{LabelValue, PprofStrings, attribute_labels, write_label};
-use crate::format::select::RowSelection;
-use crate::format::semantic_attributes::{self, AttributeRoles};
-use crate::format::subset::Subsets;
-use crate::format::unsupported::{self, UnsupportedData};
 use crate::limits::within;
+use crate::losses::{self, Losses};
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::ValueType;
@@ -40,8 +29,19 @@ use crate::model::ragged::Ragged;
 use crate::model::value::Value;
 use crate::model::{Profiles, ScopeProfiles};
 use crate::schema::Version::Pprof;
+use crate::tables::attributes::semantic_attributes::{self, AttributeRoles};
+use crate::tables::fields::number;
+use crate::tables::layout::{self, Order, Target};
+use crate::tables::profile::columns::{self, Join, Joined};
+use crate::tables::rows::orphans::{self, Kept};
+use crate::tables::rows::reach::Reach;
+use crate::tables::rows::subset::Subsets;
+use crate::tables::write::select::RowSelection;
+use crate::tables::write::sizes::check_rows;
+use crate::tables::write::unsupported::{self, UnsupportedData};
 use crate::wire::codes::EncodedIndices;
 use crate::wire::write::field_message;
+use crate::write_options::WriteOptions;
 
 /// Writes the profiles: one payload for each set of columns.
 ///

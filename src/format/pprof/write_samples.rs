@@ -21,20 +21,20 @@
 //! | no value | a sample of zeros, with a loss |
 
 use crate::error::Result;
-use crate::format::expand_samples::{Columns, Walk};
-use crate::format::fields::number;
-use crate::format::losses;
-use crate::format::options::Timestamps;
 use crate::format::pprof::labels::{LabelValue, put_label, write_label};
 use crate::format::pprof::write::Writer;
 use crate::limits::within;
+use crate::losses;
 use crate::model::id::{AttributeId, LinkId, LocationId};
 use crate::model::measures;
 use crate::model::ragged::Ragged;
 use crate::model::samples::SampleRef;
 use crate::schema::Version::Pprof;
 use crate::semconv::{LABEL_END_TIMESTAMP_NS, LABEL_SPAN_ID, LABEL_TRACE_ID};
+use crate::tables::fields::number;
+use crate::tables::profile::expand_samples::{Columns, Walk};
 use crate::wire::record::{Fields, Records, records};
+use crate::write_options::Timestamps;
 
 impl Writer<'_, '_> {
     /// Writes all samples.

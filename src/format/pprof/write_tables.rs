@@ -13,17 +13,17 @@
 //! | comments, filters, URL of the documentation | fields of `Profile` |
 //! | other attributes of mappings and locations, frame types | dropped, with a loss |
 
-use crate::format::fields::{emit, number};
-use crate::format::losses::{self};
 use crate::format::pprof::flags;
-use crate::format::select::holds_none;
-use crate::format::semantic_attributes::{self, AttributeRole, BuildId};
-use crate::format::unsupported::numbered_comment;
+use crate::losses::{self};
 use crate::model::dictionary::Line;
 use crate::model::id::{AttributeId, FunctionId, StringId};
 use crate::model::profile::ValueType;
 use crate::model::value::Value;
 use crate::schema::{Generation, Pprof};
+use crate::tables::attributes::semantic_attributes::{self, AttributeRole, BuildId};
+use crate::tables::fields::{emit, number};
+use crate::tables::write::select::holds_none;
+use crate::tables::write::unsupported::numbered_comment;
 use crate::wire::record::{Fields, field_varint, field_varints, records};
 use crate::wire::write::{field_bytes, field_message, field_text};
 
@@ -37,7 +37,7 @@ const LINE: usize = Fields::MESSAGE + Fields::INDEX + 2 * Fields::VARINT;
 impl Writer<'_, '_> {
     /// Writes a value type without its temporality, for which pprof has no field.
     ///
-    /// [`unsupported`](crate::format::unsupported) counts that loss.
+    /// [`unsupported`](crate::tables::write::unsupported) counts that loss.
     pub(super) fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {
         let index = |id: StringId| u64::from(self.strings.table.index(id));
         emit!(VALUE_TYPE in Pprof; {

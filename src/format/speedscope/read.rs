@@ -11,18 +11,18 @@
 //! profile has one sample type, which follows from its unit ([`UNITS`]). Values are scaled to the unit of the
 //! model. Equal samples are not added up, because their order is part of the measurement.
 
-use crate::builder::samples::Identity;
 use crate::error::{Error, Result};
 use crate::format::assembly::{Assembly, FrameName, ResourceGroup, Rows};
 use crate::format::json::lexer::Lexer;
 use crate::format::json::object::{List, int, pick, scaled, string};
-use crate::format::losses::{BAD_LINE, FRAME_UNCLOSED, LEFT_OUT, TIME_NO_ANCHOR, VALUE_ROUNDED};
-use crate::format::read_context::ReadContext;
 use crate::format::speedscope::{PROFILE_NAME, UNITS, scale, thread_in};
+use crate::losses::{BAD_LINE, FRAME_UNCLOSED, LEFT_OUT, TIME_NO_ANCHOR, VALUE_ROUNDED};
 use crate::model::Profiles;
 use crate::model::id::{AttributeId, LinkId, LocationId};
 use crate::model::profile::Profile;
 use crate::model::value::Value;
+use crate::read_context::ReadContext;
+use crate::tables::rows::samples::Identity;
 
 /// The members of a file. All but the first two are dropped; `NOTHING` has the values of those without
 /// information.

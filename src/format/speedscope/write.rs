@@ -12,15 +12,15 @@ use std::io::Write as _;
 use crate::error::Result;
 use crate::format::assembly::Numbering;
 use crate::format::json::object::write_string;
-use crate::format::losses::{self, Losses};
-use crate::format::options::WriteOptions;
 use crate::format::speedscope::{PROFILE_NAME, UNITS, Unit, thread_in};
 use crate::format::tool_losses::{self, SupportedData};
 use crate::limits::within;
+use crate::losses::{self, Losses};
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{FunctionId, StackId};
 use crate::model::profile::Profile;
 use crate::model::{AttributeRef, Attributes, FrameRef, Profiles, SampleRef};
+use crate::write_options::WriteOptions;
 
 /// Writes the profiles.
 ///

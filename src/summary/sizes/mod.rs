@@ -14,10 +14,10 @@ pub use self::parts::{CompactSize, FieldSize, StackSize, StringSize, TableSize};
 use crate::compression::{Level, deflated_length};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::detect::{Depth, Detected, detect_payload};
-use crate::format::options::WriteOptions;
 use crate::format::{Encoding, Format, Layout};
 use crate::reader::{Ambiguity, ReadOptions, of_one, read, read_detected};
 use crate::schema::Version;
+use crate::write_options::WriteOptions;
 use crate::writer::write;
 
 use self::largest::Largest;

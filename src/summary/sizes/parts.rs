@@ -1,6 +1,6 @@
 //! The parts of a measurement: tables, fields, strings, stacks, and the compact layout.
 
-use crate::format::losses::Losses;
+use crate::losses::Losses;
 
 /// The bytes of a table: all rows of a repeated field, or a field outside the tables.
 ///

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 
 use super::parts::CompactSize;
 use crate::error;
-use crate::format::losses::Losses;
+use crate::losses::Losses;
 
 /// Serialises the codes of losses, without counts.
 pub(super) fn codes<S: Serializer>(losses: &Losses, serializer: S) -> Result<S::Ok, S::Error> {

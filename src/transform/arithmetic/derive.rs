@@ -1,7 +1,7 @@
 //! Sample types that are computed from others.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::losses::{self, Losses};
+use crate::losses::{self, Losses};
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::order::{sample_type_order, set_sample_type_order};

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::builder::interner::Interner;
-use crate::builder::merge::{Remap, absorb};
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::losses::{Losses, VALUE_ZERO_DROPPED};
 use crate::limits::{Limits, setters};
+use crate::losses::{Losses, VALUE_ZERO_DROPPED};
 use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::{AttributeId, StringId};
 use crate::model::lazy_box::LazyBox;
@@ -14,6 +12,8 @@ use crate::model::profile::{Profile, ProfileId, ProfileParts, ValueType};
 use crate::model::ragged::Ragged;
 use crate::model::value::Value;
 use crate::model::{Profiles, ResourceProfiles};
+use crate::tables::rows::interner::Interner;
+use crate::tables::rows::merge::{Remap, absorb};
 use crate::transform::diff::apportion::apportion;
 use crate::transform::merge::{MergeOptions, Merged, Merger};
 use crate::transform::units::{Family, family};

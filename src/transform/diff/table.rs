@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::slice::Iter;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::columns::{default_of, scope_default};
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{LocationId, StackId};
 use crate::model::measures;
 use crate::model::profile::Profile;
 use crate::model::samples::SampleRef;
 use crate::model::{Entry, Profiles, ResourceProfiles};
+use crate::tables::profile::columns::{default_of, scope_default};
 use crate::transform::merge::Track;
 use crate::transform::units::family;
 

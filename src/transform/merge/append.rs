@@ -1,8 +1,8 @@
 //! Adds one merger to another.
 
-use crate::builder::merge::{Remap, absorb};
-use crate::builder::samples::Identity;
 use crate::error::{Error, ErrorKind, Result};
+use crate::tables::rows::merge::{Remap, absorb};
+use crate::tables::rows::samples::Identity;
 use crate::transform::merge::header::{Agreed, Header};
 use crate::transform::merge::merger::{Group, Key, Merger};
 use crate::transform::merge::options::Combine;

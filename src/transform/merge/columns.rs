@@ -7,13 +7,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::builder::interner::Interner;
-use crate::builder::samples::Identity;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::losses::{self, Losses};
+use crate::losses::{self, Losses};
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{StackId, StringId};
 use crate::model::profile::ValueType;
+use crate::tables::rows::interner::Interner;
+use crate::tables::rows::samples::Identity;
 use crate::transform::merge::merger::Group;
 use crate::transform::merge::options::{Columns, Combine};
 use crate::transform::merge::rows::{Rows, Snapshot};

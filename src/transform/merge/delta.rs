@@ -3,12 +3,12 @@
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use crate::builder::samples::Identity;
 use crate::error::Result;
-use crate::format::losses;
 use crate::limits::{Limits, setters};
+use crate::losses;
 use crate::model::Profiles;
 use crate::model::profile::{AggregationTemporality, ValueType};
+use crate::tables::rows::samples::Identity;
 use crate::transform::kind::{Kind, kind_of};
 use crate::transform::merge::header::Header;
 use crate::transform::merge::merger::{Group, Key, Merger};

@@ -3,12 +3,12 @@
 use foldhash::fast::RandomState;
 use hashbrown::{HashMap, HashSet};
 
-use crate::builder::merge::Remap;
 use crate::model::event_form::EventForm;
 use crate::model::id::{Id, StringId};
 use crate::model::lazy_box::LazyBox;
 use crate::model::profile::{Profile, ProfileId};
 use crate::model::value::Value;
+use crate::tables::rows::merge::Remap;
 use crate::transform::merge::rows::Snapshot;
 
 /// A field that stays if all profiles agree.

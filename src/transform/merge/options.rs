@@ -1,7 +1,7 @@
 //! Options and results of a merge.
 
-use crate::format::losses::Losses;
 use crate::limits::{Limits, setters};
+use crate::losses::Losses;
 use crate::model::Profiles;
 
 /// Options of a [`Merger`](super::Merger). The default adds up equal profiles and keeps everything else.

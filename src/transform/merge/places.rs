@@ -1,14 +1,14 @@
 //! Resources and scopes of merged profiles.
 
-use crate::builder::merge::Remap;
-use crate::builder::places::{hash_place, same_place};
-use crate::builder::seed::Seed;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::row_index::RowIndex;
 use crate::model::value::KeyValue;
 use crate::model::{ResourceProfiles, ScopeProfiles};
 use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};
+use crate::tables::rows::merge::Remap;
+use crate::tables::rows::places::{hash_place, same_place};
+use crate::tables::rows::seed::Seed;
 use crate::transform::merge::header::Agreed;
 use crate::transform::merge::options::ResourceKeys;
 

@@ -5,14 +5,14 @@
 //! points   stack, attributes, link │ (sample, time) in the order of inputs; of a series also a value each
 //! ```
 
-use crate::builder::budget::{Full, column};
-use crate::builder::interner::Interner;
-use crate::builder::samples::{Identity, identity_hash};
-use crate::builder::seed::Seed;
 use crate::model::id::StringId;
 use crate::model::measures;
 use crate::model::row_index::RowIndex;
 use crate::model::samples::{SampleRef, Samples};
+use crate::tables::rows::budget::{Full, column};
+use crate::tables::rows::interner::Interner;
+use crate::tables::rows::samples::{Identity, identity_hash};
+use crate::tables::rows::seed::Seed;
 use crate::transform::merge::options::Combine;
 
 /// The form of the samples of a profile. Profiles of different forms are never added up.

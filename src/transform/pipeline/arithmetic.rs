@@ -4,7 +4,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::losses::{self, LossCode};
+use crate::losses::{self, LossCode};
 use crate::model::profile::AggregationTemporality;
 use crate::transform::arithmetic::{Expression, Sources, derive_types};
 use crate::transform::merge::{Columns, MergeOptions};

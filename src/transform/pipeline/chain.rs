@@ -1,8 +1,8 @@
 //! The chain of stages.
 
 use crate::error::{Error, Result};
-use crate::format::losses::Losses;
 use crate::limits::Limits;
+use crate::losses::Losses;
 use crate::model::Profiles;
 use crate::model::id::StringId;
 use crate::model::value::Value;

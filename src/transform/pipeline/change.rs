@@ -4,8 +4,8 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::losses;
 use crate::limits::setters;
+use crate::losses;
 use crate::model::profile::AggregationTemporality;
 use crate::transform::arithmetic::Expression;
 use crate::transform::kind::{Kind, kind_of};

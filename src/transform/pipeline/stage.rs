@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::error::Result;
-use crate::format::losses::Losses;
 use crate::limits::Limits;
+use crate::losses::Losses;
 use crate::transform::pipeline::item::Item;
 
 /// One step of a [`Pipeline`](super::Pipeline), with what it holds.

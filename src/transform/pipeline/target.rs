@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::error::Result;
-use crate::format::losses::{self, Losses};
+use crate::losses::{self, Losses};
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::profile::{AggregationTemporality, Profile};

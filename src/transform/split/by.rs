@@ -6,7 +6,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::format::losses::{self, Losses};
+use crate::losses::{self, Losses};
 use crate::model::profile::Profile;
 use crate::model::samples::SampleRef;
 use crate::model::{Entry, Profiles};

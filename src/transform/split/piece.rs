@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use crate::builder::reach::Reach;
-use crate::format::losses::{self, Losses};
+use crate::losses::{self, Losses};
 use crate::model::id::StringId;
 use crate::model::order::{columns, ranks, sample_type_order, set_sample_type_order};
 use crate::model::profile::Profile;
 use crate::model::samples::{SampleRef, Samples};
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
 use crate::semconv::PPROF_SCOPE_SAMPLE_TYPE_ORDER;
+use crate::tables::rows::reach::Reach;
 use crate::transform::columns::{column_blocks, forget_unique};
 
 /// A profile, or some of its samples.

@@ -7,11 +7,11 @@ use std::ops::Range;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
-use crate::format::options::WriteOptions;
 use crate::limits::setters;
 use crate::model::Profiles;
 use crate::model::profile::Profile;
 use crate::transform::split::piece::{Cutter, Piece, Rows, places, units};
+use crate::write_options::WriteOptions;
 use crate::writer::write_all;
 
 /// The limit of [`split_max`] and the format that it applies to.

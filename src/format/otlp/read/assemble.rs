@@ -15,21 +15,21 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use crate::builder::interner::Interner;
-use crate::builder::merge::{Remap, absorb};
 use crate::error::{Error, Result};
-use crate::format::otlp::read::fields_to_attributes::{self, LegacyFields};
-use crate::format::otlp::read::finish::validate_texts;
-use crate::format::otlp::read::tables::Tables;
-use crate::format::read_context::{ReadContext, placed};
-use crate::format::string_interner::StringInterner;
 use crate::limits::Limits;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{Id, StringId};
 use crate::model::profile::{Profile, ProfileParts};
 use crate::model::strings::Strings;
 use crate::model::{Profiles, ResourceProfiles};
+use crate::read_context::{ReadContext, placed};
 use crate::schema::{Generation, TableLocation};
+use crate::tables::attributes::fields_to_attributes::{self, LegacyFields};
+use crate::tables::read::string_interner::StringInterner;
+use crate::tables::read::tables::Tables;
+use crate::tables::resolve::finish::validate_texts;
+use crate::tables::rows::interner::Interner;
+use crate::tables::rows::merge::{Remap, absorb};
 
 /// The profiles that use a set of tables. Their ids are not validated yet.
 pub(crate) enum Users<'a> {

@@ -20,10 +20,10 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
-use crate::format::losses;
-use crate::format::otlp::read::common::show;
-use crate::format::read_context::ReadContext;
-use crate::format::stacks::Stacks;
+use crate::losses;
+use crate::read_context::ReadContext;
+use crate::tables::read::common::show;
+use crate::tables::read::stacks::Stacks;
 use crate::wire::LEN;
 use crate::wire::indices::Indices;
 use crate::wire::packed::count_packed;
@@ -226,8 +226,8 @@ impl LocationList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::read_context::Policy;
     use crate::limits::Limits;
+    use crate::read_context::Policy;
     use crate::wire::tag;
     use crate::wire::write::varint;
 

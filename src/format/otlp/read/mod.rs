@@ -16,7 +16,7 @@
 //! | every row of a table has its number in the model; row 0 is the empty row | `Tables::reserve`, `normalize` |
 //! | ids of inline strings start at the number of table strings | the first pass, which collects the whole table first |
 //! | a reference is a row of the model, except references to mappings and links of 1.3, which may still be unset | `references::index_to_row`, `normalize` |
-//! | the locations of a stack are contiguous in one column | [`Stacks`](crate::format::stacks::Stacks) |
+//! | the locations of a stack are contiguous in one column | [`Stacks`](crate::tables::read::stacks::Stacks) |
 //! | every id is in range | `validate`, column by column; not checked while rows are read |
 //! | every string is UTF-8 | `finish::validate_texts`, over the whole arena |
 //!
@@ -28,37 +28,22 @@
 //! `ReadContext::inside` adds the resource, scope and profile. Places are formatted only after an error.
 
 mod assemble;
-pub(crate) mod common;
-pub(crate) mod fields_to_attributes;
-mod finish;
-pub(crate) mod id_column;
 mod location_list;
-mod locations;
-mod normalize;
-mod null_row;
-mod otep_ids;
 mod profile;
-pub(crate) mod references;
-mod rows;
 mod samples;
-pub(crate) mod tables;
-mod targets;
-mod time_unit;
-pub(crate) mod validate;
-mod value_counts;
-mod value_types;
 
 use crate::error::Result;
-use crate::format::fields::{fields, is, unknown};
 use crate::format::otlp::read::assemble::{PerProfileTables, Users};
-use crate::format::otlp::read::fields_to_attributes::LegacyFields;
 use crate::format::otlp::read::profile::RawProfile;
-use crate::format::otlp::read::tables::Tables;
-use crate::format::read_context::ReadContext;
 use crate::model::profile::{Profile, ProfileParts};
 use crate::model::{Profiles, ResourceParts, ResourceProfiles, ScopeParts, ScopeProfiles};
+use crate::read_context::ReadContext;
 use crate::schema;
 use crate::schema::{Generation, TableLocation};
+use crate::tables::attributes::fields_to_attributes::LegacyFields;
+use crate::tables::fields::{fields, is, unknown};
+use crate::tables::read::common;
+use crate::tables::read::tables::Tables;
 use crate::wire::read::Reader;
 use crate::wire::{LEN, tag};
 

@@ -14,20 +14,20 @@
 //! are stored in [`LegacyFields`], which `fields_to_attributes` converts after all tables are read.
 
 use crate::error::Result;
-use crate::format::fields::{fields, is};
-use crate::format::losses;
-use crate::format::otlp::read::common;
-use crate::format::otlp::read::fields_to_attributes::LegacyFields;
 use crate::format::otlp::read::location_list::LocationList;
-use crate::format::otlp::read::references::attribute_rows;
 use crate::format::otlp::read::samples::{RawSamples, sample};
-use crate::format::otlp::read::tables::Tables;
-use crate::format::otlp::read::validate;
-use crate::format::read_context::ReadContext;
-use crate::format::string_interner::StringInterner;
+use crate::losses;
 use crate::model::id::StringId;
 use crate::model::profile::{AggregationTemporality, Profile, ValueType};
+use crate::read_context::ReadContext;
 use crate::schema::{Generation, TableLocation};
+use crate::tables::attributes::fields_to_attributes::LegacyFields;
+use crate::tables::fields::{fields, is};
+use crate::tables::read::common;
+use crate::tables::read::references::attribute_rows;
+use crate::tables::read::string_interner::StringInterner;
+use crate::tables::read::tables::Tables;
+use crate::tables::resolve::validate;
 use crate::wire::LEN;
 use crate::wire::read::Reader;
 

@@ -14,17 +14,17 @@
 //! few fields.
 
 use crate::error::Result;
-use crate::format::fields::{fields, is};
-use crate::format::labels::{self, Label};
-use crate::format::otlp::read::common;
 use crate::format::otlp::read::location_list::LocationList;
-use crate::format::otlp::read::references::{attribute_rows, index_to_row, optional_index_to_row};
-use crate::format::otlp::read::tables::Tables;
-use crate::format::otlp::read::validate::{self, Target};
-use crate::format::read_context::ReadContext;
 use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
+use crate::read_context::ReadContext;
 use crate::schema::Generation;
+use crate::tables::attributes::labels::{self, Label};
+use crate::tables::fields::{fields, is};
+use crate::tables::read::common;
+use crate::tables::read::references::{attribute_rows, index_to_row, optional_index_to_row};
+use crate::tables::read::tables::Tables;
+use crate::tables::resolve::validate::{self, Target};
 use crate::wire::LEN;
 use crate::wire::packed::{count_packed, packed_fixed64, packed_varints};
 use crate::wire::read::Reader;

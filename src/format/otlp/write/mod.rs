@@ -1,61 +1,49 @@
-//! Writer of OTLP payloads: resources, scopes and profiles; [`tables`] and [`samples`] write the rest.
+//! Writer of OTLP payloads: resources, scopes and profiles; `tables::write` and [`samples`] write the rest.
 //!
 //! A payload is written in one pass, front to back. Early fields refer to later ones, so the numbers of rows
-//! are determined before the first byte: which attributes are rows and which are fields ([`attributes_to_fields`]), which
-//! strings are in the table ([`tables`]), where stacks are in the list ([`slices`]). Lengths precede
+//! are determined before the first byte: which attributes are rows and which are fields (`attributes_to_fields`), which
+//! strings are in the table (`tables::write`), where stacks are in the list ([`slices`]). Lengths precede
 //! messages: the writer reserves bytes for them and closes the gap afterwards ([`field_large`]).
 //!
 //! | step | determines |
 //! |---|---|
-//! | [`parts`] | which columns become a profile, which profiles are joined; their original order |
+//! | `parts` | which columns become a profile, which profiles are joined; their original order |
 //! | `known_attributes` | which attributes the generation has fields for |
 //! | [`notes`] | the data that the payload cannot represent |
-//! | [`refs`], [`tables`] | which strings and attributes are rows, and the index of each |
-//! | [`profile`], [`samples`], [`rows`] | no row numbers; these steps write |
+//! | `tables::write` | which strings and attributes are rows, and the index of each |
+//! | [`profile`], [`samples`], `tables::write::rows` | no row numbers; these steps write |
 
-mod attributes;
-mod attributes_to_fields;
-mod common;
-mod extra_strings;
-mod frame_types;
 mod notes;
-mod parts;
 mod profile;
-mod refs;
-mod rows;
 mod samples;
-pub(crate) mod sizes;
 mod slices;
-mod tables;
-mod units;
 
-use crate::builder::reach::Reach;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::columns::{self, DefaultTypeCarrier, Joined};
-use crate::format::fields::{emit, number};
-use crate::format::fingerprint::Fingerprints;
-use crate::format::layout::{self, Order, Target};
-use crate::format::losses::{self, Losses};
-use crate::format::options::{Layout, WriteOptions};
-use crate::format::orphans::{self, Kept};
-use crate::format::otlp::write::attributes_to_fields::is_profile_field;
-use crate::format::otlp::write::parts::{Column, Part, ScopeParts, scopes};
 use crate::format::otlp::write::profile::{Packed, ProfileExtras, ProfileWriter};
-use crate::format::otlp::write::refs::TextRefs;
-use crate::format::otlp::write::sizes::{
-    estimate, profile_estimate, stacks_estimate, tables_estimate,
-};
 use crate::format::otlp::write::slices::Slices;
-use crate::format::otlp::write::tables::TableWriter;
-use crate::format::semantic_attributes::AttributeRoles;
-use crate::format::subset::Subsets;
 use crate::limits::within;
+use crate::losses::{self, Losses};
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::profile::{Profile, ProfileId};
 use crate::model::{Profiles, ResourceProfiles};
 use crate::schema::{Generation, PROFILES_DATA, PROFILES_DICTIONARY, Rows, TableLocation};
+use crate::tables::attributes::attributes_to_fields::is_profile_field;
+use crate::tables::attributes::semantic_attributes::AttributeRoles;
+use crate::tables::fields::{emit, number};
+use crate::tables::layout::{self, Order, Target};
+use crate::tables::profile::columns::{self, DefaultTypeCarrier, Joined};
+use crate::tables::profile::fingerprint::Fingerprints;
+use crate::tables::rows::orphans::{self, Kept};
+use crate::tables::rows::reach::Reach;
+use crate::tables::rows::subset::Subsets;
+use crate::tables::write::common;
+use crate::tables::write::parts::{Column, Part, ScopeParts, scopes};
+use crate::tables::write::refs::TextRefs;
+use crate::tables::write::sizes::{estimate, profile_estimate, stacks_estimate, tables_estimate};
+use crate::tables::write::tables::TableWriter;
 use crate::wire::write::{field_bytes_nonempty, field_large, field_message};
+use crate::write_options::{Layout, WriteOptions};
 
 /// Writes one payload of the generation.
 ///

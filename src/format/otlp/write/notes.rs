@@ -3,14 +3,14 @@
 //! In OTLP 1.3 to 1.7 the four flags of a mapping are fields, and an omitted field is false. The model also
 //! represents flags that are unknown.
 
-use crate::builder::reach::Reach;
-use crate::format::losses::{self, Losses};
-use crate::format::semantic_attributes::{AttributeRoles, is_pprof};
-use crate::format::unsupported;
+use crate::losses::{self, Losses};
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, LocationId, MappingId};
 use crate::schema::Generation;
+use crate::tables::attributes::semantic_attributes::{AttributeRoles, is_pprof};
+use crate::tables::rows::reach::Reach;
+use crate::tables::write::unsupported;
 
 /// Reports mappings with unknown flags: they read back as mappings without flags. `reach` is the set of
 /// written rows, if not all are written.

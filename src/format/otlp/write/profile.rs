@@ -10,18 +10,18 @@
 //! ```
 
 use crate::error::Result;
-use crate::format::columns;
-use crate::format::fields::emit;
-use crate::format::losses::{self, Losses};
-use crate::format::otlp::write::parts::Part;
-use crate::format::otlp::write::sizes::{locations_estimate, profile_estimate, tables_estimate};
+use crate::format::WriteOptions;
 use crate::format::otlp::write::slices::Slices;
-use crate::format::otlp::write::tables::TableWriter;
-use crate::format::semantic_attributes::AttributeRole;
-use crate::format::{WriteOptions, temporality};
+use crate::losses::{self, Losses};
 use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::{AggregationTemporality, Profile, ProfileId, ValueType};
 use crate::schema::{Generation, Table};
+use crate::tables::attributes::semantic_attributes::AttributeRole;
+use crate::tables::fields::emit;
+use crate::tables::profile::{columns, temporality};
+use crate::tables::write::parts::Part;
+use crate::tables::write::sizes::{locations_estimate, profile_estimate, tables_estimate};
+use crate::tables::write::tables::TableWriter;
 use crate::wire::record::{field_varint, field_varints};
 use crate::wire::write::{
     field_bytes, field_bytes_nonempty, field_fixed64, field_large, field_message,

@@ -14,21 +14,21 @@
 //! [`expand_samples`] chooses between these forms; this module only writes the samples.
 
 use crate::error::Result;
-use crate::format::columns::Joined;
-use crate::format::expand_samples::{self, Expansion, Row, Walk, column_counts_events};
-use crate::format::fields::{emit, number};
-use crate::format::layout::written_rows;
-use crate::format::losses;
-use crate::format::options::Layout;
-use crate::format::otlp::write::parts::{Column, Part};
 use crate::format::otlp::write::profile::ProfileWriter;
 use crate::limits::within;
+use crate::losses;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::measures;
 use crate::model::samples::SampleRef;
 use crate::model::value::Value;
 use crate::schema::Generation;
+use crate::tables::fields::{emit, number};
+use crate::tables::layout::written_rows;
+use crate::tables::profile::columns::Joined;
+use crate::tables::profile::expand_samples::{self, Expansion, Row, Walk, column_counts_events};
+use crate::tables::write::parts::{Column, Part};
 use crate::wire::record::{Fields, record};
+use crate::write_options::Layout;
 
 /// The maximum size of a label.
 const LABEL: usize = Fields::MESSAGE + 3 * Fields::INDEX + Fields::VARINT;

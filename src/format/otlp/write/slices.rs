@@ -21,10 +21,10 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 
-use crate::format::layout::longest_first;
 use crate::model::id::{LocationId, StackId};
 use crate::model::ragged::Ragged;
 use crate::model::row_index::RowIndex;
+use crate::tables::layout::longest_first;
 
 /// The places of the stacks of a profile in its `location_indices`. Profiles are laid out one after the other
 /// in the same memory. Per-row data is cleared by the rows used, not by the size of the table.

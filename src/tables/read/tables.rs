@@ -1,0 +1,360 @@
+//! Reader of the lookup tables, which each generation stores in a different message.
+//!
+//! If row 0 of the payload is an ordinary row, the model inserts its empty row before it. References are
+//! converted to rows of the model when they are read ([`index_to_row`](crate::tables::read::references::index_to_row)), and `validate`
+//! validates them later.
+//!
+//! Tables are stored as columns (`location_mappings`, `addresses`, `lines` …) instead of structs, because ids
+//! are validated by column and the model stores columns too. Rarely used fields (`folded`, `frame_types`,
+//! `mapping_pprof`) are short lists beside the table.
+//!
+//! `count` processes all rows before `read` sees the first. So each `Vec` is allocated at its final size, and
+//! `Limits::max_table_entries` applies before memory is allocated. Inline strings get ids after those of the
+//! table, whose length is then known.
+
+use crate::error::{Error, Result};
+use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
+use crate::model::ragged::Ragged;
+use crate::read_context::{Policy, ReadContext};
+use crate::schema::{Generation, Rows, Table};
+use crate::tables::read::id_column::Ids;
+use crate::tables::read::references::own_rows;
+use crate::tables::read::stacks::Stacks;
+use crate::tables::read::string_interner::{NewAttributes, StringInterner};
+use crate::wire::read::Reader;
+use crate::wire::short::Short;
+
+/// The tables as encoded: ids are numbers, not validated yet.
+///
+/// In generations without an empty row 0, one is inserted when memory is reserved, so rows have the model's
+/// numbers from the start. References do too, except those that [`normalize`](crate::tables::resolve::normalize) must distinguish
+/// from unset ones.
+#[derive(Debug)]
+pub(crate) struct Tables {
+    /// Strings of the table, followed by inline strings.
+    pub(crate) texts: StringInterner,
+    /// The results of the first pass.
+    pub(crate) counts: Counts,
+    /// Whether the next string may be the first of another payload. Used by the first pass.
+    pub(crate) begins: bool,
+    pub(crate) mappings: Vec<Mapping>,
+    /// Indices as encoded, up to the last mapping that has any.
+    pub(crate) mapping_attributes: Ragged<u32>,
+    /// Up to the last mapping that has any of these fields.
+    pub(crate) mapping_pprof: Vec<MappingPprof>,
+    /// The mapping of each location, converted by [`optional_index_to_row`](crate::tables::read::references::optional_index_to_row).
+    pub(crate) location_mappings: Vec<u32>,
+    /// The same as encoded, because in 1.3 they may be ids.
+    pub(crate) raw_mappings: Vec<u32>,
+    /// One entry for each location, so its length is that of the table.
+    pub(crate) addresses: Vec<u64>,
+    /// Lines, with functions that are not validated yet.
+    pub(crate) lines: Ragged<Line>,
+    /// Has ends only from the first location with attributes: in most payloads no location has attributes.
+    pub(crate) location_attributes: Ragged<u32>,
+    /// The rows of folded locations.
+    ///
+    /// Ascending, because rows are read in order. [`fields_to_attributes`](crate::tables::attributes::fields_to_attributes) converts them to attributes.
+    pub(crate) folded: Vec<u32>,
+    /// The rows of locations with a frame type, and the type.
+    ///
+    /// The type is a string index, not validated yet. Ascending by row.
+    pub(crate) frame_types: Vec<(u32, u32)>,
+    /// Functions, with string indices that are not validated yet.
+    pub(crate) functions: Vec<Function>,
+    /// Links in their final form: they contain no references.
+    pub(crate) links: Vec<Link>,
+    /// Attributes, with keys, units and strings validated while they are read, because the strings are known
+    /// by then.
+    pub(crate) attributes: Vec<Attribute>,
+    /// Attributes made of fields and labels, numbered after `attributes`.
+    pub(crate) new_attributes: NewAttributes,
+    /// Units by key, both as string indices.
+    pub(crate) units: Vec<(u32, u32)>,
+    /// Rows of the stack table since 1.8; before, the stacks of slices and of samples' own lists.
+    pub(crate) stacks: Stacks,
+    /// Whether samples reference stacks as slices of a list.
+    ///
+    /// It helps to distinguish payloads of 1.3; see [`otep_ids`](crate::tables::resolve::otep_ids).
+    pub(crate) slices: bool,
+    /// The ids of pprof's rows, in 1.3.
+    pub(crate) ids: Ids,
+}
+
+/// The number of rows of each table in the payload. Used to reserve memory and to check the limit on rows.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) mapping: usize,
+    pub(crate) location: usize,
+    pub(crate) function: usize,
+    pub(crate) link: usize,
+    pub(crate) attribute: usize,
+    pub(crate) unit: usize,
+    pub(crate) stack: usize,
+    /// The size of all stacks in bytes.
+    pub(crate) stack_bytes: usize,
+    /// Incremented while strings are collected, so it is also the number of the next string.
+    pub(crate) string: usize,
+}
+
+impl Counts {
+    /// Checks the number of rows of each table. Strings have a separate limit, because they are read while
+    /// the others are counted.
+    fn check(&self, cx: &ReadContext) -> Result<()> {
+        let tables = [
+            (Table::Mapping, self.mapping),
+            (Table::Location, self.location),
+            (Table::Function, self.function),
+            (Table::Link, self.link),
+            (Table::Attribute, self.attribute),
+            (Table::AttributeUnit, self.unit),
+            (Table::Stack, self.stack),
+        ];
+        tables.into_iter().try_for_each(|(table, rows)| cx.check_rows(table, rows as u64))
+    }
+}
+
+/// The fields of a mapping in pprof that current OTLP lacks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct MappingPprof {
+    /// A string index as encoded; 0 means unset.
+    pub(crate) build_id: u32,
+    /// 1 is a hash of the head and tail of the file; 0 is an id written by the linker.
+    pub(crate) build_id_kind: u32,
+    /// The four `has_*` flags, from bit 0.
+    ///
+    /// A false flag equals an omitted one, as in proto3.
+    pub(crate) flags: u8,
+}
+
+impl MappingPprof {
+    /// Sets or clears a flag. The last occurrence of the field wins.
+    pub(super) fn set_flag(&mut self, bit: u32, legacy: u64) {
+        self.flags = self.flags & !(1 << bit) | u8::from(legacy != 0) << bit;
+    }
+}
+
+/// Returns the error for a string table that starts again with the empty string. Protobuf would append its
+/// rows, and references to them would resolve to rows of the payload before.
+#[cold]
+fn concatenated(text: &[u8], row: usize) -> Error {
+    let message = "the table starts a second time: the file is several concatenated payloads: convert each one separately";
+    Error::malformed(message).at(text).within_row("string_table", row)
+}
+
+impl Tables {
+    /// Creates tables for a message of `bytes` bytes, which is used to estimate the memory for strings.
+    pub(crate) fn new(rows: Rows, bytes: usize) -> Self {
+        // The model inserts an empty row 0.
+        let plus = u32::from(rows != Rows::NullFirst);
+        Self {
+            // An estimate that is seldom too large; the list grows if it is too small.
+            texts: StringInterner::with_capacity(bytes / 128, bytes / 8),
+            counts: Counts::default(),
+            begins: false,
+            mappings: Vec::new(),
+            mapping_attributes: Ragged::default(),
+            mapping_pprof: Vec::new(),
+            location_mappings: Vec::new(),
+            raw_mappings: Vec::new(),
+            addresses: Vec::new(),
+            lines: Ragged::default(),
+            location_attributes: Ragged::default(),
+            folded: Vec::new(),
+            frame_types: Vec::new(),
+            functions: Vec::new(),
+            links: Vec::new(),
+            attributes: Vec::new(),
+            new_attributes: NewAttributes::after(0),
+            units: Vec::new(),
+            stacks: Stacks::plus(plus),
+            slices: false,
+            ids: Ids::default(),
+        }
+    }
+
+    /// Counts a row of the table that `tag` belongs to, or collects a string. This is the first of two
+    /// passes, so that memory is allocated once and inline strings get ids after those of the table. Returns
+    /// `false` if the field is not a table.
+    #[inline(always)]
+    pub(crate) fn count<G: Generation>(
+        &mut self,
+        tag: u32,
+        row: Reader,
+        cx: &mut ReadContext,
+    ) -> Result<bool> {
+        let counts = &mut self.counts;
+        if tag == const { G::VERSION.table_tag(Table::String) } {
+            let number = counts.string;
+            counts.string += 1;
+            let text = row.rest();
+            let begins = std::mem::replace(&mut self.begins, false);
+            if begins && number > 0 && text.is_empty() {
+                return Err(concatenated(text, number));
+            }
+            if number == 0 && !text.is_empty() && cx.policy == Policy::Repair {
+                self.texts.raw.push(b"");
+                self.texts.own = 1;
+            }
+            self.texts
+                .push_row(text, cx)
+                .map_err(|e| e.at(text).within_row("string_table", number))?;
+            return Ok(true);
+        }
+        if tag == const { G::VERSION.table_tag(Table::Location) } {
+            counts.location += 1;
+        } else if tag == const { G::VERSION.table_tag(Table::Function) } {
+            counts.function += 1;
+        } else if tag == const { G::VERSION.table_tag(Table::Stack) } {
+            counts.stack += 1;
+            counts.stack_bytes += row.left();
+        } else if tag == const { G::VERSION.table_tag(Table::Attribute) } {
+            counts.attribute += 1;
+        } else if tag == const { G::VERSION.table_tag(Table::Mapping) } {
+            counts.mapping += 1;
+        } else if tag == const { G::VERSION.table_tag(Table::Link) } {
+            counts.link += 1;
+        } else if tag == const { G::VERSION.table_tag(Table::AttributeUnit) } {
+            counts.unit += 1;
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Reserves memory for the counted rows.
+    ///
+    /// # Errors
+    ///
+    /// [`Limit`](crate::ErrorKind::Limit) if a table has more rows than `max_table_entries`, or all tables
+    /// exceed the budget. Both are checked before a row is read.
+    pub(crate) fn reserve<G: Generation>(&mut self, cx: &mut ReadContext) -> Result<()> {
+        let Counts {
+            mapping,
+            location,
+            function,
+            link,
+            attribute,
+            unit,
+            stack,
+            stack_bytes,
+            string,
+        } = self.counts;
+        self.counts.check(cx)?;
+        let budget = &mut cx.budget;
+        // An estimate: some locations have inlined calls. A line takes more than 8 bytes of the payload.
+        let lines = (location + location / 2).min(budget.payload() / 8) + <Short>::MOST_MESSAGES;
+        budget.charge::<[u32; 2]>(string)?;
+        budget.charge::<u8>(self.texts.raw.byte_len())?;
+        budget.charge::<(Mapping, MappingPprof)>(mapping)?;
+        budget.charge::<(u64, [u32; 4])>(location)?;
+        budget.charge::<Line>(lines)?;
+        budget.charge::<Function>(function)?;
+        budget.charge::<Link>(link)?;
+        budget.charge::<Attribute>(attribute)?;
+        budget.charge::<(u32, u32)>(unit)?;
+        budget.charge::<u32>(stack)?;
+        if G::CAPABILITIES.ids {
+            self.ids.mapping.reserve(mapping, cx)?;
+            self.ids.location.reserve(location, cx)?;
+            self.ids.function.reserve(function, cx)?;
+        }
+        let extra = own_rows::<G>();
+        self.mappings.reserve(mapping + extra);
+        self.location_mappings.reserve(location + extra);
+        self.addresses.reserve(location + extra);
+        self.lines.ends.reserve(location + extra);
+        self.lines.items.reserve_exact(lines);
+        self.functions.reserve(function + extra);
+        self.links.reserve(link + extra);
+        self.attributes.reserve(attribute + extra);
+        self.stacks.rows.ends.reserve(stack);
+        // Most indices take at least two bytes.
+        if stack_bytes > 0 {
+            self.stacks.locations.reserve(stack_bytes / 2);
+        }
+        self.units.reserve_exact(unit);
+        // Attributes made of labels are numbered after the rows of the tables.
+        self.texts.table_rows = string as u32 + self.texts.own;
+        self.new_attributes.first = (attribute + own_rows::<G>()).max(1) as u32;
+        if G::CAPABILITIES.rows == Rows::NullFirst {
+            self.stacks.rows.ends.clear();
+        } else {
+            self.push_empty_rows();
+        }
+        Ok(())
+    }
+
+    /// Inserts the model's empty row, for generations in which row 0 is an ordinary row.
+    fn push_empty_rows(&mut self) {
+        self.mappings.push(Mapping::default());
+        self.location_mappings.push(0);
+        self.addresses.push(0);
+        self.lines.end_row();
+        self.functions.push(Function::default());
+        self.links.push(Link::default());
+        self.attributes.push(Attribute::default());
+    }
+
+    /// Reads a row of the table that `tag` belongs to. Returns `false` if the field is not a table.
+    ///
+    /// Locations, functions and stacks make up most rows, so they are tested first and inlined; others take a
+    /// call. Tags are constants, and comparisons for tables that the generation lacks are constant `false`.
+    #[inline(always)]
+    pub(crate) fn read<G: Generation>(
+        &mut self,
+        tag: u32,
+        reader: &mut Reader,
+        cx: &mut ReadContext,
+    ) -> Result<bool> {
+        if tag == const { G::VERSION.table_tag(Table::String) } {
+            reader.bytes()?;
+        } else if tag == const { G::VERSION.table_tag(Table::Location) } {
+            self.location::<G>(reader.message()?, cx).map_err(|e| {
+                e.within_row("location_table", self.addresses.len().saturating_sub(own_rows::<G>()))
+            })?;
+        } else if tag == const { G::VERSION.table_tag(Table::Function) } {
+            self.function::<G>(reader.message()?, cx).map_err(|e| {
+                e.within_row("function_table", self.functions.len().saturating_sub(own_rows::<G>()))
+            })?;
+        } else if tag == const { G::VERSION.table_tag(Table::Stack) } {
+            self.stack::<G>(reader.message()?, cx)
+                .map_err(|e| e.within_row("stack_table", self.stacks.rows.len()))?;
+        } else if let Some(after) = self.read_uncommon_table::<G>(tag, *reader, cx)? {
+            *reader = after;
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Reads rows of the small tables. Passes the reader by value, so that the caller can keep its own in
+    /// registers.
+    #[inline(never)]
+    fn read_uncommon_table<'a, G: Generation>(
+        &mut self,
+        tag: u32,
+        mut reader: Reader<'a>,
+        cx: &mut ReadContext,
+    ) -> Result<Option<Reader<'a>>> {
+        let own = own_rows::<G>();
+        if tag == const { G::VERSION.table_tag(Table::Attribute) } {
+            self.attribute::<G>(reader.bytes()?, cx).map_err(|e| {
+                e.within_row("attribute_table", self.attributes.len().saturating_sub(own))
+            })?;
+        } else if tag == const { G::VERSION.table_tag(Table::Mapping) } {
+            self.mapping::<G>(reader.bytes()?, cx).map_err(|e| {
+                e.within_row("mapping_table", self.mappings.len().saturating_sub(own))
+            })?;
+        } else if tag == const { G::VERSION.table_tag(Table::Link) } {
+            self.link::<G>(reader.bytes()?, cx)
+                .map_err(|e| e.within_row("link_table", self.links.len().saturating_sub(own)))?;
+        } else if tag == const { G::VERSION.table_tag(Table::AttributeUnit) } {
+            self.unit::<G>(reader.bytes()?, cx)
+                .map_err(|e| e.within_row("attribute_units", self.units.len()))?;
+        } else {
+            return Ok(None);
+        }
+        Ok(Some(reader))
+    }
+}

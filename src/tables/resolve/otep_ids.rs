@@ -1,0 +1,186 @@
+//! Resolution of OTEP 0239's references. They are indices, as its text specifies; or pprof's ids, if a pprof
+//! is embedded in the container; or ids that the rows omit, as the OTEP's own converter wrote them.
+//!
+//! Payloads of OTLP 1.3 do not declare which of these they use. The reader tries them in this order, with all
+//! references of a set of tables at once, and uses the first that fits:
+//!
+//! | references | producer | condition |
+//! |---|---|---|
+//! | indices from 0 | follows the text of the OTEP | all are in range, and stacks are slices or rows have no ids |
+//! | ids stored in rows | a pprof inside the container | every reference is the id of a row |
+//! | ids missing from rows | the OTEP's own converter | every reference is in 1 … rows |
+//!
+//! A wrong choice would give different stacks without an error. So references are ids only if all of them
+//! are. If they fit as indices *and* stacks are slices, they stay indices. Later generations have no ids and
+//! skip this module.
+
+use hashbrown::HashMap;
+
+use crate::error::{Error, Result};
+use crate::losses;
+use crate::read_context::ReadContext;
+use crate::schema::{Generation, Rows};
+use crate::tables::read::id_column::{IdColumn, Ids};
+use crate::tables::read::tables::Tables;
+use crate::tables::resolve::targets::Targets;
+use crate::tables::resolve::validate::Target;
+
+/// Rows by id.
+type Rowed = HashMap<u64, u32, foldhash::fast::RandomState>;
+
+impl Tables {
+    /// Decides for a set of tables whether references are ids, and resolves them if so.
+    ///
+    /// Takes time linear in rows and references. Refunds the budget for its maps at the end, because they are
+    /// temporary.
+    pub(crate) fn resolve_ids<G: Generation>(
+        &mut self,
+        targets: &mut Targets,
+        cx: &mut ReadContext,
+    ) -> Result<()> {
+        if G::CAPABILITIES.rows != Rows::FromZero {
+            return Ok(());
+        }
+        let by_index = self.indices_hold(targets);
+        let legacy = self.ids.location.has_ids();
+        if by_index && (self.slices || !legacy) {
+            return Ok(());
+        }
+        let Ids { mapping, location, function } = &self.ids;
+        let rows = mapping.len() + location.len() + function.len();
+        let mark = cx.budget.mark();
+        cx.budget.charge::<[u64; 6]>(rows)?;
+        let resolved = self.resolve(legacy, targets, cx);
+        cx.budget.give_back(mark);
+        if resolved || by_index { Ok(()) } else { self.refuse_large_ids(cx) }
+    }
+
+    /// Reports ids of more than 32 bits, which explain why references fit neither as indices nor as ids.
+    #[cold]
+    fn refuse_large_ids(&self, cx: &mut ReadContext) -> Result<()> {
+        let Ids { mapping, location, function } = &self.ids;
+        let tables = [
+            (location, "location_table"),
+            (function, "function_table"),
+            (mapping, "mapping_table"),
+        ];
+        for (ids, table) in tables {
+            if let Some((row, id)) = ids.beyond() {
+                let message = format!("id {id} exceeds 32 bits, the maximum supported in otlp-1.3");
+                let error = Error::malformed(message).within("id").within_row(table, row);
+                cx.repair(losses::BAD_ID, error)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Resolves references as ids if all of them are ids, and returns whether they are. Otherwise they stay
+    /// indices, and validation reports errors.
+    fn resolve(&mut self, legacy: bool, targets: &mut Targets, cx: &mut ReadContext) -> bool {
+        let (Some(location), Some(function), Some(mapping)) = (
+            rows_by_id_or_position(&self.ids.location),
+            rows_by_id_or_position(&self.ids.function),
+            rows_by_id_or_position(&self.ids.mapping),
+        ) else {
+            return false;
+        };
+        if !self.ids_hold(targets, &location, &function, &mapping) {
+            return false;
+        }
+        if !legacy {
+            cx.note(losses::G1_ONE_BASED, String::new, || {
+                "indices start at 1 instead of 0 in this payload".to_owned()
+            });
+        }
+        self.follow(targets, &location, &function, &mapping);
+        true
+    }
+
+    /// Returns whether all references are in range as indices.
+    fn indices_hold(&self, targets: &Targets) -> bool {
+        // Index 0 into an empty table means unset. Compare all rows: a loop with an early exit is slower.
+        let rows = |target: Target| target.rows.max(target.own as usize + 1) as u32;
+        let on_the_wire = rows(targets.location) - 1;
+        let function = rows(targets.function);
+        let mapping = rows(targets.mapping);
+        let lines = self.lines.items.iter();
+        let mappings = self.location_mappings.iter();
+        // An upper bound of the largest index in the payload, which is one less than that in the model.
+        let largest = self.stacks.most.unwrap_or(0);
+        let mut stacks = self.stacks.rows.items.iter();
+        !(largest >= on_the_wire && stacks.any(|&row| on_wire(row) >= on_the_wire)
+            || lines.fold(false, |out, line| out | (line.function.0 >= function))
+            || mappings.fold(false, |out, &index| out | (index >= mapping)))
+    }
+
+    /// Returns whether all references are ids of rows. A function or mapping may be 0, which means unset.
+    fn ids_hold(
+        &self,
+        targets: &Targets,
+        location: &Rowed,
+        function: &Rowed,
+        mapping: &Rowed,
+    ) -> bool {
+        let own = targets.function.own;
+        let none_or = |rows: &Rowed, id: u32| id == 0 || rows.contains_key(&u64::from(id));
+        self.stacks.rows.items.iter().all(|&row| location.contains_key(&u64::from(on_wire(row))))
+            && self.lines.items.iter().all(|line| none_or(function, line.function.0 - own))
+            && self.raw_mappings.iter().all(|id| none_or(mapping, *id))
+    }
+
+    /// Replaces ids by rows of the model.
+    ///
+    /// If settling dropped the empty first row of mappings or functions, their rows are one less.
+    fn follow(
+        &mut self,
+        targets: &mut Targets,
+        location: &Rowed,
+        function: &Rowed,
+        mapping: &Rowed,
+    ) {
+        let row = |rows: &Rowed, id: u32, dropped: u32| {
+            rows.get(&u64::from(id)).map_or(0, |row| row + 1 - dropped)
+        };
+        self.stacks.rows.items.iter_mut().for_each(|id| *id = row(location, on_wire(*id), 0));
+        self.stacks.most = None;
+        let own = targets.function.own;
+        self.lines
+            .items
+            .iter_mut()
+            .for_each(|line| line.function.0 = row(function, line.function.0 - own, 1 - own));
+        let dropped = u32::from(self.ids.mapping.len() + 1 != self.mappings.len());
+        self.location_mappings =
+            self.raw_mappings.iter().map(|&id| row(mapping, id, dropped)).collect();
+        for target in [&mut targets.location, &mut targets.function, &mut targets.mapping] {
+            (target.own, target.none) = (0, 0);
+        }
+    }
+}
+
+/// Returns the index of a location in the payload: the model inserted row 0 before it.
+fn on_wire(location: u32) -> u32 {
+    location.wrapping_sub(1)
+}
+
+/// Returns the rows of the payload by id, or `None` if an id is 0 or repeated.
+///
+/// pprof's `profile.proto` requires ids that are unique and not 0, so other numbers are not ids.
+fn rows_of(ids: &[u64]) -> Option<Rowed> {
+    let mut rows = Rowed::with_capacity_and_hasher(ids.len(), Default::default());
+    for (row, &id) in ids.iter().enumerate() {
+        if id == 0 || rows.insert(id, row as u32).is_some() {
+            return None;
+        }
+    }
+    Some(rows)
+}
+
+/// Returns rows with ids 1, 2, 3 ….
+fn counted(rows: usize) -> Option<Rowed> {
+    Some((0..rows).map(|row| (row as u64 + 1, row as u32)).collect())
+}
+
+/// Returns the rows by their stored ids, or by 1, 2, 3 … if no row has an id.
+fn rows_by_id_or_position(ids: &IdColumn) -> Option<Rowed> {
+    if ids.has_ids() { rows_of(ids.as_slice()) } else { counted(ids.len()) }
+}
