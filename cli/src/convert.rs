@@ -168,7 +168,7 @@ fn parse_profile_id(text: &str) -> Result<ProfileId, String> {
     match u128::from_str_radix(text, 16) {
         Ok(0) if digits => Err("an id of zeros is none".to_owned()),
         Ok(id) if digits => Ok(ProfileId(id.to_be_bytes())),
-        _ => Err("32 hex digits are wanted".to_owned()),
+        _ => Err("expected 32 hexadecimal digits".to_owned()),
     }
 }
 

@@ -232,7 +232,7 @@ impl Inputs {
             Err(error) => {
                 let (why, at) = (error.msg, error.pos);
                 let why = format!(
-                    "cannot be read: there is no such file, and it is no pattern: {why} (character {at})"
+                    "cannot be read: no such file, and not a valid pattern: {why} (character {at})"
                 );
                 return self.miss(&pattern, &why);
             }
@@ -246,7 +246,7 @@ impl Inputs {
         let walk = Walk { root: &root, pattern: Some(&compiled), outputs };
         self.walk(&walk, &root, levels);
         if self.found() == before {
-            let why = "cannot be read: there is no such file, and no file matches the pattern";
+            let why = "cannot be read: no such file, and no file matches the pattern";
             self.miss(&pattern, why);
         }
     }

@@ -29,7 +29,7 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let (digits, unit) = text.split_at(end);
     let number: u64 = digits
         .parse()
-        .map_err(|_| "a number such as 65536, 64MiB, 2G or unlimited is wanted".to_owned())?;
+        .map_err(|_| "expected a number such as 65536, 64MiB or 2G, or unlimited".to_owned())?;
     let unit = unit.trim_start().to_ascii_lowercase();
     let (prefix, base) = match unit.strip_suffix('b') {
         // `KB` is decimal; `K`, `Ki` and `KiB` are binary.
@@ -46,7 +46,9 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
         "g" => 3,
         "t" => 4,
         _ => {
-            return Err(format!("{unit} is none of the units K, M, G, T, KiB, KB and so on"));
+            return Err(format!(
+                "{unit} is not a unit of size: use K, M, G, T, or KiB, KB and so on"
+            ));
         }
     };
     number.checked_mul(base.pow(power)).ok_or_else(|| "more than 64 bits hold".to_owned())
@@ -60,7 +62,7 @@ fn at_most(most: u64) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + S
     move |text| match parse_size(text)? {
         u64::MAX => Ok(most),
         size if size <= most => Ok(size),
-        _ => Err(format!("there is no room for more than {most}")),
+        _ => Err(format!("the largest value is {most}")),
     }
 }
 

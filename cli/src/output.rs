@@ -266,7 +266,8 @@ fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
 pub(crate) fn make_directory(path: &Path) -> Result<(), Failure> {
     fs::create_dir_all(path).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
-            let message = format!("{} is no directory, and one is needed there", shown_path(path));
+            let message =
+                format!("{} is not a directory, and one is needed here", shown_path(path));
             Failure::new(Exit::Output, message)
         }
         _ => unwritable(path, &error),

@@ -221,7 +221,7 @@ impl<'a> Content<'a> {
         console: &Console,
     ) -> Result<T, Failure> {
         if payload.is_empty() && self.framing() == Framing::None {
-            return Err(Failure::new(Exit::Input, "there are no bytes in it"));
+            return Err(Failure::new(Exit::Input, "is empty"));
         }
         let step = console.step("read", "decode", &self.name);
         let without = self.without_types(payload, options);

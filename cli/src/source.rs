@@ -96,7 +96,7 @@ pub(crate) fn is_all((name, unit): &(String, String)) -> bool {
 fn parse_type(text: &str) -> Result<(String, String), String> {
     let (name, unit) = text.split_once(':').unwrap_or((text, ""));
     match name {
-        "" => Err("a name is wanted, such as cpu:nanoseconds".to_owned()),
+        "" => Err("expected a name, such as cpu:nanoseconds".to_owned()),
         name => Ok((name.to_owned(), unit.to_owned())),
     }
 }
@@ -105,7 +105,7 @@ fn parse_type(text: &str) -> Result<(String, String), String> {
 /// costs into gains.
 fn parse_scale(text: &str) -> Result<f64, String> {
     let scale = text.parse::<f64>().ok().filter(|scale| scale.is_finite() && *scale > 0.0);
-    scale.ok_or_else(|| "a number above 0 is wanted".to_owned())
+    scale.ok_or_else(|| "expected a number above 0".to_owned())
 }
 
 fn dialects() -> impl TypedValueParser<Value = Dialect> {

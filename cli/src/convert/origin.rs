@@ -23,7 +23,7 @@ pub(crate) struct Origin {
 fn parse_attribute(text: &str) -> std::result::Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err("KEY=VALUE is wanted, such as service.name=checkout".to_owned()),
+        _ => Err("expected KEY=VALUE, such as service.name=checkout".to_owned()),
     }
 }
 
@@ -35,7 +35,7 @@ fn parse_scope(text: &str) -> std::result::Result<(String, Option<String>), Stri
         _ => (text, None),
     };
     if name.is_empty() {
-        return Err("a name is wanted".to_owned());
+        return Err("expected a name".to_owned());
     }
     Ok((name.to_owned(), version))
 }

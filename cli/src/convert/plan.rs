@@ -123,7 +123,7 @@ impl Plan {
         }
         let jobs = jobs(args, &inputs, output, format)?;
         if !jobs.iter().all(|job| job.packing.is_built()) {
-            let message = "this build writes no zstd, which .zst asks for: install it with --features zstd (feature zstd), or write .gz";
+            let message = "this build writes no zstd, which .zst needs: install it with --features zstd (feature zstd), or write .gz";
             return Err(message.to_owned());
         }
         if args.level.is_some() && jobs.iter().any(|job| job.packing == Packing::None) {
@@ -199,9 +199,7 @@ fn format(args: &Args, inputs: &Inputs, output: Option<&Path>) -> Result<Format,
         Some(format) if !is_directory(path, inputs) => Ok(format),
         _ if is_directory(path, inputs) => {
             let path = shown_path(path);
-            Err(format!(
-                "{path} is a directory, whose files can be of any format: give --to FORMAT"
-            ))
+            Err(format!("{path} is a directory and does not name a format: give --to FORMAT"))
         }
         _ => {
             let mut known: Vec<&str> = known_extensions().collect();

@@ -109,7 +109,7 @@ fn compact_text(sizes: &Sizes, compact: &CompactSize) -> String {
     let gzip = of(sizes.gzipped(), compact.gzipped);
     let losses = match codes(&compact.losses) {
         codes if codes.is_empty() => String::new(),
-        codes => format!("; it would not say: {}", codes.join(", ")),
+        codes => format!("; without: {}", codes.join(", ")),
     };
     format!("{raw} bytes, {gzip} gzipped{losses}")
 }

@@ -172,7 +172,10 @@ fn tables_text(summary: &Summary) -> String {
 /// Appends the sums of each format that fits, so that users see which is right, and names the flag
 /// that selects it.
 fn readings<T: Summarised + Deref<Target = Summary>>(page: &mut Page, message: &Message<'_, T>) {
-    page.warning("guess", "formats that fit as well read something else; --from says which it is");
+    page.warning(
+        "guess",
+        "other formats fit equally well and give other contents; select one with --from",
+    );
     let others = message.other_readings();
     for reading in [&message.reading].into_iter().chain(&others) {
         let sums = facts::total(reading, MOST_SHOWN);

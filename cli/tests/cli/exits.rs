@@ -23,7 +23,7 @@ fn what_is_not_known_is_named() {
     fs::remove_file(room.join("x.json")).unwrap();
     run(&room, "convert absent.pb.gz -o x.otlp", 3);
     run(&room, "convert absent*.pb.gz --to otlp -o x/", 3);
-    let said = "there is no such file, and it is no pattern: invalid range pattern (character 2)";
+    let said = "no such file, and not a valid pattern: invalid range pattern (character 2)";
     says(&run(&room, "info no[such", 3), said);
     assert_eq!(files(&room), ["firefox.json", "java.jfr", "linux.perf.data"]);
 }
@@ -41,12 +41,12 @@ fn wrong_usage_says_what_to_give() {
         ("convert a.pb.gz a.pb.gz --to otlp -o d/", "both"),
         ("convert a.pb.gz --to otlp-9", "otlp-1.10"),
         ("convert a.pb.gz --to otlp --level 10", "--level"),
-        ("convert a.pb.gz --to otlp --profile-id 12", "32 hex digits"),
+        ("convert a.pb.gz --to otlp --profile-id 12", "expected 32 hexadecimal digits"),
         ("convert - - --to otlp -o d/", "stdin"),
         ("info --max-samples some a.pb.gz", "--max-samples"),
         ("info --endpoint /v1/traces a.pb.gz", "/v1development/profiles"),
         ("completions cmd", "powershell"),
-        ("info a.pb.gz --max-nesting 300", "no room for more than 256"),
+        ("info a.pb.gz --max-nesting 300", "the largest value is 256"),
         ("info a.pb.gz --max-samples 5G", "no room for more than"),
         (
             "convert a.pb.gz --to 1.9 --refs dictionary -o x",
@@ -56,7 +56,7 @@ fn wrong_usage_says_what_to_give() {
         ("convert a.pb.gz -o x.otlp --level 3", "nothing is compressed"),
         ("convert a.pb.gz -o x.pb.gz --no-gzip --level 3", "nothing is compressed"),
         ("convert a.pb.gz --to otlp -o x.otlp --level -1", "-1 is not in 0..=9"),
-        ("convert a.pb.gz --to otlp --scale -1", "a number above 0 is wanted"),
+        ("convert a.pb.gz --to otlp --scale -1", "expected a number above 0"),
         ("convert a.pb.gz --to otlp --columns -1", "-1 is not in 1..=255"),
         ("convert a.pb.gz --to otlp --boot-time -1", "invalid value '-1'"),
         ("info a.pb.gz --max-samples -1", "a number such as 65536"),
@@ -114,7 +114,7 @@ fn nothing_is_no_profile() {
         "info a.otlp --from otlp",
     ] {
         let output = run_with_stdin(&room, arguments, b"", 3);
-        says(&output, "there are no bytes in it");
+        says(&output, "is empty");
         assert!(output.stdout.is_empty(), "{arguments}");
     }
 }

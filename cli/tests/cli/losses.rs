@@ -94,7 +94,7 @@ fn what_is_rounded_is_a_loss() {
     says(&output, "is not an integer; --scale makes integers");
     for scale in ["0", "-1", "inf", "nan", "x"] {
         let output = run(&room, &format!("convert r.folded -o s.otlp --scale={scale}"), 2);
-        says(&output, "a number above 0 is wanted");
+        says(&output, "expected a number above 0");
     }
 }
 

@@ -148,7 +148,7 @@ fn several_messages_stay_several() {
     }
     let [one, other] = [PPROFS[0], PPROFS[1]];
     let output = run(&room, &format!("convert {one} {other} --to otlp -o {one}/"), 4);
-    says(&output, &format!("{one} is no directory"));
+    says(&output, &format!("{one} is not a directory"));
     let output = run(&room, "convert file.otlp --to pprof", 4);
     assert!(output.stdout.is_empty());
     run(&room, "convert file.otlp -o x.pb.gz", 0);

@@ -77,7 +77,7 @@ fn what_a_format_has_no_place_for_is_wrong_usage() {
         ("-o b.pb --scope a", "--scope"),
         ("--to otlp --resource a", "KEY=VALUE"),
         ("--to otlp --resource =a", "KEY=VALUE"),
-        ("--to otlp --scope=", "a name is wanted"),
+        ("--to otlp --scope=", "expected a name"),
         ("--to otlp --for parca", "cannot be used with"),
         ("--for nobody", "pyroscope"),
     ] {

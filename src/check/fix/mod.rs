@@ -320,7 +320,7 @@ fn same_format(before: &[u8], after: &[u8], format: Format) -> Result<(), String
         Some((is, guess_now)) if is == was && (guess || !guess_now) => Ok(()),
         Some((is, _)) if is == was => Err("written anew it might be of another format".to_owned()),
         Some((is, _)) => Err(format!("written anew it would be taken for {is}")),
-        None => Err("written anew nothing would tell what it is".to_owned()),
+        None => Err("after rewriting, its format could not be detected".to_owned()),
     }
 }
 

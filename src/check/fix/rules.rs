@@ -55,7 +55,7 @@ pub(super) fn in_the_way(tally: &RuleCount) -> Option<&'static str> {
         () if is_error && rule.is(Fact::Limit) => Some("a limit was reached"),
         () if is_error && rule.is_unreadable() => Some("it cannot be read"),
         () if refers || rule.is(Fact::Lossy) => {
-            Some("there is no single right answer, and written anew it would be lost")
+            Some("there is no single correct value, and rewriting would lose it")
         }
         () => None,
     }
