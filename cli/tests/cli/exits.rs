@@ -47,7 +47,7 @@ fn wrong_usage_says_what_to_give() {
         ("info --endpoint /v1/traces a.pb.gz", "/v1development/profiles"),
         ("completions cmd", "powershell"),
         ("info a.pb.gz --max-nesting 300", "the largest value is 256"),
-        ("info a.pb.gz --max-samples 5G", "no room for more than"),
+        ("info a.pb.gz --max-samples 5G", "the largest value is"),
         (
             "convert a.pb.gz --to 1.9 --refs dictionary -o x",
             "--refs does not apply to otlp-1.9, only to otlp-1.10",
