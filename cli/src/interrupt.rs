@@ -9,6 +9,8 @@ use std::fs::File;
 #[cfg(unix)]
 use std::io::Read;
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The existing temporary files. Writers hold the lock while they create, rename or remove such a
@@ -46,9 +48,13 @@ impl Temporary {
 /// Makes SIGINT, SIGTERM and SIGHUP remove the temporary files and end the run with 128 plus the
 /// number of the signal, as shells expect. Signals that the parent process ignores, such as SIGHUP
 /// under `nohup`, stay ignored.
+///
+/// SIGXFSZ would end the run when a file exceeds `ulimit -f`. Handled, it makes the write fail, so that
+/// the run reports the file and goes on.
 #[cfg(unix)]
 pub(crate) fn watch() {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, signal::SIGXFSZ};
+    let _ = signal_hook::flag::register(SIGXFSZ, std::sync::Arc::<AtomicBool>::default());
     let ignored = ignored();
     let heeded =
         [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);

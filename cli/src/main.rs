@@ -38,6 +38,7 @@ mod redact;
 mod session;
 mod source;
 mod split;
+mod stale;
 mod style;
 mod sum;
 mod text;

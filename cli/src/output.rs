@@ -10,11 +10,11 @@
 //!
 //! So a file under its name is complete, whatever ends the run. Several files of one input appear
 //! together or not at all, except for a crash between two renames. Temporary files are removed when
-//! `Staged` is dropped and when a signal ends the run (`interrupt`). Pipes and devices cannot be
-//! staged and are written directly.
+//! `Staged` is dropped and when a signal ends the run (`interrupt`). Those of a killed run are
+//! removed by the next run that writes the same file (`stale`). Pipes and devices cannot be staged
+//! and are written directly.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use crate::exit::{Exit, Failure};
 use crate::input::same_file;
 use crate::interrupt::Temporary;
+use crate::stale;
 use crate::text::shown_path;
 
 /// Writes `bytes` to stdout. Returns `false` if the reader has closed it, which is not a failure.
@@ -237,13 +238,13 @@ fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     let pid = std::process::id();
     let full = path.file_name().unwrap_or_default().to_string_lossy();
     let from = full.char_indices().rev().nth(49).map_or(0, |(at, _)| at);
+    let prefix = format!(".{}.", full.get(from..).unwrap_or_default());
+    stale::remove(directory(path), &prefix);
     for again in 0..100 {
-        let mut name = OsString::from(".");
-        name.push(full.get(from..).unwrap_or_default());
-        name.push(match again {
-            0 => format!(".{pid}.tmp"),
-            _ => format!(".{pid}-{again}.tmp"),
-        });
+        let name = match again {
+            0 => format!("{prefix}{pid}.tmp"),
+            _ => format!("{prefix}{pid}-{again}.tmp"),
+        };
         let temporary = path.with_file_name(name);
         let mut known = Temporary::lock();
         match OpenOptions::new().write(true).create_new(true).open(&temporary) {

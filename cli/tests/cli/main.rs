@@ -4,6 +4,7 @@ mod cut;
 mod ends;
 mod exits;
 mod face;
+mod faults;
 mod files;
 mod forms;
 mod guess;
