@@ -51,6 +51,10 @@ macro_rules! ids {
             fn number(self) -> u32 {
                 self.0
             }
+            #[inline]
+            fn number_mut(&mut self) -> &mut u32 {
+                &mut self.0
+            }
         }
     )*};
 }
@@ -66,6 +70,7 @@ pub(crate) trait Id: Copy + Default {
     fn from_row(row: u32) -> Self;
     /// Returns the row, as columns store it.
     fn number(self) -> u32;
+    fn number_mut(&mut self) -> &mut u32;
 }
 
 /// The number of tables in a dictionary.

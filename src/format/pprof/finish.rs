@@ -17,8 +17,8 @@
 use crate::error::{Error, Result};
 use crate::format::pprof::row_ids::Ids;
 use crate::losses;
-use crate::model::dictionary::{Dictionary, Function, Line, Locations, Mapping, Mappings};
-use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId};
+use crate::model::dictionary::{Dictionary, Function, Line};
+use crate::model::id::{FunctionId, LocationId, MappingId};
 use crate::model::ragged::Ragged;
 use crate::read_context::ReadContext;
 use crate::tables::attributes::fields_to_attributes;
@@ -35,40 +35,27 @@ use crate::format::pprof::strings::Table;
 /// A reference to a missing string or function, unless the policy is to repair; the budget.
 pub(super) fn finish_tables(
     mut tables: Tables,
-    links: Vec<crate::model::dictionary::Link>,
     table: &mut Table,
     mappings: &Ids,
     functions: &Ids,
     cx: &mut ReadContext,
 ) -> Result<Dictionary> {
-    let rows = std::mem::take(&mut tables.functions);
-    let functions_table = finish_functions(rows, table, &mut tables, cx)?;
-    let mappings_table = finish_mappings(table, &mut tables, cx)?;
+    finish_functions(table, &mut tables, cx)?;
+    finish_mappings(table, &mut tables, cx)?;
     let last = |ids: &Ids, rows: usize| {
         if ids.is_dense() { rows } else { u32::MAX as usize }
     };
-    check_lines(&mut tables, last(functions, functions_table.len()), cx)?;
-    check_mappings(&mut tables, last(mappings, mappings_table.rows.len()), cx)?;
-    let attributes = finish_location_attributes(&mut tables, cx)?;
-    let attribute_table = tables.new_attributes.append_to(std::mem::take(&mut tables.attributes));
-    let stacks = std::mem::take(&mut tables.stacks.rows);
-    Ok(Dictionary {
-        strings: tables.texts.raw.validate(false, &mut cx.budget)?,
-        mappings: mappings_table,
-        functions: functions_table,
-        locations: Locations {
-            mappings: tables.location_mappings.into_iter().map(MappingId).collect(),
-            addresses: tables.addresses,
-            lines: tables.lines,
-            attributes,
-        },
-        links,
-        attributes: attribute_table,
-        stacks: Ragged {
-            items: stacks.items.into_iter().map(LocationId).collect(),
-            ends: stacks.ends,
-        },
-    })
+    let Dictionary { functions: function_rows, mappings: mapping_rows, locations, .. } =
+        &mut tables.dictionary;
+    check_lines(&mut locations.lines, last(functions, function_rows.len()), cx)?;
+    check_mappings(&mut locations.mappings, last(mappings, mapping_rows.rows.len()), cx);
+    finish_location_attributes(&mut tables, cx)?;
+    let mut dictionary = tables.dictionary;
+    dictionary.attributes = tables.new_attributes.append_to(dictionary.attributes);
+    dictionary.strings = tables.texts.raw.validate(false, &mut cx.budget)?;
+    let Ragged { items, ends } = tables.stacks.rows;
+    dictionary.stacks = Ragged { items: items.into_iter().map(LocationId).collect(), ends };
+    Ok(dictionary)
 }
 
 /// Interns the strings of functions. An index past the table is an error or, after a repair, unset.
@@ -78,23 +65,17 @@ pub(super) fn finish_tables(
 /// # Errors
 ///
 /// An index past the string table, with the function and the field.
-fn finish_functions(
-    mut rows: Vec<Function>,
-    table: &mut Table,
-    tables: &mut Tables,
-    cx: &mut ReadContext,
-) -> Result<Vec<Function>> {
-    for (row, function) in rows.iter_mut().enumerate().skip(1) {
-        let place =
-            |field: &'static str| move |e: Error| e.within(field).within_row("function", row - 1);
-        let texts = &mut tables.texts;
-        function.name = table.text(function.name.0, texts, cx).map_err(place("name"))?;
-        function.system_name =
-            table.text(function.system_name.0, texts, cx).map_err(place("system_name"))?;
-        function.filename =
-            table.text(function.filename.0, texts, cx).map_err(place("filename"))?;
+fn finish_functions(table: &mut Table, tables: &mut Tables, cx: &mut ReadContext) -> Result<()> {
+    let Tables { texts, dictionary, .. } = tables;
+    for (row, function) in dictionary.functions.iter_mut().enumerate().skip(1) {
+        let Function { name, system_name, filename, .. } = function;
+        for (id, field) in [(name, "name"), (system_name, "system_name"), (filename, "filename")] {
+            *id = table
+                .text(id.0, texts, cx)
+                .map_err(|e| e.within(field).within_row("function", row - 1))?;
+        }
     }
-    Ok(rows)
+    Ok(())
 }
 
 /// Converts the build ids and flags to attributes. If no mapping has a flag, adds a false flag to the first
@@ -103,12 +84,8 @@ fn finish_functions(
 /// # Errors
 ///
 /// An index past the string table, with the mapping and the field.
-fn finish_mappings(
-    table: &mut Table,
-    tables: &mut Tables,
-    cx: &mut ReadContext,
-) -> Result<Mappings> {
-    let mut rows: Vec<Mapping> = std::mem::take(&mut tables.mappings);
+fn finish_mappings(table: &mut Table, tables: &mut Tables, cx: &mut ReadContext) -> Result<()> {
+    let rows = &mut tables.dictionary.mappings.rows;
     for (row, mapping) in rows.iter_mut().enumerate().skip(1) {
         let place = |e: Error| e.within("filename").within_row("mapping", row - 1);
         mapping.filename = table.text(mapping.filename.0, &mut tables.texts, cx).map_err(place)?;
@@ -128,7 +105,8 @@ fn finish_mappings(
         }
         attributes.end_row_at(row);
     }
-    Ok(Mappings { rows, attributes })
+    tables.dictionary.mappings.attributes = attributes;
+    Ok(())
 }
 
 /// Validates the functions of lines. A line without a function (id 0) is reported. A line with an unknown
@@ -139,8 +117,8 @@ fn finish_mappings(
 /// # Errors
 ///
 /// The first line with a function that does not exist, unless the policy is to repair.
-fn check_lines(tables: &mut Tables, rows: usize, cx: &mut ReadContext) -> Result<()> {
-    let Ragged { items, ends } = &mut tables.lines;
+fn check_lines(lines: &mut Ragged<Line>, rows: usize, cx: &mut ReadContext) -> Result<()> {
+    let Ragged { items, ends } = lines;
     let location = |at: usize| ends.partition_point(|&end| end as usize <= at).saturating_sub(1);
     let (least, largest) = items.iter().fold((u32::MAX, 0), |(least, largest), line| {
         (line.function.0.min(least), line.function.0.max(largest))
@@ -171,27 +149,22 @@ fn check_lines(tables: &mut Tables, rows: usize, cx: &mut ReadContext) -> Result
 ///
 /// `rows` as in [`check_lines`]. Reported as a note instead of an error, because a frame is usable without
 /// its mapping.
-fn check_mappings(tables: &mut Tables, rows: usize, cx: &mut ReadContext) -> Result<()> {
-    for (row, mapping) in tables.location_mappings.iter_mut().enumerate() {
-        if *mapping as usize >= rows || *mapping == u32::MAX {
-            *mapping = 0;
+fn check_mappings(mappings: &mut [MappingId], rows: usize, cx: &mut ReadContext) {
+    for (row, mapping) in mappings.iter_mut().enumerate() {
+        if mapping.row() >= rows || mapping.0 == u32::MAX {
+            *mapping = MappingId::NONE;
             let place = || format!("location[{}].mapping_id", row.saturating_sub(1));
             cx.note(losses::DANGLING_MAPPING, place, || "no mapping has this id".to_owned());
         }
     }
-    Ok(())
 }
 
 /// Converts `is_folded`, the only field of a pprof location that the model represents by an attribute.
 ///
 /// Few locations are folded, so only these get attributes; the other rows stay empty.
-fn finish_location_attributes(
-    tables: &mut Tables,
-    cx: &mut ReadContext,
-) -> Result<Ragged<AttributeId>> {
-    let mut attributes = Ragged::default();
+fn finish_location_attributes(tables: &mut Tables, cx: &mut ReadContext) -> Result<()> {
     for (row, id) in fields_to_attributes::locations(tables, cx)? {
-        attributes.push_at(row as usize, &[id]);
+        tables.dictionary.locations.attributes.push_at(row as usize, &[id]);
     }
-    Ok(attributes)
+    Ok(())
 }

@@ -22,7 +22,7 @@ use crate::format::pprof::samples::{
 };
 use crate::format::pprof::strings::{CONCATENATED, Table, second_table};
 use crate::format::pprof::{equal, times};
-use crate::model::id::FunctionId;
+use crate::model::id::{FunctionId, MappingId};
 use crate::model::profile::{Profile, ValueType};
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
 use crate::read_context::ReadContext;
@@ -49,6 +49,8 @@ pub(crate) fn read(payload: &[u8], cx: &mut ReadContext) -> Result<Profiles> {
     tables.counts.location = layout.rows[LOCATION].len();
     tables.counts.function = layout.rows[FUNCTION].len();
     tables.reserve::<Pprof>(cx)?;
+    // Ids are rows of the model, so its row 0 comes first.
+    tables.put_empty_rows(&[]);
     let text = strings.iter().map(|&(_, length)| length as usize).sum();
     // Only nonempty strings are interned.
     let texts = strings.len().min(text);
@@ -67,7 +69,7 @@ pub(crate) fn read(payload: &[u8], cx: &mut ReadContext) -> Result<Profiles> {
     // Free this memory before the samples are read.
     let [_, sample_types, samples, _, locations_read, functions_read, strings] = layout.rows;
     drop((locations_read, functions_read, std::mem::take(&mut tables.ids)));
-    tables.lines.trim();
+    tables.dictionary.locations.lines.trim();
     let table = &mut Table::of(payload, &strings, cx)?;
     let counts = SampleCounts {
         samples: samples.len(),
@@ -80,8 +82,7 @@ pub(crate) fn read(payload: &[u8], cx: &mut ReadContext) -> Result<Profiles> {
     let mut profile = Profile::default();
     profile.samples = reader.finish(&mut tables, cx)?;
     header.finish(&mut profile, table, &mut tables, cx)?;
-    let links = std::mem::take(&mut tables.links);
-    let mut dictionary = finish_tables(tables, links, table, &mappings, &functions, cx)?;
+    let mut dictionary = finish_tables(tables, table, &mappings, &functions, cx)?;
     equal::merge(&mut dictionary, &mut profile, cx)?;
     if let Some(label) = cx.timestamp_label.clone() {
         times::fold(&mut profile, &dictionary, &label, cx);
@@ -199,12 +200,13 @@ fn resolve_sparse(
         let mut location = row(span, payload);
         while let Some(tag) = location.tag()? {
             if is!(tag, LOCATION "mapping_index" in Version::Pprof) {
-                tables.location_mappings[at + 1] = references(mappings, location.varint()?);
+                let mapping = references(mappings, location.varint()?);
+                tables.dictionary.locations.mappings[at + 1] = MappingId(mapping);
             } else if is!(tag, LOCATION "lines" in Version::Pprof) {
                 let mut fields = Reader::new(location.bytes()?);
                 while let Some(tag) = fields.tag()? {
                     if is!(tag, LINE "function_index" in Version::Pprof) {
-                        tables.lines.items[line].function =
+                        tables.dictionary.locations.lines.items[line].function =
                             FunctionId(references(functions, fields.varint()?));
                     } else {
                         fields.skip(tag, cx.limits().max_nesting)?;

@@ -107,7 +107,8 @@ impl Ids {
 /// Returns whether no function has an id, and every location n has one line, which refers to function n. Some
 /// .NET profilers write such files.
 fn are_left_out(tables: &Tables) -> bool {
-    let Tables { ids, lines, .. } = tables;
+    let Tables { ids, dictionary, .. } = tables;
+    let lines = &dictionary.locations.lines;
     let rows = ids.function.len();
     let named = |row: usize| match lines.row(row) {
         [line] => line.function.row() == row,

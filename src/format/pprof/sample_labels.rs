@@ -184,10 +184,8 @@ impl<'a> SampleReader<'a> {
         let singles: Result<Vec<Attribute>> =
             labels.map(|&label| self.attribute(label, table, tables, cx)).collect();
         let singles = singles?;
-        let mut ids = Vec::new();
-        labels::group(&singles, &mut ids, &mut tables.texts, &mut tables.new_attributes, cx)?;
-        self.samples.attributes.items.extend(ids.into_iter().map(AttributeId));
-        Ok(())
+        let out = &mut self.samples.attributes.items;
+        labels::group(&singles, out, &mut tables.texts, &mut tables.new_attributes, cx)
     }
 
     /// Returns the trace or span id of a label, if it is one.
@@ -229,7 +227,7 @@ impl<'a> SampleReader<'a> {
         self.own.retain(|&label| singles[label as usize].half == 0);
         let link = Link { trace_id, span_id };
         let hash = self.hasher.hash_one((trace_id, span_id));
-        let links = &mut tables.links;
+        let links = &mut tables.dictionary.links;
         let id = match self.links.find(hash, |&row| links[row as usize] == link) {
             Some(&row) => row,
             None => {

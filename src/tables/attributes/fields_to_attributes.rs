@@ -11,11 +11,11 @@
 use crate::error::{Error, Result, Shown};
 use crate::losses;
 use crate::model::dictionary::Attribute;
-use crate::model::id::{AttributeId, LocationId, MappingId, StringId};
+use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StringId};
 use crate::model::profile::{Profile, ProfileParts};
 use crate::model::value::{KeyValue, Value};
 use crate::read_context::ReadContext;
-use crate::schema::Generation;
+use crate::schema::{Generation, Rows, Table};
 use crate::semconv;
 use crate::tables::attributes::build_id;
 use crate::tables::attributes::semantic_attributes::is_pprof;
@@ -65,7 +65,8 @@ impl LegacyFields {
         cx: &mut ReadContext,
     ) -> Result<()> {
         let place = |error: Error, row: usize| error.element(row).within("attribute_indices");
-        validate::attribute_list(&mut profile.attributes, targets.attributes, cx, place)?;
+        let attributes = targets.of(Table::Attribute);
+        validate::attribute_list(&mut profile.attributes, attributes, cx, place)?;
         if G::CAPABILITIES.containers {
             self.check_time_unit(profile, cx);
         }
@@ -207,19 +208,23 @@ pub(crate) fn validate_samples<G: Generation>(
     let place = |field: &'static str| {
         move |error: Error, row: usize| error.within(field).within_row("samples", row)
     };
-    validate::column(&mut samples.stacks, targets.stack, cx, place("stack_index"))?;
+    validate::column(&mut samples.stacks, targets.of(Table::Stack), cx, place("stack_index"))?;
+    let is_row_0 = targets.rows == Rows::NullFirst;
+    if is_row_0 && targets.own(Table::Link) > 0 {
+        samples.links.resize(samples.stacks.len(), LinkId::NONE);
+    }
     if let Some(links) = samples.links.get_mut() {
-        targets.links(links);
-        validate::column(links, targets.link, cx, place("link_index"))?;
+        targets.resolve_optional(Table::Link, links.iter_mut().map(|link| (&mut link.0, is_row_0)));
+        validate::column(links, targets.of_rows(Table::Link), cx, place("link_index"))?;
     }
     validate::attributes(
         &mut samples.attributes,
-        targets.sample_attributes,
+        targets.of(Table::Attribute),
         cx,
         |error, row, at| place("attribute_indices")(error.element(at), row),
     )?;
     if let Some(ids) = samples.stacktrace_ids.get_mut() {
-        validate::column(ids, targets.strings, cx, place("stacktrace_id_index"))?;
+        validate::column(ids, targets.of_rows(Table::String), cx, place("stacktrace_id_index"))?;
     }
     Ok(())
 }
@@ -236,7 +241,7 @@ pub(crate) fn mappings(
     let (mut from_fields, mut of_row) =
         (Vec::with_capacity(tables.mapping_pprof.len()), Vec::new());
     for (row, pprof) in std::mem::take(&mut tables.mapping_pprof).into_iter().enumerate() {
-        let wire = targets.on_wire(targets.mapping, row);
+        let wire = targets.on_wire(Table::Mapping, row);
         let build_id = common::table_text(pprof.build_id, &tables.texts, cx)
             .map_err(|e| e.within("build_id").within_row("mapping_table", wire))?;
         mapping(pprof, build_id, tables, &mut of_row, cx)?;
@@ -277,11 +282,13 @@ pub(crate) fn mapping(
 /// Creates an attribute for an unset flag if there are lines, but no other attribute of pprof. Without it,
 /// readers would infer the flags from the locations.
 pub(crate) fn unset_flag(tables: &mut Tables, cx: &mut ReadContext) -> Result<Option<AttributeId>> {
-    let Tables { texts, new_attributes, attributes, lines, .. } = &*tables;
+    let Tables { texts, new_attributes, dictionary, .. } = &*tables;
     let pprof = |attribute: &Attribute| {
         texts.raw.get(attribute.key.row()).is_some_and(|key| key.starts_with(b"pprof."))
     };
-    if lines.items.is_empty() || attributes.iter().chain(&new_attributes.rows).any(pprof) {
+    let lines = &dictionary.locations.lines;
+    let mut attributes = dictionary.attributes.iter().chain(&new_attributes.rows);
+    if lines.items.is_empty() || attributes.any(pprof) {
         return Ok(None);
     }
     let key = semconv::PPROF_MAPPING_HAS_FUNCTIONS;

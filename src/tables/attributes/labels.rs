@@ -9,7 +9,7 @@
 use crate::error::Result;
 use crate::losses;
 use crate::model::dictionary::Attribute;
-use crate::model::id::StringId;
+use crate::model::id::{AttributeId, StringId};
 use crate::model::value::{KeyValue, Value};
 use crate::read_context::ReadContext;
 use crate::schema::Version;
@@ -77,7 +77,7 @@ impl Label {
 /// first.
 pub(crate) fn group(
     singles: &[Attribute],
-    out: &mut Vec<u32>,
+    out: &mut Vec<AttributeId>,
     texts: &mut StringInterner,
     attributes: &mut NewAttributes,
     cx: &mut ReadContext,
@@ -96,7 +96,7 @@ pub(crate) fn group(
                 list(&same, texts, cx)?
             }
         };
-        out.push(attributes.intern(attribute, cx)?.0);
+        out.push(attributes.intern(attribute, cx)?);
     }
     Ok(())
 }

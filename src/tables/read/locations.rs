@@ -15,7 +15,7 @@
 use crate::error::Result;
 use crate::limits::within;
 use crate::model::dictionary::Line;
-use crate::model::id::FunctionId;
+use crate::model::id::{FunctionId, MappingId};
 use crate::read_context::ReadContext;
 use crate::schema::{Generation, LINE, LOCATION};
 use crate::tables::fields::fields;
@@ -23,7 +23,7 @@ use crate::wire::read::Reader;
 use crate::wire::short::Short;
 use crate::wire::varint::index;
 
-use crate::tables::read::references::{attribute_rows, index_to_row, optional_index_to_row};
+use crate::tables::read::references::{attribute_ids, optional_index};
 use crate::tables::read::tables::Tables;
 
 impl Tables {
@@ -62,7 +62,7 @@ impl Tables {
         mut row: Short,
         cx: &mut ReadContext,
     ) -> Result<bool> {
-        let before = self.lines.items.len();
+        let before = self.dictionary.locations.lines.items.len();
         let mapping_index = const { LOCATION.tag(G::VERSION, "mapping_index") };
         let id = match G::CAPABILITIES.ids {
             true => row.number(const { LOCATION.tag(G::VERSION, "id") }),
@@ -75,10 +75,10 @@ impl Tables {
         while !row.is_done()
             && let Some(mut line) = row.message(const { LOCATION.tag(G::VERSION, "lines") })
         {
-            self.lines.items.push(Line {
-                function: FunctionId(index_to_row::<G>(index(
+            self.dictionary.locations.lines.items.push(Line {
+                function: FunctionId(index(
                     line.number(const { LINE.tag(G::VERSION, "function_index") }),
-                ))),
+                )),
                 line: line.number_mixed(const { LINE.tag(G::VERSION, "line") }) as i64,
                 column: line.number(const { LINE.tag(G::VERSION, "column") }) as i64,
             });
@@ -89,7 +89,7 @@ impl Tables {
             mapping = row.optional(mapping_index);
         }
         if !usual || !row.is_done() {
-            self.lines.items.truncate(before);
+            self.dictionary.locations.lines.items.truncate(before);
             return Ok(false);
         }
         self.end_location::<G>(mapping.map(index), address, id, before, cx)?;
@@ -115,21 +115,24 @@ impl Tables {
         first_line: usize,
         cx: &mut ReadContext,
     ) -> Result<()> {
-        let lines = self.lines.items.len() - first_line;
+        let lines = self.dictionary.locations.lines.items.len() - first_line;
         if lines > 1 {
             within("max_lines_per_location", cx.limits().max_lines_per_location, lines as u64)?;
         }
         // Reserve memory for the lines of the next short location.
-        let items = &mut self.lines.items;
+        let items = &mut self.dictionary.locations.lines.items;
         if items.capacity() - items.len() < <Short>::MOST_MESSAGES {
             cx.budget.grow(items, <Short>::MOST_MESSAGES)?;
         }
-        self.lines.end_row();
-        if !self.location_attributes.items.is_empty() {
-            self.location_attributes.end_row_at(self.addresses.len());
+        self.dictionary.locations.lines.end_row();
+        if !self.dictionary.locations.attributes.items.is_empty() {
+            self.dictionary
+                .locations
+                .attributes
+                .end_row_at(self.dictionary.locations.addresses.len());
         }
-        self.location_mappings.push(optional_index_to_row::<G>(mapping));
-        self.addresses.push(address);
+        self.dictionary.locations.mappings.push(MappingId(optional_index::<G>(mapping)));
+        self.dictionary.locations.addresses.push(address);
         if G::CAPABILITIES.ids {
             self.ids.location.push(id);
         }
@@ -148,21 +151,21 @@ impl Tables {
         mut reader: Reader,
         cx: &mut ReadContext,
     ) -> Result<()> {
-        let row = self.addresses.len() as u32;
-        let before = self.lines.items.len();
+        let row = self.dictionary.locations.addresses.len() as u32;
+        let before = self.dictionary.locations.lines.items.len();
         let (mut mapping, mut address, mut id) = (None, 0, 0);
         fields!(reader, LOCATION in G::VERSION, cx; {
             "address" => address = reader.varint()?,
             "mapping_index" => mapping = Some(reader.index()?),
             "lines" => {
                 let line = line::<G>(reader.message()?, cx)?;
-                cx.budget.push(&mut self.lines.items, line)?;
+                cx.budget.push(&mut self.dictionary.locations.lines.items, line)?;
             },
             "id" => id = reader.varint()?,
             "attribute_indices" as tag => {
-                let first = self.location_attributes.open_row();
-                let items = &mut self.location_attributes.items;
-                attribute_rows::<G>(tag, &mut reader, items, first, cx)?;
+                let first = self.dictionary.locations.attributes.open_row();
+                let items = &mut self.dictionary.locations.attributes.items;
+                attribute_ids(tag, &mut reader, items, first, cx)?;
             },
             "is_folded" => {
                 self.folded.pop_if(|folded| *folded == row);
@@ -189,9 +192,9 @@ impl Tables {
 /// Input that is not protobuf, or a known field with another wire type.
 #[inline]
 fn line<G: Generation>(mut reader: Reader, cx: &mut ReadContext) -> Result<Line> {
-    let mut line = Line { function: FunctionId(index_to_row::<G>(0)), ..Line::default() };
+    let mut line = Line::default();
     fields!(reader, LINE in G::VERSION, cx; {
-        "function_index" => line.function = FunctionId(index_to_row::<G>(reader.index()?)),
+        "function_index" => line.function = FunctionId(reader.index()?),
         "line" => line.line = reader.varint()? as i64,
         "column" => line.column = reader.varint()? as i64,
     });

@@ -22,7 +22,7 @@ use crate::losses;
 use crate::model::dictionary::{Attribute, Function, Link, Mapping};
 use crate::model::id::StringId;
 use crate::read_context::ReadContext;
-use crate::schema::{FUNCTION, Generation};
+use crate::schema::{FUNCTION, Generation, Rows};
 use crate::tables::fields::fields;
 use crate::tables::read::common;
 use crate::wire::LEN;
@@ -30,7 +30,7 @@ use crate::wire::read::Reader;
 use crate::wire::short::Short;
 use crate::wire::varint::index;
 
-use crate::tables::read::references::{attribute_rows, own_rows};
+use crate::tables::read::references::attribute_ids;
 use crate::tables::read::tables::{MappingPprof, Tables};
 
 impl Tables {
@@ -49,7 +49,7 @@ impl Tables {
             Some(function) => function,
             None => function_slow::<G>(reader, cx)?,
         };
-        self.functions.push(function);
+        self.dictionary.functions.push(function);
         if G::CAPABILITIES.ids {
             self.ids.function.push(id);
         }
@@ -91,7 +91,7 @@ impl Tables {
         cx: &mut ReadContext,
     ) -> Result<()> {
         let mut reader = Reader::new(body);
-        let row = self.mappings.len();
+        let row = self.dictionary.mappings.rows.len();
         let (mut mapping, mut pprof, mut id) = (Mapping::default(), MappingPprof::default(), 0);
         fields!(reader, MAPPING in G::VERSION, cx; {
             "memory_start" => mapping.memory_start = reader.varint()?,
@@ -99,9 +99,9 @@ impl Tables {
             "file_offset" => mapping.file_offset = reader.varint()?,
             "filename_strindex" => mapping.filename = StringId(reader.index()?),
             "attribute_indices" as tag => {
-                let first = self.mapping_attributes.open_row();
-                let items = &mut self.mapping_attributes.items;
-                attribute_rows::<G>(tag, &mut reader, items, first, cx)?;
+                let first = self.dictionary.mappings.attributes.open_row();
+                let items = &mut self.dictionary.mappings.attributes.items;
+                attribute_ids(tag, &mut reader, items, first, cx)?;
             },
             "id" => id = reader.varint()?,
             "build_id" => pprof.build_id = reader.index()?,
@@ -111,8 +111,8 @@ impl Tables {
             "has_line_numbers" => pprof.set_flag(2, reader.varint()?),
             "has_inline_frames" => pprof.set_flag(3, reader.varint()?),
         });
-        self.mapping_attributes.end_row_at(row);
-        self.mappings.push(mapping);
+        self.dictionary.mappings.attributes.end_row_at(row);
+        self.dictionary.mappings.rows.push(mapping);
         if pprof != MappingPprof::default() {
             self.mapping_pprof.resize(row, MappingPprof::default());
             self.mapping_pprof.push(pprof);
@@ -133,8 +133,12 @@ impl Tables {
     pub(super) fn link<G: Generation>(&mut self, body: &[u8], cx: &mut ReadContext) -> Result<()> {
         let mut reader = Reader::new(body);
         let mut link = Link::default();
-        // Row 0 means no link, whatever its contents.
-        let code = if self.links.is_empty() { losses::ROW_0 } else { losses::LINK_INVALID };
+        // Since 1.8 row 0 means no link, whatever its contents.
+        let code = match G::CAPABILITIES.rows == Rows::NullFirst && self.dictionary.links.is_empty()
+        {
+            true => losses::ROW_0,
+            false => losses::LINK_INVALID,
+        };
         let (mut has_trace, mut has_span) = (false, false);
         fields!(reader, LINK in G::VERSION, cx; {
             "trace_id" => {
@@ -151,12 +155,12 @@ impl Tables {
             },
         });
         if has_trace != has_span {
-            let row = self.links.len() - own_rows::<G>();
+            let row = self.dictionary.links.len();
             let (has, lacks) = if has_trace { ("trace", "span") } else { ("span", "trace") };
             let message = || format!("the link has a {has} id and no {lacks} id");
             cx.note(losses::LINK_HALF, || format!("link_table[{row}]"), message);
         }
-        self.links.push(link);
+        self.dictionary.links.push(link);
         Ok(())
     }
 
@@ -178,7 +182,7 @@ impl Tables {
             let pair = common::key_value::<G>(body, &mut self.texts, cx, 0)?;
             Attribute { key: pair.key, value: pair.value, unit: StringId::NONE }
         };
-        self.attributes.push(attribute);
+        self.dictionary.attributes.push(attribute);
         Ok(())
     }
 

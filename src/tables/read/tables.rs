@@ -1,34 +1,28 @@
 //! Reader of the lookup tables, which each generation stores in a different message.
 //!
-//! If row 0 of the payload is an ordinary row, the model inserts its empty row before it. References are
-//! converted to rows of the model when they are read ([`index_to_row`](crate::tables::read::references::index_to_row)), and `validate`
-//! validates them later.
-//!
-//! Tables are stored as columns (`location_mappings`, `addresses`, `lines` …) instead of structs, because ids
-//! are validated by column and the model stores columns too. Rarely used fields (`folded`, `frame_types`,
-//! `mapping_pprof`) are short lists beside the table.
+//! Rows are stored in the columns of the model's [`Dictionary`], with references as encoded. Fields that the
+//! model lacks (`folded`, `frame_types`, `mapping_pprof`) are short lists beside the table.
 //!
 //! `count` processes all rows before `read` sees the first. So each `Vec` is allocated at its final size, and
 //! `Limits::max_table_entries` applies before memory is allocated. Inline strings get ids after those of the
 //! table, whose length is then known.
 
 use crate::error::{Error, Result};
-use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
+use crate::model::dictionary::{
+    Attribute, Dictionary, Function, Line, Link, Locations, Mapping, Mappings,
+};
 use crate::model::ragged::Ragged;
+use crate::model::strings::Strings;
 use crate::read_context::{Policy, ReadContext};
 use crate::schema::{Generation, Rows, Table};
 use crate::tables::read::id_column::Ids;
-use crate::tables::read::references::own_rows;
 use crate::tables::read::stacks::Stacks;
 use crate::tables::read::string_interner::{NewAttributes, StringInterner};
 use crate::wire::read::Reader;
 use crate::wire::short::Short;
 
-/// The tables as encoded: ids are numbers, not validated yet.
-///
-/// In generations without an empty row 0, one is inserted when memory is reserved, so rows have the model's
-/// numbers from the start. References do too, except those that [`normalize`](crate::tables::resolve::normalize) must distinguish
-/// from unset ones.
+/// The tables as encoded: rows and references have the numbers of the payload. [`Targets`](crate::tables::resolve::targets::Targets)
+/// turns them into those of the model.
 #[derive(Debug)]
 pub(crate) struct Tables {
     /// Strings of the table, followed by inline strings.
@@ -37,21 +31,10 @@ pub(crate) struct Tables {
     pub(crate) counts: Counts,
     /// Whether the next string may be the first of another payload. Used by the first pass.
     pub(crate) begins: bool,
-    pub(crate) mappings: Vec<Mapping>,
-    /// Indices as encoded, up to the last mapping that has any.
-    pub(crate) mapping_attributes: Ragged<u32>,
+    /// The tables in the columns of the model. Ids are not validated yet. Strings and stacks are added last.
+    pub(crate) dictionary: Dictionary,
     /// Up to the last mapping that has any of these fields.
     pub(crate) mapping_pprof: Vec<MappingPprof>,
-    /// The mapping of each location, converted by [`optional_index_to_row`](crate::tables::read::references::optional_index_to_row).
-    pub(crate) location_mappings: Vec<u32>,
-    /// The same as encoded, because in 1.3 they may be ids.
-    pub(crate) raw_mappings: Vec<u32>,
-    /// One entry for each location, so its length is that of the table.
-    pub(crate) addresses: Vec<u64>,
-    /// Lines, with functions that are not validated yet.
-    pub(crate) lines: Ragged<Line>,
-    /// Has ends only from the first location with attributes: in most payloads no location has attributes.
-    pub(crate) location_attributes: Ragged<u32>,
     /// The rows of folded locations.
     ///
     /// Ascending, because rows are read in order. [`fields_to_attributes`](crate::tables::attributes::fields_to_attributes) converts them to attributes.
@@ -60,13 +43,6 @@ pub(crate) struct Tables {
     ///
     /// The type is a string index, not validated yet. Ascending by row.
     pub(crate) frame_types: Vec<(u32, u32)>,
-    /// Functions, with string indices that are not validated yet.
-    pub(crate) functions: Vec<Function>,
-    /// Links in their final form: they contain no references.
-    pub(crate) links: Vec<Link>,
-    /// Attributes, with keys, units and strings validated while they are read, because the strings are known
-    /// by then.
-    pub(crate) attributes: Vec<Attribute>,
     /// Attributes made of fields and labels, numbered after `attributes`.
     pub(crate) new_attributes: NewAttributes,
     /// Units by key, both as string indices.
@@ -152,19 +128,23 @@ impl Tables {
             texts: StringInterner::with_capacity(bytes / 128, bytes / 8),
             counts: Counts::default(),
             begins: false,
-            mappings: Vec::new(),
-            mapping_attributes: Ragged::default(),
+            dictionary: Dictionary {
+                strings: Strings::default(),
+                mappings: Mappings { rows: Vec::new(), attributes: Ragged::default() },
+                functions: Vec::new(),
+                locations: Locations {
+                    mappings: Vec::new(),
+                    addresses: Vec::new(),
+                    lines: Ragged::default(),
+                    attributes: Ragged::default(),
+                },
+                links: Vec::new(),
+                attributes: Vec::new(),
+                stacks: Ragged::default(),
+            },
             mapping_pprof: Vec::new(),
-            location_mappings: Vec::new(),
-            raw_mappings: Vec::new(),
-            addresses: Vec::new(),
-            lines: Ragged::default(),
-            location_attributes: Ragged::default(),
             folded: Vec::new(),
             frame_types: Vec::new(),
-            functions: Vec::new(),
-            links: Vec::new(),
-            attributes: Vec::new(),
             new_attributes: NewAttributes::after(0),
             units: Vec::new(),
             stacks: Stacks::plus(plus),
@@ -259,41 +239,30 @@ impl Tables {
             self.ids.location.reserve(location, cx)?;
             self.ids.function.reserve(function, cx)?;
         }
-        let extra = own_rows::<G>();
-        self.mappings.reserve(mapping + extra);
-        self.location_mappings.reserve(location + extra);
-        self.addresses.reserve(location + extra);
-        self.lines.ends.reserve(location + extra);
-        self.lines.items.reserve_exact(lines);
-        self.functions.reserve(function + extra);
-        self.links.reserve(link + extra);
-        self.attributes.reserve(attribute + extra);
+        // One more for the empty row.
+        let Dictionary { mappings, functions, locations, links, attributes, .. } =
+            &mut self.dictionary;
+        mappings.rows.reserve(mapping + 1);
+        locations.mappings.reserve(location + 1);
+        locations.addresses.reserve(location + 1);
+        locations.lines.ends.reserve(location + 1);
+        locations.lines.items.reserve_exact(lines);
+        functions.reserve(function + 1);
+        links.reserve(link + 1);
+        attributes.reserve(attribute + 1);
         self.stacks.rows.ends.reserve(stack);
         // Most indices take at least two bytes.
         if stack_bytes > 0 {
             self.stacks.locations.reserve(stack_bytes / 2);
         }
         self.units.reserve_exact(unit);
-        // Attributes made of labels are numbered after the rows of the tables.
         self.texts.table_rows = string as u32 + self.texts.own;
-        self.new_attributes.first = (attribute + own_rows::<G>()).max(1) as u32;
-        if G::CAPABILITIES.rows == Rows::NullFirst {
+        // Attributes made of labels are numbered after the rows of the table.
+        self.new_attributes.first = attribute as u32;
+        if G::CAPABILITIES.stack_table {
             self.stacks.rows.ends.clear();
-        } else {
-            self.push_empty_rows();
         }
         Ok(())
-    }
-
-    /// Inserts the model's empty row, for generations in which row 0 is an ordinary row.
-    fn push_empty_rows(&mut self) {
-        self.mappings.push(Mapping::default());
-        self.location_mappings.push(0);
-        self.addresses.push(0);
-        self.lines.end_row();
-        self.functions.push(Function::default());
-        self.links.push(Link::default());
-        self.attributes.push(Attribute::default());
     }
 
     /// Reads a row of the table that `tag` belongs to. Returns `false` if the field is not a table.
@@ -311,12 +280,11 @@ impl Tables {
             reader.bytes()?;
         } else if tag == const { G::VERSION.table_tag(Table::Location) } {
             self.location::<G>(reader.message()?, cx).map_err(|e| {
-                e.within_row("location_table", self.addresses.len().saturating_sub(own_rows::<G>()))
+                e.within_row("location_table", self.dictionary.locations.addresses.len())
             })?;
         } else if tag == const { G::VERSION.table_tag(Table::Function) } {
-            self.function::<G>(reader.message()?, cx).map_err(|e| {
-                e.within_row("function_table", self.functions.len().saturating_sub(own_rows::<G>()))
-            })?;
+            self.function::<G>(reader.message()?, cx)
+                .map_err(|e| e.within_row("function_table", self.dictionary.functions.len()))?;
         } else if tag == const { G::VERSION.table_tag(Table::Stack) } {
             self.stack::<G>(reader.message()?, cx)
                 .map_err(|e| e.within_row("stack_table", self.stacks.rows.len()))?;
@@ -337,18 +305,15 @@ impl Tables {
         mut reader: Reader<'a>,
         cx: &mut ReadContext,
     ) -> Result<Option<Reader<'a>>> {
-        let own = own_rows::<G>();
         if tag == const { G::VERSION.table_tag(Table::Attribute) } {
-            self.attribute::<G>(reader.bytes()?, cx).map_err(|e| {
-                e.within_row("attribute_table", self.attributes.len().saturating_sub(own))
-            })?;
+            self.attribute::<G>(reader.bytes()?, cx)
+                .map_err(|e| e.within_row("attribute_table", self.dictionary.attributes.len()))?;
         } else if tag == const { G::VERSION.table_tag(Table::Mapping) } {
-            self.mapping::<G>(reader.bytes()?, cx).map_err(|e| {
-                e.within_row("mapping_table", self.mappings.len().saturating_sub(own))
-            })?;
+            self.mapping::<G>(reader.bytes()?, cx)
+                .map_err(|e| e.within_row("mapping_table", self.dictionary.mappings.rows.len()))?;
         } else if tag == const { G::VERSION.table_tag(Table::Link) } {
             self.link::<G>(reader.bytes()?, cx)
-                .map_err(|e| e.within_row("link_table", self.links.len().saturating_sub(own)))?;
+                .map_err(|e| e.within_row("link_table", self.dictionary.links.len()))?;
         } else if tag == const { G::VERSION.table_tag(Table::AttributeUnit) } {
             self.unit::<G>(reader.bytes()?, cx)
                 .map_err(|e| e.within_row("attribute_units", self.units.len()))?;

@@ -22,24 +22,13 @@ use crate::model::ragged::Ragged;
 use crate::model::strings::Strings;
 use crate::model::value::Value;
 use crate::read_context::ReadContext;
-use crate::schema::{Generation, Rows};
+use crate::schema::{Generation, Rows, Table};
 use crate::tables::attributes::fields_to_attributes;
 use crate::tables::read::string_interner::StringInterner;
 use crate::tables::read::tables::Tables;
-use crate::tables::resolve::targets::Targets;
-use crate::tables::resolve::validate::{self, Target};
+use crate::tables::resolve::targets::{Target, Targets};
+use crate::tables::resolve::validate;
 use crate::wire::varint::OVERSIZED_INDEX;
-
-/// Tables with validated rows, including the attributes made of older generations' fields.
-///
-/// An intermediate state: validation of stacks may still add a row to `locations`.
-pub(crate) struct ValidatedTables {
-    /// Mappings with their attributes: those of the payload, then those made of fields.
-    mappings: Mappings,
-    functions: Vec<Function>,
-    /// Locations, whose functions are rows of the model. `validate_stacks` may append one.
-    locations: Locations,
-}
 
 impl Tables {
     /// Validates the row tables, which are those of the payload if `all` is true, else of one profile.
@@ -55,21 +44,20 @@ impl Tables {
         targets: &Targets,
         all: bool,
         cx: &mut ReadContext,
-    ) -> Result<ValidatedTables> {
+    ) -> Result<()> {
         let mut mapping_fields = fields_to_attributes::mappings(self, targets, cx)?;
         let location_fields = fields_to_attributes::locations(self, cx)?;
         if all
             && G::CAPABILITIES.mapping_flags
-            && self.mappings.len() > 1
+            && self.dictionary.mappings.rows.len() > 1
             && let Some(unset) = fields_to_attributes::unset_flag(self, cx)?
         {
             let behind = mapping_fields.partition_point(|(row, _)| *row <= 1);
             mapping_fields.insert(behind, (1, unset));
         }
-        let functions = self.validate_functions(targets, cx)?;
-        let mappings = self.validate_mappings(targets, mapping_fields, cx)?;
-        let locations = self.validate_locations(targets, location_fields, cx)?;
-        Ok(ValidatedTables { mappings, functions, locations })
+        self.validate_functions(targets, cx)?;
+        self.validate_mappings(targets, mapping_fields, cx)?;
+        self.validate_locations(targets, location_fields, cx)
     }
 
     /// Validates the stacks. `place` adds the place of a location in a stack to an error.
@@ -81,23 +69,20 @@ impl Tables {
     /// The first frame past the location table, unless the policy is to repair.
     pub(crate) fn validate_stacks<G: Generation>(
         &mut self,
-        validated: &mut ValidatedTables,
         targets: &Targets,
         place: impl Fn(Error, usize, usize) -> Error,
         cx: &mut ReadContext,
-    ) -> Result<Ragged<LocationId>> {
-        let mut stacks = validate::ragged_ids(std::mem::take(&mut self.stacks.rows));
-        let holds = |most: u32| targets.location.holds_all(most);
-        if !self.stacks.most.is_some_and(holds) {
-            validate_stacks::<G>(
-                &mut stacks,
-                &mut validated.locations,
-                targets.location,
-                place,
-                cx,
-            )?;
+    ) -> Result<()> {
+        let Ragged { items, ends } = std::mem::take(&mut self.stacks.rows);
+        let mut stacks = Ragged { items: items.into_iter().map(LocationId).collect(), ends };
+        let target = targets.of_rows(Table::Location);
+        let target = Target { none: target.own, ..target };
+        let locations = &mut self.dictionary.locations;
+        if !self.stacks.most.is_some_and(|most| target.holds_all(most)) {
+            validate_stacks::<G>(&mut stacks, locations, target, place, cx)?;
         }
-        Ok(stacks)
+        self.dictionary.stacks = stacks;
+        Ok(())
     }
 
     /// Validates the strings and assembles the dictionary.
@@ -105,17 +90,11 @@ impl Tables {
     /// # Errors
     ///
     /// A string that is not UTF-8, unless the policy is to repair.
-    pub(crate) fn finish(
-        mut self,
-        validated: ValidatedTables,
-        stacks: Ragged<LocationId>,
-        cx: &mut ReadContext,
-    ) -> Result<Dictionary> {
-        let ValidatedTables { mappings, functions, locations } = validated;
-        let attributes = self.new_attributes.append_to(self.attributes);
-        let strings = validate_texts(self.texts, cx)?;
-        let links = self.links;
-        Ok(Dictionary { strings, mappings, functions, locations, links, attributes, stacks })
+    pub(crate) fn finish(mut self, cx: &mut ReadContext) -> Result<Dictionary> {
+        let mut dictionary = self.dictionary;
+        dictionary.attributes = self.new_attributes.append_to(dictionary.attributes);
+        dictionary.strings = validate_texts(self.texts, cx)?;
+        Ok(dictionary)
     }
 
     /// Validates the functions.
@@ -123,14 +102,9 @@ impl Tables {
     /// # Errors
     ///
     /// The first string past the string table, with its function and field.
-    fn validate_functions(
-        &mut self,
-        targets: &Targets,
-        cx: &mut ReadContext,
-    ) -> Result<Vec<Function>> {
-        let on_wire = |row: usize| targets.on_wire(targets.function, row);
-        let mut functions = std::mem::take(&mut self.functions);
-        for (row, function) in functions.iter_mut().enumerate() {
+    fn validate_functions(&mut self, targets: &Targets, cx: &mut ReadContext) -> Result<()> {
+        let strings = targets.of_rows(Table::String);
+        for (row, function) in self.dictionary.functions.iter_mut().enumerate() {
             let Function { name, system_name, filename, .. } = function;
             let fields = [
                 (name, "name_strindex"),
@@ -138,16 +112,15 @@ impl Tables {
                 (filename, "filename_strindex"),
             ];
             for (id, field) in fields {
-                *id = validate::one(id.0, targets.strings, cx, field)
-                    .map_err(|e| e.within_row("function_table", on_wire(row)))?;
+                *id = validate::one(id.0, strings, cx, field).map_err(|e| {
+                    e.within_row("function_table", targets.on_wire(Table::Function, row))
+                })?;
             }
         }
-        Ok(functions)
+        Ok(())
     }
 
     /// Validates the mappings. `from_fields` holds the attributes made of pprof's fields, sorted by row.
-    ///
-    /// File names are few and validated one by one; attributes are validated by column.
     ///
     /// # Errors
     ///
@@ -157,22 +130,22 @@ impl Tables {
         targets: &Targets,
         from_fields: Vec<(u32, AttributeId)>,
         cx: &mut ReadContext,
-    ) -> Result<Mappings> {
-        let on_wire = |row: usize| targets.on_wire(targets.mapping, row);
-        let mut rows = std::mem::take(&mut self.mappings);
+    ) -> Result<()> {
+        let on_wire = |row: usize| targets.on_wire(Table::Mapping, row);
+        let strings = targets.of_rows(Table::String);
+        let Mappings { rows, attributes } = &mut self.dictionary.mappings;
         for (row, mapping) in rows.iter_mut().enumerate() {
-            mapping.filename =
-                validate::one(mapping.filename.0, targets.strings, cx, "filename_strindex")
-                    .map_err(|e| e.within_row("mapping_table", on_wire(row)))?;
+            mapping.filename = validate::one(mapping.filename.0, strings, cx, "filename_strindex")
+                .map_err(|e| e.within_row("mapping_table", on_wire(row)))?;
         }
-        let mut from_wire: Ragged<AttributeId> =
-            validate::ragged_ids(std::mem::take(&mut self.mapping_attributes));
-        validate::attributes(&mut from_wire, targets.attributes, cx, |error, row, at| {
+        validate::attributes(attributes, targets.of(Table::Attribute), cx, |error, row, at| {
             error.element(at).within("attribute_indices").within_row("mapping_table", on_wire(row))
         })?;
+        let (from_wire, rows) = (std::mem::take(attributes), rows.len());
         let place = |row: usize| format!("mapping_table[{}]", on_wire(row));
-        let attributes = self.with_field_attributes(from_wire, rows.len(), from_fields, place, cx);
-        Ok(Mappings { rows, attributes })
+        self.dictionary.mappings.attributes =
+            self.with_field_attributes(from_wire, rows, from_fields, place, cx);
+        Ok(())
     }
 
     /// Merges the attributes of a table's rows with those made of fields, which are sorted by row. An
@@ -215,7 +188,8 @@ impl Tables {
     fn of_same_key(&self, attributes: &[AttributeId], id: AttributeId) -> Option<[&Attribute; 2]> {
         let new = self.new_attributes.get(id.0)?;
         let text = |attribute: &Attribute| self.texts.raw.get(attribute.key.row());
-        let mut others = attributes.iter().filter_map(|other| self.attributes.get(other.row()));
+        let mut others =
+            attributes.iter().filter_map(|other| self.dictionary.attributes.get(other.row()));
         others.find(|other| text(other) == text(new)).map(|other| [new, other])
     }
 
@@ -242,47 +216,25 @@ impl Tables {
         targets: &Targets,
         from_fields: Vec<(u32, AttributeId)>,
         cx: &mut ReadContext,
-    ) -> Result<Locations> {
-        let on_wire = |row: usize| targets.on_wire(targets.location, row);
+    ) -> Result<()> {
+        let on_wire = |row: usize| targets.on_wire(Table::Location, row);
         let place = |error: Error, row: usize| error.within_row("location_table", on_wire(row));
-        let mut mappings = validate::ids(std::mem::take(&mut self.location_mappings));
-        validate::column(&mut mappings, targets.mapping, cx, |error, row| {
+        let Locations { mappings, lines, attributes, .. } = &mut self.dictionary.locations;
+        validate::column(mappings, targets.of_rows(Table::Mapping), cx, |error, row| {
             place(error.within("mapping_index"), row)
         })?;
-        let lines = self.validate_lines(targets, cx)?;
-        let mut from_wire: Ragged<AttributeId> =
-            validate::ragged_ids(std::mem::take(&mut self.location_attributes));
-        validate::attributes(&mut from_wire, targets.attributes, cx, |error, row, at| {
+        lines.trim();
+        validate::ragged(lines, targets.of(Table::Function), cx, |error, row, at| {
+            place(error.within("function_index").within_row("lines", at), row)
+        })?;
+        validate::attributes(attributes, targets.of(Table::Attribute), cx, |error, row, at| {
             place(error.element(at).within("attribute_indices"), row)
         })?;
-        let addresses = std::mem::take(&mut self.addresses);
+        let (from_wire, rows) = (std::mem::take(attributes), mappings.len());
         let place = |row: usize| format!("location_table[{}]", on_wire(row));
-        let attributes =
-            self.with_field_attributes(from_wire, addresses.len(), from_fields, place, cx);
-        Ok(Locations { mappings, addresses, lines, attributes })
-    }
-
-    /// Validates the functions of lines. If the largest index is in range, all are.
-    fn validate_lines(
-        &mut self,
-        targets: &Targets,
-        cx: &mut ReadContext,
-    ) -> Result<Ragged<crate::model::dictionary::Line>> {
-        let mut lines = std::mem::take(&mut self.lines);
-        lines.trim();
-        let largest = lines.items.iter().map(|line| line.function.0).max().unwrap_or(0);
-        if largest as usize >= targets.function.rows {
-            for (at, line) in lines.items.iter_mut().enumerate() {
-                let row = lines.ends.partition_point(|&end| end as usize <= at);
-                let first = row.checked_sub(1).map_or(0, |row| lines.ends[row] as usize);
-                let at_wire = targets.on_wire(targets.location, row);
-                let place = [("location_table", at_wire), ("lines", at - first)];
-                line.function = cx.inside(&place, |cx| {
-                    validate::one(line.function.0, targets.function, cx, "function_index")
-                })?;
-            }
-        }
-        Ok(lines)
+        self.dictionary.locations.attributes =
+            self.with_field_attributes(from_wire, rows, from_fields, place, cx);
+        Ok(())
     }
 }
 

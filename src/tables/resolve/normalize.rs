@@ -1,18 +1,18 @@
-//! Conversion of the payload's row numbers to those of the model, after the tables are complete.
+//! The form of the payload's tables, after they are complete: whether they begin with the empty row, and what
+//! references mean.
 //!
 //! The model has an empty row 0 in each table. Some generations do too ([`Rows::NullFirst`]). In others row 0
-//! may be an ordinary row; then the model inserts its row before it, and indices increase by one. If the
-//! first row of such a table is empty, it duplicates the model's row and is removed, so that payloads written
-//! by this crate read back with the same rows.
+//! may be an ordinary row; then the model inserts its row before it, and references increase by one. If the
+//! first row of such a table is empty, it is the model's row, so that payloads written by this crate read back
+//! with the same rows.
 //!
 //! ```text
-//! payload, 1.4 to 1.7   [r0 r1 r2]              index 0 is r0; an unset reference is an omitted field
-//! model                 [empty r0 r1 r2]        index 0 was read as row 1
-//! the same, r0 empty    [empty r1 r2]           r0 is dropped; row 1 becomes 0
-//! payload, 1.8 on       [empty r1 r2]           index 0 was read as row 0; for another row 0 see `null_row`
+//! payload, 1.3 to 1.7   [r0 r1 r2]    model   [empty r0 r1 r2]    index 0 is row 1
+//! the same, r0 empty    [r0 r1 r2]    model   [r0 r1 r2]          index 0 is row 0
+//! payload, 1.8 on       [r0 r1 r2]    model   [r0 r1 r2]          for another r0 see `null_row`
 //! ```
 //!
-//! Mappings, functions and links can lose their row 0 this way. Locations and attributes keep theirs.
+//! Mappings, functions and links can have an empty first row in 1.3 to 1.7. Locations and attributes keep theirs.
 //!
 //! This module also resolves units: `attribute_units` of 1.3 to 1.7 is a table of keys, and the model stores
 //! a unit in each attribute.
@@ -21,23 +21,24 @@ use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::losses;
-use crate::model::dictionary::{Function, Link, Mapping};
-use crate::model::id::StringId;
+use crate::model::dictionary::Dictionary;
+use crate::model::id::{MappingId, StringId};
 use crate::read_context::ReadContext;
 use crate::schema::{Generation, Rows, Table};
 use crate::tables::read::common;
-use crate::tables::read::tables::{MappingPprof, Tables};
+use crate::tables::read::tables::Tables;
 use crate::tables::resolve::null_row::Uses;
-use crate::tables::resolve::targets::{Targets, one_less};
-use crate::tables::resolve::validate::Target;
+use crate::tables::resolve::targets::Targets;
 
 impl Tables {
-    /// Converts every table to the model's form of row 0, and returns how to convert references.
+    /// Gives every table the model's row 0 and turns units into those of attributes. Returns how to resolve
+    /// references.
     ///
     /// # Errors
     ///
-    /// A row 0 that must be empty and is not, unless the policy is to repair ([`null_row`](crate::tables::resolve::null_row)).
-    pub(crate) fn normalize_null_rows<G: Generation>(
+    /// A row 0 that must be empty and is not, unless the policy is to repair ([`null_row`](super::null_row));
+    /// references of 1.3 that are neither indices nor ids.
+    pub(crate) fn normalize<G: Generation>(
         &mut self,
         uses: Uses,
         cx: &mut ReadContext,
@@ -45,114 +46,87 @@ impl Tables {
         let rows = G::CAPABILITIES.rows;
         self.check_strings(rows, uses, cx)?;
         let units = self.units_by_key(cx)?;
-        let (mapping_row_0, function_row_0, link_row_0);
-        let mut kept = Vec::new();
-        if rows == Rows::NullFirst {
-            kept = self.check_row_0(uses, cx)?;
-            mapping_row_0 = !kept.contains(&Table::Mapping);
-            function_row_0 = !kept.contains(&Table::Function);
-            link_row_0 = !kept.contains(&Table::Link);
-        } else {
-            // If presence distinguishes unset references, a reference into an empty table is invalid.
-            let leads = |len: usize| rows == Rows::FromZero || len > 1;
-            mapping_row_0 = leads(self.mappings.len()) && self.drop_empty_mapping();
-            function_row_0 =
-                drop_if(&mut self.functions, |function| *function == Function::default());
-            if function_row_0 {
-                let lines = self.lines.items.iter_mut();
-                one_less(lines.map(|line| &mut line.function.0));
-            }
-            link_row_0 = leads(self.links.len())
-                && drop_if(&mut self.links, |link| *link == Link::default());
-            self.mapping_references::<G>(mapping_row_0, cx);
-            if rows == Rows::FromZero && !link_row_0 && self.links.len() > 1 {
-                let message =
-                    || "no sample can refer to the first link: index 0 means no link".to_owned();
-                cx.note(losses::G1_ZERO_LINK, || "link_table[0]".to_owned(), message);
-            }
+        let kept = match rows {
+            Rows::NullFirst => self.check_row_0(uses, cx)?,
+            Rows::FromZero | Rows::Presence => self.regular_first_rows(rows),
+        };
+        if rows == Rows::FromZero {
+            self.note_index_0(&kept, cx);
         }
-        let own = |table| u32::from(rows != Rows::NullFirst || kept.contains(&table));
-        let target = |rows: usize, own: u32| Target { rows, own, none: own };
-        // An omitted reference was read as 0 if presence distinguishes it.
-        let optional = |rows: usize, own: u32| Target { rows, own, none: 0 };
-        let attributes = target(self.attributes.len(), own(Table::Attribute));
-        Ok(Targets {
-            strings: optional(self.texts.table_rows as usize, self.texts.own),
-            mapping: optional(self.mappings.len(), (!mapping_row_0).into()),
-            function: target(self.functions.len(), (!function_row_0).into()),
-            location: target(self.addresses.len(), own(Table::Location)),
-            attributes,
-            sample_attributes: attributes,
-            link: optional(self.links.len(), (!link_row_0).into()),
-            stack: target(self.stacks.rows.len(), kept.contains(&Table::Stack).into()),
-            rows,
-            link_row_0,
-            units,
-        })
+        self.put_empty_rows(&kept);
+        let mut tables = [(0, 0); Table::COUNT];
+        for (table, rows) in self.lengths() {
+            tables[table as usize] = (rows as u32, kept.contains(&table).into());
+        }
+        let mut targets = Targets { rows, tables, units };
+        if rows == Rows::FromZero {
+            self.resolve_ids(&mut targets, cx)?;
+        }
+        let locations = &mut self.dictionary.locations;
+        let first = self.dictionary.mappings.rows.get(1).copied().unwrap_or_default();
+        let mappings = locations.mappings.iter_mut().zip(&locations.addresses).skip(1);
+        targets.resolve_optional(
+            Table::Mapping,
+            mappings.map(|(mapping, address)| (&mut mapping.0, first.may_hold(*address))),
+        );
+        Ok(targets)
     }
 
-    /// Removes an all-zero first mapping, because the model has an empty row already. Returns whether it was
-    /// empty or the table has no rows.
-    ///
-    /// pprof's fields count as contents too: a mapping with a flag is not empty.
-    fn drop_empty_mapping(&mut self) -> bool {
-        let empty = self.mappings.get(1).is_none_or(|row| *row == Mapping::default())
-            && self.mapping_attributes.row(1).is_empty()
-            && self.mapping_pprof.get(1).is_none_or(|row| *row == MappingPprof::default());
-        if empty && self.mappings.len() > 1 {
-            self.mappings.remove(1);
-            if self.mapping_attributes.ends.len() > 1 {
-                self.mapping_attributes.ends.remove(1);
-            }
-            if self.mapping_pprof.len() > 1 {
-                self.mapping_pprof.remove(1);
-            }
-        }
-        empty
+    /// Returns the number of rows of each table.
+    fn lengths(&self) -> [(Table, usize); 7] {
+        let Dictionary { mappings, functions, locations, links, attributes, .. } = &self.dictionary;
+        [
+            (Table::String, self.texts.table_rows as usize),
+            (Table::Mapping, mappings.rows.len()),
+            (Table::Location, locations.len()),
+            (Table::Function, functions.len()),
+            (Table::Link, links.len()),
+            (Table::Attribute, attributes.len()),
+            (Table::Stack, self.stacks.rows.len()),
+        ]
     }
 
-    /// Converts mapping references to rows of the model's table. `row_0` is whether the first mapping of the
-    /// payload was empty.
+    /// Returns the tables of 1.3 to 1.7 to which the model adds the empty row.
+    fn regular_first_rows(&self, rows: Rows) -> Vec<Table> {
+        let Dictionary { mappings, links, .. } = &self.dictionary;
+        // If presence distinguishes unset references, a reference into an empty table is invalid.
+        let is_invalid = |table| match table {
+            Table::Mapping => rows == Rows::Presence && mappings.rows.is_empty(),
+            Table::Link => rows == Rows::Presence && links.is_empty(),
+            _ => matches!(table, Table::Location | Table::Attribute),
+        };
+        let tables =
+            [Table::Mapping, Table::Function, Table::Link, Table::Location, Table::Attribute];
+        tables.into_iter().filter(|table| is_invalid(*table) || self.has_row_0(*table)).collect()
+    }
+
+    /// Reports references of 1.3 that may be unset or index 0: in the encoding both are 0.
     ///
-    /// In 1.3 an unset mapping and the first mapping are both index 0. The address of each location decides,
-    /// by the address range of the mapping. The first guess is reported.
-    fn mapping_references<G: Generation>(&mut self, row_0: bool, cx: &mut ReadContext) {
-        if G::CAPABILITIES.rows == Rows::FromZero {
-            self.raw_mappings = self.location_mappings.clone();
-        }
-        let references = self.location_mappings.iter_mut();
-        match (G::CAPABILITIES.rows, row_0) {
-            (Rows::NullFirst, _) | (Rows::Presence, false) | (Rows::FromZero, true) => {}
-            (Rows::Presence, true) => one_less(references),
-            (Rows::FromZero, false) => {
-                // Omitted and 0 are encoded alike. The address decides; without an address, it is the first
-                // mapping.
-                let first = self.mappings.get(1).copied().unwrap_or_default();
-                let holds = |address: u64| first.may_hold(address);
-                let is_there = self.mappings.len() > 1;
-                let (mut guessed, mut left_out) = (None, None);
-                for (row, mapping) in references.enumerate().skip(1) {
-                    if *mapping != 0 {
-                        *mapping = mapping.saturating_add(1);
-                    } else if holds(self.addresses[row]) {
-                        *mapping = 1;
-                        guessed.get_or_insert(row - 1);
-                    } else if is_there {
-                        left_out.get_or_insert(row - 1);
-                    }
-                }
-                let place = |row: usize| move || format!("location_table[{row}].mapping_index");
-                if let Some(row) = guessed {
-                    cx.note(losses::G1_ZERO_MAPPING, place(row), || {
-                        "mapping index 0 was read as the first mapping".to_owned()
-                    });
-                }
-                if let Some(row) = left_out {
-                    cx.note(losses::G1_NO_MAPPING, place(row), || {
-                        "mapping index 0 was read as no mapping: the address is outside the first mapping".to_owned()
-                    });
-                }
+    /// The address of a location decides whether its mapping is the first one, by the address range of that
+    /// mapping. A link is always unset.
+    fn note_index_0(&self, kept: &[Table], cx: &mut ReadContext) {
+        let Dictionary { mappings, locations, .. } = &self.dictionary;
+        let first = mappings.rows.first().copied().unwrap_or_default();
+        let mut note = |is_first: bool, code, message: &str| {
+            let mut unset = locations.mappings.iter().zip(&locations.addresses);
+            let row = unset.position(|(mapping, address)| {
+                *mapping == MappingId::NONE && first.may_hold(*address) == is_first
+            });
+            if let Some(row) = row.filter(|_| kept.contains(&Table::Mapping)) {
+                let place = || format!("location_table[{row}].mapping_index");
+                cx.note(code, place, || message.to_owned());
             }
+        };
+        note(true, losses::G1_ZERO_MAPPING, "mapping index 0 was read as the first mapping");
+        note(
+            false,
+            losses::G1_NO_MAPPING,
+            "mapping index 0 was read as no mapping: the address is outside the first mapping",
+        );
+        if kept.contains(&Table::Link) {
+            let message =
+                || "no sample can refer to the first link: index 0 means no link".to_owned();
+            cx.note(losses::G1_ZERO_LINK, || "link_table[0]".to_owned(), message);
         }
     }
 
@@ -180,24 +154,11 @@ impl Tables {
                 });
             }
         }
-        for attribute in &mut self.attributes {
+        for attribute in &mut self.dictionary.attributes {
             if let Some(unit) = units.get(&attribute.key) {
                 attribute.unit = *unit;
             }
         }
         Ok(units)
-    }
-}
-
-/// Removes row 1 if it is empty, because the model has an empty row 0. Returns whether row 1 was empty or
-/// missing.
-fn drop_if<T>(rows: &mut Vec<T>, empty: impl Fn(&T) -> bool) -> bool {
-    match rows.get(1) {
-        None => true,
-        Some(row) if empty(row) => {
-            rows.remove(1);
-            true
-        }
-        Some(_) => false,
     }
 }

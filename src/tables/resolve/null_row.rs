@@ -13,15 +13,15 @@
 
 use crate::error::{Error, Result, Shown};
 use crate::losses;
-use crate::model::dictionary::{Attribute, Function, Link, Mapping};
-use crate::model::id::{AttributeId, FunctionId, LinkId, StackId, StringId};
+use crate::model::dictionary::{Attribute, Dictionary, Function, Link, Mapping};
+use crate::model::id::{AttributeId, FunctionId, LinkId, MappingId, StackId, StringId};
 use crate::model::profile::Profile;
 use crate::model::ragged::Ragged;
 use crate::read_context::{Policy, ReadContext};
 use crate::schema::Rows;
 use crate::schema::Table;
-use crate::tables::read::tables::Tables;
-use crate::wire::varint::OVERSIZED_INDEX;
+use crate::tables::read::references::moved;
+use crate::tables::read::tables::{MappingPprof, Tables};
 
 /// Returns whether a test holds for any profile that uses the tables.
 pub(super) type Uses<'a> = &'a dyn Fn(fn(&Profile) -> bool) -> bool;
@@ -45,18 +45,19 @@ impl Tables {
         let message = format!("string 0 must be empty, found {}{repaired}", Shown(first));
         let error = Error::malformed(message);
         cx.repair(losses::ROW_0, error.within_row("string_table", 0))?;
-        let skip = match (rows, self.functions.first()) {
-            (Rows::NullFirst, Some(first)) => {
-                *first == Function::default() && !self.uses_row_0(Table::Function, uses)
-            }
-            _ => true,
-        };
-        for function in self.functions.iter_mut().skip(skip.into()) {
+        let skip = rows == Rows::NullFirst
+            && !self.has_row_0(Table::Function)
+            && !self.uses_row_0(Table::Function, uses);
+        for function in self.dictionary.functions.iter_mut().skip(skip.into()) {
             function.name.0 = moved(function.name.0, own);
             let Function { system_name, filename, .. } = function;
             [system_name, filename].into_iter().for_each(|text| move_text(text, own));
         }
-        self.mappings.iter_mut().for_each(|mapping| move_text(&mut mapping.filename, own));
+        self.dictionary
+            .mappings
+            .rows
+            .iter_mut()
+            .for_each(|mapping| move_text(&mut mapping.filename, own));
         Ok(())
     }
 
@@ -69,28 +70,16 @@ impl Tables {
     ///
     /// A first row that is neither empty nor unreferenced, unless the policy is to repair.
     pub(super) fn check_row_0(&mut self, uses: Uses, cx: &mut ReadContext) -> Result<Vec<Table>> {
-        let location = self.addresses.first().is_some_and(|&address| {
-            let has = !self.lines.row(0).is_empty() || !self.location_attributes.row(0).is_empty();
-            address != 0 || self.location_mappings[0] != 0 || has
-        });
-        let mapping = self.mappings.first().is_some_and(|row| *row != Mapping::default())
-            || !self.mapping_attributes.row(0).is_empty();
-        let function = self.functions.first().is_some_and(|row| *row != Function::default());
-        let attribute = self.attributes.first().is_some_and(|row| *row != Attribute::default());
-        let bad = [
-            (Table::Mapping, "mapping_table", mapping),
-            (Table::Location, "location_table", location),
-            (Table::Function, "function_table", function),
-            (
-                Table::Link,
-                "link_table",
-                self.links.first().is_some_and(|row| *row != Link::default()),
-            ),
-            (Table::Attribute, "attribute_table", attribute),
-            (Table::Stack, "stack_table", !self.stacks.rows.row(0).is_empty()),
+        let tables = [
+            (Table::Mapping, "mapping_table"),
+            (Table::Location, "location_table"),
+            (Table::Function, "function_table"),
+            (Table::Link, "link_table"),
+            (Table::Attribute, "attribute_table"),
+            (Table::Stack, "stack_table"),
         ];
         let mut kept = Vec::new();
-        for (table, name, _) in bad.into_iter().filter(|(.., bad)| *bad) {
+        for (table, name) in tables.into_iter().filter(|(table, _)| self.has_row_0(*table)) {
             if self.uses_row_0(table, uses) {
                 let error = Error::malformed(match cx.policy {
                     Policy::Refuse => "row 0 must be empty: references to it mean no value",
@@ -106,26 +95,59 @@ impl Tables {
                 cx.note(losses::ROW_0_UNUSED, place, || message().to_owned());
             }
         }
-        kept.iter().for_each(|table| self.move_references(*table));
-        self.put_empty_rows(&kept);
+        if kept.contains(&Table::Location) {
+            // `NEGATIVE_INDEX` wraps here; `validate_stacks` restores it.
+            self.stacks.rows.items.iter_mut().for_each(|row| *row = row.wrapping_add(1));
+            self.stacks.most = None;
+        }
         Ok(kept)
+    }
+
+    /// Returns whether the first row of a table is there and not empty.
+    pub(super) fn has_row_0(&self, table: Table) -> bool {
+        fn has<T: Default + PartialEq>(rows: &[T]) -> bool {
+            rows.first().is_some_and(|row| *row != T::default())
+        }
+        let Dictionary { mappings, functions, locations, links, attributes, .. } = &self.dictionary;
+        match table {
+            Table::Mapping => {
+                let attributes = mappings.attributes.row(0);
+                has(&mappings.rows) || !attributes.is_empty() || has(&self.mapping_pprof)
+            }
+            Table::Location => {
+                let lists =
+                    [locations.lines.row(0).is_empty(), locations.attributes.row(0).is_empty()];
+                has(&locations.addresses) || has(&locations.mappings) || lists.contains(&false)
+            }
+            Table::Function => has(functions),
+            Table::Link => has(links),
+            Table::Attribute => has(attributes),
+            _ => !self.stacks.rows.row(0).is_empty(),
+        }
     }
 
     /// Returns whether a sample, a profile or a row of another table references row 0 of `table`. References
     /// from an unreferenced row 0 do not count.
     fn uses_row_0(&self, table: Table, uses: Uses) -> bool {
         let first = |of: Table| usize::from(!self.uses_row_0(of, uses));
-        let in_rows = |of: Table, lists: &Ragged<u32>| {
-            lists.items.contains(&0) && lists.rows().skip(first(of)).any(|row| row.contains(&0))
+        let in_rows = |of: Table, lists: &Ragged<AttributeId>| {
+            lists.items.contains(&AttributeId::NONE)
+                && lists.rows().skip(first(of)).any(|row| row.contains(&AttributeId::NONE))
         };
         match table {
             Table::Mapping => {
-                let mut mappings = self.location_mappings.iter().skip(first(Table::Location));
-                mappings.any(|mapping| *mapping == 0)
+                let mut mappings =
+                    self.dictionary.locations.mappings.iter().skip(first(Table::Location));
+                mappings.any(|mapping| *mapping == MappingId::NONE)
             }
-            Table::Location => in_rows(Table::Stack, &self.stacks.rows),
+            Table::Location => {
+                let stacks = &self.stacks.rows;
+                stacks.items.contains(&0)
+                    && stacks.rows().skip(first(Table::Stack)).any(|row| row.contains(&0))
+            }
             Table::Function => {
-                let mut lines = self.lines.rows().skip(first(Table::Location)).flatten();
+                let mut lines =
+                    self.dictionary.locations.lines.rows().skip(first(Table::Location)).flatten();
                 lines.any(|line| line.function == FunctionId::NONE)
             }
             Table::Link => uses(|profile| {
@@ -133,8 +155,8 @@ impl Tables {
                 links.len() < profile.samples.stacks.len() || links.contains(&LinkId::NONE)
             }),
             Table::Attribute => {
-                in_rows(Table::Location, &self.location_attributes)
-                    || in_rows(Table::Mapping, &self.mapping_attributes)
+                in_rows(Table::Location, &self.dictionary.locations.attributes)
+                    || in_rows(Table::Mapping, &self.dictionary.mappings.attributes)
                     || uses(|profile| {
                         let samples = &profile.samples.attributes.items;
                         samples.contains(&AttributeId::NONE)
@@ -145,58 +167,30 @@ impl Tables {
         }
     }
 
-    /// Adjusts references from rows to `table`.
-    /// [`Targets::move_references`](crate::tables::resolve::targets::Targets::move_references) adjusts those from profiles.
-    ///
-    /// A location whose address is outside mapping 0 has no mapping.
-    fn move_references(&mut self, table: Table) {
-        match table {
-            Table::Mapping => {
-                let first = self.mappings.first().copied().unwrap_or_default();
-                let locations = self.location_mappings.iter_mut().zip(&self.addresses);
-                locations
-                    .filter(|(mapping, address)| **mapping != 0 || first.may_hold(**address))
-                    .for_each(|(mapping, _)| *mapping = moved(*mapping, 1));
-            }
-            Table::Location => {
-                // `NEGATIVE_INDEX` wraps here; `validate_stacks` restores it.
-                self.stacks.rows.items.iter_mut().for_each(|row| *row = row.wrapping_add(1));
-                self.stacks.most = None;
-            }
-            Table::Function => {
-                let lines = self.lines.items.iter_mut();
-                lines.for_each(|line| line.function.0 = moved(line.function.0, 1));
-            }
-            Table::Attribute => {
-                let of_mappings = self.mapping_attributes.items.iter_mut();
-                let all = of_mappings.chain(&mut self.location_attributes.items);
-                all.for_each(|row| *row = moved(*row, 1));
-                self.new_attributes.first += 1;
-            }
-            _ => {}
-        }
-    }
-
     /// Inserts the empty row before row 0 of the `kept` tables. In other tables, replaces row 0 by the empty
     /// row.
-    fn put_empty_rows(&mut self, kept: &[Table]) {
+    pub(crate) fn put_empty_rows(&mut self, kept: &[Table]) {
         let kept = |table| kept.contains(&table);
-        put_first(&mut self.mappings, Mapping::default(), kept(Table::Mapping));
-        put_first(&mut self.functions, Function::default(), kept(Table::Function));
-        put_first(&mut self.links, Link::default(), kept(Table::Link));
-        put_first(&mut self.attributes, Attribute::default(), kept(Table::Attribute));
-        put_first(&mut self.location_mappings, 0, kept(Table::Location));
-        put_first(&mut self.addresses, 0, kept(Table::Location));
-        put_first_list(&mut self.lines, kept(Table::Location));
-        put_first_list(&mut self.location_attributes, kept(Table::Location));
-        put_first_list(&mut self.mapping_attributes, kept(Table::Mapping));
+        let (mapping, location) = (kept(Table::Mapping), kept(Table::Location));
+        let Dictionary { mappings, functions, locations, links, attributes, .. } =
+            &mut self.dictionary;
+        put_first(&mut mappings.rows, Mapping::default(), mapping);
+        put_first_list(&mut mappings.attributes, mapping);
+        put_first(functions, Function::default(), kept(Table::Function));
+        put_first(links, Link::default(), kept(Table::Link));
+        put_first(attributes, Attribute::default(), kept(Table::Attribute));
+        put_first(&mut locations.mappings, MappingId::NONE, location);
+        put_first(&mut locations.addresses, 0, location);
+        put_first_list(&mut locations.lines, location);
+        put_first_list(&mut locations.attributes, location);
         put_first_list(&mut self.stacks.rows, kept(Table::Stack));
+        self.new_attributes.first = attributes.len() as u32;
+        if mapping && !self.mapping_pprof.is_empty() {
+            self.mapping_pprof.insert(0, MappingPprof::default());
+        }
+        let rows = self.frame_types.iter_mut().map(|(row, _)| row).chain(&mut self.folded);
+        rows.for_each(|row| *row += u32::from(location));
     }
-}
-
-/// Adjusts a reference after `own` rows were inserted before its target. `NEGATIVE_INDEX` and `OVERSIZED_INDEX` stay unchanged.
-pub(super) fn moved(row: u32, own: u32) -> u32 {
-    if row < OVERSIZED_INDEX { row + own } else { row }
 }
 
 /// Adjusts the reference to a string, unless it is unset.

@@ -18,12 +18,12 @@ use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::losses;
+use crate::model::dictionary::Locations;
 use crate::read_context::ReadContext;
-use crate::schema::{Generation, Rows};
+use crate::schema::Table;
 use crate::tables::read::id_column::{IdColumn, Ids};
 use crate::tables::read::tables::Tables;
 use crate::tables::resolve::targets::Targets;
-use crate::tables::resolve::validate::Target;
 
 /// Rows by id.
 type Rowed = HashMap<u64, u32, foldhash::fast::RandomState>;
@@ -33,14 +33,11 @@ impl Tables {
     ///
     /// Takes time linear in rows and references. Refunds the budget for its maps at the end, because they are
     /// temporary.
-    pub(crate) fn resolve_ids<G: Generation>(
+    pub(super) fn resolve_ids(
         &mut self,
         targets: &mut Targets,
         cx: &mut ReadContext,
     ) -> Result<()> {
-        if G::CAPABILITIES.rows != Rows::FromZero {
-            return Ok(());
-        }
         let by_index = self.indices_hold(targets);
         let legacy = self.ids.location.has_ids();
         if by_index && (self.slices || !legacy) {
@@ -84,7 +81,7 @@ impl Tables {
         ) else {
             return false;
         };
-        if !self.ids_hold(targets, &location, &function, &mapping) {
+        if !self.ids_hold(&location, &function, &mapping) {
             return false;
         }
         if !legacy {
@@ -99,38 +96,29 @@ impl Tables {
     /// Returns whether all references are in range as indices.
     fn indices_hold(&self, targets: &Targets) -> bool {
         // Index 0 into an empty table means unset. Compare all rows: a loop with an early exit is slower.
-        let rows = |target: Target| target.rows.max(target.own as usize + 1) as u32;
-        let on_the_wire = rows(targets.location) - 1;
-        let function = rows(targets.function);
-        let mapping = rows(targets.mapping);
-        let lines = self.lines.items.iter();
-        let mappings = self.location_mappings.iter();
-        // An upper bound of the largest index in the payload, which is one less than that in the model.
+        let rows = |table| targets.of(table).rows.max(1);
+        let location = rows(Table::Location);
+        let function = rows(Table::Function);
+        let mapping = rows(Table::Mapping);
+        let Locations { lines, mappings, .. } = &self.dictionary.locations;
+        // An upper bound of the largest index.
         let largest = self.stacks.most.unwrap_or(0);
         let mut stacks = self.stacks.rows.items.iter();
-        !(largest >= on_the_wire && stacks.any(|&row| on_wire(row) >= on_the_wire)
-            || lines.fold(false, |out, line| out | (line.function.0 >= function))
-            || mappings.fold(false, |out, &index| out | (index >= mapping)))
+        !(largest >= location && stacks.any(|&row| on_wire(row) >= location)
+            || lines.items.iter().fold(false, |out, line| out | (line.function.0 >= function))
+            || mappings.iter().fold(false, |out, id| out | (id.0 >= mapping)))
     }
 
     /// Returns whether all references are ids of rows. A function or mapping may be 0, which means unset.
-    fn ids_hold(
-        &self,
-        targets: &Targets,
-        location: &Rowed,
-        function: &Rowed,
-        mapping: &Rowed,
-    ) -> bool {
-        let own = targets.function.own;
+    fn ids_hold(&self, location: &Rowed, function: &Rowed, mapping: &Rowed) -> bool {
         let none_or = |rows: &Rowed, id: u32| id == 0 || rows.contains_key(&u64::from(id));
+        let Locations { lines, mappings, .. } = &self.dictionary.locations;
         self.stacks.rows.items.iter().all(|&row| location.contains_key(&u64::from(on_wire(row))))
-            && self.lines.items.iter().all(|line| none_or(function, line.function.0 - own))
-            && self.raw_mappings.iter().all(|id| none_or(mapping, *id))
+            && lines.items.iter().all(|line| none_or(function, line.function.0))
+            && mappings.iter().all(|id| none_or(mapping, id.0))
     }
 
     /// Replaces ids by rows of the model.
-    ///
-    /// If settling dropped the empty first row of mappings or functions, their rows are one less.
     fn follow(
         &mut self,
         targets: &mut Targets,
@@ -138,21 +126,20 @@ impl Tables {
         function: &Rowed,
         mapping: &Rowed,
     ) {
-        let row = |rows: &Rowed, id: u32, dropped: u32| {
-            rows.get(&u64::from(id)).map_or(0, |row| row + 1 - dropped)
-        };
-        self.stacks.rows.items.iter_mut().for_each(|id| *id = row(location, on_wire(*id), 0));
+        let row =
+            |rows: &Rowed, id: u32, own: u32| rows.get(&u64::from(id)).map_or(0, |row| row + own);
+        self.stacks.rows.items.iter_mut().for_each(|id| *id = row(location, on_wire(*id), 1));
         self.stacks.most = None;
-        let own = targets.function.own;
-        self.lines
+        let Locations { lines, mappings, .. } = &mut self.dictionary.locations;
+        let own = targets.own(Table::Function);
+        lines
             .items
             .iter_mut()
-            .for_each(|line| line.function.0 = row(function, line.function.0 - own, 1 - own));
-        let dropped = u32::from(self.ids.mapping.len() + 1 != self.mappings.len());
-        self.location_mappings =
-            self.raw_mappings.iter().map(|&id| row(mapping, id, dropped)).collect();
-        for target in [&mut targets.location, &mut targets.function, &mut targets.mapping] {
-            (target.own, target.none) = (0, 0);
+            .for_each(|line| line.function.0 = row(function, line.function.0, own));
+        let own = targets.own(Table::Mapping);
+        mappings.iter_mut().for_each(|id| id.0 = row(mapping, id.0, own));
+        for table in [Table::Location, Table::Function, Table::Mapping] {
+            targets.tables[table as usize].1 = 0;
         }
     }
 }

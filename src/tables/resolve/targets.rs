@@ -1,38 +1,53 @@
-//! The tables that references point into, after the form of their first rows is settled.
+//! The tables that references point into, and how indices of the payload become rows of the model.
+//!
+//! The model has an empty row 0 in each table. A table of the payload either begins with the empty row too, so
+//! that index *i* is row *i*; or the model puts its row before the others, and index *i* is row *i* + 1.
+//! [`normalize`](super::normalize) decides that for each table.
 
 use hashbrown::HashMap;
 
-use crate::model::id::{LinkId, StringId};
-use crate::model::profile::ProfileParts;
-use crate::schema::Rows;
-use crate::tables::read::tables::Tables;
-use crate::tables::resolve::null_row::moved;
-use crate::tables::resolve::validate::Target;
+use crate::model::id::StringId;
+use crate::schema::{Rows, Table};
+use crate::tables::read::references::moved;
 use crate::wire::varint::OVERSIZED_INDEX;
 
+/// The table that a column of references points into.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target {
+    /// References below this number are in range.
+    pub(crate) rows: u32,
+    /// The number that references already have more than their indices. Errors subtract it.
+    pub(crate) own: u32,
+    /// The value of an omitted reference, which is valid even if the table lacks that row.
+    pub(crate) none: u32,
+    /// The number that makes a reference in range a row of the model.
+    pub(crate) add: u32,
+}
+
+impl Target {
+    /// Returns whether a reference is in range.
+    #[inline]
+    pub(crate) fn holds(self, index: u32) -> bool {
+        index < self.rows
+    }
+
+    /// Returns whether all references are in range and nonzero if the largest is `most + 1`.
+    ///
+    /// [`Indices`](crate::wire::indices::Indices) records `most` while it decodes: the largest index less
+    /// one, which wraps for 0. It validates a table of stacks without another pass.
+    pub(crate) fn holds_all(self, most: u32) -> bool {
+        most.saturating_add(1) < self.rows
+    }
+}
+
 /// The rows of each table, and the units by key.
-///
-/// Built by [`normalize`](crate::tables::resolve::normalize), used by [`validate`](crate::tables::resolve::validate).
 #[derive(Debug)]
 pub(crate) struct Targets {
-    /// Strings of the table only. Inline strings have ids after them, which no reference of the payload can
-    /// name.
-    pub(crate) strings: Target,
-    pub(crate) mapping: Target,
-    pub(crate) function: Target,
-    pub(crate) location: Target,
-    /// Rows of the payload only: only samples can refer to attributes made of labels.
-    pub(crate) attributes: Target,
-    /// The same, including attributes made of labels.
-    pub(crate) sample_attributes: Target,
-    /// The links, after [`links`](Targets::links) has converted the references.
-    pub(crate) link: Target,
-    /// The stacks. Up to 1.7 the payload has no rows of stacks, and all references are in range.
-    pub(crate) stack: Target,
     /// How the generation references rows.
     pub(crate) rows: Rows,
-    /// Whether the first link of the payload was empty, like the model's row 0.
-    pub(crate) link_row_0: bool,
+    /// For each table the number of its rows in the model, and the number of those that the payload lacks: 0
+    /// or 1.
+    pub(crate) tables: [(u32, u32); Table::COUNT],
     /// Units by key, from `attribute_units` of 1.3 to 1.7. Empty for later generations.
     pub(crate) units: HashMap<StringId, StringId, foldhash::fast::RandomState>,
 }
@@ -43,56 +58,46 @@ impl Targets {
         self.units.get(&key).copied().unwrap_or_default()
     }
 
-    /// Makes attributes made of labels valid targets. For payloads with labels, the indices of the payload
-    /// were [validated](crate::tables::resolve::validate::attributes_beside_labels) before.
-    pub(crate) fn count_new_attributes(&mut self, tables: &Tables) {
-        self.sample_attributes.rows += tables.new_attributes.rows.len();
+    /// Returns the number of rows that the payload's table lacks.
+    pub(crate) fn own(&self, table: Table) -> u32 {
+        self.tables[table as usize].1
     }
 
-    /// Adjusts the references of a profile to tables whose row 0 became row 1
-    /// ([`null_row`](crate::tables::resolve::null_row)).
-    pub(crate) fn move_references(&self, profile: &mut ProfileParts) {
-        if self.rows != Rows::NullFirst {
-            return;
-        }
-        let samples = &mut profile.samples;
-        if self.stack.own > 0 {
-            samples.stacks.iter_mut().for_each(|stack| stack.0 = moved(stack.0, 1));
-        }
-        if self.link.own > 0 {
-            samples.links.resize(samples.stacks.len(), LinkId::NONE);
-            samples.links.iter_mut().for_each(|link| link.0 = moved(link.0, 1));
-        }
-        if self.attributes.own > 0 {
-            let all = profile.attributes.iter_mut().chain(&mut samples.attributes.items);
-            all.for_each(|attribute| attribute.0 = moved(attribute.0, 1));
-        }
+    /// Returns the target of references that are stored as encoded.
+    pub(crate) fn of(&self, table: Table) -> Target {
+        let (rows, own) = self.tables[table as usize];
+        Target { rows: rows - own, own: 0, none: 0, add: own }
+    }
+
+    /// Returns the target of references that are rows of the model already, or 0 if unset.
+    pub(crate) fn of_rows(&self, table: Table) -> Target {
+        let (rows, own) = self.tables[table as usize];
+        Target { rows, own, none: 0, add: 0 }
     }
 
     /// Returns the payload's index for a row of the model, for the places of errors.
-    pub(crate) fn on_wire(&self, target: Target, row: usize) -> usize {
-        let own = if self.rows == Rows::FromZero { 1 } else { target.own as usize };
+    pub(crate) fn on_wire(&self, table: Table, row: usize) -> usize {
+        let own = if self.rows == Rows::FromZero { 1 } else { self.own(table) as usize };
         row.saturating_sub(own)
     }
 
-    /// Converts link references to rows of the model's table.
+    /// Turns references to mappings or links into rows of the model. Each comes with whether it refers to the
+    /// first row of the payload if it is 0, which is unset or index 0.
     ///
-    /// Called before [`validate`](crate::tables::resolve::validate): a reference past the table stays past it.
-    pub(crate) fn links(&self, links: &mut [LinkId]) {
-        match (self.rows, self.link_row_0) {
-            (Rows::NullFirst, _) | (Rows::Presence, false) | (Rows::FromZero, true) => {}
-            (Rows::Presence, true) => one_less(links.iter_mut().map(|link| &mut link.0)),
-            // A reference to the first link equals an unset one.
-            (Rows::FromZero, false) => links
-                .iter_mut()
-                .filter(|link| link.0 != 0)
-                .for_each(|link| link.0 = link.0.saturating_add(1)),
+    /// A reference past the table stays past it.
+    pub(crate) fn resolve_optional<'r>(
+        &self,
+        table: Table,
+        references: impl Iterator<Item = (&'r mut u32, bool)>,
+    ) {
+        match (self.rows, self.own(table)) {
+            (Rows::Presence, 1) | (Rows::NullFirst | Rows::FromZero, 0) => {}
+            (Rows::Presence, _) => references
+                .filter(|(reference, _)| **reference < OVERSIZED_INDEX)
+                .for_each(|(reference, _)| *reference = reference.saturating_sub(1)),
+            _ => references
+                .filter(|(reference, is_first)| **reference != 0 || *is_first)
+                .for_each(|(reference, _)| *reference = moved(*reference, 1)),
         }
     }
-}
-
-/// Adjusts references to a table whose row 1 is removed. References to row 1 become unset.
-pub(super) fn one_less<'r>(references: impl Iterator<Item = &'r mut u32>) {
-    references
-        .for_each(|row| *row = if *row < OVERSIZED_INDEX { row.saturating_sub(1) } else { *row });
 }

@@ -5,9 +5,8 @@
 //! the first invalid reference. Afterwards accessors of the model need no checks.
 //!
 //! ```text
-//! payload   3 0 7 2    the payload has 5 rows, the model inserts row 0 before them
-//! column    4 1 8 3    the model has 6 rows: is any ≥ 6?  yes
-//! repair    4 1 0 3    or the error for index 7
+//! column    3 0 7 2    the payload has 5 rows: is any index ≥ 5?  yes
+//! repair    4 1 0 3    the model inserts row 0 before them; or the error for index 7
 //! ```
 //!
 //! A check at each index would add a branch for each, and a `Result` to the hottest loops. So rows store raw
@@ -15,65 +14,62 @@
 
 use crate::error::{Error, Result};
 use crate::losses;
+use crate::model::dictionary::Line;
 use crate::model::id::{AttributeId, Id};
 use crate::model::ragged::Ragged;
 use crate::read_context::ReadContext;
 use crate::tables::read::common::show;
+use crate::tables::resolve::targets::Target;
 use crate::wire::varint::OVERSIZED_INDEX;
 
-/// The table that a column of references points into.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Target {
-    /// The number of rows of the model's table.
-    pub(crate) rows: usize,
-    /// The number of rows that the payload lacks. Errors subtract it from indices.
-    pub(crate) own: u32,
-    /// The value of an omitted reference, which is valid even if the table lacks that row.
-    pub(crate) none: u32,
+/// A value that contains a reference.
+pub(crate) trait Reference {
+    /// Returns the reference.
+    fn index(&mut self) -> &mut u32;
 }
 
-impl Target {
-    /// Returns whether a reference is in range.
-    #[inline]
-    fn holds(self, index: u32) -> bool {
-        (index as usize) < self.rows
-    }
-
-    /// Returns whether all references are in range and nonzero if the largest is `most + 1`.
-    ///
-    /// [`Indices`](crate::wire::indices::Indices) records `most` while it decodes: the largest index less
-    /// one, which wraps for 0. It validates a table of stacks without another pass.
-    pub(crate) fn holds_all(self, most: u32) -> bool {
-        (most as usize).saturating_add(1) < self.rows
+impl<I: Id> Reference for I {
+    #[inline(always)]
+    fn index(&mut self) -> &mut u32 {
+        self.number_mut()
     }
 }
 
-/// Validates a column: every index is in range.
+impl Reference for Line {
+    #[inline(always)]
+    fn index(&mut self) -> &mut u32 {
+        &mut self.function.0
+    }
+}
+
+/// Validates a column, and turns its references into rows of the model.
 ///
 /// # Errors
 ///
 /// The first index out of range, to which `place` adds its row. With
 /// [`Policy::Repair`](crate::Policy::Repair) the reference becomes unset instead.
-pub(crate) fn column<I: Id>(
-    indices: &mut [I],
+pub(crate) fn column<R: Reference>(
+    references: &mut [R],
     target: Target,
     cx: &mut ReadContext,
     place: impl Fn(Error, usize) -> Error,
 ) -> Result<()> {
-    let rows = u32::try_from(target.rows).unwrap_or(u32::MAX);
     // No early exit, so that the loop uses vector instructions.
-    match indices.iter().fold(false, |out, index| out | (index.number() >= rows)) {
-        true => repair(indices, target, cx, place),
-        false => Ok(()),
+    if references.iter_mut().fold(false, |out, index| out | !target.holds(*index.index())) {
+        return repair(references, target, cx, place);
     }
+    if target.add > 0 {
+        references.iter_mut().for_each(|index| *index.index() += target.add);
+    }
+    Ok(())
 }
 
 /// Validates rows of variable length, like [`column`](fn@column). `place` gets the row and the position in
 /// it.
 ///
 /// Finds the row of an invalid index by binary search in the ends.
-pub(crate) fn ragged<I: Id>(
-    indices: &mut Ragged<I>,
+pub(crate) fn ragged<R: Reference>(
+    indices: &mut Ragged<R>,
     target: Target,
     cx: &mut ReadContext,
     place: impl Fn(Error, usize, usize) -> Error,
@@ -88,15 +84,15 @@ pub(crate) fn ragged<I: Id>(
 
 /// Validates lists of attributes, like [`ragged`], and drops unset references.
 ///
-/// Since 1.8 attribute 0 means no attribute and is not allowed in a list. It is dropped and reported under
-/// either policy. References that a repair unset are dropped as well.
+/// If the payload has the empty row, as since 1.8, attribute 0 means no attribute and is not allowed in a list.
+/// It is dropped and reported under either policy. References that a repair unset are dropped as well.
 pub(crate) fn attributes(
     attributes: &mut Ragged<AttributeId>,
     target: Target,
     cx: &mut ReadContext,
     place: impl Fn(Error, usize, usize) -> Error,
 ) -> Result<()> {
-    if attributes.items.contains(&AttributeId::NONE) {
+    if target.add == 0 && attributes.items.contains(&AttributeId::NONE) {
         for (row, list) in attributes.rows().enumerate() {
             note_row_0(list, cx, |error, at| place(error, row, at));
         }
@@ -120,33 +116,35 @@ pub(crate) fn attribute_list(
     cx: &mut ReadContext,
     place: impl Fn(Error, usize) -> Error,
 ) -> Result<()> {
-    note_row_0(attributes, cx, &place);
+    if target.add == 0 {
+        note_row_0(attributes, cx, &place);
+    }
     column(attributes, target, cx, place)?;
     attributes.retain(|id| id.some().is_some());
     Ok(())
 }
 
-/// Validates the attributes of a sample, from `first`, before those made of its labels are added. Rows of the
-/// latter follow those of the table, so an index past the table could refer to them. `target` is the table of
-/// the payload.
+/// Validates the attributes of a sample, from `first`, before those made of its labels are added. The latter
+/// follow the `rows` rows of the payload's table, so an index past the table could refer to them.
 ///
 /// # Errors
 ///
 /// As for [`column`](fn@column). Repaired references are dropped.
 pub(crate) fn attributes_beside_labels(
-    attributes: &mut Vec<u32>,
+    attributes: &mut Vec<AttributeId>,
     first: usize,
-    target: Target,
+    rows: u32,
     cx: &mut ReadContext,
 ) -> Result<()> {
-    if attributes[first..].iter().all(|index| target.holds(*index)) {
+    if attributes[first..].iter().all(|index| index.0 < rows) {
         return Ok(());
     }
+    let target = Target { rows, own: 0, none: 0, add: 0 };
     for (at, index) in attributes.split_off(first).into_iter().enumerate() {
-        if target.holds(index) {
+        if target.holds(index.0) {
             attributes.push(index);
-        } else if index != target.none {
-            refuse(index, target, cx, |error| error.element(at).within("attribute_indices"))?;
+        } else if index.0 != target.none {
+            refuse(index.0, target, cx, |error| error.element(at).within("attribute_indices"))?;
         }
     }
     Ok(())
@@ -166,20 +164,9 @@ fn note_row_0(
     }
 }
 
-/// Converts indices to ids without validation. The caller validates them in place, or knows that they are in
-/// range.
-pub(crate) fn ids<I: Id>(indices: Vec<u32>) -> Vec<I> {
-    indices.into_iter().map(I::from_row).collect()
-}
-
-/// Does the same for rows of variable length.
-pub(crate) fn ragged_ids<I: Id>(indices: Ragged<u32>) -> Ragged<I> {
-    Ragged { items: ids(indices.items), ends: indices.ends }
-}
-
 /// Validates one index.
 ///
-/// Used for single fields, such as the file name of a mapping, and to find the invalid row of a column.
+/// Used for single fields, such as the file name of a mapping.
 #[inline]
 pub(crate) fn one<I: Id>(
     index: u32,
@@ -188,7 +175,7 @@ pub(crate) fn one<I: Id>(
     field: &'static str,
 ) -> Result<I> {
     if target.holds(index) {
-        return Ok(I::from_row(index));
+        return Ok(I::from_row(index + target.add));
     }
     if index != target.none {
         refuse(index, target, cx, |error| error.within(field))?;
@@ -200,18 +187,22 @@ pub(crate) fn one<I: Id>(
 /// and becomes unset.
 #[cold]
 #[inline(never)]
-fn repair<I: Id>(
-    indices: &mut [I],
+fn repair<R: Reference>(
+    references: &mut [R],
     target: Target,
     cx: &mut ReadContext,
     place: impl Fn(Error, usize) -> Error,
 ) -> Result<()> {
-    for (row, index) in indices.iter_mut().enumerate().filter(|(_, id)| !target.holds(id.number()))
-    {
-        if index.number() != target.none {
-            refuse(index.number(), target, cx, |error| place(error, row))?;
+    for (row, reference) in references.iter_mut().enumerate() {
+        let index = reference.index();
+        if target.holds(*index) {
+            *index += target.add;
+            continue;
         }
-        *index = I::default();
+        if *index != target.none {
+            refuse(*index, target, cx, |error| place(error, row))?;
+        }
+        *index = 0;
     }
     Ok(())
 }
@@ -228,7 +219,7 @@ fn refuse(
     let error = Error::malformed(format!(
         "{} is out of range: the table has {} rows",
         show(index),
-        target.rows - target.own as usize
+        target.rows - target.own
     ));
     cx.repair(losses::INDEX_OUT_OF_RANGE, place(error))
 }
@@ -242,23 +233,23 @@ mod tests {
 
     #[test]
     fn an_index_past_its_table_is_refused_or_repaired() {
-        let target = Target { rows: 4, own: 1, none: 1 };
+        let target = Target { rows: 3, own: 0, none: 0, add: 1 };
         let place =
             |error: Error, row: usize| error.within("stack_index").within_row("samples", row);
         let mut cx = ReadContext::new(Limits::network(), Policy::Refuse, 0);
         let column_of = |rows: &[u32], cx: &mut ReadContext| {
-            let mut column = ids::<StackId>(rows.to_vec());
+            let mut column: Vec<StackId> = rows.iter().copied().map(StackId).collect();
             super::column(&mut column, target, cx, place).map(|()| column)
         };
-        let validated = column_of(&[1, 3, 2], &mut cx).unwrap();
+        let validated = column_of(&[0, 2, 1], &mut cx).unwrap();
         assert_eq!(validated, [StackId(1), StackId(3), StackId(2)]);
-        let error = column_of(&[1, 4097], &mut cx).unwrap_err();
+        let error = column_of(&[0, 4096], &mut cx).unwrap_err();
         assert_eq!(
             error.to_string(),
             "samples[1].stack_index: index 4096 is out of range: the table has 3 rows"
         );
         let mut cx = ReadContext::new(Limits::network(), Policy::Repair, 0);
-        let validated = column_of(&[1, u32::MAX, 3], &mut cx).unwrap();
+        let validated = column_of(&[0, u32::MAX, 2], &mut cx).unwrap();
         assert_eq!(validated, [StackId(1), StackId(0), StackId(3)]);
         assert_eq!(cx.findings[0].code, "index.out_of_range");
     }

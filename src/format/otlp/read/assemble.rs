@@ -23,7 +23,7 @@ use crate::model::profile::{Profile, ProfileParts};
 use crate::model::strings::Strings;
 use crate::model::{Profiles, ResourceProfiles};
 use crate::read_context::{ReadContext, placed};
-use crate::schema::{Generation, TableLocation};
+use crate::schema::{Generation, Table, TableLocation};
 use crate::tables::attributes::fields_to_attributes::{self, LegacyFields};
 use crate::tables::read::string_interner::StringInterner;
 use crate::tables::read::tables::Tables;
@@ -270,26 +270,18 @@ pub(crate) fn resolve_tables<G: Generation>(
     let of_tables = |error: Error| field.into_iter().fold(error, Error::within);
     tables.stacks.finish_rows();
     let uses = |test: fn(&Profile) -> bool| users.any(test);
-    let mut targets = cx.within(field, |cx| {
-        let mut targets = tables.normalize_null_rows::<G>(&uses, cx)?;
-        tables.resolve_ids::<G>(&mut targets, cx)?;
-        Ok(targets)
-    })?;
+    let mut targets = cx.within(field, |cx| tables.normalize::<G>(&uses, cx))?;
     users.each(cx, |profile, legacy, cx| {
-        targets.move_references(profile);
         legacy.into_attributes::<G>(profile, &mut tables, &targets, cx)
     })?;
-    if G::CAPABILITIES.labels {
-        targets.count_new_attributes(&tables);
-    }
-    let stacks = targets.stack;
+    let (stacks, own) = (tables.stacks.rows.len(), targets.own(Table::Stack) as usize);
     let first_samples = OnceCell::new();
     let place = |error: Error, row: usize, at| {
         let error = error.element(at).within("location_indices");
         if G::CAPABILITIES.stack_table {
-            return of_tables(error.within_row("stack_table", row - stacks.own as usize));
+            return of_tables(error.within_row("stack_table", row - own));
         }
-        let first = first_samples.get_or_init(|| users.first_samples(stacks.rows));
+        let first = first_samples.get_or_init(|| users.first_samples(stacks));
         match first.get(row).copied().flatten() {
             Some((at, sample)) => {
                 let inside = at.map(rows);
@@ -298,9 +290,13 @@ pub(crate) fn resolve_tables<G: Generation>(
             None => of_tables(error),
         }
     };
-    let mut validated = cx.within(field, |cx| tables.validate_rows::<G>(&targets, all, cx))?;
-    let rows = tables.validate_stacks::<G>(&mut validated, &targets, place, cx)?;
-    let dictionary = cx.within(field, |cx| tables.finish(validated, rows, cx))?;
+    cx.within(field, |cx| tables.validate_rows::<G>(&targets, all, cx))?;
+    tables.validate_stacks::<G>(&targets, place, cx)?;
+    let dictionary = cx.within(field, |cx| tables.finish(cx))?;
+    if G::CAPABILITIES.labels {
+        // Samples refer to attributes made of labels, too.
+        targets.tables[Table::Attribute as usize].0 = dictionary.attributes.len() as u32;
+    }
     users.each(cx, |profile, _, cx| {
         fields_to_attributes::validate_samples::<G>(profile, &targets, cx)
     })?;

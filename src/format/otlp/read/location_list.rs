@@ -21,6 +21,7 @@ use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::losses;
+use crate::model::id::StackId;
 use crate::read_context::ReadContext;
 use crate::tables::read::common::show;
 use crate::tables::read::stacks::Stacks;
@@ -159,7 +160,7 @@ impl LocationList {
     pub(crate) fn finish(
         mut self,
         stacks: &mut Stacks,
-        of_samples: &mut [u32],
+        of_samples: &mut [StackId],
         cx: &mut ReadContext,
     ) -> Result<()> {
         cx.budget.charge::<[u32; 3]>(self.slices.len())?;
@@ -173,7 +174,7 @@ impl LocationList {
             let end = start as usize + length as usize;
             rows[number] = stacks.intern(self.locations.get(start as usize, end), cx)?;
         }
-        of_samples.iter_mut().for_each(|stack| *stack = rows[*stack as usize]);
+        of_samples.iter_mut().for_each(|stack| stack.0 = rows[stack.row()]);
         Ok(())
     }
 
@@ -281,20 +282,20 @@ mod tests {
             list.end(slices.len(), &mut cx).unwrap();
             let mut of_samples = Vec::new();
             for &(start, length) in slices {
-                of_samples.push(list.slice(start, length, &mut cx).unwrap());
+                of_samples.push(StackId(list.slice(start, length, &mut cx).unwrap()));
                 let stack = start + from + 1..start + from + length + 1;
                 expected.push(stack.collect::<Vec<u32>>());
             }
             let own = list.len();
             list.locations.extend(&[9_007, 9_008]);
-            of_samples.push(list.own(own, &mut cx).unwrap());
+            of_samples.push(StackId(list.own(own, &mut cx).unwrap()));
             expected.push(vec![9_007, 9_008]);
             list.finish(&mut stacks, &mut of_samples, &mut cx).unwrap();
             read.extend(of_samples);
         }
         stacks.finish_rows();
         for (at, (row, stack)) in read.iter().zip(&expected).enumerate() {
-            assert_eq!(stacks.rows.row(*row as usize), stack, "{at} of {lists:?}");
+            assert_eq!(stacks.rows.row(row.row()), stack, "{at} of {lists:?}");
         }
         let mut rows: Vec<&[u32]> = stacks.rows.rows().collect();
         rows.sort_unstable();

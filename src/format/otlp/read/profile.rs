@@ -17,17 +17,16 @@ use crate::error::Result;
 use crate::format::otlp::read::location_list::LocationList;
 use crate::format::otlp::read::samples::{RawSamples, sample};
 use crate::losses;
-use crate::model::id::StringId;
+use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::{AggregationTemporality, Profile, ValueType};
 use crate::read_context::ReadContext;
 use crate::schema::{Generation, TableLocation};
 use crate::tables::attributes::fields_to_attributes::LegacyFields;
 use crate::tables::fields::{fields, is};
 use crate::tables::read::common;
-use crate::tables::read::references::attribute_rows;
+use crate::tables::read::references::attribute_ids;
 use crate::tables::read::string_interner::StringInterner;
 use crate::tables::read::tables::Tables;
-use crate::tables::resolve::validate;
 use crate::wire::LEN;
 use crate::wire::read::Reader;
 
@@ -39,7 +38,7 @@ pub(crate) struct RawProfile {
     /// The columns of its samples.
     samples: RawSamples,
     /// Rows of the attribute table.
-    attributes: Vec<u32>,
+    attributes: Vec<AttributeId>,
     /// Fields that the model lacks.
     legacy: LegacyFields,
 }
@@ -53,7 +52,7 @@ impl RawProfile {
             profile.samples = samples;
         }
         if !attributes.is_empty() {
-            profile.attributes = validate::ids(attributes).into();
+            profile.attributes = attributes.into();
         }
         (profile, legacy)
     }
@@ -240,7 +239,7 @@ impl RawProfile {
             },
             "original_payload" => original_payload(reader.bytes()?, profile, cx)?,
             "attribute_indices" as tag => {
-                attribute_rows::<G>(tag, &mut reader, attributes, 0, cx)?;
+                attribute_ids(tag, &mut reader, attributes, 0, cx)?;
             },
         });
         Ok(reader)

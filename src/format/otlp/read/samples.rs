@@ -15,6 +15,7 @@
 
 use crate::error::Result;
 use crate::format::otlp::read::location_list::LocationList;
+use crate::model::id::{AttributeId, Id, LinkId, StackId, StringId};
 use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
 use crate::read_context::ReadContext;
@@ -22,9 +23,9 @@ use crate::schema::Generation;
 use crate::tables::attributes::labels::{self, Label};
 use crate::tables::fields::{fields, is};
 use crate::tables::read::common;
-use crate::tables::read::references::{attribute_rows, index_to_row, optional_index_to_row};
+use crate::tables::read::references::{attribute_ids, optional_index};
 use crate::tables::read::tables::Tables;
-use crate::tables::resolve::validate::{self, Target};
+use crate::tables::resolve::validate;
 use crate::wire::LEN;
 use crate::wire::packed::{count_packed, packed_fixed64, packed_varints};
 use crate::wire::read::Reader;
@@ -37,17 +38,17 @@ pub(crate) struct RawSamples {
     /// One entry for each sample: an index, or the number of a slice in [`LocationList`].
     ///
     /// This column has an entry for each sample; the others may be shorter.
-    pub(crate) stacks: Vec<u32>,
+    pub(crate) stacks: Vec<StackId>,
     /// The links, up to the last sample that has one.
-    pub(crate) links: Vec<u32>,
+    pub(crate) links: Vec<LinkId>,
     /// Rows of the attribute table, including attributes made of labels.
-    pub(crate) attributes: Ragged<u32>,
+    pub(crate) attributes: Ragged<AttributeId>,
     /// One value for each sample type, or since 1.8 for each timestamp.
     pub(crate) values: Ragged<i64>,
     /// Nanoseconds since 1970.
     pub(crate) timestamps: Ragged<u64>,
     /// The stacktrace ids, up to the last sample that has one.
-    pub(crate) stacktrace_ids: Vec<u32>,
+    pub(crate) stacktrace_ids: Vec<StringId>,
     /// The labels of the current sample in pprof's form, which 1.3 has too. A key may be repeated.
     labels: Vec<Label>,
 }
@@ -88,15 +89,14 @@ impl RawSamples {
 
     /// Returns the samples in the form of the model, after all are read. Their ids are not validated yet.
     ///
-    /// Copies no column: ids have the representation of numbers.
     pub(crate) fn into_samples(self) -> Samples {
         Samples {
-            stacks: validate::ids(self.stacks),
-            links: validate::ids(self.links).into(),
-            attributes: validate::ragged_ids(self.attributes),
+            stacks: self.stacks,
+            links: self.links.into(),
+            attributes: self.attributes,
             values: self.values,
             timestamps: self.timestamps.into(),
-            stacktrace_ids: validate::ids(self.stacktrace_ids).into(),
+            stacktrace_ids: self.stacktrace_ids.into(),
         }
     }
 }
@@ -135,9 +135,9 @@ pub(crate) fn sample<G: Generation>(
     };
     if G::CAPABILITIES.labels {
         // Validate first: labels add rows after the table, which an invalid index could reach.
-        let table = Target { rows: tables.new_attributes.first as usize, own: 1, none: 1 };
+        let rows = tables.new_attributes.first;
         let attributes = &mut samples.attributes.items;
-        validate::attributes_beside_labels(attributes, before.attributes, table, cx)?;
+        validate::attributes_beside_labels(attributes, before.attributes, rows, cx)?;
         attach_labels(before.attributes, samples, tables, cx)?;
     }
     let stack = match (G::CAPABILITIES.stack_table, fields.slice_length) {
@@ -145,18 +145,18 @@ pub(crate) fn sample<G: Generation>(
         (false, 0) => locations.own(own, cx)?,
         (false, length) => locations.slice(fields.slice_start, length, cx)?,
     };
-    samples.stacks.push(stack);
+    samples.stacks.push(StackId(stack));
     samples.end_rows(row);
-    push_reference(&mut samples.links, row, optional_index_to_row::<G>(fields.link));
-    push_reference(&mut samples.stacktrace_ids, row, fields.stacktrace_id);
+    push_reference(&mut samples.links, row, LinkId(optional_index::<G>(fields.link)));
+    push_reference(&mut samples.stacktrace_ids, row, StringId(fields.stacktrace_id));
     Ok(())
 }
 
 /// Appends the reference of a sample, if it has one. The column ends with the last sample that has one.
 #[inline(always)]
-fn push_reference(column: &mut Vec<u32>, row: usize, reference: u32) {
-    if reference != 0 {
-        column.resize(row, 0);
+fn push_reference<I: Id>(column: &mut Vec<I>, row: usize, reference: I) {
+    if reference.number() != 0 {
+        column.resize(row, I::default());
         column.push(reference);
     }
 }
@@ -287,7 +287,7 @@ fn sample_fast<G: Generation>(mut row: Short, samples: &mut RawSamples) -> Optio
         } else if is!(tag, SAMPLE packed "attribute_indices" in G::VERSION) {
             let mut attributes = row.body(value)?;
             while let Some(value) = attributes.packed() {
-                samples.attributes.items.push(index_to_row::<G>(index(value)));
+                samples.attributes.items.push(AttributeId(index(value)));
             }
             attributes.is_done().then_some(())?;
         } else if is!(tag, SAMPLE "link_index" in G::VERSION) {
@@ -328,7 +328,7 @@ fn sample_slow<G: Generation>(
         "values" as tag => values(tag, &mut reader, &mut samples.values.items, cx)?,
         "attribute_indices" as tag => {
             let items = &mut samples.attributes.items;
-            attribute_rows::<G>(tag, &mut reader, items, first, cx)?;
+            attribute_ids(tag, &mut reader, items, first, cx)?;
         },
         "link_index" => fields.link = Some(reader.index()?),
         "timestamps_unix_nano" as tag => {
