@@ -156,6 +156,18 @@ impl<T> Ragged<T> {
     }
 }
 
+impl<T: Copy> Ragged<T> {
+    /// Keeps the items of each row that `keep` accepts.
+    pub(crate) fn retain(&mut self, keep: impl Fn(T) -> bool) {
+        let mut kept = Self::NONE;
+        for row in self.rows() {
+            kept.items.extend(row.iter().copied().filter(|item| keep(*item)));
+            kept.end_row();
+        }
+        *self = kept;
+    }
+}
+
 impl<T: Clone> Ragged<T> {
     /// Appends a row.
     #[inline]

@@ -143,6 +143,17 @@ impl Table {
     /// The length of an array with one element for each table.
     pub(crate) const COUNT: usize = Self::SampleType as usize + 1;
 
+    /// The tables of rows that refer to each other and to strings.
+    pub(crate) const ROWS: [Self; 7] = [
+        Self::Mapping,
+        Self::Location,
+        Self::Function,
+        Self::Link,
+        Self::Attribute,
+        Self::AttributeUnit,
+        Self::Stack,
+    ];
+
     /// Returns the name of the table in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {

@@ -8,7 +8,6 @@ use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::lazy_box::LazyBox;
 use crate::model::profile::{Profile, ProfileParts};
-use crate::model::ragged::Ragged;
 use crate::model::strings::Strings;
 use crate::model::value::{KeyValue, Value};
 use crate::model::{EntityRef, Profiles, ResourceProfiles};
@@ -164,9 +163,9 @@ impl<'a> Redactor<'a> {
             }
         }
         dictionary.strings = texts.new;
-        let is_kept = |id: &AttributeId| !dropped[id.row()];
-        retain(&mut dictionary.mappings.attributes, is_kept);
-        retain(&mut dictionary.locations.attributes, is_kept);
+        let is_kept = |id: AttributeId| !dropped[id.row()];
+        dictionary.mappings.attributes.retain(is_kept);
+        dictionary.locations.attributes.retain(is_kept);
         losses
     }
 
@@ -277,7 +276,7 @@ impl<'a> Redactor<'a> {
         if let Some(attributes) = attributes.get_mut() {
             attributes.retain(|id| !dropped[id.row()]);
         }
-        retain(&mut samples.attributes, |id| !dropped[id.row()]);
+        samples.attributes.retain(|id| !dropped[id.row()]);
         for id in samples.stacktrace_ids.get_mut().into_iter().flatten() {
             self.text(Role::Value, id, texts);
         }
@@ -356,14 +355,4 @@ fn is_dropped(key: &str, value: &Value, strings: &Strings) -> bool {
     let mut holds_secret = false;
     value.for_each_text(&mut |id| holds_secret |= is_secret(strings.get(id)));
     FREE_TEXT.contains(&key) || SECRET_KEYS.iter().any(|part| lower.contains(part)) || holds_secret
-}
-
-/// Keeps the ids of each row that `keep` accepts.
-fn retain(rows: &mut Ragged<AttributeId>, keep: impl Fn(&AttributeId) -> bool) {
-    let mut kept = Ragged::default();
-    for row in rows.rows() {
-        kept.items.extend(row.iter().copied().filter(|id| keep(id)));
-        kept.end_row();
-    }
-    *rows = kept;
 }

@@ -1,7 +1,7 @@
 //! Conversion of the tables to the model's dictionary: validation of references, and conversion of fields to
 //! attributes.
 //!
-//! It differs from OTLP's `otlp/read/finish` in three ways. References are ids, which were converted to rows
+//! It differs from OTLP's `tables/resolve/finish` in three ways. References are ids, which were converted to rows
 //! while reading. Strings are interned when they are used. A location with an unknown mapping is no error.
 //! Both readers share [`fields_to_attributes`].
 //!
@@ -15,13 +15,13 @@
 //! ```
 
 use crate::error::{Error, Result};
-use crate::format::pprof::row_ids::Ids;
 use crate::losses;
 use crate::model::dictionary::{Dictionary, Function, Line};
 use crate::model::id::{FunctionId, LocationId, MappingId};
 use crate::model::ragged::Ragged;
 use crate::read_context::ReadContext;
 use crate::tables::attributes::fields_to_attributes;
+use crate::tables::read::id_column::RowsById;
 use crate::tables::read::tables::{MappingPprof, Tables};
 
 use crate::format::pprof::strings::Table;
@@ -36,13 +36,13 @@ use crate::format::pprof::strings::Table;
 pub(super) fn finish_tables(
     mut tables: Tables,
     table: &mut Table,
-    mappings: &Ids,
-    functions: &Ids,
+    mappings: &RowsById,
+    functions: &RowsById,
     cx: &mut ReadContext,
 ) -> Result<Dictionary> {
     finish_functions(table, &mut tables, cx)?;
     finish_mappings(table, &mut tables, cx)?;
-    let last = |ids: &Ids, rows: usize| {
+    let last = |ids: &RowsById, rows: usize| {
         if ids.is_dense() { rows } else { u32::MAX as usize }
     };
     let Dictionary { functions: function_rows, mappings: mapping_rows, locations, .. } =

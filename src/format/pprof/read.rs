@@ -16,7 +16,7 @@ use crate::format::pprof::header::{Header, value_type};
 use crate::format::pprof::layout::{
     FUNCTION, LOCATION, Layout, MAPPING, RowSpan, SAMPLE_TYPE, STRING, row,
 };
-use crate::format::pprof::row_ids::Ids;
+use crate::format::pprof::row_ids::{functions_by_id, rows_by_id};
 use crate::format::pprof::samples::{
     LOCATION_ID, LOCATION_ID_UNPACKED, SampleCounts, SampleReader,
 };
@@ -26,8 +26,9 @@ use crate::model::id::{FunctionId, MappingId};
 use crate::model::profile::{Profile, ValueType};
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
 use crate::read_context::ReadContext;
-use crate::schema::{Pprof, Rows, Version};
+use crate::schema::{self, Pprof, Rows, Version};
 use crate::tables::fields::is;
+use crate::tables::read::id_column::RowsById;
 use crate::tables::read::tables::Tables;
 use crate::wire::packed::count_packed;
 use crate::wire::read::Reader;
@@ -45,9 +46,9 @@ pub(crate) fn read(payload: &[u8], cx: &mut ReadContext) -> Result<Profiles> {
     let layout = Layout::of(payload, cx)?;
     let strings = &layout.rows[STRING];
     let mut tables = Tables::new(Rows::NullFirst, 0);
-    tables.counts.mapping = layout.rows[MAPPING].len();
-    tables.counts.location = layout.rows[LOCATION].len();
-    tables.counts.function = layout.rows[FUNCTION].len();
+    tables.counts[schema::Table::Mapping as usize] = layout.rows[MAPPING].len();
+    tables.counts[schema::Table::Location as usize] = layout.rows[LOCATION].len();
+    tables.counts[schema::Table::Function as usize] = layout.rows[FUNCTION].len();
     tables.reserve::<Pprof>(cx)?;
     // Ids are rows of the model, so its row 0 comes first.
     tables.put_empty_rows(&[]);
@@ -60,9 +61,9 @@ pub(crate) fn read(payload: &[u8], cx: &mut ReadContext) -> Result<Profiles> {
     let header = read_tables(payload, &layout, &mut tables, cx)?;
     check_alone(payload, &layout, &tables)?;
     let rows = |table: usize| (payload, &layout.rows[table][..]);
-    let mappings = Ids::of(&tables.ids.mapping, "mapping", rows(MAPPING), cx)?;
-    let functions = Ids::of_functions(&tables, rows(FUNCTION), cx)?;
-    let locations = Ids::of(&tables.ids.location, "location", rows(LOCATION), cx)?;
+    let mappings = rows_by_id(&tables.ids.mapping, "mapping", rows(MAPPING), cx)?;
+    let functions = functions_by_id(&tables, rows(FUNCTION), cx)?;
+    let locations = rows_by_id(&tables.ids.location, "location", rows(LOCATION), cx)?;
     if !mappings.is_dense() || !functions.is_dense() {
         resolve_sparse(payload, &layout, &mut tables, &mappings, &functions, cx)?;
     }
@@ -191,8 +192,8 @@ fn resolve_sparse(
     payload: &[u8],
     layout: &Layout,
     tables: &mut Tables,
-    mappings: &Ids,
-    functions: &Ids,
+    mappings: &RowsById,
+    functions: &RowsById,
     cx: &mut ReadContext,
 ) -> Result<()> {
     let mut line = 0;
@@ -222,6 +223,6 @@ fn resolve_sparse(
 }
 
 /// Returns the row of an id: 0 for unset, `u32::MAX` for unknown.
-fn references(ids: &Ids, id: u64) -> u32 {
+fn references(ids: &RowsById, id: u64) -> u32 {
     if id == 0 { 0 } else { ids.row(id).unwrap_or(u32::MAX) }
 }

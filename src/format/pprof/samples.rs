@@ -10,7 +10,6 @@ use crate::error::{Error, Result};
 use crate::format::pprof::byte_strings::ByteStrings;
 use crate::format::pprof::layout::{RowSpan, row};
 use crate::format::pprof::repair::{repair_stacks, repair_values};
-use crate::format::pprof::row_ids::{Ids, Rows};
 use crate::format::pprof::strings::Table;
 use crate::losses;
 use crate::model::dictionary::Attribute;
@@ -19,6 +18,7 @@ use crate::model::samples::Samples;
 use crate::read_context::ReadContext;
 use crate::schema::{SAMPLE, Version};
 use crate::tables::fields::unknown;
+use crate::tables::read::id_column::{RowsById, SparseRows};
 use crate::tables::read::string_interner::hash_bytes;
 use crate::tables::read::tables::Tables;
 use crate::wire::packed::packed_varints;
@@ -58,7 +58,7 @@ pub(crate) struct SampleReader<'a> {
     /// The number of sample types, which is the required number of values per sample.
     pub(super) columns: usize,
     /// The rows of location ids.
-    pub(super) ids: &'a Ids,
+    pub(super) ids: &'a RowsById,
     /// Seeded, because stacks and labels are untrusted input.
     pub(super) hasher: RandomState,
     /// The packed ids of distinct stacks. The number of a stack is its row less one.
@@ -106,7 +106,7 @@ impl<'a> SampleReader<'a> {
     pub(crate) fn new(
         payload: &'a [u8],
         counts: SampleCounts,
-        ids: &'a Ids,
+        ids: &'a RowsById,
         tables: &mut Tables,
         cx: &mut ReadContext,
     ) -> Result<Self> {
@@ -349,8 +349,8 @@ impl<'a> SampleReader<'a> {
     fn new_stack(&mut self, ids: Reader, tables: &mut Tables, cx: &mut ReadContext) -> Result<()> {
         let first = tables.stacks.locations.len();
         match self.ids {
-            Ids::Dense(_) => tables.stacks.read(ids, cx)?,
-            Ids::Sparse(rows_of) => sparse_stack(ids, rows_of, tables)?,
+            RowsById::Dense(_) => tables.stacks.read(ids, cx)?,
+            RowsById::Sparse(rows_of) => sparse_stack(ids, rows_of, tables)?,
         }
         tables.stacks.end(first, 12, cx)
     }
@@ -363,8 +363,8 @@ impl<'a> SampleReader<'a> {
         tables.stacks.finish_rows();
         let stacks = &mut tables.stacks.rows;
         let last = match ids {
-            Ids::Dense(last) => *last,
-            Ids::Sparse(_) => u32::MAX - 1,
+            RowsById::Dense(last) => *last,
+            RowsById::Sparse(_) => u32::MAX - 1,
         };
         if tables.stacks.most.is_some_and(|most| most >= last) {
             let holds = |id: u32| id.wrapping_sub(1) < last;
@@ -386,7 +386,7 @@ impl<'a> SampleReader<'a> {
 
 /// Decodes a stack with sparse ids.
 #[inline(never)]
-fn sparse_stack(ids: Reader, rows_of: &Rows, tables: &mut Tables) -> Result<()> {
+fn sparse_stack(ids: Reader, rows_of: &SparseRows, tables: &mut Tables) -> Result<()> {
     tables.stacks.locations.extend_with(|locations| {
         packed_varints(ids, locations, |id| rows_of.get(&id).copied().unwrap_or(0))
     })

@@ -1,8 +1,37 @@
 //! Ids of rows, as pprof's tables store them.
 
+use hashbrown::HashMap;
+
 use crate::error::Result;
 use crate::read_context::ReadContext;
 use crate::wire::varint::OVERSIZED_INDEX;
+
+/// The rows of a table by their ids. Rows count from 1, because row 0 is the model's empty row.
+#[derive(Debug)]
+pub(crate) enum RowsById {
+    /// Id n is row n, up to the given last row.
+    Dense(u32),
+    Sparse(SparseRows),
+}
+
+/// Rows by arbitrary ids.
+pub(crate) type SparseRows = HashMap<u64, u32, foldhash::fast::RandomState>;
+
+impl RowsById {
+    /// Returns the row of an id, or `None` for 0 and for unknown ids.
+    #[inline]
+    pub(crate) fn row(&self, id: u64) -> Option<u32> {
+        match self {
+            Self::Dense(last) => (id != 0 && id <= u64::from(*last)).then_some(id as u32),
+            Self::Sparse(rows) => rows.get(&id).copied(),
+        }
+    }
+
+    /// Returns whether ids equal row numbers, so that no lookup is needed.
+    pub(crate) fn is_dense(&self) -> bool {
+        matches!(self, Self::Dense(_))
+    }
+}
 
 /// The ids of rows, for schemas with pprof's ids.
 #[derive(Debug, Default)]
@@ -42,6 +71,18 @@ impl IdColumn {
     /// Returns whether the ids are 1, 2, 3 …, as most producers number them.
     pub(crate) fn is_counted(&self) -> bool {
         self.0.iter().zip(1..).fold(true, |counted, (id, row)| counted & (*id == row))
+    }
+
+    /// Returns the rows by their ids, or by their numbers if no row has an id. `None` if an id is 0 or repeated.
+    ///
+    /// pprof's `profile.proto` requires ids that are unique and not 0, so other numbers are not ids.
+    pub(crate) fn rows(&self) -> Option<RowsById> {
+        if !self.has_ids() {
+            return Some(RowsById::Dense(self.len() as u32));
+        }
+        let mut rows = SparseRows::with_capacity_and_hasher(self.len(), Default::default());
+        let is_id = |(&id, row): (&u64, u32)| id != 0 && rows.insert(id, row).is_none();
+        self.0.iter().zip(1..).all(is_id).then_some(RowsById::Sparse(rows))
     }
 
     /// Returns whether two rows have the same id.

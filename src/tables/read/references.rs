@@ -1,5 +1,5 @@
-//! References while they are read. They are stored as encoded; [`Targets`](crate::tables::resolve::targets::Targets) makes rows
-//! of the model of them after all tables are read.
+//! References while they are read. They are stored as encoded. After all tables are read, they become rows of the
+//! model ([`resolve`](crate::tables::resolve)).
 
 use crate::error::Result;
 use crate::model::id::AttributeId;

@@ -27,8 +27,11 @@ use crate::wire::short::Short;
 pub(crate) struct Tables {
     /// Strings of the table, followed by inline strings.
     pub(crate) texts: StringInterner,
-    /// The results of the first pass.
-    pub(crate) counts: Counts,
+    /// The number of rows of each table, from the first pass. Strings are counted while they are collected, so
+    /// theirs is also the number of the next string.
+    pub(crate) counts: [usize; Table::COUNT],
+    /// The size of all stacks in bytes.
+    stack_bytes: usize,
     /// Whether the next string may be the first of another payload. Used by the first pass.
     pub(crate) begins: bool,
     /// The tables in the columns of the model. Ids are not validated yet. Strings and stacks are added last.
@@ -55,39 +58,6 @@ pub(crate) struct Tables {
     pub(crate) slices: bool,
     /// The ids of pprof's rows, in 1.3.
     pub(crate) ids: Ids,
-}
-
-/// The number of rows of each table in the payload. Used to reserve memory and to check the limit on rows.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) mapping: usize,
-    pub(crate) location: usize,
-    pub(crate) function: usize,
-    pub(crate) link: usize,
-    pub(crate) attribute: usize,
-    pub(crate) unit: usize,
-    pub(crate) stack: usize,
-    /// The size of all stacks in bytes.
-    pub(crate) stack_bytes: usize,
-    /// Incremented while strings are collected, so it is also the number of the next string.
-    pub(crate) string: usize,
-}
-
-impl Counts {
-    /// Checks the number of rows of each table. Strings have a separate limit, because they are read while
-    /// the others are counted.
-    fn check(&self, cx: &ReadContext) -> Result<()> {
-        let tables = [
-            (Table::Mapping, self.mapping),
-            (Table::Location, self.location),
-            (Table::Function, self.function),
-            (Table::Link, self.link),
-            (Table::Attribute, self.attribute),
-            (Table::AttributeUnit, self.unit),
-            (Table::Stack, self.stack),
-        ];
-        tables.into_iter().try_for_each(|(table, rows)| cx.check_rows(table, rows as u64))
-    }
 }
 
 /// The fields of a mapping in pprof that current OTLP lacks.
@@ -126,7 +96,8 @@ impl Tables {
         Self {
             // An estimate that is seldom too large; the list grows if it is too small.
             texts: StringInterner::with_capacity(bytes / 128, bytes / 8),
-            counts: Counts::default(),
+            counts: [0; Table::COUNT],
+            stack_bytes: 0,
             begins: false,
             dictionary: Dictionary {
                 strings: Strings::default(),
@@ -165,8 +136,8 @@ impl Tables {
     ) -> Result<bool> {
         let counts = &mut self.counts;
         if tag == const { G::VERSION.table_tag(Table::String) } {
-            let number = counts.string;
-            counts.string += 1;
+            let number = counts[Table::String as usize];
+            counts[Table::String as usize] += 1;
             let text = row.rest();
             let begins = std::mem::replace(&mut self.begins, false);
             if begins && number > 0 && text.is_empty() {
@@ -182,20 +153,20 @@ impl Tables {
             return Ok(true);
         }
         if tag == const { G::VERSION.table_tag(Table::Location) } {
-            counts.location += 1;
+            counts[Table::Location as usize] += 1;
         } else if tag == const { G::VERSION.table_tag(Table::Function) } {
-            counts.function += 1;
+            counts[Table::Function as usize] += 1;
         } else if tag == const { G::VERSION.table_tag(Table::Stack) } {
-            counts.stack += 1;
-            counts.stack_bytes += row.left();
+            counts[Table::Stack as usize] += 1;
+            self.stack_bytes += row.left();
         } else if tag == const { G::VERSION.table_tag(Table::Attribute) } {
-            counts.attribute += 1;
+            counts[Table::Attribute as usize] += 1;
         } else if tag == const { G::VERSION.table_tag(Table::Mapping) } {
-            counts.mapping += 1;
+            counts[Table::Mapping as usize] += 1;
         } else if tag == const { G::VERSION.table_tag(Table::Link) } {
-            counts.link += 1;
+            counts[Table::Link as usize] += 1;
         } else if tag == const { G::VERSION.table_tag(Table::AttributeUnit) } {
-            counts.unit += 1;
+            counts[Table::AttributeUnit as usize] += 1;
         } else {
             return Ok(false);
         }
@@ -209,18 +180,12 @@ impl Tables {
     /// [`Limit`](crate::ErrorKind::Limit) if a table has more rows than `max_table_entries`, or all tables
     /// exceed the budget. Both are checked before a row is read.
     pub(crate) fn reserve<G: Generation>(&mut self, cx: &mut ReadContext) -> Result<()> {
-        let Counts {
-            mapping,
-            location,
-            function,
-            link,
-            attribute,
-            unit,
-            stack,
-            stack_bytes,
-            string,
-        } = self.counts;
-        self.counts.check(cx)?;
+        // Strings have a separate limit, because they are read while the others are counted.
+        for table in Table::ROWS {
+            cx.check_rows(table, self.counts[table as usize] as u64)?;
+        }
+        // In the order of `Table`.
+        let [mapping, location, function, link, string, attribute, unit, stack, ..] = self.counts;
         let budget = &mut cx.budget;
         // An estimate: some locations have inlined calls. A line takes more than 8 bytes of the payload.
         let lines = (location + location / 2).min(budget.payload() / 8) + <Short>::MOST_MESSAGES;
@@ -252,8 +217,8 @@ impl Tables {
         attributes.reserve(attribute + 1);
         self.stacks.rows.ends.reserve(stack);
         // Most indices take at least two bytes.
-        if stack_bytes > 0 {
-            self.stacks.locations.reserve(stack_bytes / 2);
+        if self.stack_bytes > 0 {
+            self.stacks.locations.reserve(self.stack_bytes / 2);
         }
         self.units.reserve_exact(unit);
         self.texts.table_rows = string as u32 + self.texts.own;

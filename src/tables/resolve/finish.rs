@@ -112,7 +112,7 @@ impl Tables {
                 (filename, "filename_strindex"),
             ];
             for (id, field) in fields {
-                *id = validate::one(id.0, strings, cx, field).map_err(|e| {
+                validate::one(id, strings, cx, field).map_err(|e| {
                     e.within_row("function_table", targets.on_wire(Table::Function, row))
                 })?;
             }
@@ -135,7 +135,7 @@ impl Tables {
         let strings = targets.of_rows(Table::String);
         let Mappings { rows, attributes } = &mut self.dictionary.mappings;
         for (row, mapping) in rows.iter_mut().enumerate() {
-            mapping.filename = validate::one(mapping.filename.0, strings, cx, "filename_strindex")
+            validate::one(&mut mapping.filename, strings, cx, "filename_strindex")
                 .map_err(|e| e.within_row("mapping_table", on_wire(row)))?;
         }
         validate::attributes(attributes, targets.of(Table::Attribute), cx, |error, row, at| {
@@ -275,7 +275,10 @@ fn validate_stacks<G: Generation>(
         name_location_0(stacks, locations, &place, cx);
     }
     validate::ragged(stacks, target, cx, place)?;
-    drop_frames(stacks);
+    // A caller and a callee of a removed frame become neighbours.
+    if stacks.items.contains(&LocationId::NONE) {
+        stacks.retain(|frame| frame.some().is_some());
+    }
     Ok(())
 }
 
@@ -304,19 +307,4 @@ fn name_location_0(
             cx.note(losses::STACK_LOCATION_0, place, || message.to_owned());
         }
     }
-}
-
-/// Drops the frames that repairs removed.
-///
-/// The stack keeps its other frames, so the caller and the callee of the dropped frame become neighbours.
-fn drop_frames(stacks: &mut Ragged<LocationId>) {
-    if !stacks.items.contains(&LocationId::NONE) {
-        return;
-    }
-    let mut kept = Ragged::default();
-    for stack in stacks.rows() {
-        kept.items.extend(stack.iter().filter(|id| id.some().is_some()));
-        kept.end_row();
-    }
-    *stacks = kept;
 }

@@ -1,6 +1,12 @@
-//! Turns raw columns into a valid dictionary: converts row 0, resolves ids, validates every reference.
+//! Turns raw columns into a valid dictionary: gives each table its row 0, resolves ids, validates every reference.
 //!
 //! Each file is one step over complete tables.
+//!
+//! ```text
+//! payload   [r0 r1 r2]    indices 0 1 2    5 of 3 rows
+//! model     [r0 r1 r2]    rows    0 1 2    an error, or 0      the payload begins with the empty row
+//!        [0  r0 r1 r2]    rows    1 2 3                        otherwise
+//! ```
 
 pub(crate) mod finish;
 pub(crate) mod normalize;

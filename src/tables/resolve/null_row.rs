@@ -1,7 +1,7 @@
-//! Repair of tables whose row 0 is not empty.
+//! The empty row 0 of every table.
 //!
-//! Some producers store their first entry in row 0 and reference it with index 0. A repair keeps such a row:
-//! it inserts the empty row before it and adjusts every reference to the table.
+//! Since 1.8 a payload must have it, but some producers store their first entry in row 0 and reference it with
+//! index 0. A repair keeps such a row: it inserts the empty row before it, and indices mean the next row.
 //!
 //! ```text
 //! wire      location_table [a b]       stack [0 1]    row 0 is not empty and in use
@@ -130,24 +130,16 @@ impl Tables {
     /// from an unreferenced row 0 do not count.
     fn uses_row_0(&self, table: Table, uses: Uses) -> bool {
         let first = |of: Table| usize::from(!self.uses_row_0(of, uses));
-        let in_rows = |of: Table, lists: &Ragged<AttributeId>| {
-            lists.items.contains(&AttributeId::NONE)
-                && lists.rows().skip(first(of)).any(|row| row.contains(&AttributeId::NONE))
-        };
+        let Dictionary { mappings, locations, .. } = &self.dictionary;
         match table {
             Table::Mapping => {
-                let mut mappings =
-                    self.dictionary.locations.mappings.iter().skip(first(Table::Location));
-                mappings.any(|mapping| *mapping == MappingId::NONE)
+                locations.mappings.iter().skip(first(Table::Location)).any(|id| id.0 == 0)
             }
             Table::Location => {
-                let stacks = &self.stacks.rows;
-                stacks.items.contains(&0)
-                    && stacks.rows().skip(first(Table::Stack)).any(|row| row.contains(&0))
+                self.stacks.rows.rows().skip(first(Table::Stack)).flatten().any(|row| *row == 0)
             }
             Table::Function => {
-                let mut lines =
-                    self.dictionary.locations.lines.rows().skip(first(Table::Location)).flatten();
+                let mut lines = locations.lines.rows().skip(first(Table::Location)).flatten();
                 lines.any(|line| line.function == FunctionId::NONE)
             }
             Table::Link => uses(|profile| {
@@ -155,8 +147,9 @@ impl Tables {
                 links.len() < profile.samples.stacks.len() || links.contains(&LinkId::NONE)
             }),
             Table::Attribute => {
-                in_rows(Table::Location, &self.dictionary.locations.attributes)
-                    || in_rows(Table::Mapping, &self.dictionary.mappings.attributes)
+                let of_locations = locations.attributes.rows().skip(first(Table::Location));
+                let of_mappings = mappings.attributes.rows().skip(first(Table::Mapping));
+                of_locations.chain(of_mappings).flatten().any(|id| *id == AttributeId::NONE)
                     || uses(|profile| {
                         let samples = &profile.samples.attributes.items;
                         samples.contains(&AttributeId::NONE)

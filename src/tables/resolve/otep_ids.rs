@@ -14,19 +14,14 @@
 //! are. If they fit as indices *and* stacks are slices, they stay indices. Later generations have no ids and
 //! skip this module.
 
-use hashbrown::HashMap;
-
 use crate::error::{Error, Result};
 use crate::losses;
 use crate::model::dictionary::Locations;
 use crate::read_context::ReadContext;
 use crate::schema::Table;
-use crate::tables::read::id_column::{IdColumn, Ids};
+use crate::tables::read::id_column::{Ids, RowsById};
 use crate::tables::read::tables::Tables;
 use crate::tables::resolve::targets::Targets;
-
-/// Rows by id.
-type Rowed = HashMap<u64, u32, foldhash::fast::RandomState>;
 
 impl Tables {
     /// Decides for a set of tables whether references are ids, and resolves them if so.
@@ -74,11 +69,10 @@ impl Tables {
     /// Resolves references as ids if all of them are ids, and returns whether they are. Otherwise they stay
     /// indices, and validation reports errors.
     fn resolve(&mut self, legacy: bool, targets: &mut Targets, cx: &mut ReadContext) -> bool {
-        let (Some(location), Some(function), Some(mapping)) = (
-            rows_by_id_or_position(&self.ids.location),
-            rows_by_id_or_position(&self.ids.function),
-            rows_by_id_or_position(&self.ids.mapping),
-        ) else {
+        let Ids { mapping, location, function } = &self.ids;
+        let (Some(location), Some(function), Some(mapping)) =
+            (location.rows(), function.rows(), mapping.rows())
+        else {
             return false;
         };
         if !self.ids_hold(&location, &function, &mapping) {
@@ -110,10 +104,10 @@ impl Tables {
     }
 
     /// Returns whether all references are ids of rows. A function or mapping may be 0, which means unset.
-    fn ids_hold(&self, location: &Rowed, function: &Rowed, mapping: &Rowed) -> bool {
-        let none_or = |rows: &Rowed, id: u32| id == 0 || rows.contains_key(&u64::from(id));
+    fn ids_hold(&self, location: &RowsById, function: &RowsById, mapping: &RowsById) -> bool {
+        let none_or = |rows: &RowsById, id: u32| id == 0 || rows.row(id.into()).is_some();
         let Locations { lines, mappings, .. } = &self.dictionary.locations;
-        self.stacks.rows.items.iter().all(|&row| location.contains_key(&u64::from(on_wire(row))))
+        self.stacks.rows.items.iter().all(|&row| location.row(on_wire(row).into()).is_some())
             && lines.items.iter().all(|line| none_or(function, line.function.0))
             && mappings.iter().all(|id| none_or(mapping, id.0))
     }
@@ -122,12 +116,12 @@ impl Tables {
     fn follow(
         &mut self,
         targets: &mut Targets,
-        location: &Rowed,
-        function: &Rowed,
-        mapping: &Rowed,
+        location: &RowsById,
+        function: &RowsById,
+        mapping: &RowsById,
     ) {
         let row =
-            |rows: &Rowed, id: u32, own: u32| rows.get(&u64::from(id)).map_or(0, |row| row + own);
+            |rows: &RowsById, id: u32, own| rows.row(id.into()).map_or(0, |row| row - 1 + own);
         self.stacks.rows.items.iter_mut().for_each(|id| *id = row(location, on_wire(*id), 1));
         self.stacks.most = None;
         let Locations { lines, mappings, .. } = &mut self.dictionary.locations;
@@ -147,27 +141,4 @@ impl Tables {
 /// Returns the index of a location in the payload: the model inserted row 0 before it.
 fn on_wire(location: u32) -> u32 {
     location.wrapping_sub(1)
-}
-
-/// Returns the rows of the payload by id, or `None` if an id is 0 or repeated.
-///
-/// pprof's `profile.proto` requires ids that are unique and not 0, so other numbers are not ids.
-fn rows_of(ids: &[u64]) -> Option<Rowed> {
-    let mut rows = Rowed::with_capacity_and_hasher(ids.len(), Default::default());
-    for (row, &id) in ids.iter().enumerate() {
-        if id == 0 || rows.insert(id, row as u32).is_some() {
-            return None;
-        }
-    }
-    Some(rows)
-}
-
-/// Returns rows with ids 1, 2, 3 ….
-fn counted(rows: usize) -> Option<Rowed> {
-    Some((0..rows).map(|row| (row as u64 + 1, row as u32)).collect())
-}
-
-/// Returns the rows by their stored ids, or by 1, 2, 3 … if no row has an id.
-fn rows_by_id_or_position(ids: &IdColumn) -> Option<Rowed> {
-    if ids.has_ids() { rows_of(ids.as_slice()) } else { counted(ids.len()) }
 }

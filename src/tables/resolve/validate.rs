@@ -99,12 +99,8 @@ pub(crate) fn attributes(
     }
     ragged(attributes, target, cx, place)?;
     if attributes.items.contains(&AttributeId::NONE) {
-        let mut kept = Ragged::default();
-        for (row, list) in attributes.rows().enumerate() {
-            kept.items.extend(list.iter().filter(|id| id.some().is_some()));
-            kept.end_row_at(row);
-        }
-        *attributes = kept;
+        attributes.retain(|id| id.some().is_some());
+        attributes.truncate_at(attributes.len());
     }
     Ok(())
 }
@@ -168,19 +164,13 @@ fn note_row_0(
 ///
 /// Used for single fields, such as the file name of a mapping.
 #[inline]
-pub(crate) fn one<I: Id>(
-    index: u32,
+pub(crate) fn one<R: Reference>(
+    reference: &mut R,
     target: Target,
     cx: &mut ReadContext,
     field: &'static str,
-) -> Result<I> {
-    if target.holds(index) {
-        return Ok(I::from_row(index + target.add));
-    }
-    if index != target.none {
-        refuse(index, target, cx, |error| error.within(field))?;
-    }
-    Ok(I::default())
+) -> Result<()> {
+    column(std::slice::from_mut(reference), target, cx, |error, _| error.within(field))
 }
 
 /// Reports every index that is out of range and unsets it. An omitted reference into an empty table is valid

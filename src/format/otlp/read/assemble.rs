@@ -69,15 +69,19 @@ impl Users<'_> {
         }
     }
 
-    /// Returns whether a test holds for any profile.
-    fn any(&self, test: fn(&Profile) -> bool) -> bool {
-        match self {
-            Self::One(profile, _) => test(profile),
-            Self::All(resources, _) => {
-                let scopes = resources.iter().flat_map(|resource| &resource.scopes);
-                scopes.flat_map(|scope| &scope.profiles).any(test)
-            }
-        }
+    /// Returns all profiles with their places.
+    fn profiles(&self) -> impl Iterator<Item = (At, &Profile)> {
+        let (one, all) = match self {
+            Self::One(profile, _) => (Some((None, &**profile)), &[][..]),
+            Self::All(resources, _) => (None, &**resources),
+        };
+        let all = all.iter().enumerate().flat_map(|(resource, parts)| {
+            parts.scopes.iter().enumerate().flat_map(move |(scope, parts)| {
+                let profiles = parts.profiles.iter().enumerate();
+                profiles.map(move |(row, profile)| (Some([resource, scope, row]), profile))
+            })
+        });
+        one.into_iter().chain(all)
     }
 
     /// Returns, for each stack, the first profile and sample that use it.
@@ -86,22 +90,10 @@ impl Users<'_> {
     /// after an error, because it walks all samples.
     fn first_samples(&self, stacks: usize) -> Vec<Option<(At, usize)>> {
         let mut first = vec![None; stacks];
-        let mut note = |profile: &Profile, at: At| {
+        for (at, profile) in self.profiles() {
             for (sample, stack) in profile.samples.stacks.iter().enumerate() {
                 if let Some(first) = first.get_mut(stack.row()) {
                     first.get_or_insert((at, sample));
-                }
-            }
-        };
-        match self {
-            Self::One(profile, _) => note(profile, None),
-            Self::All(resources, _) => {
-                for (resource, in_resource) in resources.iter().enumerate() {
-                    for (scope, in_scope) in in_resource.scopes.iter().enumerate() {
-                        for (row, profile) in in_scope.profiles.iter().enumerate() {
-                            note(profile, Some([resource, scope, row]));
-                        }
-                    }
                 }
             }
         }
@@ -202,7 +194,7 @@ pub(crate) fn shared<G: Generation>(
     legacy: Vec<(usize, LegacyFields)>,
     cx: &mut ReadContext,
 ) -> Result<Profiles> {
-    let without_tables = tables.counts.string == 0;
+    let without_tables = tables.counts[Table::String as usize] == 0;
     let users = Users::All(&mut resources, legacy);
     let dictionary = resolve_tables::<G>(tables, users, true, cx).map_err(|e| match G::CAPABILITIES.table_location {
         // The request has no field for tables; only files of ProfilesData do.
@@ -269,7 +261,7 @@ pub(crate) fn resolve_tables<G: Generation>(
     let field = is_inside.then_some("dictionary");
     let of_tables = |error: Error| field.into_iter().fold(error, Error::within);
     tables.stacks.finish_rows();
-    let uses = |test: fn(&Profile) -> bool| users.any(test);
+    let uses = |test: fn(&Profile) -> bool| users.profiles().any(|(_, profile)| test(profile));
     let mut targets = cx.within(field, |cx| tables.normalize::<G>(&uses, cx))?;
     users.each(cx, |profile, legacy, cx| {
         legacy.into_attributes::<G>(profile, &mut tables, &targets, cx)

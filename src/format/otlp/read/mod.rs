@@ -1,23 +1,22 @@
 //! Reader of OTLP payloads: resources, scopes, profiles and the tables that they reference.
 //!
 //! It parses a payload in two passes. The first pass counts rows and collects the string table. So memory is
-//! allocated once, and inline strings get ids after those of the table. The second pass reads everything. Ids
-//! stay raw numbers until all tables are read, because a dictionary may follow the profiles that use it:
+//! allocated once, and inline strings get ids after those of the table. The second pass reads everything.
+//! References stay as encoded until all tables are read, because a dictionary may follow the profiles that use it:
 //!
 //! ```text
-//! count ─► payload ─► normalize ─► resolve_ids ─► convert ─► validate ─► finish
-//! strings  columns    row 0        OTEP's ids     fields     ranges      Dictionary
+//! count ─► payload ─► normalize ─────────► convert ─► validate ─────► finish
+//! strings  columns    row 0, OTEP's ids    fields     ranges, rows    Dictionary
 //! ```
 //!
 //! The later steps rely on these invariants:
 //!
 //! | invariant | established by |
 //! |---|---|
-//! | every row of a table has its number in the model; row 0 is the empty row | `Tables::reserve`, `normalize` |
+//! | every row of a table has its number in the model; row 0 is the empty row | `normalize` |
 //! | ids of inline strings start at the number of table strings | the first pass, which collects the whole table first |
-//! | a reference is a row of the model, except references to mappings and links of 1.3, which may still be unset | `references::index_to_row`, `normalize` |
 //! | the locations of a stack are contiguous in one column | [`Stacks`](crate::tables::read::stacks::Stacks) |
-//! | every id is in range | `validate`, column by column; not checked while rows are read |
+//! | every reference is in range and a row of the model | `validate`, column by column; not checked while rows are read |
 //! | every string is UTF-8 | `finish::validate_texts`, over the whole arena |
 //!
 //! If tables are shared, these steps run once at the end of the payload. Up to 1.5 they run at the end of

@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::format::otlp::read::location_list::LocationList;
 use crate::format::otlp::read::samples::{RawSamples, sample};
 use crate::losses;
-use crate::model::id::{AttributeId, StringId};
+use crate::model::id::StringId;
 use crate::model::profile::{AggregationTemporality, Profile, ValueType};
 use crate::read_context::ReadContext;
 use crate::schema::{Generation, TableLocation};
@@ -37,8 +37,6 @@ pub(crate) struct RawProfile {
     profile: Profile,
     /// The columns of its samples.
     samples: RawSamples,
-    /// Rows of the attribute table.
-    attributes: Vec<AttributeId>,
     /// Fields that the model lacks.
     legacy: LegacyFields,
 }
@@ -46,13 +44,10 @@ pub(crate) struct RawProfile {
 impl RawProfile {
     /// Returns the profile, whose ids are not validated yet, and the fields that the model lacks.
     pub(crate) fn into_parts(self) -> (Profile, LegacyFields) {
-        let Self { mut profile, samples, attributes, legacy } = self;
+        let Self { mut profile, samples, legacy } = self;
         let samples = samples.into_samples();
         if !samples.is_empty() {
             profile.samples = samples;
-        }
-        if !attributes.is_empty() {
-            profile.attributes = attributes.into();
         }
         (profile, legacy)
     }
@@ -203,7 +198,7 @@ impl RawProfile {
         texts: &mut StringInterner,
         cx: &mut ReadContext,
     ) -> Result<Reader<'a>> {
-        let Self { profile, legacy, attributes, .. } = self;
+        let Self { profile, legacy, .. } = self;
         fields!(tag of reader, PROFILE in G::VERSION, cx; {
             "sample_type" => sample_type::<G>(reader.bytes()?, profile, cx)?,
             "period_type" => {
@@ -239,7 +234,7 @@ impl RawProfile {
             },
             "original_payload" => original_payload(reader.bytes()?, profile, cx)?,
             "attribute_indices" as tag => {
-                attribute_ids(tag, &mut reader, attributes, 0, cx)?;
+                attribute_ids(tag, &mut reader, &mut profile.attributes, 0, cx)?;
             },
         });
         Ok(reader)
