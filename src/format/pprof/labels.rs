@@ -12,76 +12,16 @@
 //!
 //! OTLP 1.3 to 1.7 represent a label as pairs if its unit differs from that of its key.
 
-use foldhash::fast::RandomState;
-
 use crate::losses::{self, Losses};
 use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::StringId;
-use crate::model::row_index::RowIndex;
-use crate::model::strings::Strings;
 use crate::model::value::{KeyValue, Value};
 use crate::schema::{Generation, Pprof};
 use crate::tables::attributes::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
 use crate::tables::fields::{emit, number};
-use crate::tables::read::string_interner::hash_bytes;
-use crate::tables::write::select::StringTable;
+use crate::tables::write::strings::StringTable;
 use crate::wire::record::field_varint;
 use crate::wire::write::field_message;
-
-/// The strings of a pprof: those of the dictionary that it uses, followed by new ones.
-///
-/// The dictionary's strings are numbered before any new one, so new strings do not change their indices.
-pub(crate) struct PprofStrings<'a> {
-    /// The strings of the dictionary.
-    texts: &'a Strings,
-    /// The used strings of the dictionary and their indices.
-    pub(crate) table: StringTable,
-    /// New strings, numbered after the table, in the order of creation.
-    pub(crate) made: Vec<String>,
-    /// Finds the index of a string. Built when the first new string is requested.
-    by_text: RowIndex,
-    hasher: RandomState,
-}
-
-impl<'a> PprofStrings<'a> {
-    /// Creates a table in which no string is used yet.
-    pub(crate) fn new(texts: &'a Strings) -> Self {
-        Self {
-            texts,
-            table: StringTable::new(texts.len()),
-            made: Vec::new(),
-            by_text: RowIndex::default(),
-            hasher: RandomState::default(),
-        }
-    }
-
-    /// Returns the index of a string that the dictionary may lack. Call it only after the table is numbered.
-    ///
-    /// Reuses an equal string. Most payloads request no new strings, so the table is indexed on the first
-    /// request.
-    pub(crate) fn make(&mut self, text: String) -> u32 {
-        let Self { texts, table, made, by_text, hasher } = self;
-        if by_text.is_empty() {
-            by_text.reserve(table.len());
-            for (index, id) in (0..).zip(table.ids()) {
-                by_text.add(hash_bytes(hasher, texts.bytes(*id)), index);
-            }
-        }
-        let hash = hash_bytes(hasher, text.as_bytes());
-        let found = by_text.find(hash, |index| {
-            let index = index as usize;
-            let known = table.ids().get(index).map(|id| texts.bytes(*id));
-            let known = known.or_else(|| made.get(index - table.len()).map(String::as_bytes));
-            known == Some(text.as_bytes())
-        });
-        found.unwrap_or_else(|| {
-            let next = (table.len() + made.len()) as u32;
-            by_text.add(hash, next);
-            made.push(text);
-            next
-        })
-    }
-}
 
 /// The value of a label: a string, or a number with a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -231,12 +171,12 @@ pub(crate) fn write_label(
     out: &mut Vec<u8>,
     key: u32,
     value: &LabelValue,
-    strings: &mut PprofStrings,
+    strings: &mut StringTable,
 ) {
     let (text, number, unit) = match value {
-        LabelValue::Text(text) => (strings.table.index(*text), 0, 0),
-        LabelValue::Made(text) => (strings.make(text.clone()), 0, 0),
-        LabelValue::Number(number, unit) => (0, *number, strings.table.index(*unit)),
+        LabelValue::Text(text) => (strings.index(*text), 0, 0),
+        LabelValue::Made(text) => (strings.add(text.clone().into()), 0, 0),
+        LabelValue::Number(number, unit) => (0, *number, strings.index(*unit)),
     };
     put_label(out, key, text, number, unit);
 }

@@ -19,7 +19,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashSet;
 
 use crate::error::Result;
-use crate::format::pprof::labels::{LabelValue, PprofStrings, attribute_labels, write_label};
+use crate::format::pprof::labels::{LabelValue, attribute_labels, write_label};
 use crate::limits::within;
 use crate::losses::{self, Losses};
 use crate::model::dictionary::Dictionary;
@@ -38,6 +38,7 @@ use crate::tables::rows::reach::Reach;
 use crate::tables::rows::subset::Subsets;
 use crate::tables::write::select::RowSelection;
 use crate::tables::write::sizes::check_rows;
+use crate::tables::write::strings::StringTable;
 use crate::tables::write::unsupported::{self, UnsupportedData};
 use crate::wire::codes::EncodedIndices;
 use crate::wire::write::field_message;
@@ -179,7 +180,7 @@ pub(crate) struct Writer<'a, 'l> {
     pub(crate) options: &'a WriteOptions,
     pub(crate) losses: &'l mut Losses,
     /// Used strings of the dictionary, followed by new ones.
-    pub(crate) strings: PprofStrings<'a>,
+    pub(crate) strings: StringTable<'a>,
     /// The encoded labels of all attributes, ready to be copied into samples.
     ///
     /// 64 zeros follow the last one, because labels are copied 64 bytes at a time.
@@ -208,7 +209,7 @@ impl<'a, 'l> Writer<'a, 'l> {
     /// Creates a writer. Ids of synthesized rows, such as an unknown function, follow those of the tables.
     fn new(set: Set<'a>, options: &'a WriteOptions, losses: &'l mut Losses) -> Self {
         let Set { dictionary, roles, rows, joined, default, .. } = set;
-        let strings = PprofStrings::new(&dictionary.strings);
+        let strings = StringTable::new(&dictionary.strings);
         Self {
             dictionary,
             roles,
@@ -277,32 +278,31 @@ impl<'a, 'l> Writer<'a, 'l> {
     /// unreferenced rows.
     fn mark_strings(&mut self) -> Ragged<LabelValue> {
         let Self { dictionary, rows, strings, joined, .. } = self;
-        let table = &mut strings.table;
         for function in rows.functions.rows().map(|row| dictionary.functions[row]) {
             [function.name, function.system_name, function.filename]
                 .into_iter()
-                .for_each(|id| table.mark(id));
+                .for_each(|id| strings.mark(id));
         }
         for (row, mapping) in dictionary.mappings.rows.iter().enumerate().skip(1) {
-            table.mark(mapping.filename);
+            strings.mark(mapping.filename);
             for id in dictionary.mappings.attributes.row(row) {
                 if let Some(Value::String(text)) =
                     dictionary.attribute(*id).map(|attribute| &attribute.value)
                 {
-                    table.mark(*text);
+                    strings.mark(*text);
                 }
             }
         }
         for profile in &joined.profiles {
             for value_type in profile.sample_types.iter().chain([&profile.period_type]) {
-                table.mark(value_type.name);
-                table.mark(value_type.unit);
+                strings.mark(value_type.name);
+                strings.mark(value_type.unit);
             }
             for attribute in profile.attributes.iter().filter_map(|id| dictionary.attribute(*id)) {
-                semantic_attributes::texts(&attribute.value).for_each(|text| table.mark(text));
+                semantic_attributes::texts(&attribute.value).for_each(|text| strings.mark(text));
             }
         }
-        table.mark(self.default);
+        strings.mark(self.default);
         self.mark_labels()
     }
 
@@ -323,19 +323,17 @@ impl<'a, 'l> Writer<'a, 'l> {
                 attribute_labels(attribute, self.dictionary, self.losses, &mut all.items);
             }
             if all.items.len() > before {
-                self.strings.table.mark(attribute.key);
+                self.strings.mark(attribute.key);
             }
             for value in &all.items[before..] {
                 match value {
-                    LabelValue::Text(id) | LabelValue::Number(_, id) => {
-                        self.strings.table.mark(*id)
-                    }
+                    LabelValue::Text(id) | LabelValue::Number(_, id) => self.strings.mark(*id),
                     LabelValue::Made(_) => {}
                 }
             }
             all.end_row();
         }
-        self.strings.table.number(&self.rows.strings);
+        self.strings.number(&self.rows.strings);
         all
     }
 
@@ -345,7 +343,7 @@ impl<'a, 'l> Writer<'a, 'l> {
     /// `all` has a row for each attribute, in their order.
     fn encode_labels(&mut self, all: Ragged<LabelValue>) {
         for (attribute, value) in self.dictionary.attributes.iter().zip(all.rows()) {
-            let key = self.strings.table.index(attribute.key);
+            let key = self.strings.index(attribute.key);
             let begin = self.labels.len() as u32;
             for value in value {
                 write_label(&mut self.labels, key, value, &mut self.strings);

@@ -224,8 +224,8 @@ impl Writer<'_, '_> {
     ///
     /// A time past 63 bits, in the year 2262, becomes the maximum, with a loss.
     fn time_label(&mut self, time: u64) -> Vec<u8> {
-        let key = self.strings.make(LABEL_END_TIMESTAMP_NS.to_owned());
-        let unit = self.strings.make("nanoseconds".to_owned());
+        let key = self.strings.add(LABEL_END_TIMESTAMP_NS.into());
+        let unit = self.strings.add("nanoseconds".into());
         let number = i64::try_from(time).unwrap_or_else(|_| {
             self.losses.add(losses::TIME_OVERFLOW, || "sample.timestamps_unix_nano".to_owned());
             i64::MAX
@@ -330,7 +330,7 @@ impl Writer<'_, '_> {
                 for (key, id) in
                     [(LABEL_TRACE_ID, hex(&link.trace_id)), (LABEL_SPAN_ID, hex(&link.span_id))]
                 {
-                    let key = self.strings.make(key.to_owned());
+                    let key = self.strings.add(key.to_owned().into());
                     write_label(&mut encoded.items, key, &LabelValue::Made(id), &mut self.strings);
                 }
             }

@@ -39,7 +39,7 @@ impl Writer<'_, '_> {
     ///
     /// [`unsupported`](crate::tables::write::unsupported) counts that loss.
     pub(super) fn value_type(&self, out: &mut Vec<u8>, value_type: ValueType) {
-        let index = |id: StringId| u64::from(self.strings.table.index(id));
+        let index = |id: StringId| u64::from(self.strings.index(id));
         emit!(VALUE_TYPE in Pprof; {
             "type_strindex" => |number| field_varint(out, number, index(value_type.name)),
             "unit_strindex" => |number| field_varint(out, number, index(value_type.unit)),
@@ -94,7 +94,7 @@ impl Writer<'_, '_> {
                 u64::from(kind == Some(BuildId::Htlhash)),
                 place,
             );
-            let text = |id: StringId| u64::from(self.strings.table.index(id));
+            let text = |id: StringId| u64::from(self.strings.index(id));
             let flag = |bit: u32| u64::from(flags >> bit & 1);
             field_message(out, number!(PROFILE "mapping_table" in Pprof::VERSION), |out| {
                 emit!(MAPPING in Pprof; {
@@ -195,7 +195,7 @@ impl Writer<'_, '_> {
     /// Each of these lines is counted, because tools show a frame without a name.
     #[inline(never)]
     pub(super) fn functions(&mut self, out: &mut Vec<u8>) {
-        let strings = &self.strings.table;
+        let strings = &self.strings;
         records(out, |out| {
             for row in self.rows.functions.rows() {
                 let function = &self.dictionary.functions[row];
@@ -241,13 +241,13 @@ impl Writer<'_, '_> {
         let number = number!(PROFILE "string_table" in Pprof::VERSION);
         let arena = strings.arena().as_bytes();
         let utf8 = strings.not_utf8().len() == 0;
-        for &id in self.strings.table.ids() {
+        for &id in self.strings.ids() {
             match strings.range(id) {
                 Some(part) if utf8 => field_text(out, number, arena, part),
                 _ => field_bytes(out, number, strings.bytes(id)),
             }
         }
-        self.strings.made.iter().for_each(|text| field_bytes(out, number, text.as_bytes()));
+        self.strings.extra().iter().for_each(|text| field_bytes(out, number, text.as_bytes()));
     }
 
     /// Encodes the fields after the string table. Called before the string table is written, because these
@@ -284,7 +284,7 @@ impl Writer<'_, '_> {
                 field_varints(out, number, self.comments().into_iter().map(u64::from));
             },
             "default_sample_type_strindex" => |number| {
-                field_varint(out, number, self.strings.table.index(self.default).into());
+                field_varint(out, number, self.strings.index(self.default).into());
             },
             "doc_url" => |number| {
                 field_varint(out, number, self.attribute_text(AttributeRole::DocUrl).into());
@@ -302,7 +302,7 @@ impl Writer<'_, '_> {
         let attribute = of.next().and_then(|id| self.dictionary.attribute(*id));
         let text =
             attribute.and_then(|attribute| semantic_attributes::texts(&attribute.value).next());
-        text.map_or(0, |text| self.strings.table.index(text))
+        text.map_or(0, |text| self.strings.index(text))
     }
 
     /// Returns the comments as indices into the string table: those of a list, and those with a number in
@@ -324,7 +324,7 @@ impl Writer<'_, '_> {
             .collect();
         numbered.sort_by_key(|(number, _)| *number);
         comments.extend(numbered.into_iter().map(|(_, text)| text));
-        comments.into_iter().map(|text| self.strings.table.index(text)).collect()
+        comments.into_iter().map(|text| self.strings.index(text)).collect()
     }
 
     /// Converts a time. One that overflows 64 signed bits becomes the maximum, and counts as a loss.

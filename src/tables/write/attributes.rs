@@ -27,7 +27,6 @@ impl<G: Generation> TableWriter<'_, G> {
     /// Omits an empty value, because OTLP does not distinguish absent and empty values.
     pub(super) fn attribute(&self, out: &mut Vec<u8>, row: usize) {
         let attribute = &self.dictionary.attributes[row];
-        let strings = &self.dictionary.strings;
         if !G::CAPABILITIES.attribute_units {
             return self.attribute_in_place(out, AttributeId(row as u32), attribute);
         }
@@ -37,7 +36,7 @@ impl<G: Generation> TableWriter<'_, G> {
             },
             "value" => |number| if attribute.value != Value::Empty {
                 field_message(out, number, |out| {
-                    common::any_value::<G>(out, &attribute.value, strings, &self.refs)
+                    common::any_value::<G>(out, &attribute.value, &self.strings)
                 });
             },
             "unit_strindex" => |number| {
@@ -51,7 +50,7 @@ impl<G: Generation> TableWriter<'_, G> {
     /// The model has no such row: the key is the one of the conventions, the value is the name of the type.
     pub(super) fn default_attribute(&self, out: &mut Vec<u8>, name: StringId) {
         let number = if G::CAPABILITIES.attribute_units {
-            let key = self.extra_strings.index(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, &self.strings);
+            let key = self.strings.index_of(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE);
             field_varint(out, number!(KEY_VALUE_AND_UNIT "key_strindex" in G::VERSION), key.into());
             number!(KEY_VALUE_AND_UNIT "value" in G::VERSION)
         } else {
@@ -59,8 +58,8 @@ impl<G: Generation> TableWriter<'_, G> {
             field_bytes(out, number!(KEY_VALUE "key" in G::VERSION), key);
             number!(KEY_VALUE "value" in G::VERSION)
         };
-        let (value, strings) = (Value::String(name), &self.dictionary.strings);
-        field_message(out, number, |out| common::any_value::<G>(out, &value, strings, &self.refs));
+        let value = Value::String(name);
+        field_message(out, number, |out| common::any_value::<G>(out, &value, &self.strings));
     }
 
     /// Writes an attribute with an inline key. If its unit differs from that of its key, writes a list of
@@ -74,13 +73,12 @@ impl<G: Generation> TableWriter<'_, G> {
         id: AttributeId,
         attribute: &Attribute,
     ) {
-        let strings = &self.dictionary.strings;
         if !self.units.conflict(id) {
             let pair = KeyValue { key: attribute.key, value: attribute.value.clone() };
-            return common::key_value::<G>(out, &pair, strings, &self.refs);
+            return common::key_value::<G>(out, &pair, &self.strings);
         }
         let any = |out: &mut Vec<u8>, value: &Value| {
-            common::any_value::<G>(out, value, strings, &self.refs);
+            common::any_value::<G>(out, value, &self.strings);
         };
         let named = |out: &mut Vec<u8>, (name, value): &(&str, Value)| {
             field_bytes(out, number!(KEY_VALUE "key" in G::VERSION), name.as_bytes());
@@ -100,7 +98,7 @@ impl<G: Generation> TableWriter<'_, G> {
             Value::Array(values) => &values[..],
             value => std::slice::from_ref(value),
         };
-        let key = strings.get(attribute.key).as_bytes();
+        let key = self.dictionary.text(attribute.key).as_bytes();
         field_bytes_nonempty(out, number!(KEY_VALUE "key" in G::VERSION), key);
         field_message(out, number!(KEY_VALUE "value" in G::VERSION), |out| {
             common::array::<G>(out, values, element);

@@ -3,7 +3,7 @@
 //! Omits fields that proto3 omits: an empty string, a zero count, an empty value. Elements of a list are
 //! written even if empty, because omitting one would move its neighbours.
 //!
-//! A string is either inline or an index. [`TextRefs::index`] returns 0 for inline, which is unambiguous
+//! A string is either inline or an index. [`StringTable::reference`] returns 0 for inline, which is unambiguous
 //! because string 0 is the empty string.
 
 use crate::model::dictionary::Dictionary;
@@ -15,27 +15,22 @@ use crate::schema::{ANY_VALUE, Generation};
 use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};
 use crate::tables::fields::{emit, number};
 use crate::tables::profile::columns::is_in_fields;
-use crate::tables::write::refs::TextRefs;
+use crate::tables::write::strings::StringTable;
 use crate::wire::record::field_varint;
 use crate::wire::write::{field_bytes, field_bytes_nonempty, field_message, varint};
 
-/// Writes a value. If `refs` has an index for a string, writes the index.
+/// Writes a value. Writes the index of a string that is a reference.
 ///
 /// An empty inline string is written as well, because a `oneof` that is set differs from one that is unset.
 ///
 /// Recurses to the depth of the value.
-pub(crate) fn any_value<G: Generation>(
-    out: &mut Vec<u8>,
-    value: &Value,
-    strings: &Strings,
-    refs: &TextRefs,
-) {
+pub(crate) fn any_value<G: Generation>(out: &mut Vec<u8>, value: &Value, strings: &StringTable) {
     match value {
         Value::Empty => {}
-        Value::String(text) => match refs.index(*text) {
+        Value::String(text) => match strings.reference(*text) {
             0 => {
                 let number = number!(ANY_VALUE "string_value" in G::VERSION);
-                field_bytes(out, number, strings.get(*text).as_bytes());
+                field_bytes(out, number, strings.strings.get(*text).as_bytes());
             }
             index => {
                 let number = number!(ANY_VALUE "string_value_strindex" in G::VERSION);
@@ -56,10 +51,10 @@ pub(crate) fn any_value<G: Generation>(
             out.extend_from_slice(&number.to_bits().to_le_bytes());
         }
         Value::Array(values) => {
-            array::<G>(out, values, |out, value| any_value::<G>(out, value, strings, refs));
+            array::<G>(out, values, |out, value| any_value::<G>(out, value, strings));
         }
         Value::KeyValues(pairs) => {
-            pairs_of::<G, _>(out, pairs, |out, pair| key_value::<G>(out, pair, strings, refs));
+            pairs_of::<G, _>(out, pairs, |out, pair| key_value::<G>(out, pair, strings));
         }
         Value::Bytes(bytes) => {
             field_bytes(out, number!(ANY_VALUE "bytes_value" in G::VERSION), bytes);
@@ -96,18 +91,13 @@ pub(super) fn pairs_of<G: Generation, T>(
 }
 
 /// Writes a pair of a key and a value.
-pub(crate) fn key_value<G: Generation>(
-    out: &mut Vec<u8>,
-    pair: &KeyValue,
-    strings: &Strings,
-    refs: &TextRefs,
-) {
-    let index = refs.index(pair.key);
-    let key = if index == 0 { strings.get(pair.key).as_bytes() } else { &[] };
+pub(crate) fn key_value<G: Generation>(out: &mut Vec<u8>, pair: &KeyValue, strings: &StringTable) {
+    let index = strings.reference(pair.key);
+    let key = if index == 0 { strings.strings.get(pair.key).as_bytes() } else { &[] };
     emit!(KEY_VALUE in G; {
         "key" => |number| field_bytes_nonempty(out, number, key),
         "value" => |number| if pair.value != Value::Empty {
-            field_message(out, number, |out| any_value::<G>(out, &pair.value, strings, refs));
+            field_message(out, number, |out| any_value::<G>(out, &pair.value, strings));
         },
         "key_strindex" => |number| field_varint(out, number, index.into()),
     });
@@ -121,8 +111,7 @@ pub(crate) fn key_value<G: Generation>(
 pub(crate) fn resource<G: Generation>(
     out: &mut Vec<u8>,
     resource: &Resource,
-    strings: &Strings,
-    refs: &TextRefs,
+    strings: &StringTable,
     most: u64,
 ) {
     emit!(RESOURCE in G; {
@@ -130,13 +119,13 @@ pub(crate) fn resource<G: Generation>(
             if out.len() as u64 > most {
                 break;
             }
-            field_message(out, number, |out| key_value::<G>(out, pair, strings, refs));
+            field_message(out, number, |out| key_value::<G>(out, pair, strings));
         },
         "dropped_attributes_count" => |number| {
             field_varint(out, number, resource.dropped_attributes_count.into());
         },
         "entity_refs" => |number| for entity in &resource.entity_refs {
-            field_message(out, number, |out| entity_ref::<G>(out, entity, strings));
+            field_message(out, number, |out| entity_ref::<G>(out, entity, strings.strings));
         },
     });
 }
@@ -200,32 +189,31 @@ pub(crate) fn scope<G: Generation>(
     out: &mut Vec<u8>,
     extras: &ScopeExtras,
     dictionary: &Dictionary,
-    refs: &TextRefs,
+    strings: &StringTable,
     most: u64,
 ) {
-    let strings = &dictionary.strings;
     let added = [
         (PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, extras.default.map(Value::String)),
         (PPROF_SCOPE_SAMPLE_TYPE_ORDER, extras.order.map(ints)),
     ];
     emit!(INSTRUMENTATION_SCOPE in G; {
         "name" => |number| {
-            field_bytes_nonempty(out, number, strings.get(extras.scope.name).as_bytes());
+            field_bytes_nonempty(out, number, strings.strings.get(extras.scope.name).as_bytes());
         },
         "version" => |number| {
-            field_bytes_nonempty(out, number, strings.get(extras.scope.version).as_bytes());
+            field_bytes_nonempty(out, number, strings.strings.get(extras.scope.version).as_bytes());
         },
         "attributes" => |number| {
             for pair in extras.attributes(dictionary) {
                 if out.len() as u64 > most {
                     break;
                 }
-                field_message(out, number, |out| key_value::<G>(out, pair, strings, refs));
+                field_message(out, number, |out| key_value::<G>(out, pair, strings));
             }
             for (key, value) in &added {
                 if let Some(value) = value {
                     field_message(out, number, |out| {
-                        added_pair::<G>(out, key, value, strings, refs);
+                        added_pair::<G>(out, key, value, strings);
                     });
                 }
             }
@@ -238,20 +226,14 @@ pub(crate) fn scope<G: Generation>(
 
 /// Writes a pair whose key the writer adds.
 ///
-/// If strings are references, `refs` has an index for the key, because the dictionary may lack it.
-fn added_pair<G: Generation>(
-    out: &mut Vec<u8>,
-    key: &str,
-    value: &Value,
-    strings: &Strings,
-    refs: &TextRefs,
-) {
-    let index = refs.key(key);
+/// If strings are references, the table has the key, even if the dictionary lacks it.
+fn added_pair<G: Generation>(out: &mut Vec<u8>, key: &str, value: &Value, strings: &StringTable) {
+    let index = if strings.has_references { strings.index_of(key) } else { 0 };
     let key = if index == 0 { key.as_bytes() } else { &[] };
     emit!(KEY_VALUE in G; {
         "key" => |number| field_bytes_nonempty(out, number, key),
         "value" => |number| {
-            field_message(out, number, |out| any_value::<G>(out, value, strings, refs));
+            field_message(out, number, |out| any_value::<G>(out, value, strings));
         },
         "key_strindex" => |number| field_varint(out, number, index.into()),
     });

@@ -4,11 +4,11 @@
 
 pub(crate) mod attributes;
 pub(crate) mod common;
-pub(crate) mod extra_strings;
 pub(crate) mod parts;
 pub(crate) mod refs;
 pub(crate) mod rows;
 pub(crate) mod select;
 pub(crate) mod sizes;
+pub(crate) mod strings;
 pub(crate) mod tables;
 pub(crate) mod unsupported;

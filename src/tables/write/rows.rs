@@ -91,7 +91,7 @@ impl<G: Generation> TableWriter<'_, G> {
         for &id in self.strings.ids() {
             field_text(out, number, arena, strings.range(id).unwrap_or_default());
         }
-        for text in self.extra_strings.extra() {
+        for text in self.strings.extra() {
             field_bytes(out, number, text.as_bytes());
         }
     }
@@ -254,7 +254,7 @@ impl<G: Generation> TableWriter<'_, G> {
             "type_index" => |number| match self.row_fields.frame_type(row) {
                 Some((_, FrameType::Text(text))) => fields.code(number, self.strings.code(text)),
                 Some((_, FrameType::Old(name))) => {
-                    fields.index(number, self.extra_strings.index(name, &self.strings));
+                    fields.index(number, self.strings.index_of(name));
                 }
                 None => {}
             },

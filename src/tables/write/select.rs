@@ -3,9 +3,9 @@
 //! The index of a row is its position among the written rows. Indices are encoded once ([`EncodedIndices`]), before
 //! the writer emits references.
 
-use crate::model::id::{LocationId, StringId};
+use crate::model::id::LocationId;
 use crate::model::ragged::Ragged;
-use crate::wire::codes::{EncodedIndex, EncodedIndices};
+use crate::wire::codes::EncodedIndices;
 
 /// The rows of a table to write, in order. Row 0 is never among them.
 #[derive(Debug)]
@@ -112,81 +112,4 @@ impl RowSelection {
 /// use vector instructions.
 pub(crate) fn holds_none(locations: &[LocationId]) -> bool {
     locations.iter().fold(false, |any, id| any | (*id == LocationId::NONE))
-}
-
-/// Marks a row; ignores a row that does not exist.
-#[inline]
-fn mark(marks: &mut [bool], row: u32) {
-    if let Some(mark) = marks.get_mut(row as usize) {
-        *mark = true;
-    }
-}
-
-/// The strings that are written as a table, and their indices in it.
-#[derive(Debug)]
-pub(crate) struct StringTable {
-    /// Whether a written row refers to the string, by string of the dictionary.
-    used: Vec<bool>,
-    /// The index of each string; 0 for strings that are not written.
-    position: Vec<u32>,
-    /// The encoded indices, ready to be emitted.
-    codes: EncodedIndices,
-    /// The written strings, the empty one first.
-    ids: Vec<StringId>,
-}
-
-impl StringTable {
-    /// Creates a table for a dictionary of `strings` strings, with no string marked.
-    pub(crate) fn new(strings: usize) -> Self {
-        Self {
-            used: vec![false; strings],
-            position: Vec::new(),
-            codes: EncodedIndices::default(),
-            ids: Vec::new(),
-        }
-    }
-
-    /// Marks a string. Call it before the strings are [numbered](Self::number).
-    #[inline]
-    pub(crate) fn mark(&mut self, id: StringId) {
-        mark(&mut self.used, id.0);
-    }
-
-    /// Assigns an index to every marked string: first to those in `first`, then to the others in the order of
-    /// the dictionary. Row 0 is always written, before all others.
-    pub(crate) fn number(&mut self, first: &RowSelection) {
-        let Self { used, position, ids, .. } = self;
-        *position = vec![0; used.len()];
-        ids.push(StringId::NONE);
-        let others = (1..used.len() as u32).map(StringId);
-        for id in first.rows().map(|row| StringId(row as u32)).chain(others) {
-            if used.get(id.row()) == Some(&true) && position[id.row()] == 0 {
-                position[id.row()] = ids.len() as u32;
-                ids.push(id);
-            }
-        }
-        self.codes = EncodedIndices::of(&self.position);
-    }
-
-    /// Returns the index of a marked string.
-    #[inline]
-    pub(crate) fn index(&self, id: StringId) -> u32 {
-        self.position.get(id.row()).copied().unwrap_or(0)
-    }
-
-    /// Returns the encoded index, ready to be emitted.
-    #[inline]
-    pub(crate) fn code(&self, id: StringId) -> EncodedIndex {
-        self.codes.get(id.row())
-    }
-
-    /// Returns the marked strings in the order of their indices.
-    pub(crate) fn ids(&self) -> &[StringId] {
-        &self.ids
-    }
-
-    /// Returns the number of written strings.
-    pub(crate) fn len(&self) -> usize {
-        self.ids.len()
-    }
 }

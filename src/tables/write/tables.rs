@@ -24,12 +24,13 @@ use crate::tables::attributes::semantic_attributes::{self, AttributeRole, Attrib
 use crate::tables::attributes::units::Units;
 use crate::tables::layout::Order;
 use crate::tables::profile::columns::DefaultTypeCarrier;
-use crate::tables::write::extra_strings::ExtraStrings;
 use crate::tables::write::parts::{Part, ScopeParts};
-use crate::tables::write::refs::TextRefs;
-use crate::tables::write::select::{RowSelection, StringTable, holds_none};
+use crate::tables::write::refs::refer_all;
+use crate::tables::write::select::{RowSelection, holds_none};
 use crate::tables::write::sizes::check_rows;
+use crate::tables::write::strings::StringTable;
 use crate::wire::codes::EncodedIndices;
+use crate::write_options::StringEncoding;
 
 /// The tables of a payload or of a profile, and the indices of their rows.
 pub(crate) struct TableWriter<'a, G> {
@@ -38,10 +39,8 @@ pub(crate) struct TableWriter<'a, G> {
     pub(super) row_fields: AttributesToFields<'a, G>,
     /// The rows to write. Attributes that become fields or labels are excluded.
     pub(super) rows: Order,
-    /// Only strings that are referenced.
-    pub(crate) strings: StringTable,
-    /// The strings of values that are written as references.
-    pub(crate) refs: TextRefs,
+    /// Only strings that are referenced, and added ones: old names of frame types, keys of defaults.
+    pub(crate) strings: StringTable<'a>,
     /// Units by key, in generations that store units by key.
     pub(crate) units: Units,
     /// Whether the model's row 0 is written, so that index 0 means unset. The same for the next three fields.
@@ -57,8 +56,6 @@ pub(crate) struct TableWriter<'a, G> {
     pub(super) defaults: Vec<StringId>,
     /// The index of each of these rows.
     pub(super) default_rows: HashMap<StringId, usize, foldhash::fast::RandomState>,
-    /// Strings that the dictionary may lack: old names of frame types, keys of defaults.
-    pub(super) extra_strings: ExtraStrings,
 }
 
 impl<'a, G: Generation> TableWriter<'a, G> {
@@ -70,13 +67,16 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     pub(crate) fn shared(
         payload: &'a Profiles,
         roles: &'a AttributeRoles,
-        refs: TextRefs,
+        references: StringEncoding,
         scopes: &[ScopeParts],
         rows: Order,
         losses: &mut Losses,
     ) -> Result<Self> {
         let profiles: Vec<&Profile> = payload.iter().collect();
-        let mut tables = Self::new(&payload.dictionary, roles, refs, rows);
+        let mut tables = Self::new(&payload.dictionary, roles, rows);
+        if G::CAPABILITIES.string_references && references != StringEncoding::Inline {
+            refer_all(&mut tables.strings, payload, &tables.rows.attributes, scopes);
+        }
         let saying =
             scopes.iter().filter(|scope| scope.default_carrier == DefaultTypeCarrier::Profiles);
         for profile in saying.flat_map(|scope| &scope.scope.profiles) {
@@ -97,25 +97,19 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         rows: Order,
         losses: &mut Losses,
     ) -> Result<Self> {
-        let mut tables = Self::new(dictionary, roles, TextRefs::default(), rows);
+        let mut tables = Self::new(dictionary, roles, rows);
         tables.plan(part.profiles(), default, losses)?;
         Ok(tables)
     }
 
     /// Creates tables without a selection of rows; [`plan`](Self::plan) makes it.
-    fn new(
-        dictionary: &'a Dictionary,
-        roles: &'a AttributeRoles,
-        refs: TextRefs,
-        rows: Order,
-    ) -> Self {
+    fn new(dictionary: &'a Dictionary, roles: &'a AttributeRoles, rows: Order) -> Self {
         Self {
             dictionary,
             roles,
             row_fields: AttributesToFields::new(dictionary, roles),
             rows,
-            strings: StringTable::new(dictionary.strings.len()),
-            refs,
+            strings: StringTable::new(&dictionary.strings),
             units: Units::default(),
             mapping_row_0: true,
             location_row_0: true,
@@ -126,7 +120,6 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             attributes: EncodedIndices::default(),
             defaults: Vec::new(),
             default_rows: HashMap::default(),
-            extra_strings: ExtraStrings::default(),
         }
     }
 
@@ -152,7 +145,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         }
         self.encode_indices();
         self.mark_strings(profiles, default);
-        self.number_strings();
+        self.strings.number(&self.rows.strings);
         self.check_sizes()
     }
 
@@ -263,7 +256,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
 
     /// Marks the strings of all written rows.
     fn mark_strings(&mut self, profiles: &[&Profile], default: StringId) {
-        let Self { dictionary, rows, strings, units, refs, extra_strings, .. } = self;
+        let Self { dictionary, rows, strings, units, .. } = self;
         for row in rows.functions.rows() {
             let function = &dictionary.functions[row];
             [function.name, function.system_name, function.filename]
@@ -284,20 +277,11 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         if G::CAPABILITIES.default_by_name {
             strings.mark(default);
         }
-        refs.mark(strings, extra_strings);
         profiles.iter().for_each(|profile| self.mark_profile(profile));
         self.mark_lowered_strings(profiles);
         if !self.defaults.is_empty() && G::CAPABILITIES.attribute_units {
-            self.extra_strings.request(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE);
+            self.strings.request(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE);
         }
-        self.extra_strings.find(self.dictionary, &mut self.strings);
-    }
-
-    /// Numbers the marked strings, followed by those that the dictionary lacks.
-    fn number_strings(&mut self) {
-        self.strings.number(&self.rows.strings);
-        self.extra_strings.number(&self.strings);
-        self.refs.number(&self.strings, &self.extra_strings);
     }
 
     /// Marks the strings of a profile's fields.
@@ -341,7 +325,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             }
             let used =
                 FRAME_TYPES.iter().map(|(old, _)| *old).filter(|old| old_names.contains(old));
-            used.for_each(|old| self.extra_strings.request(old));
+            used.for_each(|old| self.strings.request(old));
         }
         if G::CAPABILITIES.labels && self.units.any_conflict() {
             let samples = profiles.iter().flat_map(|p| &p.samples.attributes.items);

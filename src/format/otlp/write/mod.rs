@@ -39,8 +39,8 @@ use crate::tables::rows::reach::Reach;
 use crate::tables::rows::subset::Subsets;
 use crate::tables::write::common;
 use crate::tables::write::parts::{Column, Part, ScopeParts, scopes};
-use crate::tables::write::refs::TextRefs;
 use crate::tables::write::sizes::{estimate, profile_estimate, stacks_estimate, tables_estimate};
+use crate::tables::write::strings::StringTable;
 use crate::tables::write::tables::TableWriter;
 use crate::wire::write::{field_bytes_nonempty, field_large, field_message};
 use crate::write_options::{Layout, WriteOptions};
@@ -75,15 +75,15 @@ pub(crate) fn write<G: Generation>(
             let all: Vec<&Profile> = profiles.iter().collect();
             let rows =
                 order.take().unwrap_or_else(|| default_order::<G>(dictionary, &all, options));
-            let refs = TextRefs::of::<G>(profiles, &rows.attributes, &scopes, options);
-            Some(TableWriter::<G>::shared(profiles, &roles, refs, &scopes, rows, losses)?)
+            let encoding = options.string_encoding;
+            Some(TableWriter::<G>::shared(profiles, &roles, encoding, &scopes, rows, losses)?)
         }
     };
     let subsets = (!whole).then(|| Subsets::of(dictionary, order.take()));
     let writer = Writer::<G> {
         dictionary,
         roles: &roles,
-        inline: TextRefs::default(),
+        inline: StringTable::new(&dictionary.strings),
         shared,
         order,
         subsets,
@@ -183,8 +183,8 @@ struct Writer<'a, G> {
     dictionary: &'a Dictionary,
     /// The classification of attributes.
     roles: &'a AttributeRoles,
-    /// References to strings if profiles have their own tables: empty, because all strings are inline.
-    inline: TextRefs,
+    /// The string table if profiles have their own tables: empty, because strings outside profiles are inline.
+    inline: StringTable<'a>,
     /// The tables shared by all profiles.
     shared: Option<TableWriter<'a, G>>,
     /// The row order of the layout, if a single profile has its own tables.
@@ -245,9 +245,9 @@ impl<G: Generation> Writer<'_, G> {
         Ok(out)
     }
 
-    /// Returns the strings that are written as references.
-    fn refs(&self) -> &TextRefs {
-        self.shared.as_ref().map_or(&self.inline, |tables| &tables.refs)
+    /// Returns the strings, and which of them are written as references.
+    fn strings(&self) -> &StringTable<'_> {
+        self.shared.as_ref().map_or(&self.inline, |tables| &tables.strings)
     }
 
     /// Writes a `ResourceProfiles`: the resource, its scopes, its schema URL.
@@ -258,12 +258,11 @@ impl<G: Generation> Writer<'_, G> {
         scopes: &[ScopeParts],
     ) -> Result<()> {
         let WriteOptions { empty_messages: required, max_output_bytes: most, .. } = *self.options;
-        let strings = &self.dictionary.strings;
-        let url = strings.get(resource.schema_url).as_bytes();
+        let url = self.dictionary.text(resource.schema_url).as_bytes();
         emit!(RESOURCE_PROFILES in G; {
             "resource" => |number| if required || !resource.resource.is_empty() {
-                let (resource, refs) = (&resource.resource, self.refs());
-                let write = |out: &mut _| common::resource::<G>(out, resource, strings, refs, most);
+                let (resource, strings) = (&resource.resource, self.strings());
+                let write = |out: &mut _| common::resource::<G>(out, resource, strings, most);
                 field_message(out, number, write);
             },
             "scope_profiles" => |number| for (row, parts) in scopes.iter().enumerate() {
@@ -297,8 +296,8 @@ impl<G: Generation> Writer<'_, G> {
         let url = dictionary.text(parts.scope.schema_url).as_bytes();
         emit!(SCOPE_PROFILES in G; {
             "scope" => |number| if required || !added.is_empty(dictionary) {
-                let (added, refs) = (&added, self.refs());
-                let write = |out: &mut _| common::scope::<G>(out, added, dictionary, refs, most);
+                let (added, strings) = (&added, self.strings());
+                let write = |out: &mut _| common::scope::<G>(out, added, dictionary, strings, most);
                 field_message(out, number, write);
             },
             "profiles" => |number| for (row, part) in parts.parts.iter().enumerate() {
