@@ -1,0 +1,120 @@
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from helpers import TESTDATA
+
+import otlp_profiles as op
+
+
+def test_convert_reports_losses(cpu: bytes, heap: bytes) -> None:
+    assert op.convert(cpu, "pprof").verdict == "exact"
+    written = op.convert(cpu, "otlp-1.7")
+    assert written.verdict == "semantic" and {loss.kind for loss in written.losses} <= {"note", "synthesized"}
+    assert op.read(written.payload).format == "otlp-1.7"
+    written = op.convert(heap, "speedscope")
+    loss = next(loss for loss in written.losses if loss.code == "mapping.dropped")
+    assert (loss.kind, written.verdict) == ("dropped", "lossy") and loss.count > 0 and loss.first
+    with pytest.raises(op.Error, match="deny_loss refuses the losses of this conversion: ") as raised:
+        op.convert(heap, "speedscope", deny_loss=True)
+    assert raised.value.kind == "loss" and raised.value.code in op.LOSS_CODES
+    with pytest.raises(op.Error):
+        op.convert(TESTDATA / "ambiguous-1.10-or-1.9.otlp", "pprof", guess=True, deny_loss=True)
+
+
+def test_deny_loss_counts_repairs() -> None:
+    broken = b"\x0a\x00\x12\x05\x0a\x01\x09\x12\x00\x32\x00"
+    written = op.convert(broken, "otlp", format="pprof", repair=True)
+    assert written.verdict == "lossy" and written.findings
+    with pytest.raises(op.Error, match="deny_loss"):
+        op.convert(broken, "otlp", format="pprof", repair=True, deny_loss=True)
+
+
+def test_write_all() -> None:
+    profiles = op.read(TESTDATA / "otlp-1.11-timestamped-cpu-offcpu.binpb")
+    with pytest.raises(op.Error, match="write_all") as raised:
+        profiles.write("pprof")
+    assert raised.value.kind == "unrepresentable"
+    assert [op.read(payload).format for payload in profiles.write_all("pprof").payloads] == ["pprof"] * 2
+
+
+def test_validate(cpu: bytes) -> None:
+    assert all(finding.severity != "error" for finding in op.validate(cpu))
+    (finding,) = [finding for finding in op.validate(b"\x0a\x00") if finding.code == "OP2002"]
+    assert finding.place == "resource_profiles[0].scope_profiles" and finding.name and finding.message
+    (empty,) = op.validate(b"")
+    assert (empty.code, empty.severity, empty.message) == ("OP0001", "error", "the input is empty: no bytes")
+    with pytest.raises(op.Error):
+        op.validate(cpu, receiver="nobody")
+
+
+def test_top(cpu: bytes, heap: bytes) -> None:
+    top = op.top(cpu, limit=2)
+    assert (top.total, top.sample_type, top.unit) == (1_630_000_000, "cpu", "nanoseconds")
+    assert [(row.name, row.flat) for row in top.rows] == [("crypto/sha256.block", 850_000_000), ("cmpbody", 100_000_000)]
+    assert op.top(heap, sample_type="alloc_objects").total == 6_912_457
+    assert op.top(cpu, by="attribute:endpoint", cum=True).rows
+
+
+def test_merge_and_diff(cpu: bytes, heap: bytes) -> None:
+    once, twice = op.read(cpu), op.merge([cpu, TESTDATA / "go-cpu-labels.pb.gz"])
+    assert twice.format is None and repr(twice) == "<Profiles merged: 1 profile, 143 samples>"
+    assert len(op.merge((source for source in [cpu, cpu, heap]), keep_apart=True)) == 3
+    assert op.diff(cpu, once).rows == []
+
+
+def test_diff_rows(cpu: bytes) -> None:
+    base, new = b"main;a 10\nmain;b 5\n", b"main;a 10\nmain;b 25\nmain;c 1\n"
+    diff = op.diff(base, new)
+    assert (diff.base_total, diff.new_total) == (15, 36)
+    rows = {row.name: (row.base, row.new, row.difference, row.relative) for row in diff.rows}
+    assert rows == {"main": (15, 36, 21.0, 1.4), "b": (5, 25, 20.0, 4.0), "c": (0, 1, 1.0, None)}
+    assert op.diff(base, new, by="total", mode="share").rows == []
+
+
+def test_releases_the_gil(cpu: bytes, tmp_path: Path) -> None:
+    """The reader waits for a pipe that another thread of this process writes: with the GIL held, nobody writes."""
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("no named pipes")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    script = f"""
+import threading, otlp_profiles as op
+def write():
+    with open({str(pipe)!r}, "wb") as file:
+        file.write(open({str(TESTDATA / "go-cpu-labels.pb.gz")!r}, "rb").read())
+thread = threading.Thread(target=write)
+thread.start()
+print(op.read({str(pipe)!r}))
+thread.join()
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert ran.stdout.strip() == repr(op.read(cpu)), ran.stderr
+
+
+def test_threads_share_profiles(cpu: bytes) -> None:
+    profiles, texts = op.read(cpu), []
+    threads = [threading.Thread(target=lambda: texts.append(op.top(profiles))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(texts) == 8 and all(text == texts[0] for text in texts)
+
+
+def test_needs_no_other_package() -> None:
+    script = "import sys, otlp_profiles; print(sorted({'numpy', 'pandas', 'polars', 'pyarrow'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_stubs() -> None:
+    root = Path(__file__).parents[1]
+    command = [sys.executable, "-m", "mypy", "otlp_profiles", "tests"]
+    checked = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout
+    command = [sys.executable, "-m", "mypy.stubtest", "otlp_profiles"]
+    checked = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
