@@ -189,6 +189,13 @@ pub struct Function {
     pub start_line: i64,
 }
 
+impl Function {
+    /// Returns the strings of the function, in the order of its fields.
+    pub(crate) fn texts(&self) -> [StringId; 3] {
+        [self.name, self.system_name, self.filename]
+    }
+}
+
 /// A line of a location: a function, innermost first if code was inlined.
 ///
 /// The last line of a location is the function with the actual stack frame; each earlier function was inlined into
@@ -256,6 +263,15 @@ pub struct Attribute {
     /// The unit; [`StringId::NONE`] if unset.
     /// Always unset on attributes of resources and scopes, which have no field for it.
     pub unit: StringId,
+}
+
+impl Attribute {
+    /// Calls `f` for every string of the attribute: key, unit, value.
+    pub(crate) fn for_each_text(&self, f: &mut impl FnMut(StringId)) {
+        f(self.key);
+        f(self.unit);
+        self.value.for_each_text(f);
+    }
 }
 
 /// The mapping table: one row per mapped region, and the attributes of each.

@@ -108,10 +108,13 @@ impl ProfileParts {
 
     /// Like [`texts_mut`](Self::texts_mut), without mutable access.
     pub(crate) fn texts(&self) -> impl Iterator<Item = StringId> {
+        self.type_texts().chain([self.default_sample_type, self.original_payload_format])
+    }
+
+    /// Iterates over the names and units of the sample types and the period type.
+    pub(crate) fn type_texts(&self) -> impl Iterator<Item = StringId> {
         let types = self.sample_types.iter().chain([&self.period_type]);
-        types
-            .flat_map(|value_type| [value_type.name, value_type.unit])
-            .chain([self.default_sample_type, self.original_payload_format])
+        types.flat_map(|value_type| [value_type.name, value_type.unit])
     }
 }
 

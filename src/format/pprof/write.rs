@@ -36,7 +36,7 @@ use crate::tables::profile::columns::{self, Join, Joined};
 use crate::tables::rows::orphans::{self, Kept};
 use crate::tables::rows::reach::Reach;
 use crate::tables::rows::subset::Subsets;
-use crate::tables::write::select::RowSelection;
+use crate::tables::write::select::{RowSelection, marks};
 use crate::tables::write::sizes::check_rows;
 use crate::tables::write::strings::StringTable;
 use crate::tables::write::unsupported::{self, UnsupportedData};
@@ -278,13 +278,8 @@ impl<'a, 'l> Writer<'a, 'l> {
     /// unreferenced rows.
     fn mark_strings(&mut self) -> Ragged<LabelValue> {
         let Self { dictionary, rows, strings, joined, .. } = self;
-        for function in rows.functions.rows().map(|row| dictionary.functions[row]) {
-            [function.name, function.system_name, function.filename]
-                .into_iter()
-                .for_each(|id| strings.mark(id));
-        }
-        for (row, mapping) in dictionary.mappings.rows.iter().enumerate().skip(1) {
-            strings.mark(mapping.filename);
+        strings.mark_rows(dictionary, &rows.functions, joined.profiles.iter().copied());
+        for row in 1..dictionary.mappings.rows.len() {
             for id in dictionary.mappings.attributes.row(row) {
                 if let Some(Value::String(text)) =
                     dictionary.attribute(*id).map(|attribute| &attribute.value)
@@ -294,10 +289,6 @@ impl<'a, 'l> Writer<'a, 'l> {
             }
         }
         for profile in &joined.profiles {
-            for value_type in profile.sample_types.iter().chain([&profile.period_type]) {
-                strings.mark(value_type.name);
-                strings.mark(value_type.unit);
-            }
             for attribute in profile.attributes.iter().filter_map(|id| dictionary.attribute(*id)) {
                 semantic_attributes::texts(&attribute.value).for_each(|text| strings.mark(text));
             }
@@ -310,12 +301,8 @@ impl<'a, 'l> Writer<'a, 'l> {
     ///
     /// Then numbers the table; strings added later follow it.
     fn mark_labels(&mut self) -> Ragged<LabelValue> {
-        let mut used = vec![false; self.dictionary.attributes.len()];
-        for id in &self.joined.first().samples.attributes.items {
-            if let Some(used) = used.get_mut(id.row()) {
-                *used = true;
-            }
-        }
+        let of_samples = self.joined.first().samples.attributes.items.iter().copied();
+        let used = marks(self.dictionary.attributes.len(), of_samples);
         let mut all = Ragged::default();
         for (attribute, used) in self.dictionary.attributes.iter().zip(used) {
             let before = all.items.len();

@@ -1,5 +1,5 @@
-//! Conversion of attributes to the fields of a generation. [`fields_to_attributes`](crate::format::otlp::read) is the
-//! inverse.
+//! Conversion of attributes to the fields of a generation, the inverse of
+//! [`fields_to_attributes`](crate::tables::attributes::fields_to_attributes).
 //!
 //! An attribute becomes a field only if reading the field restores the attribute; other attributes stay
 //! attributes. So a round trip changes nothing.

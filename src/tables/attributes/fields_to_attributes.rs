@@ -2,8 +2,8 @@
 //! validation of samples.
 //!
 //! Fields are converted before tables are validated, so that the new attributes are rows like any other. They
-//! are numbered after those of the payload ([`NewAttributes`](crate::tables::read::string_interner::NewAttributes)). The
-//! writer converts in the other direction: [`attributes_to_fields`](crate::format::otlp::write).
+//! are numbered after those of the payload ([`NewAttributes`](crate::tables::read::string_interner::NewAttributes)).
+//! The writer converts in the other direction: [`attributes_to_fields`](crate::tables::attributes::attributes_to_fields).
 //!
 //! The keys are those of the semantic conventions for pprof (`src/semconv.rs`). Data without a convention (a
 //! default sample type, the times of the container) becomes a field of the model instead.

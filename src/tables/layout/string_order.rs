@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
-use crate::model::profile::{Profile, ValueType};
+use crate::model::profile::Profile;
 use crate::tables::layout::stacks::by_rank;
 
 /// Sorts functions by file, first line and name; equal ones keep the order of their rows.
@@ -158,23 +158,10 @@ pub(crate) fn in_order_of_use<'p>(
     [mappings, attributes, functions]: [&[u32]; 3],
     mut text: impl FnMut(StringId),
 ) {
-    for profile in profiles {
-        for &ValueType { name, unit, .. } in
-            profile.sample_types.iter().chain([&profile.period_type])
-        {
-            text(name);
-            text(unit);
-        }
-    }
+    profiles.flat_map(|profile| profile.type_texts()).for_each(&mut text);
     mappings.iter().for_each(|&row| text(dictionary.mappings.rows[row as usize].filename));
-    for attribute in attributes.iter().map(|&row| &dictionary.attributes[row as usize]) {
-        text(attribute.key);
-        text(attribute.unit);
-        attribute.value.for_each_text(&mut text);
-    }
-    for function in functions.iter().map(|&row| &dictionary.functions[row as usize]) {
-        [function.name, function.system_name, function.filename].into_iter().for_each(&mut text);
-    }
+    attributes.iter().for_each(|&row| dictionary.attributes[row as usize].for_each_text(&mut text));
+    functions.iter().flat_map(|&row| dictionary.functions[row as usize].texts()).for_each(text);
 }
 
 #[cfg(test)]

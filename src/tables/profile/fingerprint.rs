@@ -244,8 +244,7 @@ impl RowHashes {
     }
 
     fn function(&self, function: &Function) -> u64 {
-        let texts = [function.name, function.system_name, function.filename];
-        let texts = texts.map(|id| of(&self.strings, id));
+        let texts = function.texts().map(|id| of(&self.strings, id));
         Hash::new().words(texts).word(function.start_line as u64).0
     }
 

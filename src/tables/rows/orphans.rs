@@ -5,9 +5,10 @@
 
 use crate::losses::{self, Losses};
 use crate::model::Profiles;
-use crate::model::id::{AttributeId, FunctionId, LocationId, MappingId};
+use crate::model::id::{AttributeId, FunctionId, Id, LocationId, MappingId};
 use crate::model::profile::Profile;
 use crate::tables::rows::reach::Reach;
+use crate::tables::write::select::marks;
 
 /// The tables that are written with all their rows, unreferenced ones included.
 #[derive(Clone, Copy, Debug)]
@@ -37,11 +38,11 @@ pub(crate) fn note(profiles: &Profiles, reach: Option<&Reach>, kept: Kept, losse
     }
     if !kept.links {
         let used = samples(profiles, |profile| &profile.samples.links[..]);
-        add(unused(dictionary.links.len(), used.map(|id| id.row())), "link_table");
+        add(unused(dictionary.links.len(), used), "link_table");
     }
     if !kept.stacks {
         let used = samples(profiles, |profile| &profile.samples.stacks[..]);
-        add(unused(dictionary.stacks.len(), used.map(|id| id.row())), "stack_table");
+        add(unused(dictionary.stacks.len(), used), "stack_table");
     }
     if !kept.attributes {
         add(unused_attributes(profiles, reach.filter(|_| !kept.tables)), "attribute_table");
@@ -71,20 +72,13 @@ fn unused_attributes(profiles: &Profiles, reach: Option<&Reach>) -> usize {
     let of_mappings = dictionary.mappings.attributes.items.iter();
     let of_locations = dictionary.locations.attributes.items.iter();
     let used = of_samples.chain(of_profiles).chain(of_mappings).chain(of_locations);
-    unused(dictionary.attributes.len(), used.map(|id| id.row()))
+    unused(dictionary.attributes.len(), used)
 }
 
 /// Counts the rows, except row 0, that are not in `used`.
-fn unused(rows: usize, used: impl Iterator<Item = usize>) -> usize {
+fn unused<'i, I: Id + 'i>(rows: usize, used: impl Iterator<Item = &'i I>) -> usize {
     if rows < 2 {
         return 0;
     }
-    let mut marks = vec![false; rows];
-    // `for_each`, because a `for` loop over chained iterators checks at each step which of them is next.
-    used.for_each(|row| {
-        if let Some(mark) = marks.get_mut(row) {
-            *mark = true;
-        }
-    });
-    marks.iter().skip(1).filter(|mark| !**mark).count()
+    marks(rows, used.copied()).iter().skip(1).filter(|mark| !**mark).count()
 }

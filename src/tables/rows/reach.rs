@@ -187,15 +187,9 @@ impl Reach {
     /// Marks the strings of all tables. Runs last, because nearly every table refers to strings.
     fn texts(&mut self, dictionary: &Dictionary) {
         self.each::<MappingId>(|reach, row| reach.mark(dictionary.mappings.rows[row].filename));
-        self.each::<FunctionId>(|reach, row| {
-            let function = &dictionary.functions[row];
-            reach.mark_all(&[function.name, function.system_name, function.filename]);
-        });
+        self.each::<FunctionId>(|reach, row| reach.mark_all(&dictionary.functions[row].texts()));
         self.each::<AttributeId>(|reach, row| {
-            let attribute = &dictionary.attributes[row];
-            reach.mark(attribute.key);
-            attribute.value.for_each_text(&mut |id| reach.mark(id));
-            reach.mark(attribute.unit);
+            dictionary.attributes[row].for_each_text(&mut |id| reach.mark(id));
         });
     }
 

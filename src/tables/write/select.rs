@@ -3,7 +3,7 @@
 //! The index of a row is its position among the written rows. Indices are encoded once ([`EncodedIndices`]), before
 //! the writer emits references.
 
-use crate::model::id::LocationId;
+use crate::model::id::{Id, LocationId};
 use crate::model::ragged::Ragged;
 use crate::wire::codes::EncodedIndices;
 
@@ -106,6 +106,18 @@ impl RowSelection {
             Self::Some { rows, .. } => rows.len(),
         }
     }
+}
+
+/// Returns which rows of a table of `rows` rows are among `ids`.
+pub(crate) fn marks<I: Id>(rows: usize, ids: impl Iterator<Item = I>) -> Vec<bool> {
+    let mut marks = vec![false; rows];
+    // `for_each`, because a `for` loop over chained iterators checks at each step which of them is next.
+    ids.for_each(|id| {
+        if let Some(mark) = marks.get_mut(id.number() as usize) {
+            *mark = true;
+        }
+    });
+    marks
 }
 
 /// Returns whether a location is `NONE`. It visits all locations, because a loop without an early exit can

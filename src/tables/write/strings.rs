@@ -12,7 +12,9 @@ use std::borrow::Cow;
 use foldhash::fast::RandomState;
 use hashbrown::HashSet;
 
+use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
+use crate::model::profile::Profile;
 use crate::model::row_index::RowIndex;
 use crate::model::strings::Strings;
 use crate::tables::read::string_interner::hash_bytes;
@@ -73,6 +75,21 @@ impl<'a> StringTable<'a> {
         if let Some(used) = self.used.get_mut(id.row()) {
             *used = true;
         }
+    }
+
+    /// Marks the strings of functions, of all mappings, and of the sample types of profiles.
+    pub(crate) fn mark_rows<'p>(
+        &mut self,
+        dictionary: &Dictionary,
+        functions: &RowSelection,
+        profiles: impl Iterator<Item = &'p Profile>,
+    ) {
+        functions
+            .rows()
+            .flat_map(|row| dictionary.functions[row].texts())
+            .chain(dictionary.mappings.rows.iter().map(|mapping| mapping.filename))
+            .chain(profiles.flat_map(|profile| profile.type_texts()))
+            .for_each(|id| self.mark(id));
     }
 
     /// Marks a string that a value refers to. `first` is the first equal string, whose index is written.

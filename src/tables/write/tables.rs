@@ -26,7 +26,7 @@ use crate::tables::layout::Order;
 use crate::tables::profile::columns::DefaultTypeCarrier;
 use crate::tables::write::parts::{Part, ScopeParts};
 use crate::tables::write::refs::refer_all;
-use crate::tables::write::select::{RowSelection, holds_none};
+use crate::tables::write::select::{RowSelection, holds_none, marks};
 use crate::tables::write::sizes::check_rows;
 use crate::tables::write::strings::StringTable;
 use crate::wire::codes::EncodedIndices;
@@ -185,28 +185,15 @@ impl<'a, G: Generation> TableWriter<'a, G> {
 
     /// Excludes the attributes that are written as fields or labels.
     fn choose_attributes(&mut self, profiles: &[&Profile]) {
-        let mut used = vec![false; self.dictionary.attributes.len()];
-        let mut mark = |id: AttributeId| {
-            if let Some(used) = used.get_mut(id.row()) {
-                *used = true;
-            }
-        };
-        for profile in profiles {
-            let samples = profile.samples.attributes.items.iter();
-            samples.filter(|id| !self.as_label(**id)).for_each(|&id| mark(id));
-            if G::CAPABILITIES.profile_attribute_rows {
-                let own = profile.attributes.iter();
-                own.filter(|id| !is_profile_field::<G>(self.roles.get(**id)))
-                    .for_each(|&id| mark(id));
-            }
-        }
-        for row in self.mappings() {
-            self.row_fields.mapping_attributes(row).for_each(&mut mark);
-        }
-        for row in self.rows.locations.rows() {
-            self.row_fields.location_attributes(row).for_each(&mut mark);
-        }
-        self.rows.attributes = RowSelection::marked(&used);
+        let of_samples = profiles.iter().flat_map(|profile| &profile.samples.attributes.items);
+        let of_samples = of_samples.copied().filter(|id| !self.as_label(*id));
+        let own = profiles.iter().filter(|_| G::CAPABILITIES.profile_attribute_rows);
+        let own = own.flat_map(|profile| self.profile_attributes(profile));
+        let of_mappings = self.mappings().flat_map(|row| self.row_fields.mapping_attributes(row));
+        let locations = self.rows.locations.rows();
+        let of_locations = locations.flat_map(|row| self.row_fields.location_attributes(row));
+        let used = of_samples.chain(own).chain(of_mappings).chain(of_locations);
+        self.rows.attributes = RowSelection::marked(&marks(self.dictionary.attributes.len(), used));
     }
 
     /// Determines whether to write the empty row 0, which is needed if index 0 would otherwise be ambiguous.
@@ -257,13 +244,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     /// Marks the strings of all written rows.
     fn mark_strings(&mut self, profiles: &[&Profile], default: StringId) {
         let Self { dictionary, rows, strings, units, .. } = self;
-        for row in rows.functions.rows() {
-            let function = &dictionary.functions[row];
-            [function.name, function.system_name, function.filename]
-                .into_iter()
-                .for_each(|id| strings.mark(id));
-        }
-        dictionary.mappings.rows.iter().for_each(|mapping| strings.mark(mapping.filename));
+        strings.mark_rows(dictionary, &rows.functions, profiles.iter().copied());
         if G::CAPABILITIES.attribute_units {
             for row in rows.attributes.rows() {
                 strings.mark(dictionary.attributes[row].key);
@@ -287,10 +268,6 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     /// Marks the strings of a profile's fields.
     fn mark_profile(&mut self, profile: &Profile) {
         let Self { dictionary, strings, roles, .. } = self;
-        for value_type in profile.sample_types.iter().chain([&profile.period_type]) {
-            strings.mark(value_type.name);
-            strings.mark(value_type.unit);
-        }
         if G::CAPABILITIES.stacktrace_ids {
             profile.samples.stacktrace_ids.iter().for_each(|&id| strings.mark(id));
         }
