@@ -35,6 +35,9 @@ impl Default for Strings {
 }
 
 impl Strings {
+    /// No strings, not even the empty one: a placeholder that allocates nothing.
+    pub(crate) const NONE: Self = Self { text: String::new(), ends: Vec::new(), raw: Vec::new() };
+
     /// Returns the string of `id`, or an empty string if `id` is out of range, as an id of another dictionary may
     /// be.
     /// It takes constant time and copies nothing.

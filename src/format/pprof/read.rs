@@ -30,6 +30,7 @@ use crate::schema::{self, Pprof, Rows, Version};
 use crate::tables::fields::is;
 use crate::tables::read::id_column::RowsById;
 use crate::tables::read::tables::Tables;
+use crate::tables::resolve::null_row::Kept;
 use crate::wire::packed::count_packed;
 use crate::wire::read::Reader;
 
@@ -51,7 +52,7 @@ pub(crate) fn read(payload: &[u8], cx: &mut ReadContext) -> Result<Profiles> {
     tables.counts[schema::Table::Function as usize] = layout.rows[FUNCTION].len();
     tables.reserve::<Pprof>(cx)?;
     // Ids are rows of the model, so its row 0 comes first.
-    tables.put_empty_rows(&[]);
+    tables.put_empty_rows(Kept::default());
     let text = strings.iter().map(|&(_, length)| length as usize).sum();
     // Only nonempty strings are interned.
     let texts = strings.len().min(text);

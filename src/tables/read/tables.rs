@@ -100,7 +100,7 @@ impl Tables {
             stack_bytes: 0,
             begins: false,
             dictionary: Dictionary {
-                strings: Strings::default(),
+                strings: Strings::NONE,
                 mappings: Mappings { rows: Vec::new(), attributes: Ragged::default() },
                 functions: Vec::new(),
                 locations: Locations {

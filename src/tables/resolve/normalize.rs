@@ -27,7 +27,7 @@ use crate::read_context::ReadContext;
 use crate::schema::{Generation, Rows, Table};
 use crate::tables::read::common;
 use crate::tables::read::tables::Tables;
-use crate::tables::resolve::null_row::Uses;
+use crate::tables::resolve::null_row::{Kept, Uses};
 use crate::tables::resolve::targets::Targets;
 
 impl Tables {
@@ -51,12 +51,12 @@ impl Tables {
             Rows::FromZero | Rows::Presence => self.regular_first_rows(rows),
         };
         if rows == Rows::FromZero {
-            self.note_index_0(&kept, cx);
+            self.note_index_0(kept, cx);
         }
-        self.put_empty_rows(&kept);
+        self.put_empty_rows(kept);
         let mut tables = [(0, 0); Table::COUNT];
         for (table, rows) in self.lengths() {
-            tables[table as usize] = (rows as u32, kept.contains(&table).into());
+            tables[table as usize] = (rows as u32, kept[table as usize].into());
         }
         let mut targets = Targets { rows, tables, units };
         if rows == Rows::FromZero {
@@ -87,7 +87,7 @@ impl Tables {
     }
 
     /// Returns the tables of 1.3 to 1.7 to which the model adds the empty row.
-    fn regular_first_rows(&self, rows: Rows) -> Vec<Table> {
+    fn regular_first_rows(&self, rows: Rows) -> Kept {
         let Dictionary { mappings, links, .. } = &self.dictionary;
         // If presence distinguishes unset references, a reference into an empty table is invalid.
         let is_invalid = |table| match table {
@@ -95,16 +95,20 @@ impl Tables {
             Table::Link => rows == Rows::Presence && links.is_empty(),
             _ => matches!(table, Table::Location | Table::Attribute),
         };
-        let tables =
-            [Table::Mapping, Table::Function, Table::Link, Table::Location, Table::Attribute];
-        tables.into_iter().filter(|table| is_invalid(*table) || self.has_row_0(*table)).collect()
+        let mut kept = Kept::default();
+        for table in
+            [Table::Mapping, Table::Function, Table::Link, Table::Location, Table::Attribute]
+        {
+            kept[table as usize] = is_invalid(table) || self.has_row_0(table);
+        }
+        kept
     }
 
     /// Reports references of 1.3 that may be unset or index 0: in the encoding both are 0.
     ///
     /// The address of a location decides whether its mapping is the first one, by the address range of that
     /// mapping. A link is always unset.
-    fn note_index_0(&self, kept: &[Table], cx: &mut ReadContext) {
+    fn note_index_0(&self, kept: Kept, cx: &mut ReadContext) {
         let Dictionary { mappings, locations, .. } = &self.dictionary;
         let first = mappings.rows.first().copied().unwrap_or_default();
         let mut note = |is_first: bool, code, message: &str| {
@@ -112,7 +116,7 @@ impl Tables {
             let row = unset.position(|(mapping, address)| {
                 *mapping == MappingId::NONE && first.may_hold(*address) == is_first
             });
-            if let Some(row) = row.filter(|_| kept.contains(&Table::Mapping)) {
+            if let Some(row) = row.filter(|_| kept[Table::Mapping as usize]) {
                 let place = || format!("location_table[{row}].mapping_index");
                 cx.note(code, place, || message.to_owned());
             }
@@ -123,7 +127,7 @@ impl Tables {
             losses::G1_NO_MAPPING,
             "mapping index 0 was read as no mapping: the address is outside the first mapping",
         );
-        if kept.contains(&Table::Link) {
+        if kept[Table::Link as usize] {
             let message =
                 || "no sample can refer to the first link: index 0 means no link".to_owned();
             cx.note(losses::G1_ZERO_LINK, || "link_table[0]".to_owned(), message);

@@ -26,6 +26,9 @@ use crate::tables::read::tables::{MappingPprof, Tables};
 /// Returns whether a test holds for any profile that uses the tables.
 pub(super) type Uses<'a> = &'a dyn Fn(fn(&Profile) -> bool) -> bool;
 
+/// For each table, whether its row 0 becomes row 1.
+pub(crate) type Kept = [bool; Table::COUNT];
+
 impl Tables {
     /// Checks that string 0 is empty, as every generation requires.
     ///
@@ -69,7 +72,7 @@ impl Tables {
     /// # Errors
     ///
     /// A first row that is neither empty nor unreferenced, unless the policy is to repair.
-    pub(super) fn check_row_0(&mut self, uses: Uses, cx: &mut ReadContext) -> Result<Vec<Table>> {
+    pub(super) fn check_row_0(&mut self, uses: Uses, cx: &mut ReadContext) -> Result<Kept> {
         let tables = [
             (Table::Mapping, "mapping_table"),
             (Table::Location, "location_table"),
@@ -78,7 +81,7 @@ impl Tables {
             (Table::Attribute, "attribute_table"),
             (Table::Stack, "stack_table"),
         ];
-        let mut kept = Vec::new();
+        let mut kept = Kept::default();
         for (table, name) in tables.into_iter().filter(|(table, _)| self.has_row_0(*table)) {
             if self.uses_row_0(table, uses) {
                 let error = Error::malformed(match cx.policy {
@@ -88,14 +91,14 @@ impl Tables {
                     }
                 });
                 cx.repair(losses::ROW_0, error.within_row(name, 0))?;
-                kept.push(table);
+                kept[table as usize] = true;
             } else {
                 let message = || "row 0 must be empty: nothing refers to it, so it was emptied";
                 let place = || format!("{name}[0]");
                 cx.note(losses::ROW_0_UNUSED, place, || message().to_owned());
             }
         }
-        if kept.contains(&Table::Location) {
+        if kept[Table::Location as usize] {
             // `NEGATIVE_INDEX` wraps here; `validate_stacks` restores it.
             self.stacks.rows.items.iter_mut().for_each(|row| *row = row.wrapping_add(1));
             self.stacks.most = None;
@@ -162,20 +165,24 @@ impl Tables {
 
     /// Inserts the empty row before row 0 of the `kept` tables. In other tables, replaces row 0 by the empty
     /// row.
-    pub(crate) fn put_empty_rows(&mut self, kept: &[Table]) {
-        let kept = |table| kept.contains(&table);
+    pub(crate) fn put_empty_rows(&mut self, kept: Kept) {
+        let kept = |table| kept[table as usize];
         let (mapping, location) = (kept(Table::Mapping), kept(Table::Location));
         let Dictionary { mappings, functions, locations, links, attributes, .. } =
             &mut self.dictionary;
         put_first(&mut mappings.rows, Mapping::default(), mapping);
-        put_first_list(&mut mappings.attributes, mapping);
+        if !mappings.attributes.is_empty() {
+            put_first_list(&mut mappings.attributes, mapping);
+        }
         put_first(functions, Function::default(), kept(Table::Function));
         put_first(links, Link::default(), kept(Table::Link));
         put_first(attributes, Attribute::default(), kept(Table::Attribute));
         put_first(&mut locations.mappings, MappingId::NONE, location);
         put_first(&mut locations.addresses, 0, location);
         put_first_list(&mut locations.lines, location);
-        put_first_list(&mut locations.attributes, location);
+        if !locations.attributes.is_empty() {
+            put_first_list(&mut locations.attributes, location);
+        }
         put_first_list(&mut self.stacks.rows, kept(Table::Stack));
         self.new_attributes.first = attributes.len() as u32;
         if mapping && !self.mapping_pprof.is_empty() {
