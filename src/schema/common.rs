@@ -7,11 +7,18 @@ use super::field::Kind::*;
 use super::field::{MessageType, Table, case, many, one};
 use super::noun::{Noun, Package};
 use super::version::NOW;
-use super::version::Version::{V1_3, V1_6, V1_10};
+use super::version::Version::{Events as EVENTS, V1_3, V1_6, V1_10};
 
 /// A value. It is a `oneof`: if several cases are on the wire, the last one wins.
 #[rustfmt::skip]
 pub(crate) static ANY_VALUE: MessageType = MessageType::new(Package::Common, Noun::AnyValue, "AnyValue", &[
+    case((EVENTS, EVENTS), 1, "string_index", Uint32).to(Table::String).now("string_value_strindex"),
+    case((EVENTS, EVENTS), 2, "bool_value", Bool),
+    case((EVENTS, EVENTS), 3, "int_value", Int64),
+    case((EVENTS, EVENTS), 4, "double_value", Double),
+    case((EVENTS, EVENTS), 5, "array_value", Message(&ARRAY_VALUE)),
+    case((EVENTS, EVENTS), 6, "kvlist_value", Message(&KEY_VALUE_LIST)),
+    case((EVENTS, EVENTS), 7, "bytes_value", Bytes),
     case((V1_3, NOW), 1, "string_value", String),
     case((V1_3, NOW), 2, "bool_value", Bool),
     case((V1_3, NOW), 3, "int_value", Int64),
@@ -25,18 +32,22 @@ pub(crate) static ANY_VALUE: MessageType = MessageType::new(Package::Common, Nou
 /// A list of values. Only lists and `KEY_VALUE_LIST` can nest without limit.
 #[rustfmt::skip]
 pub(crate) static ARRAY_VALUE: MessageType = MessageType::new(Package::Common, Noun::ArrayValue, "ArrayValue", &[
+    many((EVENTS, EVENTS), 1, "values", Message(&ANY_VALUE)),
     many((V1_3, NOW), 1, "values", Message(&ANY_VALUE)),
 ]);
 
 /// A list of pairs. Keys should be unique; a receiver may keep either of two equal ones.
 #[rustfmt::skip]
 pub(crate) static KEY_VALUE_LIST: MessageType = MessageType::new(Package::Common, Noun::KeyValueList, "KeyValueList", &[
+    many((EVENTS, EVENTS), 1, "values", Message(&KEY_VALUE)),
     many((V1_3, NOW), 1, "values", Message(&KEY_VALUE)),
 ]);
 
 /// A pair of key and value. The key is in place, or since 1.10 a reference.
 #[rustfmt::skip]
 pub(crate) static KEY_VALUE: MessageType = MessageType::new(Package::Common, Noun::KeyValue, "KeyValue", &[
+    one((EVENTS, EVENTS), 1, "key_string_index", Uint32).to(Table::String).now("key_strindex"),
+    one((EVENTS, EVENTS), 2, "value", Message(&ANY_VALUE)),
     one((V1_3, NOW), 1, "key", String),
     one((V1_3, NOW), 2, "value", Message(&ANY_VALUE)),
     one((V1_10, NOW), 3, "key_strindex", Int32).to(Table::String),

@@ -15,7 +15,7 @@
 //! |---|---|
 //! | `profiles` | profiles, and pprof's `perftools.profiles` |
 //! | `common` | common and resource |
-//! | `events` | the proposal of timestamped events |
+//! | `events` | messages that only the proposal of timestamped events has |
 //! | `collector` | export requests (for the test only) and their responses |
 //!
 //! `field` defines the types of these tables, and `noun` the kinds of messages. `version` lists the versions,

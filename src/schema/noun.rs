@@ -1,7 +1,6 @@
 //! Kinds of messages, independent of the version.
 //!
-//! Names changed less between generations than fields did, and the proposal of timestamped events has separate
-//! messages for mappings, locations and functions. Code that treats all of them alike uses the noun.
+//! Names changed less between generations than fields did. Code that treats all of them alike uses the noun.
 
 /// The kind of a message.
 /// Discriminants index arrays of [`Noun::COUNT`] elements.
@@ -75,14 +74,12 @@ impl Noun {
 /// The packages of messages, by the last part of their name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Package {
-    /// `opentelemetry.proto.profiles`, or `perftools.profiles` in pprof.
+    /// `opentelemetry.proto.profiles`, `perftools.profiles` in pprof, or `eventprofile.pr594`.
     Profiles,
     /// `opentelemetry.proto.common.v1`.
     Common,
     /// `opentelemetry.proto.resource.v1`.
     Resource,
-    /// `eventprofile.pr594`.
-    Events,
     /// The packages of other signals.
     Others,
     /// `opentelemetry.proto.collector.profiles`.

@@ -1,4 +1,4 @@
-//! Package profiles: pprof's messages, and those derived from them.
+//! Package profiles: pprof's messages, and those derived from them, including the proposal of timestamped events.
 //!
 //! How a reference is read depends on the version, which [`Role`] does not show: see
 //! [`Rows`](super::capabilities::Rows).
@@ -20,11 +20,14 @@
 //! generation").
 
 use super::common::*;
+use super::events::*;
 use super::field::Kind::*;
 use super::field::{EnumType, MessageType, Role, Table, many, one, optional};
 use super::noun::{Noun, Package};
 use super::version::NOW;
-use super::version::Version::{Pprof as PPROF, V1_3, V1_4, V1_5, V1_6, V1_7, V1_8, V1_9, V1_10};
+use super::version::Version::{
+    Events as EVENTS, Pprof as PPROF, V1_3, V1_4, V1_5, V1_6, V1_7, V1_8, V1_9, V1_10,
+};
 
 /// The payload of a file; since 1.7 with the numbers of an export request.
 ///
@@ -97,6 +100,20 @@ pub(crate) static PROFILE_CONTAINER: MessageType = MessageType::new(Package::Pro
 /// Keys are the newest names: `duration_nano` also finds the earlier `duration_nanos`.
 #[rustfmt::skip]
 pub(crate) static PROFILE: MessageType = MessageType::new(Package::Profiles, Noun::Profile, "Profile", &[
+    // Timestamped events.
+    many((EVENTS, EVENTS), 1, "events", Message(&EVENT)),
+    many((EVENTS, EVENTS), 3, "event_types", Message(&EVENT_TYPE)),
+    many((EVENTS, EVENTS), 4, "stacks", Message(&STACK)).rows(Table::Stack).now("stack_table"),
+    many((EVENTS, EVENTS), 5, "locations", Message(&LOCATION)).rows(Table::Location).now("location_table"),
+    many((EVENTS, EVENTS), 6, "functions", Message(&FUNCTION)).rows(Table::Function).now("function_table"),
+    many((EVENTS, EVENTS), 7, "mappings", Message(&MAPPING)).rows(Table::Mapping).now("mapping_table"),
+    many((EVENTS, EVENTS), 8, "attributes", Message(&KEY_VALUE)).rows(Table::Attribute).now("attribute_table"),
+    many((EVENTS, EVENTS), 10, "links", Message(&LINK)).rows(Table::Link).now("link_table"),
+    many((EVENTS, EVENTS), 11, "strings", String).rows(Table::String).now("string_table"),
+    many((EVENTS, EVENTS), 12, "clocks", Message(&CLOCK)),
+    one((EVENTS, EVENTS), 16, "time_unix_nano", Fixed64),
+    one((EVENTS, EVENTS), 17, "duration_nanos", Int64).now("duration_nano"),
+    many((EVENTS, EVENTS), 18, "comment_string_index", Uint32).to(Table::String).now("comment_strindices"),
     // pprof, and the additions of 1.3.
     many((PPROF, V1_3), 3, "mapping", Message(&MAPPING)).rows(Table::Mapping).now("mapping_table"),
     many((PPROF, V1_3), 4, "location", Message(&LOCATION)).rows(Table::Location).now("location_table"),
@@ -209,6 +226,8 @@ pub(crate) static ATTRIBUTE_UNIT: MessageType = MessageType::new(Package::Profil
 /// A link of zeros means no link; since 1.8, row 0 is such a link.
 #[rustfmt::skip]
 pub(crate) static LINK: MessageType = MessageType::new(Package::Profiles, Noun::Link, "Link", &[
+    one((EVENTS, EVENTS), 1, "trace_id", Bytes).with(Role::Id(16)),
+    one((EVENTS, EVENTS), 2, "span_id", Bytes).with(Role::Id(8)),
     one((V1_3, NOW), 1, "trace_id", Bytes).with(Role::Id(16)),
     one((V1_3, NOW), 2, "span_id", Bytes).with(Role::Id(8)),
 ]);
@@ -265,12 +284,24 @@ pub(crate) static LABEL: MessageType = MessageType::new(Package::Profiles, Noun:
 /// Before 1.8, stacks are slices of a profile's list, or lists in the sample.
 #[rustfmt::skip]
 pub(crate) static STACK: MessageType = MessageType::new(Package::Profiles, Noun::Stack, "Stack", &[
+    many((EVENTS, EVENTS), 1, "location_index", Uint32).to(Table::Location).now("location_indices"),
     many((V1_8, NOW), 1, "location_indices", Int32).to(Table::Location),
 ]);
 
 /// A mapping. Fields that 1.4 (`build_id`) and 1.8 (the flags) removed have become attributes.
 #[rustfmt::skip]
 pub(crate) static MAPPING: MessageType = MessageType::new(Package::Profiles, Noun::Mapping, "Mapping", &[
+    one((EVENTS, EVENTS), 1, "memory_start", Uint64),
+    one((EVENTS, EVENTS), 2, "memory_limit", Uint64),
+    one((EVENTS, EVENTS), 3, "file_offset", Uint64),
+    one((EVENTS, EVENTS), 4, "filename_string_index", Uint32).to(Table::String).now("filename_strindex"),
+    one((EVENTS, EVENTS), 5, "build_id_string_index", Uint32).to(Table::String).now("build_id"),
+    one((EVENTS, EVENTS), 6, "build_id_kind", Enum(&BUILD_ID_KIND)),
+    many((EVENTS, EVENTS), 7, "attributes", Uint64).to(Table::Attribute).now("attribute_indices"),
+    one((EVENTS, EVENTS), 8, "has_functions", Bool),
+    one((EVENTS, EVENTS), 9, "has_filenames", Bool),
+    one((EVENTS, EVENTS), 10, "has_line_numbers", Bool),
+    one((EVENTS, EVENTS), 11, "has_inline_frames", Bool),
     one((PPROF, V1_3), 1, "id", Uint64),
     one((PPROF, V1_3), 2, "memory_start", Uint64),
     one((PPROF, V1_3), 3, "memory_limit", Uint64),
@@ -304,6 +335,12 @@ pub(crate) static BUILD_ID_KIND: EnumType =
 /// are the same.
 #[rustfmt::skip]
 pub(crate) static LOCATION: MessageType = MessageType::new(Package::Profiles, Noun::Location, "Location", &[
+    one((EVENTS, EVENTS), 1, "mapping_index", Uint32).to(Table::Mapping),
+    one((EVENTS, EVENTS), 2, "address", Uint64),
+    many((EVENTS, EVENTS), 3, "line", Message(&LINE)).now("lines"),
+    one((EVENTS, EVENTS), 4, "is_folded", Bool),
+    one((EVENTS, EVENTS), 5, "type_string_index", Int32).to(Table::String).now("type_index"),
+    many((EVENTS, EVENTS), 6, "attribute_index", Uint32).to(Table::Attribute).now("attribute_indices"),
     one((PPROF, V1_3), 1, "id", Uint64),
     one((PPROF, PPROF), 2, "mapping_id", Uint64).with(Role::RefById).now("mapping_index"),
     one((V1_3, V1_3), 2, "mapping_index", Uint64).to(Table::Mapping),
@@ -327,16 +364,22 @@ pub(crate) static LOCATION: MessageType = MessageType::new(Package::Profiles, No
 /// Several lines of a location are functions inlined into each other, the innermost first.
 #[rustfmt::skip]
 pub(crate) static LINE: MessageType = MessageType::new(Package::Profiles, Noun::Line, "Line", &[
+    one((EVENTS, EVENTS), 1, "function_index", Uint32).to(Table::Function),
     one((PPROF, PPROF), 1, "function_id", Uint64).with(Role::RefById).now("function_index"),
     one((V1_3, V1_3), 1, "function_index", Uint64).to(Table::Function),
     one((V1_4, NOW), 1, "function_index", Int32).to(Table::Function),
-    one((PPROF, NOW), 2, "line", Int64),
-    one((PPROF, NOW), 3, "column", Int64),
+    one((EVENTS, NOW), 2, "line", Int64),
+    one((EVENTS, NOW), 3, "column", Int64),
 ]);
 
 /// A function. Since 1.4 it has no id: rows are identified by their index.
 #[rustfmt::skip]
 pub(crate) static FUNCTION: MessageType = MessageType::new(Package::Profiles, Noun::Function, "Function", &[
+    one((EVENTS, EVENTS), 1, "id", Uint64),
+    one((EVENTS, EVENTS), 2, "name_string_uindex", Uint32).to(Table::String).now("name_strindex"),
+    one((EVENTS, EVENTS), 3, "system_name_string_index", Uint32).to(Table::String).now("system_name_strindex"),
+    one((EVENTS, EVENTS), 4, "filename_string_index", Uint32).to(Table::String).now("filename_strindex"),
+    one((EVENTS, EVENTS), 5, "start_line", Int64),
     one((PPROF, V1_3), 1, "id", Uint64),
     one((PPROF, V1_3), 2, "name", Int64).to(Table::String).now("name_strindex"),
     one((PPROF, V1_3), 3, "system_name", Int64).to(Table::String).now("system_name_strindex"),

@@ -27,21 +27,10 @@ const VERSIONS: [(Version, &str, &[u8]); 10] = [
 ];
 
 /// Every message of every version. A message that a version lacks has no fields in it, and so requires none.
-static MESSAGES: [&MessageType; 41] = [
-    &EVENT_PROFILE,
+static MESSAGES: [&MessageType; 30] = [
     &EVENT,
     &EVENT_TYPE,
     &CLOCK,
-    &EVENT_STACK,
-    &EVENT_LOCATION,
-    &EVENT_LINK,
-    &EVENT_MAPPING,
-    &EVENT_LINE,
-    &EVENT_FUNCTION,
-    &EVENT_KEY_VALUE,
-    &EVENT_ANY_VALUE,
-    &EVENT_ARRAY_VALUE,
-    &EVENT_KEY_VALUE_LIST,
     &PROFILES_DATA,
     &PROFILES_DICTIONARY,
     &RESOURCE_PROFILES,
@@ -110,11 +99,11 @@ fn demanded(version: Version, stage: &str) -> BTreeSet<Entry> {
 fn full(package: Package, name: &str, stage: &str) -> String {
     match package {
         _ if stage.is_empty() => format!("perftools.profiles.{name}"),
+        _ if stage == "events" => format!("eventprofile.pr594.{name}"),
         Package::Profiles => format!("opentelemetry.proto.profiles.{stage}.{name}"),
         Package::Collector => format!("opentelemetry.proto.collector.profiles.{stage}.{name}"),
         Package::Common => format!("opentelemetry.proto.common.v1.{name}"),
         Package::Resource => format!("opentelemetry.proto.resource.v1.{name}"),
-        Package::Events => format!("eventprofile.pr594.{name}"),
         Package::Others => name.to_owned(),
     }
 }

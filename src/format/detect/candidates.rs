@@ -12,8 +12,8 @@ use super::grammar::{Grammar, Texts, bit};
 use super::signals;
 use crate::format::{Encoding, Format};
 use crate::schema::{
-    EVENT_PROFILE, EXPORT_PROFILES_SERVICE_RESPONSE, MessageType, Noun, PROFILE, PROFILE_CONTAINER,
-    PROFILES_DATA, TableLocation, Version,
+    EXPORT_PROFILES_SERVICE_RESPONSE, MessageType, Noun, PROFILE, PROFILE_CONTAINER, PROFILES_DATA,
+    TableLocation, Version,
 };
 
 /// A grammar, and the result if a payload fits it.
@@ -78,7 +78,7 @@ fn readable(format: Format) -> Option<Candidate> {
     let grammar = match format.encoding() {
         Encoding::Otlp(version) => otlp(version, &PROFILES_DATA),
         Encoding::Pprof => pprof(),
-        Encoding::Events => events(&EVENT_PROFILE),
+        Encoding::Events => events(&PROFILE),
         Encoding::OtlpJson | Encoding::Own { .. } => return None,
     };
     Some(Candidate { grammar, answer: Answer::Format(format) })
@@ -120,8 +120,10 @@ fn pprof() -> Grammar {
 /// envelope.
 fn events(root: &'static MessageType) -> Grammar {
     let mut grammar = Grammar::new("events", root, Version::Events);
-    let number = |key| EVENT_PROFILE.number(Version::Events, key);
-    grammar.needs.extend(["event_types", "strings"].map(|key| (Noun::Profile, 0, number(key))));
+    let number = |key| PROFILE.number(Version::Events, key);
+    grammar
+        .needs
+        .extend(["event_types", "string_table"].map(|key| (Noun::Profile, 0, number(key))));
     grammar
 }
 

@@ -11,8 +11,8 @@ use Kind::{Bytes, Enum, Fixed32, Fixed64, Int64, Message, String, Uint32};
 
 use super::grammar::Grammar;
 use crate::schema::{
-    ANY_VALUE, EVENT_PROFILE, EnumType, Field, INSTRUMENTATION_SCOPE, KEY_VALUE, Kind, MessageType,
-    Noun, Package, RESOURCE, Role, Version, many, one,
+    ANY_VALUE, EnumType, Field, INSTRUMENTATION_SCOPE, KEY_VALUE, Kind, MessageType, Noun, PROFILE,
+    Package, RESOURCE, Role, Version, many, one,
 };
 
 /// The version of resources and scopes. It has no references into a dictionary, which only profiles use.
@@ -56,7 +56,7 @@ envelope!(TRACES, IN, Message(&RESOURCE), Message(&INSTRUMENTATION_SCOPE), SPAN)
 envelope!(METRICS, IN, Message(&RESOURCE), Message(&INSTRUMENTATION_SCOPE), METRIC);
 envelope!(LOGS, IN, Message(&RESOURCE), Message(&INSTRUMENTATION_SCOPE), LOG);
 // Profiles of events in an OTLP envelope. Their proposal lacks this form, and no known profiler writes it.
-envelope!(EVENTS, AT, Bytes, Bytes, EVENT_PROFILE);
+envelope!(EVENTS, AT, Bytes, Bytes, PROFILE);
 
 /// Requires both ids of a span.
 pub(super) fn traces() -> Grammar {

@@ -43,7 +43,7 @@ pub(crate) fn read(payload: &[u8], cx: &mut ReadContext) -> Result<Profiles> {
     let mut reader = Reader::new(payload);
     let mut row = 0;
     while let Some(tag) = reader.tag()? {
-        if !is!(tag, EVENT_PROFILE "events" in Version::Events) {
+        if !is!(tag, PROFILE "events" in Version::Events) {
             reader.skip(tag, cx.limits().max_nesting)?;
             continue;
         }

@@ -59,15 +59,15 @@ impl Tables {
         let mut mapping = Mapping::default();
         let (mut build_id, mut kind, mut flags) = (StringId::NONE, 0, [false; 4]);
         self.indices.clear();
-        fields!(reader, EVENT_MAPPING in Version::Events, cx; {
+        fields!(reader, MAPPING in Version::Events, cx; {
             "memory_start" => mapping.memory_start = reader.varint()?,
             "memory_limit" => mapping.memory_limit = reader.varint()?,
             "file_offset" => mapping.file_offset = reader.varint()?,
-            "filename_string_index" => {
+            "filename_strindex" => {
                 mapping.filename =
                     text(reader.index()?, "filename_string_index", &self.texts, cx)?;
             },
-            "build_id_string_index" => {
+            "build_id" => {
                 build_id = text(reader.index()?, "build_id_string_index", &self.texts, cx)?;
             },
             "build_id_kind" => kind = reader.varint()?,
@@ -116,17 +116,17 @@ impl Tables {
         let mut reader = Reader::new(body);
         let mut function = Function::default();
         let texts = &self.texts;
-        fields!(reader, EVENT_FUNCTION in Version::Events, cx; {
+        fields!(reader, FUNCTION in Version::Events, cx; {
             // Unused: references are rows.
             "id" => { reader.varint()?; },
-            "name_string_uindex" => {
+            "name_strindex" => {
                 function.name = text(reader.index()?, "name_string_uindex", texts, cx)?;
             },
-            "system_name_string_index" => {
+            "system_name_strindex" => {
                 function.system_name =
                     text(reader.index()?, "system_name_string_index", texts, cx)?;
             },
-            "filename_string_index" => {
+            "filename_strindex" => {
                 function.filename = text(reader.index()?, "filename_string_index", texts, cx)?;
             },
             "start_line" => {
@@ -148,7 +148,7 @@ impl Tables {
         let (mut mapping, mut address, mut folded, mut kind) = (0, 0, false, StringId::NONE);
         let mut lines = Vec::new();
         self.indices.clear();
-        fields!(reader, EVENT_LOCATION in Version::Events, cx; {
+        fields!(reader, LOCATION in Version::Events, cx; {
             "mapping_index" => mapping = reader.index()?,
             "address" => address = reader.varint()?,
             "lines" => {
@@ -185,7 +185,7 @@ impl Tables {
     fn line(&self, body: &[u8], cx: &mut ReadContext) -> Result<Line> {
         let mut reader = Reader::new(body);
         let (mut function, mut line) = (0, Line::default());
-        fields!(reader, EVENT_LINE in Version::Events, cx; {
+        fields!(reader, LINE in Version::Events, cx; {
             "function_index" => function = reader.index()?,
             "line" => line.line = reader.varint()? as i64,
             "column" => line.column = reader.varint()? as i64,
@@ -203,7 +203,7 @@ impl Tables {
     pub(super) fn link(&mut self, body: &[u8], cx: &mut ReadContext) -> Result<LinkId> {
         let mut reader = Reader::new(body);
         let mut link = Link::default();
-        fields!(reader, EVENT_LINK in Version::Events, cx; {
+        fields!(reader, LINK in Version::Events, cx; {
             "trace_id" => {
                 fixed_id(reader.bytes()?, &mut link.trace_id, losses::LINK_INVALID, cx)
                     .map_err(|e| e.within("trace_id"))?;

@@ -57,7 +57,7 @@ impl<'a> Parts<'a> {
     pub(super) fn of(payload: &'a [u8], cx: &mut ReadContext) -> Result<Self> {
         let mut parts = Self::default();
         let mut reader = Reader::new(payload);
-        fields!(reader, EVENT_PROFILE in Version::Events, cx; {
+        fields!(reader, PROFILE in Version::Events, cx; {
             "events" => {
                 reader.bytes()?;
                 parts.events += 1;
@@ -65,25 +65,25 @@ impl<'a> Parts<'a> {
             "event_types" => {
                 cx.budget.push(&mut parts.types, reader.bytes()?)?;
             },
-            "stacks" => {
+            "stack_table" => {
                 cx.budget.push(&mut parts.stacks, reader.bytes()?)?;
             },
-            "locations" => {
+            "location_table" => {
                 cx.budget.push(&mut parts.locations, reader.bytes()?)?;
             },
-            "functions" => {
+            "function_table" => {
                 cx.budget.push(&mut parts.functions, reader.bytes()?)?;
             },
-            "mappings" => {
+            "mapping_table" => {
                 cx.budget.push(&mut parts.mappings, reader.bytes()?)?;
             },
-            "attributes" => {
+            "attribute_table" => {
                 cx.budget.push(&mut parts.attributes, reader.bytes()?)?;
             },
-            "links" => {
+            "link_table" => {
                 cx.budget.push(&mut parts.links, reader.bytes()?)?;
             },
-            "strings" => {
+            "string_table" => {
                 cx.budget.push(&mut parts.strings, reader.bytes()?)?;
             },
             "clocks" => {
@@ -92,10 +92,10 @@ impl<'a> Parts<'a> {
             "time_unix_nano" => {
                 parts.time_unix_nano = reader.fixed64()?;
             },
-            "duration_nanos" => {
+            "duration_nano" => {
                 parts.duration_nanos = reader.varint()? as i64;
             },
-            "comment_string_index" as tag => any_indices(tag, &mut reader, &mut parts.comments, cx)?,
+            "comment_strindices" as tag => any_indices(tag, &mut reader, &mut parts.comments, cx)?,
         });
         parts.check(cx)?;
         Ok(parts)
@@ -232,8 +232,8 @@ impl Tables {
     fn stack(&mut self, body: &[u8], cx: &mut ReadContext) -> Result<StackId> {
         let mut reader = Reader::new(body);
         self.indices.clear();
-        fields!(reader, EVENT_STACK in Version::Events, cx; {
-            "location_index" as tag => any_indices(tag, &mut reader, &mut self.indices, cx)?,
+        fields!(reader, STACK in Version::Events, cx; {
+            "location_indices" as tag => any_indices(tag, &mut reader, &mut self.indices, cx)?,
         });
         cx.check_depth(self.indices.len())?;
         if self.stacks.is_empty() && !self.indices.is_empty() {

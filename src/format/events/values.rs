@@ -15,7 +15,7 @@ use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::value::{KeyValue, Value};
 use crate::read_context::ReadContext;
-use crate::schema::EVENT_ANY_VALUE;
+use crate::schema::ANY_VALUE;
 use crate::schema::{Events, Generation, Version};
 use crate::tables::fields::{emit, fields, number};
 use crate::tables::read::oneof::Oneof;
@@ -44,8 +44,8 @@ pub(super) fn pair(
 ) -> Result<KeyValue> {
     let mut reader = Reader::new(body);
     let (mut pair, mut oneof) = (KeyValue::default(), Oneof::default());
-    fields!(reader, EVENT_KEY_VALUE in Version::Events, cx; {
-        "key_string_index" => {
+    fields!(reader, KEY_VALUE in Version::Events, cx; {
+        "key_strindex" => {
             pair.key = text(reader.index()?, "key_string_index", texts, cx)?;
         },
         "value" => {
@@ -76,8 +76,8 @@ fn value(
         return Err(Error::malformed(message));
     }
     let mut reader = Reader::new(body);
-    fields!(reader, EVENT_ANY_VALUE in Version::Events, cx; {
-        "string_index" => {
+    fields!(reader, ANY_VALUE in Version::Events, cx; {
+        "string_value_strindex" => {
             value.set(Value::String(text(reader.index()?, "string_index", texts, cx)?));
         },
         "bool_value" => value.set(Value::Bool(reader.varint()? != 0)),
@@ -107,7 +107,7 @@ fn array(
     depth: u64,
 ) -> Result<()> {
     let mut reader = Reader::new(body);
-    fields!(reader, EVENT_ARRAY_VALUE in Version::Events, cx; {
+    fields!(reader, ARRAY_VALUE in Version::Events, cx; {
         "values" => {
             let row = values.len();
             let mut oneof = Oneof::default();
@@ -130,7 +130,7 @@ fn list(
     depth: u64,
 ) -> Result<()> {
     let mut reader = Reader::new(body);
-    fields!(reader, EVENT_KEY_VALUE_LIST in Version::Events, cx; {
+    fields!(reader, KEY_VALUE_LIST in Version::Events, cx; {
         "values" => {
             let row = pairs.len();
             let pair = pair(reader.bytes()?, texts, cx, depth)
@@ -165,8 +165,8 @@ pub(super) fn write_pair(
     dictionary: &Dictionary,
     index: &impl Fn(StringId) -> u32,
 ) {
-    emit!(EVENT_KEY_VALUE in Events; {
-        "key_string_index" => |number| field_varint(out, number, index(key).into()),
+    emit!(KEY_VALUE in Events; {
+        "key_strindex" => |number| field_varint(out, number, index(key).into()),
         "value" => |number| if *value != Value::Empty {
             field_message(out, number, |out| write_value(out, value, dictionary, index));
         },
@@ -188,41 +188,37 @@ fn write_value(
     };
     match value {
         Value::Empty => {}
-        Value::String(text) => {
-            number(out, EVENT_ANY_VALUE.tag(Events::VERSION, "string_index"), index(*text).into())
-        }
+        Value::String(text) => number(
+            out,
+            ANY_VALUE.tag(Events::VERSION, "string_value_strindex"),
+            index(*text).into(),
+        ),
         Value::Bool(truth) => {
-            number(out, EVENT_ANY_VALUE.tag(Events::VERSION, "bool_value"), u64::from(*truth))
+            number(out, ANY_VALUE.tag(Events::VERSION, "bool_value"), u64::from(*truth))
         }
-        Value::Int(int) => {
-            number(out, EVENT_ANY_VALUE.tag(Events::VERSION, "int_value"), *int as u64)
-        }
+        Value::Int(int) => number(out, ANY_VALUE.tag(Events::VERSION, "int_value"), *int as u64),
         Value::Double(double) => {
-            varint(out, EVENT_ANY_VALUE.tag(Events::VERSION, "double_value").into());
+            varint(out, ANY_VALUE.tag(Events::VERSION, "double_value").into());
             out.extend_from_slice(&double.to_bits().to_le_bytes());
         }
         Value::Bytes(bytes) => {
-            field_bytes(out, number!(EVENT_ANY_VALUE "bytes_value" in Events::VERSION), bytes)
+            field_bytes(out, number!(ANY_VALUE "bytes_value" in Events::VERSION), bytes)
         }
         Value::Array(values) => {
-            field_message(out, number!(EVENT_ANY_VALUE "array_value" in Events::VERSION), |out| {
+            field_message(out, number!(ANY_VALUE "array_value" in Events::VERSION), |out| {
                 for value in values {
-                    field_message(
-                        out,
-                        number!(EVENT_ARRAY_VALUE "values" in Events::VERSION),
-                        |out| {
-                            write_value(out, value, dictionary, index);
-                        },
-                    );
+                    field_message(out, number!(ARRAY_VALUE "values" in Events::VERSION), |out| {
+                        write_value(out, value, dictionary, index);
+                    });
                 }
             })
         }
         Value::KeyValues(pairs) => {
-            field_message(out, number!(EVENT_ANY_VALUE "kvlist_value" in Events::VERSION), |out| {
+            field_message(out, number!(ANY_VALUE "kvlist_value" in Events::VERSION), |out| {
                 for pair in pairs {
                     field_message(
                         out,
-                        number!(EVENT_KEY_VALUE_LIST "values" in Events::VERSION),
+                        number!(KEY_VALUE_LIST "values" in Events::VERSION),
                         |out| {
                             write_pair(out, (pair.key, &pair.value), dictionary, index);
                         },

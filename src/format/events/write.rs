@@ -155,12 +155,12 @@ fn payload(
     let duration = nanos(first.duration_nanos, losses);
     if first.time_unix_nano != 0 {
         let end = nanos(first.time_unix_nano + duration, losses);
-        field_fixed64(&mut out, number!(EVENT_PROFILE "time_unix_nano" in Events), end as u64);
+        field_fixed64(&mut out, number!(PROFILE "time_unix_nano" in Events), end as u64);
     }
-    field_varint(&mut out, number!(EVENT_PROFILE "duration_nanos" in Events), duration as u64);
+    field_varint(&mut out, number!(PROFILE "duration_nano" in Events), duration as u64);
     if !comments.is_empty() {
         let comments = comments.iter().map(|text| u64::from(selected.string(*text)));
-        field_varints(&mut out, number!(EVENT_PROFILE "comment_string_index" in Events), comments);
+        field_varints(&mut out, number!(PROFILE "comment_strindices" in Events), comments);
     }
     Ok(out)
 }

@@ -72,7 +72,7 @@ impl Clocks {
     /// Writes the clocks, without attributes, because profiles of other formats have no attributes of clocks.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         for clock in &self.clocks {
-            field_message(out, number!(EVENT_PROFILE "clocks" in Events::VERSION), |out| {
+            field_message(out, number!(PROFILE "clocks" in Events::VERSION), |out| {
                 emit!(CLOCK in Events; {
                     "frequency" => |number| field_varint(out, number, clock.frequency),
                     "time_unix_nano" => |number| field_fixed64(out, number, clock.time_unix_nano),
@@ -172,7 +172,7 @@ pub(super) fn events(
             let capacity = 12 * Fields::VARINT + Fields::values(attributes.len());
             let encoded = EventValue::of(of, event, at);
             let (time, duration) = times.unwrap_or_default();
-            out.record(number!(EVENT_PROFILE "events" in Events::VERSION), capacity, |fields| {
+            out.record(number!(PROFILE "events" in Events::VERSION), capacity, |fields| {
                 emit!(EVENT in Events; {
                     "event_type_index" => |field| fields.index(field, number as u32),
                     "stack_index" => |field| {
@@ -255,7 +255,7 @@ pub(super) fn event_type(
     series: &Series,
     attributes: &[u64],
 ) {
-    field_message(out, number!(EVENT_PROFILE "event_types" in Events::VERSION), |out| {
+    field_message(out, number!(PROFILE "event_types" in Events::VERSION), |out| {
         emit!(EVENT_TYPE in Events; {
             "name_string_index" => |number| field_varint(out, number, name.into()),
             "unit_string_index" => |number| field_varint(out, number, unit.into()),

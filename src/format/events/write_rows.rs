@@ -26,20 +26,20 @@ impl Selected<'_> {
     pub(super) fn write_tables(&self, out: &mut Vec<u8>) {
         let dictionary = self.dictionary;
         let (mapping_row_0, function_row_0) = (self.has_mapping_row_0(), self.has_function_row_0());
-        emit!(EVENT_PROFILE in Events; {
-            "stacks" => |number| {
+        emit!(PROFILE in Events; {
+            "stack_table" => |number| {
                 // The first stack is that of events without a stack.
                 field_bytes(out, number, &[]);
                 for row in self.stacks.rows() {
                     field_message(out, number, |out| self.stack(out, dictionary.stacks.row(row)));
                 }
             },
-            "locations" => |number| for row in self.locations.rows() {
+            "location_table" => |number| for row in self.locations.rows() {
                 field_message(out, number, |out| {
                     self.location(out, row, mapping_row_0, function_row_0);
                 });
             },
-            "functions" => |number| {
+            "function_table" => |number| {
                 if function_row_0 {
                     field_bytes(out, number, &[]);
                 }
@@ -47,7 +47,7 @@ impl Selected<'_> {
                     field_message(out, number, |out| self.function(out, row));
                 }
             },
-            "mappings" => |number| {
+            "mapping_table" => |number| {
                 if mapping_row_0 {
                     field_bytes(out, number, &[]);
                 }
@@ -55,28 +55,28 @@ impl Selected<'_> {
                     field_message(out, number, |out| self.mapping(out, row));
                 }
             },
-            "attributes" => |number| for row in self.attributes.rows() {
+            "attribute_table" => |number| for row in self.attributes.rows() {
                 let Some(attribute) = dictionary.attributes.get(row) else { continue };
                 field_message(out, number, |out| {
                     let pair = (attribute.key, &attribute.value);
                     write_pair(out, pair, dictionary, &|text| self.string(text));
                 });
             },
-            "links" => |number| for row in self.links.rows() {
+            "link_table" => |number| for row in self.links.rows() {
                 let link = dictionary.links.get(row).copied().unwrap_or_default();
                 field_message(out, number, |out| self.link(out, &link));
             },
-            "strings" => |number| self.strings(out, number),
+            "string_table" => |number| self.strings(out, number),
         });
     }
 
     fn stack(&self, out: &mut Vec<u8>, locations: &[LocationId]) {
         let rows = locations.iter().map(|id| u64::from(index(self.locations.position(id.0))));
-        field_varints(out, number!(EVENT_STACK "location_index" in Events::VERSION), rows);
+        field_varints(out, number!(STACK "location_indices" in Events::VERSION), rows);
     }
 
     fn link(&self, out: &mut Vec<u8>, link: &Link) {
-        emit!(EVENT_LINK in Events; {
+        emit!(LINK in Events; {
             "trace_id" => |number| field_bytes(out, number, &link.trace_id),
             "span_id" => |number| field_bytes(out, number, &link.span_id),
         });
@@ -118,7 +118,7 @@ impl Selected<'_> {
             if mapping == MappingId::NONE || mapping_row_0 { place } else { index(place) };
         let address = locations.addresses.get(row).copied().unwrap_or_default();
         let attributes = locations.attributes.row(row);
-        emit!(EVENT_LOCATION in Events; {
+        emit!(LOCATION in Events; {
             "mapping_index" => |number| field_varint(out, number, mapping.into()),
             "address" => |number| field_varint(out, number, address),
             "lines" => |number| for line in locations.lines.row(row) {
@@ -140,7 +140,7 @@ impl Selected<'_> {
     fn line(&self, out: &mut Vec<u8>, line: &Line, function_row_0: bool) {
         let place = self.functions.position(line.function.0);
         let function = if function_row_0 { place } else { index(place) };
-        emit!(EVENT_LINE in Events; {
+        emit!(LINE in Events; {
             "function_index" => |number| field_varint(out, number, function.into()),
             "line" => |number| field_varint(out, number, line.line as u64),
             "column" => |number| field_varint(out, number, line.column as u64),
@@ -177,13 +177,13 @@ impl Selected<'_> {
         let function = self.dictionary.functions.get(row).copied().unwrap_or_default();
         let string = |text| u64::from(self.string(text));
         let id = u64::from(self.functions.position(row as u32));
-        emit!(EVENT_FUNCTION in Events; {
+        emit!(FUNCTION in Events; {
             "id" => |number| field_varint(out, number, id),
-            "name_string_uindex" => |number| field_varint(out, number, string(function.name)),
-            "system_name_string_index" => |number| {
+            "name_strindex" => |number| field_varint(out, number, string(function.name)),
+            "system_name_strindex" => |number| {
                 field_varint(out, number, string(function.system_name));
             },
-            "filename_string_index" => |number| {
+            "filename_strindex" => |number| {
                 field_varint(out, number, string(function.filename));
             },
             "start_line" => |number| field_varint(out, number, function.start_line as u64),
@@ -196,18 +196,18 @@ impl Selected<'_> {
     fn mapping(&self, out: &mut Vec<u8>, row: usize) {
         let mapping = self.dictionary.mappings.rows.get(row).copied().unwrap_or_default();
         let attributes = self.dictionary.mappings.attributes.row(row);
-        emit!(EVENT_MAPPING in Events; {
+        emit!(MAPPING in Events; {
             "memory_start" => |number| field_varint(out, number, mapping.memory_start),
             "memory_limit" => |number| field_varint(out, number, mapping.memory_limit),
             "file_offset" => |number| field_varint(out, number, mapping.file_offset),
-            "filename_string_index" => |number| {
+            "filename_strindex" => |number| {
                 field_varint(out, number, self.string(mapping.filename).into());
             },
-            "build_id_string_index" => |number| for (role, value) in self.fields(attributes) {
+            "build_id" => |number| for (role, value) in self.fields(attributes) {
                 if let (AttributeRole::BuildId(kind), Value::String(text)) = (role, value) {
                     field_varint(out, number, self.string(*text).into());
                     let kind = u64::from(kind == BuildId::Htlhash);
-                    field_varint(out, number!(EVENT_MAPPING "build_id_kind" in Events::VERSION), kind);
+                    field_varint(out, number!(MAPPING "build_id_kind" in Events::VERSION), kind);
                 }
             },
             "attribute_indices" => |number| self.indices(out, number, attributes),

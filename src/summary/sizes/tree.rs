@@ -17,8 +17,8 @@
 //! walk are one array by node.
 
 use crate::schema::{
-    EVENT_PROFILE, Field, Kind, MessageType, PROFILE, PROFILE_CONTAINER, PROFILES_DATA,
-    PROFILES_DICTIONARY, RESOURCE_PROFILES, Role, SCOPE_PROFILES, Table, Version,
+    Field, Kind, MessageType, PROFILE, PROFILE_CONTAINER, PROFILES_DATA, PROFILES_DICTIONARY,
+    RESOURCE_PROFILES, Role, SCOPE_PROFILES, Table, Version,
 };
 
 /// The messages that contain tables. Their fields are tables or contain tables.
@@ -89,8 +89,7 @@ impl Tree {
     /// Builds the tree of a version.
     pub(super) fn of(version: Version) -> Self {
         let root = match version {
-            Version::Events => &EVENT_PROFILE,
-            Version::Pprof => &PROFILE,
+            Version::Events | Version::Pprof => &PROFILE,
             _ => &PROFILES_DATA,
         };
         let is_slice = |field: &&Field| matches!(field.role, Role::Sliced(_));
