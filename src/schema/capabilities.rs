@@ -83,6 +83,10 @@ macro_rules! capabilities {
             pub(crate) several_sample_types: bool,
             /// Timestamps are fixed64, which are copied. Otherwise they are varints.
             pub(crate) fixed_timestamps: bool,
+            /// Writers set the ids of rows to their numbers, counted from 1.
+            pub(crate) numbered_rows: bool,
+            /// Frame types have the names of OTEP 0239.
+            pub(crate) old_frame_types: bool,
             /// A profile's time is fixed64 and its duration uint64. Otherwise both are int64 and may be negative.
             pub(crate) unsigned_time: bool,
             $($(#[$doc])* pub(crate) $fact: bool,)*
@@ -98,6 +102,8 @@ macro_rules! capabilities {
                         None => false,
                     },
                     fixed_timestamps: SAMPLE.tag(version, "timestamps_unix_nano") & 7 == FIXED64,
+                    numbered_rows: matches!(version, Version::Events | Version::Pprof),
+                    old_frame_types: matches!(version, Version::V1_3),
                     unsigned_time: PROFILE.tag(version, "time_unix_nano") & 7 == FIXED64,
                     $($fact: $message.number(version, $key) != 0,)*
                 }

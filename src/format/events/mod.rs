@@ -13,10 +13,12 @@
 //! | reading | writing |
 //! |---|---|
 //! | `tables`: the places of all rows, then the id of each | `series`: columns of profiles as series of events |
-//! | `rows`, `values`, `references`: one row, its attributes, its indices | `select`: the rows that events reach |
-//! | `resolve`: deltas, defaults and types of one event | `write_events`: events as deltas, types, clocks |
-//! | `event_groups`: events with the same identity become a sample | `write_rows`: the tables |
-//! | `read`: profiles of the samples | `write`: one payload for each time |
+//! | `rows`, `values`, `references`: one row, its attributes, its indices | `write_events`: events as deltas, types, clocks |
+//! | `resolve`: deltas, defaults and types of one event | `write`: one payload for each time |
+//! | `event_groups`: events with the same identity become a sample | |
+//! | `read`: profiles of the samples | |
+//!
+//! The tables are written as those of OTLP.
 //!
 //! The reader records in `EventForm` how events were encoded, as far as the model does not determine it. So a
 //! payload of events that is read and written again is identical byte for byte.
@@ -27,13 +29,11 @@ mod read;
 mod references;
 mod resolve;
 mod rows;
-mod select;
 mod series;
 mod tables;
 mod values;
 mod write;
 mod write_events;
-mod write_rows;
 
 use crate::format::{Codec, Encoding, Read};
 use crate::losses::{self, Losses};

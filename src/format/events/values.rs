@@ -11,17 +11,12 @@
 use super::references::{Texts, text};
 use crate::error::{Error, Result};
 use crate::limits::within;
-use crate::model::dictionary::Dictionary;
-use crate::model::id::StringId;
 use crate::model::value::{KeyValue, Value};
 use crate::read_context::ReadContext;
-use crate::schema::ANY_VALUE;
-use crate::schema::{Events, Generation, Version};
-use crate::tables::fields::{emit, fields, number};
+use crate::schema::Version;
+use crate::tables::fields::fields;
 use crate::tables::read::oneof::Oneof;
 use crate::wire::read::Reader;
-use crate::wire::record::field_varint;
-use crate::wire::write::{field_bytes, field_message, varint};
 
 /// The maximum nesting of values, whatever the limits are.
 ///
@@ -139,92 +134,4 @@ fn list(
         },
     });
     Ok(())
-}
-
-/// Calls `f` for all strings of a value, keys included, to mark them for the string table.
-///
-/// Recurses as deep as the value, which [`MOST_NESTING`] or OTLP's limit bounds.
-pub(super) fn each_text(value: &Value, f: &mut impl FnMut(StringId)) {
-    match value {
-        Value::String(text) => f(*text),
-        Value::Array(values) => values.iter().for_each(|value| each_text(value, f)),
-        Value::KeyValues(pairs) => pairs.iter().for_each(|pair| {
-            f(pair.key);
-            each_text(&pair.value, f);
-        }),
-        _ => {}
-    }
-}
-
-/// Writes a key and a value. `index` returns the row of a string.
-///
-/// A key with index 0 is omitted, which proto3 reads as 0.
-pub(super) fn write_pair(
-    out: &mut Vec<u8>,
-    (key, value): (StringId, &Value),
-    dictionary: &Dictionary,
-    index: &impl Fn(StringId) -> u32,
-) {
-    emit!(KEY_VALUE in Events; {
-        "key_strindex" => |number| field_varint(out, number, index(key).into()),
-        "value" => |number| if *value != Value::Empty {
-            field_message(out, number, |out| write_value(out, value, dictionary, index));
-        },
-    });
-}
-
-/// Writes a value. A zero or empty value is written as well, because a case that is set differs from one that
-/// is unset.
-fn write_value(
-    out: &mut Vec<u8>,
-    value: &Value,
-    dictionary: &Dictionary,
-    index: &impl Fn(StringId) -> u32,
-) {
-    // A set case of a oneof is written even if it is 0.
-    let number = |out: &mut Vec<u8>, tag: u32, number: u64| {
-        varint(out, tag.into());
-        varint(out, number);
-    };
-    match value {
-        Value::Empty => {}
-        Value::String(text) => number(
-            out,
-            ANY_VALUE.tag(Events::VERSION, "string_value_strindex"),
-            index(*text).into(),
-        ),
-        Value::Bool(truth) => {
-            number(out, ANY_VALUE.tag(Events::VERSION, "bool_value"), u64::from(*truth))
-        }
-        Value::Int(int) => number(out, ANY_VALUE.tag(Events::VERSION, "int_value"), *int as u64),
-        Value::Double(double) => {
-            varint(out, ANY_VALUE.tag(Events::VERSION, "double_value").into());
-            out.extend_from_slice(&double.to_bits().to_le_bytes());
-        }
-        Value::Bytes(bytes) => {
-            field_bytes(out, number!(ANY_VALUE "bytes_value" in Events::VERSION), bytes)
-        }
-        Value::Array(values) => {
-            field_message(out, number!(ANY_VALUE "array_value" in Events::VERSION), |out| {
-                for value in values {
-                    field_message(out, number!(ARRAY_VALUE "values" in Events::VERSION), |out| {
-                        write_value(out, value, dictionary, index);
-                    });
-                }
-            })
-        }
-        Value::KeyValues(pairs) => {
-            field_message(out, number!(ANY_VALUE "kvlist_value" in Events::VERSION), |out| {
-                for pair in pairs {
-                    field_message(
-                        out,
-                        number!(KEY_VALUE_LIST "values" in Events::VERSION),
-                        |out| {
-                            write_pair(out, (pair.key, &pair.value), dictionary, index);
-                        },
-                    );
-                }
-            });
-        }
-    }
 }

@@ -6,7 +6,6 @@
 //!
 //! A payload has one time for all its types, so profiles with another time need a separate payload.
 
-use super::select::Selected;
 use super::series::{self, Series};
 use super::write_events;
 use super::write_events::Clocks;
@@ -16,12 +15,17 @@ use crate::limits::within;
 use crate::losses::{self, Losses};
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
-use crate::model::id::{AttributeId, StringId};
+use crate::model::id::{
+    AttributeId, FunctionId, Id, LinkId, LocationId, MappingId, StackId, StringId,
+};
 use crate::model::profile::Profile;
-use crate::schema::Version::Events;
+use crate::schema::{Events, Generation, PROFILE};
 use crate::tables::attributes::semantic_attributes::{self, AttributeRole, AttributeRoles};
 use crate::tables::fields::number;
+use crate::tables::layout::Order;
 use crate::tables::rows::reach::Reach;
+use crate::tables::write::select::marks;
+use crate::tables::write::tables::TableWriter;
 use crate::tables::write::unsupported::{UnsupportedData, envelope};
 use crate::wire::record::{field_varint, field_varints};
 use crate::wire::write::field_fixed64;
@@ -56,17 +60,34 @@ pub(crate) fn write(
     let mut payloads = Vec::with_capacity(groups.len());
     let mut written = 0;
     let dictionary = &profiles.dictionary;
-    let mut reach = (groups.len() > 1).then(|| Reach::of(dictionary));
+    let mut reach = Reach::of(dictionary);
+    let is_single = groups.len() == 1;
     for group in groups {
         let out = spare.take().unwrap_or_default();
-        let payload = match &mut reach {
-            None => payload(dictionary, &group, &roles, (true, out), losses)?,
-            Some(reach) => {
-                let (dictionary, own) = apart(dictionary, &group, reach);
-                let (roles, own) = (AttributeRoles::of(&dictionary), Vec::from_iter(&own));
-                payload(&dictionary, &own, &roles, (false, out), losses)?
+        group.iter().for_each(|profile| reach.profile(profile));
+        if is_single {
+            // Keep the strings of a payload that was read, referenced or not, and so its bytes.
+            (1..dictionary.strings.len() as u32).for_each(|row| reach.mark(StringId(row)));
+        }
+        reach.finish(dictionary);
+        let orphans = orphans(dictionary, &reach);
+        let payload = if is_single && orphans == 0 {
+            payload(dictionary, &group, &roles, out, losses)?
+        } else {
+            let (dictionary, mut own) = reach.apart(dictionary, &group);
+            if !is_single {
+                // The dictionary no longer starts with the strings of one payload.
+                own.iter_mut()
+                    .filter(|profile| profile.event_form.texts > 0)
+                    .for_each(|profile| profile.event_form.texts = 0);
             }
+            let (roles, own) = (AttributeRoles::of(&dictionary), Vec::from_iter(&own));
+            payload(&dictionary, &own, &roles, out, losses)?
         };
+        if is_single {
+            losses.add_many(losses::ORPHAN_DROPPED, orphans as u64, String::new);
+        }
+        reach.clear();
         written += payload.len() as u64;
         within("max_output_bytes", options.max_output_bytes, written)?;
         payloads.push(payload);
@@ -76,22 +97,16 @@ pub(crate) fn write(
     Ok(payloads)
 }
 
-/// Extracts profiles with a dictionary of the rows that they reach. Selecting the rows of their payload then
-/// takes time by their size, not by that of the full dictionary.
-fn apart(
-    dictionary: &Dictionary,
-    group: &[&Profile],
-    reach: &mut Reach,
-) -> (Dictionary, Vec<Profile>) {
-    group.iter().for_each(|profile| reach.profile(profile));
-    reach.finish(dictionary);
-    let (dictionary, mut own) = reach.apart(dictionary, group);
-    reach.clear();
-    // The dictionary no longer starts with the strings of one payload.
-    own.iter_mut()
-        .filter(|profile| profile.event_form.texts > 0)
-        .for_each(|profile| profile.event_form.texts = 0);
-    (dictionary, own)
+/// Returns the number of rows, except attributes and strings, that no profile reaches.
+fn orphans(dictionary: &Dictionary, reach: &Reach) -> usize {
+    fn unreached<I: Id>(rows: usize, reach: &Reach) -> usize {
+        rows.saturating_sub(1 + reach.rows.of::<I>().len())
+    }
+    unreached::<MappingId>(dictionary.mappings.rows.len(), reach)
+        + unreached::<LocationId>(dictionary.locations.len(), reach)
+        + unreached::<FunctionId>(dictionary.functions.len(), reach)
+        + unreached::<LinkId>(dictionary.links.len(), reach)
+        + unreached::<StackId>(dictionary.stacks.len(), reach)
 }
 
 /// Counts data that events cannot represent.
@@ -120,6 +135,41 @@ fn count_losses(profiles: &Profiles, roles: &AttributeRoles, losses: &mut Losses
     losses.add_many(losses::INVALID_UTF8, strings.not_utf8().len() as u64, String::new);
 }
 
+/// Selects the attributes and strings of a payload, and numbers its rows. The other tables are written whole.
+///
+/// The first stack is empty, because events without a stack refer to it. Mappings, and functions if a line lacks one,
+/// begin with an empty row too.
+fn tables<'a>(
+    dictionary: &'a Dictionary,
+    roles: &'a AttributeRoles,
+    series: &'a [Series],
+    (comment, comments): (AttributeId, &[StringId]),
+) -> Result<TableWriter<'a, Events>> {
+    let mut tables = TableWriter::new(dictionary, roles, Order::whole(dictionary));
+    tables.mapping_row_0 = dictionary.mappings.rows.len() > 1;
+    let mut lines = dictionary.locations.lines.items.iter();
+    let has_none = lines.any(|line| line.function == FunctionId::NONE);
+    tables.function_row_0 = has_none && dictionary.functions.len() > 1;
+    (tables.location_row_0, tables.link_row_0) = (false, false);
+    let mut kept_strings = 0;
+    for series in series {
+        tables.strings.mark(series.unit);
+        tables.strings.request(&series.name);
+        kept_strings = kept_strings.max(series.profile.event_form.texts);
+    }
+    // The strings of a payload that was read are the first ones of the dictionary.
+    let kept = (1..=kept_strings).map(StringId);
+    kept.chain(comments.iter().copied()).for_each(|text| tables.strings.mark(text));
+    let of_types = series.iter().flat_map(|series| &series.profile.attributes);
+    let of_types = of_types.filter(|id| **id != comment);
+    let of_events = series.iter().flat_map(|series| &series.profile.samples.attributes.items);
+    let used = of_types.chain(of_events).copied();
+    tables.select_attributes(marks(dictionary.attributes.len(), used));
+    tables.refer_to_values();
+    tables.number(&[], StringId::NONE)?;
+    Ok(tables)
+}
+
 /// Writes one payload with profiles of the same time.
 ///
 /// Fields are in ascending order, so `events` precede the tables that they reference. Times that overflow 64
@@ -128,7 +178,7 @@ fn payload(
     dictionary: &Dictionary,
     group: &[&Profile],
     roles: &AttributeRoles,
-    (single, mut out): (bool, Vec<u8>),
+    mut out: Vec<u8>,
     losses: &mut Losses,
 ) -> Result<Vec<u8>> {
     let series = series::series(&series::columns(group), dictionary, losses);
@@ -136,14 +186,11 @@ fn payload(
     let comments =
         dictionary.attribute(comment).map(|comment| semantic_attributes::texts(&comment.value));
     let comments: Vec<StringId> = comments.into_iter().flatten().collect();
-    let selected = Selected::of(dictionary, roles, &series, (comment, &comments));
-    if single {
-        losses.add_many(losses::ORPHAN_DROPPED, selected.orphans() as u64, String::new);
-    }
+    let tables = tables(dictionary, roles, &series, (comment, &comments))?;
     let clocks = Clocks::of(&series);
-    write_events::events(&mut out, &series, &clocks, &selected, losses);
-    event_types(&mut out, &series, &clocks, &selected, comment);
-    selected.write_tables(&mut out);
+    write_events::events(&mut out, &series, &clocks, &tables, losses);
+    event_types(&mut out, &series, &clocks, &tables, comment);
+    tables.write_all(&mut out, &PROFILE);
     clocks.write(&mut out);
     let [first, ..] = group else { return Ok(out) };
     let nanos = |nanos: i128, losses: &mut Losses| {
@@ -155,12 +202,12 @@ fn payload(
     let duration = nanos(first.duration_nanos, losses);
     if first.time_unix_nano != 0 {
         let end = nanos(first.time_unix_nano + duration, losses);
-        field_fixed64(&mut out, number!(PROFILE "time_unix_nano" in Events), end as u64);
+        field_fixed64(&mut out, number!(PROFILE "time_unix_nano" in Events::VERSION), end as u64);
     }
-    field_varint(&mut out, number!(PROFILE "duration_nano" in Events), duration as u64);
+    field_varint(&mut out, number!(PROFILE "duration_nano" in Events::VERSION), duration as u64);
     if !comments.is_empty() {
-        let comments = comments.iter().map(|text| u64::from(selected.string(*text)));
-        field_varints(&mut out, number!(PROFILE "comment_strindices" in Events), comments);
+        let comments = comments.iter().map(|text| u64::from(tables.string(*text)));
+        field_varints(&mut out, number!(PROFILE "comment_strindices" in Events::VERSION), comments);
     }
     Ok(out)
 }
@@ -182,17 +229,17 @@ fn event_types(
     out: &mut Vec<u8>,
     series: &[Series],
     clocks: &Clocks,
-    selected: &Selected,
+    tables: &TableWriter<Events>,
     comment: AttributeId,
 ) {
     for (row, series) in series.iter().enumerate() {
         let attributes = series.profile.attributes.iter();
         let attributes = attributes.filter(|id| **id != comment);
         let attributes: Vec<u64> = attributes
-            .map(|id| selected.attributes.position(id.0).saturating_sub(1).into())
+            .map(|id| tables.rows.attributes.position(id.0).saturating_sub(1).into())
             .collect();
-        let name = selected.names.get(&series.name[..]).copied().unwrap_or_default();
-        let unit = selected.string(series.unit);
+        let name = tables.strings.index_of(&series.name);
+        let unit = tables.string(series.unit);
         write_events::event_type(out, (name, unit), clocks.of_series(row), series, &attributes);
     }
 }

@@ -11,13 +11,12 @@
 use std::collections::HashMap;
 
 use super::order::SortKey;
-use super::select::Selected;
 use super::series::{Event, Series};
 use crate::losses::{self, Losses};
 use crate::model::event_form::{EventClock, ValueFields};
-use crate::model::id::LinkId;
 use crate::schema::{Events, Generation};
 use crate::tables::fields::{emit, number};
+use crate::tables::write::tables::TableWriter;
 use crate::wire::record::{Fields, field_varint, field_varints, records};
 use crate::wire::write::{field_fixed64, field_message, varint};
 use crate::wire::{VARINT, tag};
@@ -149,11 +148,10 @@ pub(super) fn events(
     out: &mut Vec<u8>,
     series: &[Series],
     clocks: &Clocks,
-    selected: &Selected,
+    tables: &TableWriter<Events>,
     losses: &mut Losses,
 ) {
     let mut now = vec![0; clocks.clocks.len()];
-    let links_row_0 = |link: LinkId| selected.links.position(link.0).saturating_sub(1);
     records(out, |out| {
         for (number, at) in order(series, clocks) {
             let (Some(of), Some(clock)) = (series.get(number), clocks.of.get(number)) else {
@@ -175,19 +173,10 @@ pub(super) fn events(
             out.record(number!(PROFILE "events" in Events::VERSION), capacity, |fields| {
                 emit!(EVENT in Events; {
                     "event_type_index" => |field| fields.index(field, number as u32),
-                    "stack_index" => |field| {
-                        fields.index(field, selected.stacks.position(stack.0));
-                    },
-                    "link_index" => |field| match (link, links_row_0(link)) {
-                        (LinkId::NONE, _) => {}
-                        (_, 0) => fields.zero(field),
-                        (_, row) => fields.index(field, row),
-                    },
+                    "stack_index" => |field| fields.index(field, tables.stack(stack)),
+                    "link_index" => |field| tables.link(fields, field, link),
                     "attribute_indices" => |field| {
-                        let places = attributes.iter().map(|id| selected.attributes.position(id.0));
-                        let rows: Vec<u64> =
-                            places.map(|place| place.saturating_sub(1).into()).collect();
-                        fields.varints(field, rows.into_iter());
+                        tables.attribute_indices(fields, field, attributes, false);
                     },
                     "time" => |field| fields.varint(field, time as u64),
                     "duration" => |field| fields.varint(field, duration),

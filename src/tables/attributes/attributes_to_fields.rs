@@ -6,11 +6,11 @@
 //!
 //! ```text
 //! attribute                               field                           versions
-//! pprof.mapping.has_functions = true  ─►  Mapping.has_functions …         up to 1.7
-//! process.executable.build_id.gnu     ─►  Mapping.build_id, kind 0        1.3
-//! process.executable.build_id.htlhash ─►  Mapping.build_id, kind 1        1.3
-//! pprof.location.is_folded = true     ─►  Location.is_folded              up to 1.7
-//! profile.frame.type                  ─►  Location.type_index             1.3
+//! pprof.mapping.has_functions = true  ─►  Mapping.has_functions …         up to 1.7, events
+//! process.executable.build_id.gnu     ─►  Mapping.build_id, kind 0        1.3, events
+//! process.executable.build_id.htlhash ─►  Mapping.build_id, kind 1        1.3, events
+//! pprof.location.is_folded = true     ─►  Location.is_folded              up to 1.7, events
+//! profile.frame.type                  ─►  Location.type_index             1.3, events
 //! ```
 
 use std::marker::PhantomData;
@@ -122,6 +122,9 @@ impl<'a, G: Generation> AttributesToFields<'a, G> {
         let Value::String(text) = self.dictionary.attribute(*id)?.value else {
             return None;
         };
+        if !G::CAPABILITIES.old_frame_types {
+            return Some((*id, FrameType::Text(text)));
+        }
         FrameType::of(self.dictionary.text(text), text).map(|frame_type| (*id, frame_type))
     }
 

@@ -27,17 +27,17 @@ use crate::wire::write::{field_bytes, field_bytes_nonempty, field_message, varin
 pub(crate) fn any_value<G: Generation>(out: &mut Vec<u8>, value: &Value, strings: &StringTable) {
     match value {
         Value::Empty => {}
+        // A set case of a `oneof` is written even if it is 0.
         Value::String(text) => match strings.reference(*text) {
-            0 => {
+            0 if number!(ANY_VALUE "string_value" in G::VERSION) != 0 => {
                 let number = number!(ANY_VALUE "string_value" in G::VERSION);
                 field_bytes(out, number, strings.strings.get(*text).as_bytes());
             }
             index => {
-                let number = number!(ANY_VALUE "string_value_strindex" in G::VERSION);
-                field_varint(out, number, index.into());
+                varint(out, const { ANY_VALUE.tag(G::VERSION, "string_value_strindex") }.into());
+                varint(out, index.into());
             }
         },
-        // A set case of a `oneof` is written even if it is 0.
         Value::Bool(truth) => {
             varint(out, const { ANY_VALUE.tag(G::VERSION, "bool_value") }.into());
             varint(out, u64::from(*truth));

@@ -266,13 +266,16 @@ impl<G: Generation> TableWriter<'_, G> {
 
     /// Writes a function. A line of 0 is omitted, as in proto3.
     ///
-    /// Writes no id: 1.3 has a field for it, but references are indices.
+    /// Writes no id in 1.3, where references are indices.
     fn function(&self, out: &mut Vec<u8>, row: usize) {
         let function = &self.dictionary.functions[row];
         let strings = &self.strings;
         let number = const { G::VERSION.table(Table::Function) };
-        record(out, number, 3 * Fields::INDEX + Fields::VARINT, |fields| {
+        record(out, number, 4 * Fields::INDEX + Fields::VARINT, |fields| {
             emit!(FUNCTION in G; {
+                "id" => |number| if G::CAPABILITIES.numbered_rows {
+                    fields.index(number, self.rows.functions.position(row as u32));
+                },
                 "name_strindex" => |number| fields.code(number, strings.code(function.name)),
                 "system_name_strindex" => |number| {
                     fields.code(number, strings.code(function.system_name));

@@ -38,16 +38,16 @@ pub(crate) struct TableWriter<'a, G> {
     pub(crate) roles: &'a AttributeRoles,
     pub(super) row_fields: AttributesToFields<'a, G>,
     /// The rows to write. Attributes that become fields or labels are excluded.
-    pub(super) rows: Order,
+    pub(crate) rows: Order,
     /// Only strings that are referenced, and added ones: old names of frame types, keys of defaults.
     pub(crate) strings: StringTable<'a>,
     /// Units by key, in generations that store units by key.
     pub(crate) units: Units,
     /// Whether the model's row 0 is written, so that index 0 means unset. The same for the next three fields.
-    pub(super) mapping_row_0: bool,
-    pub(super) location_row_0: bool,
-    pub(super) function_row_0: bool,
-    pub(super) link_row_0: bool,
+    pub(crate) mapping_row_0: bool,
+    pub(crate) location_row_0: bool,
+    pub(crate) function_row_0: bool,
+    pub(crate) link_row_0: bool,
     /// The index of each location, function and attribute.
     pub(super) locations: EncodedIndices,
     pub(super) functions: EncodedIndices,
@@ -103,7 +103,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
     }
 
     /// Creates tables without a selection of rows; [`plan`](Self::plan) makes it.
-    fn new(dictionary: &'a Dictionary, roles: &'a AttributeRoles, rows: Order) -> Self {
+    pub(crate) fn new(dictionary: &'a Dictionary, roles: &'a AttributeRoles, rows: Order) -> Self {
         Self {
             dictionary,
             roles,
@@ -143,6 +143,21 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         if !G::CAPABILITIES.attribute_units {
             self.choose_units(profiles, losses);
         }
+        self.number(profiles, default)
+    }
+
+    /// Has the keys and values of the selected attributes refer to their strings.
+    pub(crate) fn refer_to_values(&mut self) {
+        self.strings.has_references = true;
+        let mut refer = |id: StringId| self.strings.refer(id, id);
+        for attribute in self.rows.attributes.rows().map(|row| &self.dictionary.attributes[row]) {
+            refer(attribute.key);
+            attribute.value.for_each_text(&mut refer);
+        }
+    }
+
+    /// Determines the indices of the selected rows and of their strings.
+    pub(crate) fn number(&mut self, profiles: &[&Profile], default: StringId) -> Result<()> {
         self.encode_indices();
         self.mark_strings(profiles, default);
         self.strings.number(&self.rows.strings);
@@ -189,11 +204,17 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         let of_samples = of_samples.copied().filter(|id| !self.as_label(*id));
         let own = profiles.iter().filter(|_| G::CAPABILITIES.profile_attribute_rows);
         let own = own.flat_map(|profile| self.profile_attributes(profile));
+        self.select_attributes(marks(self.dictionary.attributes.len(), of_samples.chain(own)));
+    }
+
+    /// Selects the marked attributes, and those of mappings and locations that do not become fields.
+    pub(crate) fn select_attributes(&mut self, mut used: Vec<bool>) {
         let of_mappings = self.mappings().flat_map(|row| self.row_fields.mapping_attributes(row));
         let locations = self.rows.locations.rows();
         let of_locations = locations.flat_map(|row| self.row_fields.location_attributes(row));
-        let used = of_samples.chain(own).chain(of_mappings).chain(of_locations);
-        self.rows.attributes = RowSelection::marked(&marks(self.dictionary.attributes.len(), used));
+        let of_rows = marks(used.len(), of_mappings.chain(of_locations));
+        used.iter_mut().zip(of_rows).for_each(|(used, of_row)| *used |= of_row);
+        self.rows.attributes = RowSelection::marked(&used);
     }
 
     /// Determines whether to write the empty row 0, which is needed if index 0 would otherwise be ambiguous.
