@@ -300,6 +300,14 @@ impl MessageType {
         panic!("no version has a field of this key");
     }
 
+    /// Returns the name of a field in a version; its key if the version lacks it.
+    pub(crate) const fn field_name(&self, version: Version, key: &'static str) -> &'static str {
+        match self.field(version, key) {
+            Some(field) => field.name,
+            None => key,
+        }
+    }
+
     /// Returns the number of the field with a key, or 0 if the version lacks it.
     pub(crate) const fn number(&self, version: Version, key: &str) -> u32 {
         match self.field(version, key) {

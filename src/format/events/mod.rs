@@ -13,7 +13,7 @@
 //! | reading | writing |
 //! |---|---|
 //! | `tables`: the places of all rows, then the id of each | `series`: columns of profiles as series of events |
-//! | `rows`, `values`, `references`: one row, its attributes, its indices | `write_events`: events as deltas, types, clocks |
+//! | `rows`: one row | `write_events`: events as deltas, types, clocks |
 //! | `resolve`: deltas, defaults and types of one event | `write`: one payload for each time |
 //! | `event_groups`: events with the same identity become a sample | |
 //! | `read`: profiles of the samples | |
@@ -26,12 +26,10 @@
 mod event_groups;
 mod order;
 mod read;
-mod references;
 mod resolve;
 mod rows;
 mod series;
 mod tables;
-mod values;
 mod write;
 mod write_events;
 

@@ -9,7 +9,6 @@
 use std::collections::HashSet;
 
 use super::event_groups::{EventGroup, EventGroups};
-use super::references::find;
 use super::resolve::{Event, EventType, Resolver};
 use super::tables::{Parts, Tables};
 use crate::error::Result;
@@ -25,6 +24,7 @@ use crate::read_context::ReadContext;
 use crate::schema::Version;
 use crate::semconv::PPROF_PROFILE_COMMENT;
 use crate::tables::fields::is;
+use crate::tables::read::common::table_text;
 use crate::wire::read::Reader;
 
 /// Reads one profile of events.
@@ -84,7 +84,7 @@ fn common(parts: &Parts, tables: &mut Tables, cx: &mut ReadContext) -> Result<Pr
     }
     let mut comments = Vec::new();
     for (at, index) in parts.comments.iter().enumerate() {
-        let text = find(&tables.texts, *index, cx)
+        let text = table_text(*index, &tables.texts, cx)
             .map_err(|e| e.element(at).within("comment_string_index"))?;
         comments.push(Value::String(text));
     }

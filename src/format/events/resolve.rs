@@ -7,7 +7,6 @@
 //!         {type 0, stack 2, time 0, value 5}  ─►   stack 2, at T + 0.5 ms, 5
 //! ```
 
-use super::references::{find, text};
 use super::tables::{Parts, Tables};
 use crate::error::{Error, Result};
 use crate::losses;
@@ -16,7 +15,7 @@ use crate::model::id::{AttributeId, LinkId, StackId, StringId};
 use crate::read_context::ReadContext;
 use crate::schema::Version;
 use crate::tables::fields::fields;
-use crate::tables::read::common::show;
+use crate::tables::read::common::{find, show, text_at};
 use crate::tables::read::references::indices;
 use crate::wire::read::Reader;
 
@@ -337,10 +336,10 @@ fn event_type(
     tables.indices.clear();
     fields!(reader, EVENT_TYPE in Version::Events, cx; {
         "name_string_index" => {
-            name = text(reader.index()?, "name_string_index", &tables.texts, cx)?;
+            name = text_at(&mut reader, "name_string_index", &tables.texts, cx)?;
         },
         "unit_string_index" => {
-            unit = text(reader.index()?, "unit_string_index", &tables.texts, cx)?;
+            unit = text_at(&mut reader, "unit_string_index", &tables.texts, cx)?;
         },
         "clock_index" => clock = Some(reader.index()?),
         "default_value" => default_value = reader.varint()?,

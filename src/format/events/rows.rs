@@ -1,7 +1,8 @@
 //! Reader of the rows of tables.
 //!
 //! Each function parses one row and returns the id of an equal row of the model. Fields of the proposal that
-//! the current data model represents by attributes are converted here; `write_rows` converts them back:
+//! the current data model represents by attributes are converted here.
+//! [`AttributesToFields`](crate::tables::attributes::attributes_to_fields) converts them back:
 //!
 //! | field | attribute |
 //! |---|---|
@@ -10,34 +11,24 @@
 //! | `Location.is_folded` | `pprof.location.is_folded` |
 //! | `Location.type_string_index` | `profile.frame.type` |
 
-use super::references::{find, text};
 use super::tables::Tables;
-use super::values;
 use crate::error::Result;
 use crate::limits::within;
 use crate::losses;
-use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
+use crate::model::dictionary::{Attribute, Line, Link, Mapping};
 use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, StringId};
 use crate::model::value::Value;
 use crate::read_context::ReadContext;
-use crate::schema::Version;
+use crate::schema::{Events, Version};
 use crate::semconv;
 use crate::tables::attributes::build_id;
+use crate::tables::attributes::fields_to_attributes::semconv_flags;
 use crate::tables::fields::fields;
-use crate::tables::read::common::fixed_id;
+use crate::tables::read::common::{find, fixed_id, key_value, table_text, text_at};
 use crate::tables::read::references::indices;
+use crate::tables::read::rows::function_slow;
 use crate::tables::rows::row::BorrowedLocation;
 use crate::wire::read::Reader;
-
-/// The keys of a mapping's four flags, in the order of their fields.
-///
-/// The fields have numbers 8 to 11, so `write_rows` adds the index of the flag to the first.
-pub(super) const FLAGS: [&str; 4] = [
-    semconv::PPROF_MAPPING_HAS_FUNCTIONS,
-    semconv::PPROF_MAPPING_HAS_FILENAMES,
-    semconv::PPROF_MAPPING_HAS_LINE_NUMBERS,
-    semconv::PPROF_MAPPING_HAS_INLINE_FRAMES,
-];
 
 impl Tables {
     /// Reads a key and a value. Attributes of events have no unit.
@@ -46,7 +37,7 @@ impl Tables {
     ///
     /// An index past the strings, values nested too deep.
     pub(super) fn attribute(&mut self, body: &[u8], cx: &mut ReadContext) -> Result<AttributeId> {
-        let pair = values::pair(body, &self.texts, cx, 0)?;
+        let pair = key_value::<Events>(body, &mut self.texts, cx, 0)?;
         let attribute = Attribute { key: pair.key, value: pair.value, unit: StringId::NONE };
         Ok(self.assembly.interner.attribute(attribute)?)
     }
@@ -65,10 +56,10 @@ impl Tables {
             "file_offset" => mapping.file_offset = reader.varint()?,
             "filename_strindex" => {
                 mapping.filename =
-                    text(reader.index()?, "filename_string_index", &self.texts, cx)?;
+                    text_at(&mut reader, "filename_string_index", &self.texts, cx)?;
             },
             "build_id" => {
-                build_id = text(reader.index()?, "build_id_string_index", &self.texts, cx)?;
+                build_id = text_at(&mut reader, "build_id_string_index", &self.texts, cx)?;
             },
             "build_id_kind" => kind = reader.varint()?,
             "attribute_indices" as tag => indices(tag, &mut reader, &mut self.indices, cx)?,
@@ -83,7 +74,7 @@ impl Tables {
             let value = Value::String(build_id);
             attributes.push(self.assembly.attribute(key.as_bytes(), value)?);
         }
-        for (key, _) in FLAGS.iter().zip(flags).filter(|(_, set)| *set) {
+        for (key, _) in semconv_flags().iter().zip(flags).filter(|(_, set)| *set) {
             attributes.push(self.assembly.attribute(key.as_bytes(), Value::Bool(true))?);
         }
         Ok(self.assembly.interner.intern((mapping, &attributes[..]))?)
@@ -113,26 +104,14 @@ impl Tables {
     ///
     /// An index past the strings.
     pub(super) fn function(&mut self, body: &[u8], cx: &mut ReadContext) -> Result<FunctionId> {
-        let mut reader = Reader::new(body);
-        let mut function = Function::default();
-        let texts = &self.texts;
-        fields!(reader, FUNCTION in Version::Events, cx; {
-            // Unused: references are rows.
-            "id" => { reader.varint()?; },
-            "name_strindex" => {
-                function.name = text(reader.index()?, "name_string_uindex", texts, cx)?;
-            },
-            "system_name_strindex" => {
-                function.system_name =
-                    text(reader.index()?, "system_name_string_index", texts, cx)?;
-            },
-            "filename_strindex" => {
-                function.filename = text(reader.index()?, "filename_string_index", texts, cx)?;
-            },
-            "start_line" => {
-                function.start_line = reader.varint()? as i64;
-            },
-        });
+        let (mut function, _) = function_slow::<Events>(Reader::new(body), cx)?;
+        for (text, field) in [
+            (&mut function.name, "name_string_uindex"),
+            (&mut function.system_name, "system_name_string_index"),
+            (&mut function.filename, "filename_string_index"),
+        ] {
+            *text = table_text(text.0, &self.texts, cx).map_err(|e| e.within(field))?;
+        }
         Ok(self.assembly.interner.intern(function)?)
     }
 
@@ -160,7 +139,7 @@ impl Tables {
             },
             "is_folded" => folded = reader.varint()? != 0,
             "type_index" => {
-                kind = text(reader.index()?, "type_string_index", &self.texts, cx)?;
+                kind = text_at(&mut reader, "type_string_index", &self.texts, cx)?;
             },
             "attribute_indices" as tag => indices(tag, &mut reader, &mut self.indices, cx)?,
         });

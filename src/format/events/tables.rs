@@ -9,7 +9,6 @@
 //!
 //! Every index is resolved when its row is read, so no later validation is needed, unlike for OTLP.
 
-use super::references::{Texts, find};
 use crate::error::{Error, Result, Shown};
 use crate::format::assembly::Assembly;
 use crate::limits::within;
@@ -18,7 +17,8 @@ use crate::model::id::{AttributeId, FunctionId, LinkId, LocationId, MappingId, S
 use crate::read_context::ReadContext;
 use crate::schema::Version;
 use crate::tables::fields::fields;
-use crate::tables::read::common::any_indices;
+use crate::tables::read::common::{any_indices, find};
+use crate::tables::read::string_interner::StringInterner;
 use crate::wire::read::Reader;
 
 /// The parts of a payload. Tables may be split and mixed with events, so all parts are located first.
@@ -131,7 +131,7 @@ pub(super) struct Tables {
     /// The dictionary under construction. Equal rows are merged, so two indices may have the same id.
     pub(super) assembly: Assembly,
     /// Ids of strings, and of the rows of other tables, by index.
-    pub(super) texts: Texts,
+    pub(super) texts: StringInterner,
     pub(super) attributes: Vec<AttributeId>,
     pub(super) mappings: Vec<MappingId>,
     pub(super) functions: Vec<FunctionId>,
@@ -158,7 +158,7 @@ impl Tables {
     pub(super) fn of(parts: &Parts, cx: &mut ReadContext) -> Result<Self> {
         let mut tables = Self {
             assembly: Assembly::new(cx),
-            texts: Vec::new(),
+            texts: StringInterner::merged(),
             attributes: Vec::new(),
             mappings: Vec::new(),
             functions: Vec::new(),
@@ -169,7 +169,9 @@ impl Tables {
             indices: Vec::new(),
         };
         let one = &mut tables;
-        one.table("strings", &parts.strings, cx, Self::string, |t| &mut t.texts)?;
+        one.table("strings", &parts.strings, cx, Self::string, |t| {
+            t.texts.merged.get_or_insert_default()
+        })?;
         one.source_strings = one.assembly.interner.dictionary.strings.len() as u32 - 1;
         one.table("attributes", &parts.attributes, cx, Self::attribute, |t| &mut t.attributes)?;
         one.table("mappings", &parts.mappings, cx, Self::mapping, |t| &mut t.mappings)?;
@@ -210,7 +212,7 @@ impl Tables {
     /// Invalid UTF-8 is an error, or kept with a finding under `Policy::Repair`; the model stores strings as
     /// bytes.
     fn string(&mut self, body: &[u8], cx: &mut ReadContext) -> Result<StringId> {
-        if self.texts.is_empty() && !body.is_empty() {
+        if self.texts.merged.as_ref().is_some_and(Vec::is_empty) && !body.is_empty() {
             let shown = Shown(body);
             let error = Error::malformed(format!("string 0 must be empty, found {shown}"));
             cx.repair(losses::ROW_0, error.at(body))?;

@@ -14,8 +14,8 @@ use crate::model::id::StringId;
 use crate::model::value::{KeyValue, Value};
 use crate::model::{EntityRef, Resource, Scope};
 use crate::read_context::ReadContext;
-use crate::schema::Generation;
-use crate::tables::fields::fields;
+use crate::schema::{ANY_VALUE, Generation, KEY_VALUE, Version};
+use crate::tables::fields::{fields, number};
 use crate::tables::read::oneof::Oneof;
 use crate::tables::read::string_interner::StringInterner;
 use crate::wire::LEN;
@@ -57,6 +57,9 @@ pub(crate) fn table_text(
     texts: &StringInterner,
     cx: &mut ReadContext,
 ) -> Result<StringId> {
+    if let Some(ids) = &texts.merged {
+        return find(ids, index, cx);
+    }
     let rows = texts.table_rows - texts.own;
     if index == 0 {
         return Ok(StringId::NONE);
@@ -66,6 +69,24 @@ pub(crate) fn table_text(
     let message = format!("{} is out of range: the table has {rows} strings", show(index));
     cx.repair(losses::INDEX_OUT_OF_RANGE, Error::malformed(message))?;
     Ok(StringId::NONE)
+}
+
+/// Returns the id of a row of a table whose equal rows were merged; unset for row 0 of an empty table.
+///
+/// # Errors
+///
+/// An index past the table, unless the policy is to repair. Then the reference is unset.
+pub(crate) fn find<I: Copy + Default>(ids: &[I], index: u32, cx: &mut ReadContext) -> Result<I> {
+    match ids.get(index as usize) {
+        Some(id) => Ok(*id),
+        None if index == 0 => Ok(I::default()),
+        None => {
+            let rows = ids.len();
+            let message = format!("{} is out of range: the table has {rows} rows", show(index));
+            cx.repair(losses::INDEX_OUT_OF_RANGE, Error::malformed(message))?;
+            Ok(I::default())
+        }
+    }
 }
 
 /// Resolves an index like [`table_text`], for a field that requires a string: 0 is string 0, even if that is
@@ -81,7 +102,7 @@ pub(crate) fn table_name(
 /// Reads a field that is the index of a string.
 ///
 /// `field` is the name in the schema, for the place of an error.
-fn text_at(
+pub(crate) fn text_at(
     reader: &mut Reader,
     field: &'static str,
     texts: &StringInterner,
@@ -167,22 +188,26 @@ pub(crate) fn key_value<G: Generation>(
         "key_strindex" => reference = reader.index()?,
     });
     if G::CAPABILITIES.string_references {
-        let key = name_at(reference, "key_strindex", texts, cx)?;
+        let field = const { KEY_VALUE.field_name(G::VERSION, "key_strindex") };
+        let key = name_at(reference, field, texts, cx)?;
         pair.key = pair.key.some().unwrap_or(key);
     }
     pair.value = value.value();
     Ok(pair)
 }
 
+/// The maximum number of arrays and maps around a value of events.
+const MOST_IN_EVENTS: u64 = 32;
+
 /// Reads a value, or a further part of one.
 ///
-/// A reference of 0 means that there is no string, so `string_value_strindex` cannot represent the empty
-/// string.
+/// If strings may be inline, a reference of 0 means that there is no string. Then `string_value_strindex`
+/// cannot represent the empty string.
 ///
 /// # Errors
 ///
 /// [`Limit`](crate::ErrorKind::Limit) if `max_nesting` is exceeded, counted in messages: two for each array
-/// around the value, three for each map.
+/// around the value, three for each map. In events an array counts as three messages, too.
 fn any_value<G: Generation>(
     body: &[u8],
     value: &mut Oneof,
@@ -192,6 +217,11 @@ fn any_value<G: Generation>(
 ) -> Result<()> {
     // The four outer messages: payload, resource, attribute list, attribute.
     within("max_nesting", cx.limits().max_nesting, 4 + depth)?;
+    let is_event = G::VERSION == Version::Events;
+    if is_event && depth > 3 * MOST_IN_EVENTS {
+        let message = format!("values are nested more than {MOST_IN_EVENTS} levels deep");
+        return Err(Error::malformed(message));
+    }
     let mut reader = Reader::new(body);
     fields!(reader, ANY_VALUE in G::VERSION, cx; {
         "string_value" => value.set(Value::String(texts.intern(reader.bytes()?, cx)?)),
@@ -199,7 +229,8 @@ fn any_value<G: Generation>(
         "int_value" => value.set(Value::Int(reader.varint()? as i64)),
         "double_value" => value.set(Value::Double(f64::from_bits(reader.fixed64()?))),
         "array_value" => {
-            array::<G>(reader.bytes()?, value.array(), texts, cx, depth + 2)?;
+            let depth = depth + if is_event { 3 } else { 2 };
+            array::<G>(reader.bytes()?, value.array(), texts, cx, depth)?;
         },
         "kvlist_value" => {
             key_values::<G>(reader.bytes()?, value.pairs(), texts, cx, depth + 3)?;
@@ -210,9 +241,11 @@ fn any_value<G: Generation>(
             value.set(Value::Bytes(bytes.into()));
         },
         "string_value_strindex" => {
-            let text = reader.index()?;
-            value.set(match name_at(text, "string_value_strindex", texts, cx)? {
-                StringId::NONE => Value::Empty,
+            let field = const { ANY_VALUE.field_name(G::VERSION, "string_value_strindex") };
+            let text = name_at(reader.index()?, field, texts, cx)?;
+            let may_be_inline = number!(ANY_VALUE "string_value" in G::VERSION) != 0;
+            value.set(match text {
+                StringId::NONE if may_be_inline => Value::Empty,
                 text => Value::String(text),
             });
         },

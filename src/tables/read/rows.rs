@@ -227,7 +227,7 @@ fn function_fast<G: Generation>(mut row: Short) -> Option<(Function, u64)> {
 ///
 /// The last occurrence of a field wins, as in protobuf generally.
 #[inline(never)]
-fn function_slow<G: Generation>(
+pub(crate) fn function_slow<G: Generation>(
     mut reader: Reader,
     cx: &mut ReadContext,
 ) -> Result<(Function, u64)> {

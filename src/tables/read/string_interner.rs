@@ -34,6 +34,8 @@ pub(crate) struct StringInterner {
     /// 1 if the string table lacks the empty string and the reader prepended it, which is a repair; otherwise
     /// 0.
     pub(crate) own: u32,
+    /// The ids of the rows of the string table, if equal rows were merged. Otherwise rows are ids.
+    pub(crate) merged: Option<Vec<StringId>>,
     /// The first row in the index.
     ///
     /// 0: no string was interned yet; 1: the index has all rows.
@@ -60,11 +62,17 @@ impl StringInterner {
             raw: RawStrings::new(),
             table_rows: 0,
             own: 0,
+            merged: None,
             first: 0,
             index: RowIndex::default(),
             looked_for: 0,
             hasher: RandomState::default(),
         }
+    }
+
+    /// Creates an empty table for rows that are merged.
+    pub(crate) fn merged() -> Self {
+        Self { merged: Some(Vec::new()), ..Self::new() }
     }
 
     /// Creates an empty table with memory for `rows` rows of the string table.
