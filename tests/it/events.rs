@@ -442,6 +442,21 @@ fn all_that_tables_say_comes_back() {
     assert_eq!(codes, ["event.clock_dropped"]);
 }
 
+#[test]
+fn a_mapping_keeps_several_build_ids() {
+    let mut all = profile(vec![Event { time: 4, ..event(0, 1) }]);
+    let texts = ["process.executable.build_id.htlhash", "00ff", "0123456789abcdef0123"];
+    all.strings.extend(texts.map(String::from));
+    let value = Some(AnyValue { value: Some(any_value::Value::StringIndex(9)) });
+    all.attributes = vec![KeyValue { key_string_index: 8, value }];
+    let mapping = Mapping { build_id_string_index: 10, attributes: vec![0], ..Default::default() };
+    all.mappings = vec![Mapping::default(), mapping];
+    all.locations.iter_mut().for_each(|location| location.mapping_index = 1);
+    let written = Profile::decode(&again(&reading(&all.encode_to_vec()).profiles)[..]).unwrap();
+    assert_eq!(written.mappings, all.mappings);
+    assert_eq!(written.attributes, all.attributes);
+}
+
 /// Profiles of one type each, whose events encode their worth and count in every way.
 fn said_in_every_way() -> Vec<Profile> {
     let of = |kind: usize, events: Vec<Event>| {
