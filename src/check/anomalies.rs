@@ -14,11 +14,11 @@ use super::catalogue::{
 };
 use super::context::{Broken, CheckContext};
 use super::findings::{Counted, Position};
-use super::layout::{Slot, Take, kind};
+use super::layout::{Slot, Take, fold_key};
 use super::record::Record;
 use super::rule::Rule;
 use super::varint::{Fault, varint};
-use crate::schema::{Kind, Noun, Table, Version};
+use crate::schema::{Kind, MessageKind, Table, Version};
 use crate::wire::write::varint_len;
 use crate::wire::{END_GROUP, FIXED32, FIXED64, LEN, START_GROUP, VARINT};
 
@@ -120,15 +120,15 @@ impl CheckContext<'_> {
             self.written_default(slot, at);
         }
         if bytes > varint_len(value) {
-            let kind = slot.kind();
-            self.findings.report_folded(&OP1003, kind, spot, format_args!("{bytes} bytes"), "");
+            let key = slot.fold_key();
+            self.findings.report_folded(&OP1003, key, spot, format_args!("{bytes} bytes"), "");
         }
         if value <= slot.most {
             return value;
         }
         match slot.field.kind {
             Kind::Bool => {
-                self.findings.report_folded(&OP1026, slot.kind(), spot, value, "");
+                self.findings.report_folded(&OP1026, slot.fold_key(), spot, value, "");
                 1
             }
             Kind::Uint32 => {
@@ -175,7 +175,7 @@ impl CheckContext<'_> {
         if self.tables.missing || unset || (no_strings && value == 0) {
             return;
         }
-        let period = slot.noun == Noun::ValueType
+        let period = slot.kind == MessageKind::ValueType
             && self.findings.path.last().is_some_and(|step| step.name == "period_type");
         let rule = if period { catalogue::of_period(rule) } else { rule };
         let spot = Position { row, ..Position::at(at).field(slot.field.name) };
@@ -198,7 +198,7 @@ impl CheckContext<'_> {
             (Take::Message, "dictionary") => {}
             (Take::Message, _) => self.report(&OP1022, spot, "", ""),
             (_, "time_unix_nano")
-                if slot.noun == Noun::Profile && self.version == Version::Pprof => {}
+                if slot.kind == MessageKind::Profile && self.version == Version::Pprof => {}
             _ => self.report(&OP1021, spot, "", ""),
         }
     }
@@ -209,7 +209,7 @@ impl CheckContext<'_> {
     #[inline(never)]
     pub(super) fn written_default(&mut self, slot: &'static Slot, at: usize) {
         let spot = Position::at(at).field(slot.field.name);
-        self.findings.report_folded(&OP1027, slot.kind(), spot, "", "");
+        self.findings.report_folded(&OP1027, slot.fold_key(), spot, "", "");
     }
 
     /// Reports a list of numbers that is not packed. Decoders accept both forms; the rule is a hint about size.
@@ -217,8 +217,8 @@ impl CheckContext<'_> {
     pub(super) fn note_unpacked(&mut self, rule: &'static Rule, slot: &'static Slot, at: usize) {
         if self.findings.is_enabled(rule) {
             let spot = Position::at(at).field(slot.field.name);
-            let kind = slot.kind();
-            self.findings.report_folded(rule, kind, spot, "", "");
+            let key = slot.fold_key();
+            self.findings.report_folded(rule, key, spot, "", "");
         }
     }
 
@@ -241,8 +241,8 @@ impl CheckContext<'_> {
             Take::Fixed => "wire type 1 (8 bytes)",
             _ => "wire type 2 (length and bytes)",
         };
-        let rule = match (slot.noun, slot.field.number, wire) {
-            (Noun::Profile, 15, LEN) if self.version == Version::Pprof => {
+        let rule = match (slot.kind, slot.field.number, wire) {
+            (MessageKind::Profile, 15, LEN) if self.version == Version::Pprof => {
                 self.report(&PP1035, spot, "field 15", "a varint");
                 return self.pass(wire, slot.field.number, at, body, end);
             }
@@ -263,26 +263,26 @@ impl CheckContext<'_> {
     #[inline(never)]
     pub(super) fn unknown(
         &mut self,
-        noun: Noun,
+        kind: MessageKind,
         (number, wire): (u32, u32),
         (at, body, end): (usize, usize, usize),
     ) -> Result<usize, Broken> {
-        let (spot, kind) = (Position::at(at), kind(noun, number));
+        let (spot, key) = (Position::at(at), fold_key(kind, number));
         if wire == START_GROUP {
             let after = self.group(number, at, body, end)?;
-            self.findings.report_folded(&OP1016, kind, spot, format_args!("field {number}"), "");
+            self.findings.report_folded(&OP1016, key, spot, format_args!("field {number}"), "");
             return Ok(after);
         }
         let after = self.pass(wire, number, at, body, end)?;
-        let rule = match (noun, number) {
-            (Noun::KeyValue, 3) | (Noun::AnyValue, 8) => &OP5017,
-            (Noun::Profile, 16..=18) if self.version == Version::Pprof => &PP1035,
+        let rule = match (kind, number) {
+            (MessageKind::KeyValue, 3) | (MessageKind::AnyValue, 8) => &OP5017,
+            (MessageKind::Profile, 16..=18) if self.version == Version::Pprof => &PP1035,
             _ if self.version == Version::Pprof => &OP1019,
-            (Noun::ResourceProfiles, 1000) | (_, 19000..=19999) => &OP1020,
+            (MessageKind::ResourceProfiles, 1000) | (_, 19000..=19999) => &OP1020,
             _ => &OP1019,
         };
         let name = if *rule == OP5017 { "" } else { "field " };
-        self.findings.report_folded(rule, kind, spot, format_args!("{name}{number}"), "");
+        self.findings.report_folded(rule, key, spot, format_args!("{name}{number}"), "");
         Ok(after)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A decoder here expects the fields of a message in order, by the first byte of each in this version. A number
 //! that is 0 or not in its shortest form, an empty list, an unknown or repeated field, and another order leave
-//! bytes over or pass the end ([`Short`]), so one comparison at the end ([`is_done`](Short::is_done)) rejects them
+//! bytes over or pass the end ([`UncheckedReader`]), so one comparison at the end ([`is_done`](UncheckedReader::is_done)) rejects them
 //! all. A rejected message is walked.
 //!
 //! ```text
@@ -32,12 +32,12 @@ use super::layout::MessageLayout;
 use super::lists::Distinct;
 use super::rule::Rule;
 use super::rules::limits;
-use crate::schema::{Noun, Table};
-use crate::wire::short::Short;
+use crate::schema::{MessageKind, Table};
+use crate::wire::unchecked_reader::UncheckedReader;
 
 /// The fields of a message of up to 256 bytes. A window of 64 would be too short for many lines, timestamps and
 /// strings.
-pub(crate) type Window<'a> = Short<'a, 264>;
+pub(crate) type Window<'a> = UncheckedReader<'a, 264>;
 
 /// A message that may be canonical.
 #[derive(Clone, Copy, Debug)]
@@ -146,7 +146,7 @@ impl CheckContext<'_> {
     }
 
     /// Adds the memory that the decoded message would take, as [`limits::owned`] does for walked messages.
-    pub(crate) fn owns(&mut self, kind: Noun, length: usize) {
+    pub(crate) fn owns(&mut self, kind: MessageKind, length: usize) {
         self.payload.owned += limits::size(kind) + length as u64;
     }
 }

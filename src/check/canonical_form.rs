@@ -23,7 +23,7 @@ use super::fields::{Body, Fields};
 use super::layout::{MessageLayout, Slot, Take};
 use super::record::Record;
 use super::tables::Tables;
-use crate::schema::{Noun, Table};
+use crate::schema::{MessageKind, Table};
 use crate::wire::write::{field_bytes, field_message, varint};
 use crate::wire::{FIXED64, VARINT};
 
@@ -111,7 +111,7 @@ fn make(
     in_place: bool,
 ) {
     let found = cx.peek(shape, start, end);
-    let has_text = in_place && matches!(shape.noun, Noun::KeyValue | Noun::AnyValue);
+    let has_text = in_place && matches!(shape.kind, MessageKind::KeyValue | MessageKind::AnyValue);
     if has_text {
         text(cx, &found, out);
     }

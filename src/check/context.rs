@@ -21,7 +21,7 @@ use super::tables::Tables;
 use super::varint::Packed;
 use crate::format::Receiver;
 use crate::limits::Limits;
-use crate::schema::{Noun, Role, Table, Version};
+use crate::schema::{MessageKind, Role, Table, Version};
 use crate::wire::indices::Indices;
 
 /// The longest value, in bytes, that Pyroscope does not truncate.
@@ -50,7 +50,7 @@ pub(crate) struct CheckContext<'a> {
     pub(crate) tables: Tables,
     /// The number of messages around the current one, and the innermost of them.
     pub(crate) depth: u64,
-    pub(crate) parent: Noun,
+    pub(crate) parent: MessageKind,
     /// Strings and bytes longer than this break a rule.
     pub(super) long: usize,
     /// Whether a singular field repeats: then the rules check the [merged](super::merged) payload.
@@ -103,16 +103,16 @@ impl<'a> CheckContext<'a> {
         let receiver = findings.receiver().filter(|_| version == Version::V1_10);
         let bounded =
             limits.max_attributes_per_item >= FEW as u64 && limits.max_lines_per_location > 0;
-        let (attributes, depth, parent) = (Vec::new(), 0, Noun::ProfilesData);
+        let (attributes, depth, parent) = (Vec::new(), 0, MessageKind::ProfilesData);
         let (profile, payload) = Default::default();
         Self {
             pool: Pool::default(),
             memo: Memo::default(),
             canonical: receiver.is_none() && bounded,
             receiver,
-            line_shape: shapes.find(Noun::Line),
-            value_shape: shapes.find(Noun::AnyValue),
-            label_shape: shapes.find(Noun::Label),
+            line_shape: shapes.find(MessageKind::Line),
+            value_shape: shapes.find(MessageKind::AnyValue),
+            label_shape: shapes.find(MessageKind::Label),
             check_key_style: false,
             check_zero_values: false,
             has_repeated_singular: false,
@@ -255,11 +255,11 @@ impl<'a> CheckContext<'a> {
 
     /// The message that contains the tables: the profile up to 1.5, the payload in 1.6, and a separate message
     /// since 1.7.
-    pub(crate) fn tables_holder(&self) -> Noun {
+    pub(crate) fn tables_holder(&self) -> MessageKind {
         match self.version {
-            Version::Pprof | Version::V1_3 | Version::V1_4 | Version::V1_5 => Noun::Profile,
-            Version::V1_6 => Noun::ProfilesData,
-            _ => Noun::Dictionary,
+            Version::Pprof | Version::V1_3 | Version::V1_4 | Version::V1_5 => MessageKind::Profile,
+            Version::V1_6 => MessageKind::ProfilesData,
+            _ => MessageKind::Dictionary,
         }
     }
 

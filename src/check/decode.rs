@@ -22,7 +22,7 @@ use super::layout::{MessageLayout, Slot, Take};
 use super::record::Record;
 use super::text;
 use super::varint::varint;
-use crate::schema::Noun;
+use crate::schema::MessageKind;
 use crate::wire::write::varint_len;
 use crate::wire::{FIXED64, LEN, VARINT};
 
@@ -47,7 +47,7 @@ impl CheckContext<'_> {
                 at = self.run(shape, before, at, end, record);
             }
         }
-        if shape.noun == Noun::AnyValue && record.seen.count_ones() > 1 {
+        if shape.kind == MessageKind::AnyValue && record.seen.count_ones() > 1 {
             let members = record.seen.count_ones();
             self.has_repeated_singular = true;
             self.report(&OP1023, Position::at(start), format_args!("{members} members"), "1");
@@ -126,7 +126,7 @@ impl CheckContext<'_> {
         let (number, wire) = (tag >> 3, tag & 7);
         let Some(slot) = shape.slot(number) else {
             record.unknown = true;
-            return self.unknown(shape.noun, (number, wire), (at, body, end));
+            return self.unknown(shape.kind, (number, wire), (at, body, end));
         };
         match (wire, slot.take) {
             (VARINT, Take::Varint) => self.number(slot, at, body, end, record),

@@ -12,7 +12,7 @@
 //! A scan over headers takes one step for each field of the message; bodies are skipped by their length.
 
 use crate::wire::read::Reader;
-use crate::wire::short::NO_TAG;
+use crate::wire::unchecked_reader::NO_TAG;
 use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
 
 /// The start and the end of a body in the payload.

@@ -18,8 +18,10 @@ use std::sync::OnceLock;
 use super::catalogue;
 use super::fields::{Body, Fields};
 use super::rule::Rule;
-use crate::schema::{self, Field, Kind, Label, MessageType, NUMBERS, Noun, Role, Table, Version};
-use crate::wire::short::NO_TAG;
+use crate::schema::{
+    self, Field, Kind, Label, MessageKind, MessageType, NUMBERS, Role, Table, Version,
+};
+use crate::wire::unchecked_reader::NO_TAG;
 use crate::wire::{FIXED64, LEN, VARINT};
 
 /// How the value of a field is decoded: the field types of the schema, grouped by encoding.
@@ -41,7 +43,7 @@ pub(crate) enum Take {
 #[derive(Debug)]
 pub(crate) struct Slot {
     /// The message that contains the field.
-    pub(crate) noun: Noun,
+    pub(crate) kind: MessageKind,
     pub(crate) field: &'static Field,
     /// The row of its key in the schema of its message, the same in all versions.
     pub(crate) cell: usize,
@@ -63,21 +65,21 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// The kind of findings about this field.
-    pub(crate) fn kind(&self) -> u64 {
-        kind(self.noun, self.field.number)
+    /// The key that folds findings about this field.
+    pub(crate) fn fold_key(&self) -> u64 {
+        fold_key(self.kind, self.field.number)
     }
 }
 
-/// The kind of findings about a field of a message, known to the schema or not.
-pub(crate) fn kind(noun: Noun, number: u32) -> u64 {
-    (noun as u64) << 32 | u64::from(number)
+/// The key that folds findings about a field of a message, known to the schema or not.
+pub(crate) fn fold_key(kind: MessageKind, number: u32) -> u64 {
+    (kind as u64) << 32 | u64::from(number)
 }
 
 /// A message: its fields by number.
 #[derive(Debug)]
 pub(crate) struct MessageLayout {
-    pub(crate) noun: Noun,
+    pub(crate) kind: MessageKind,
     /// The name in the proto of the newest version.
     pub(crate) name: &'static str,
     /// Sorted by number.
@@ -104,7 +106,7 @@ pub(crate) const CELLS: usize = 30;
 impl MessageLayout {
     /// A message without fields.
     pub(crate) const EMPTY: &Self = &Self {
-        noun: Noun::Other,
+        kind: MessageKind::Other,
         name: "",
         slots: Vec::new(),
         numbers: [u8::MAX; NUMBERS],
@@ -233,9 +235,9 @@ impl Layouts {
         shape.fields(bytes, body).filter_map(|found| self.inner(&found))
     }
 
-    /// A message by its noun; `None` if the version lacks it.
-    pub(crate) fn find(&'static self, noun: Noun) -> Option<&'static MessageLayout> {
-        self.shapes.iter().find(|shape| shape.noun == noun)
+    /// A message by its kind; `None` if the version lacks it.
+    pub(crate) fn find(&'static self, kind: MessageKind) -> Option<&'static MessageLayout> {
+        self.shapes.iter().find(|shape| shape.kind == kind)
     }
 }
 
@@ -245,7 +247,7 @@ fn shape(
     version: Version,
     messages: &mut Vec<&'static MessageType>,
 ) -> MessageLayout {
-    let noun = message.noun;
+    let kind = message.kind;
     let (mut slots, mut numbers) = (Vec::new(), [u8::MAX; NUMBERS]);
     let (mut children, mut tables, mut cells) = (0, 0, Vec::new());
     let mut tags = [NO_TAG; CELLS];
@@ -274,8 +276,9 @@ fn shape(
         cells[slot.cell] = Some(slots.len());
         slots.push(slot);
     }
-    let runs = matches!(noun, Noun::ProfilesData | Noun::Dictionary | Noun::Profile);
-    MessageLayout { noun, name: message.name, slots, numbers, tags, runs, children, tables, cells }
+    let runs =
+        matches!(kind, MessageKind::ProfilesData | MessageKind::Dictionary | MessageKind::Profile);
+    MessageLayout { kind, name: message.name, slots, numbers, tags, runs, children, tables, cells }
 }
 
 /// Builds the layout of a field: looks up in the schema once what every message would need.
@@ -315,7 +318,7 @@ fn slot(
     };
     let table = table.map(|table| (table, catalogue::rule_of(message.name, field.key, version)));
     Slot {
-        noun: message.noun,
+        kind: message.kind,
         field,
         cell: message.cell(field.key),
         take,

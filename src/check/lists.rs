@@ -12,7 +12,7 @@ use super::fields::Fields;
 use super::findings::{Counted, Shown};
 use super::record::Record;
 use super::state::{Attribute, Class, KeyState, Map};
-use crate::schema::{KEY_VALUE, KEY_VALUE_AND_UNIT, Noun, Table, Version};
+use crate::schema::{KEY_VALUE, KEY_VALUE_AND_UNIT, MessageKind, Table, Version};
 
 /// The maximum number of attributes that an SDK records by default.
 ///
@@ -24,7 +24,7 @@ const USUAL: usize = 128;
 /// Numbers keys in the order of their first occurrence; equal texts share a number. Uses two hash tables: by row of
 /// the string, which answers nearly all lookups, and by text. Costs a scan over the headers of each row.
 pub(crate) fn attributes<'a>(cx: &mut CheckContext<'a>) {
-    let number = match cx.shapes.find(Noun::KeyValueAndUnit) {
+    let number = match cx.shapes.find(MessageKind::KeyValueAndUnit) {
         Some(_) => KEY_VALUE_AND_UNIT.number(cx.version, "key_strindex"),
         None => KEY_VALUE.number(cx.version, "key"),
     };

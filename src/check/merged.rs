@@ -11,7 +11,7 @@
 
 use super::fields::Body;
 use super::layout::{CELLS, Found, Layouts, MessageLayout, ROOT};
-use crate::schema::Noun;
+use crate::schema::MessageKind;
 
 /// A merged payload.
 pub(crate) struct Merged {
@@ -102,7 +102,7 @@ impl Merging<'_> {
         let mut counting = [None; CELLS];
         let fields = pieces.iter().flat_map(|piece| shape.fields(self.payload, *piece));
         for Found { slot, at, .. } in fields.filter(|found| !found.slot.repeated) {
-            if shape.noun == Noun::AnyValue && counting[slot.cell % CELLS].is_none() {
+            if shape.kind == MessageKind::AnyValue && counting[slot.cell % CELLS].is_none() {
                 // Another member of the oneof replaces the earlier ones.
                 counting = [None; CELLS];
             }

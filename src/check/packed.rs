@@ -57,7 +57,7 @@ impl CheckContext<'_> {
         cell.add_body(at, elements, &body);
         if cell.times > 1 {
             let spot = Position::at(at).field(slot.field.name);
-            self.findings.report_folded(&OP1024, slot.kind(), spot, "", "");
+            self.findings.report_folded(&OP1024, slot.fold_key(), spot, "", "");
         }
         Ok(())
     }

@@ -67,7 +67,7 @@ impl<'f, 'a> Run<'f, 'a> {
     ) -> bool {
         // Local copies without references stay in registers.
         let (mut message, mut fields, tag) = (self.message, *self.fields, self.tag);
-        let size = limits::size(message.shape.noun);
+        let size = limits::size(message.shape.kind);
         let (mut owned, mut fine_all) = (0, false);
         while !fine_all && fine(cx, &message).is_some() {
             owned += size + message.len() as u64;

@@ -31,7 +31,7 @@ use super::rules::{
 };
 use super::run::Run;
 use super::tables::Tables;
-use crate::schema::{Noun, PROFILES_DATA, Version};
+use crate::schema::{MessageKind, PROFILES_DATA, Version};
 
 /// Walks a whole payload, in linear time.
 ///
@@ -108,10 +108,10 @@ fn compare_rows(cx: &mut CheckContext<'_>) {
 /// Whether a message contains all tables: the profile if each has separate tables, otherwise the payload.
 ///
 /// Rows are compared when its tables were walked, and orphans are counted when the walk leaves it.
-fn is_above_tables(cx: &CheckContext<'_>, kind: Noun) -> bool {
+fn is_above_tables(cx: &CheckContext<'_>, kind: MessageKind) -> bool {
     match cx.version <= Version::V1_5 {
-        true => kind == Noun::Profile,
-        false => kind == Noun::ProfilesData,
+        true => kind == MessageKind::Profile,
+        false => kind == MessageKind::ProfilesData,
     }
 }
 
@@ -126,7 +126,7 @@ fn message(
     end: usize,
     record: &mut Record,
 ) -> Result<(), Broken> {
-    let above_tables = is_above_tables(cx, shape.noun);
+    let above_tables = is_above_tables(cx, shape.kind);
     if above_tables && cx.version <= Version::V1_5 {
         cx.tables = Tables::default();
         cx.tables.survey(cx.bytes, shape, start, end);
@@ -170,11 +170,11 @@ fn children(
         }
         return;
     }
-    let parent = std::mem::replace(&mut cx.parent, shape.noun);
+    let parent = std::mem::replace(&mut cx.parent, shape.kind);
     cx.depth += 1;
     let mut rows = [0u32; CELLS];
     // Rows of a second dictionary continue the numbers of the first.
-    let several = shape.noun == Noun::Dictionary && !cx.payload.rows_before.is_empty();
+    let several = shape.kind == MessageKind::Dictionary && !cx.payload.rows_before.is_empty();
     if several {
         rows.iter_mut().zip(&cx.payload.rows_before).for_each(|(row, before)| *row = *before);
     }
@@ -205,7 +205,7 @@ fn children(
         }
         *row = run.rows();
     }
-    if shape.noun == Noun::Dictionary {
+    if shape.kind == MessageKind::Dictionary {
         cx.payload.rows_before = rows.to_vec();
     }
     cx.depth -= 1;
@@ -218,17 +218,17 @@ fn pass(cx: &mut CheckContext<'_>, run: &mut Run<'_, '_>) -> bool {
     let of_pprof = cx.version == Version::Pprof;
     // A row contains two levels of messages, which canonical decoding does not count.
     let deep = cx.depth + 2 > cx.limits.max_nesting;
-    match run.message.shape.noun {
+    match run.message.shape.kind {
         _ if !cx.canonical || deep => false,
-        Noun::Sample if of_pprof => run.pass(cx, pprof_samples::canonical),
-        Noun::Sample if cx.version < Version::V1_8 => run.pass(cx, sliced::canonical),
-        Noun::Sample => run.pass(cx, samples::canonical),
-        Noun::Location if of_pprof => run.pass(cx, location::canonical::<true>),
-        Noun::Location => run.pass(cx, location::canonical::<false>),
-        Noun::Function if of_pprof => run.pass(cx, function::canonical::<true>),
-        Noun::Function => run.pass(cx, function::canonical::<false>),
-        Noun::Stack => stacks::stacks(cx, run),
-        Noun::KeyValueAndUnit => run.pass(cx, entries::canonical),
+        MessageKind::Sample if of_pprof => run.pass(cx, pprof_samples::canonical),
+        MessageKind::Sample if cx.version < Version::V1_8 => run.pass(cx, sliced::canonical),
+        MessageKind::Sample => run.pass(cx, samples::canonical),
+        MessageKind::Location if of_pprof => run.pass(cx, location::canonical::<true>),
+        MessageKind::Location => run.pass(cx, location::canonical::<false>),
+        MessageKind::Function if of_pprof => run.pass(cx, function::canonical::<true>),
+        MessageKind::Function => run.pass(cx, function::canonical::<false>),
+        MessageKind::Stack => stacks::stacks(cx, run),
+        MessageKind::KeyValueAndUnit => run.pass(cx, entries::canonical),
         _ => false,
     }
 }
@@ -238,49 +238,49 @@ fn pass(cx: &mut CheckContext<'_>, run: &mut Run<'_, '_>) -> bool {
 /// pprof shares messages with OTLP, and has separate functions if its rules differ.
 fn enter(cx: &mut CheckContext<'_>, record: &Record) {
     let of_pprof = cx.version == Version::Pprof;
-    match record.shape.noun {
-        Noun::Sample if of_pprof => pprof_samples::sample(cx, record),
-        Noun::Sample => samples::sample(cx, record),
-        Noun::Location if of_pprof => location::location::<true>(cx, record),
-        Noun::Location => location::location::<false>(cx, record),
-        Noun::Line if of_pprof => location::line::<true>(cx, record),
-        Noun::Line => location::line::<false>(cx, record),
-        Noun::Function if of_pprof => function::function::<true>(cx, record),
-        Noun::Function => function::function::<false>(cx, record),
-        Noun::Stack => stacks::stack(cx, record),
-        Noun::Link => identity::link(cx, record),
-        Noun::Mapping if of_pprof => mapping::mapping::<true>(cx, record),
-        Noun::Mapping => {
+    match record.shape.kind {
+        MessageKind::Sample if of_pprof => pprof_samples::sample(cx, record),
+        MessageKind::Sample => samples::sample(cx, record),
+        MessageKind::Location if of_pprof => location::location::<true>(cx, record),
+        MessageKind::Location => location::location::<false>(cx, record),
+        MessageKind::Line if of_pprof => location::line::<true>(cx, record),
+        MessageKind::Line => location::line::<false>(cx, record),
+        MessageKind::Function if of_pprof => function::function::<true>(cx, record),
+        MessageKind::Function => function::function::<false>(cx, record),
+        MessageKind::Stack => stacks::stack(cx, record),
+        MessageKind::Link => identity::link(cx, record),
+        MessageKind::Mapping if of_pprof => mapping::mapping::<true>(cx, record),
+        MessageKind::Mapping => {
             mapping::mapping::<false>(cx, record);
             conventions::mapping(cx, record);
         }
-        Noun::KeyValueAndUnit => entries::entry(cx, record),
-        Noun::KeyValue => {
+        MessageKind::KeyValueAndUnit => entries::entry(cx, record),
+        MessageKind::KeyValue => {
             attributes::key_value(cx, record);
             entries::in_place(cx, record);
         }
-        Noun::AnyValue => attributes::value(cx, record),
-        Noun::ArrayValue => attributes::array(cx, record),
-        Noun::KeyValueList => attributes::pairs(cx, record),
-        Noun::Label if of_pprof => labels::label::<true>(cx, record),
-        Noun::Label => labels::label::<false>(cx, record),
-        Noun::ValueType => units::value_type(cx, record),
-        Noun::Profile if of_pprof => pprof::profile(cx, record),
-        Noun::Profile => profile(cx, record),
-        Noun::Container => {
+        MessageKind::AnyValue => attributes::value(cx, record),
+        MessageKind::ArrayValue => attributes::array(cx, record),
+        MessageKind::KeyValueList => attributes::pairs(cx, record),
+        MessageKind::Label if of_pprof => labels::label::<true>(cx, record),
+        MessageKind::Label => labels::label::<false>(cx, record),
+        MessageKind::ValueType => units::value_type(cx, record),
+        MessageKind::Profile if of_pprof => pprof::profile(cx, record),
+        MessageKind::Profile => profile(cx, record),
+        MessageKind::Container => {
             structure::container(cx, record);
             identity::container(cx, record);
             attributes::of_message(cx, record);
         }
-        Noun::ProfilesData => structure::root(cx, record),
-        Noun::Dictionary | Noun::AttributeUnit | Noun::Other => {}
+        MessageKind::ProfilesData => structure::root(cx, record),
+        MessageKind::Dictionary | MessageKind::AttributeUnit | MessageKind::Other => {}
         // Events have no rules.
-        Noun::Event | Noun::EventType | Noun::Clock | Noun::Record => {}
-        Noun::ResourceProfiles => structure::resource(cx, record),
-        Noun::ScopeProfiles => structure::scope(cx, record),
-        Noun::Scope => resources::scope(cx, record),
-        Noun::Resource => resources::resource(cx, record),
-        Noun::EntityRef => resources::entity(cx, record),
+        MessageKind::Event | MessageKind::EventType | MessageKind::Clock | MessageKind::Record => {}
+        MessageKind::ResourceProfiles => structure::resource(cx, record),
+        MessageKind::ScopeProfiles => structure::scope(cx, record),
+        MessageKind::Scope => resources::scope(cx, record),
+        MessageKind::Resource => resources::resource(cx, record),
+        MessageKind::EntityRef => resources::entity(cx, record),
     }
 }
 
@@ -302,22 +302,22 @@ fn profile(cx: &mut CheckContext<'_>, record: &Record) {
 ///
 /// If the dictionary is missing, only that is reported.
 fn leave(cx: &mut CheckContext<'_>, record: &Record) {
-    match record.shape.noun {
-        Noun::ArrayValue | Noun::KeyValueList => cx.payload.value_depth -= 1,
-        Noun::Profile => {
+    match record.shape.kind {
+        MessageKind::ArrayValue | MessageKind::KeyValueList => cx.payload.value_depth -= 1,
+        MessageKind::Profile => {
             values::after(cx, record);
             if cx.version <= Version::V1_5 {
                 after_tables(cx, record);
             }
         }
-        Noun::Container => cx.payload.container = None,
-        Noun::ProfilesData if cx.tables.missing => structure::after_root(cx),
-        Noun::ProfilesData if cx.version == Version::V1_6 => {
+        MessageKind::Container => cx.payload.container = None,
+        MessageKind::ProfilesData if cx.tables.missing => structure::after_root(cx),
+        MessageKind::ProfilesData if cx.version == Version::V1_6 => {
             zero::strings(cx, "string_table");
             duplicate_ids::units(cx);
             after_tables(cx, record);
         }
-        Noun::ProfilesData if cx.version >= Version::V1_7 => {
+        MessageKind::ProfilesData if cx.version >= Version::V1_7 => {
             cx.findings.path.push(Step { name: "dictionary", row: None });
             zero::strings(cx, "string_table");
             zero::tables(cx);

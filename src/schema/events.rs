@@ -5,7 +5,7 @@
 
 use super::field::Kind::*;
 use super::field::{MessageType, Table, many, one, optional};
-use super::noun::{Noun, Package};
+use super::message_kind::{MessageKind, Package};
 use super::version::Version;
 use super::version::Version::Events as EVENTS;
 
@@ -14,7 +14,7 @@ const IN: (Version, Version) = (EVENTS, EVENTS);
 
 /// An event. `value`, `count` and `sum` exclude or complete each other, as `format/events/resolve.rs` explains.
 #[rustfmt::skip]
-pub(crate) static EVENT: MessageType = MessageType::new(Package::Profiles, Noun::Event, "Event", &[
+pub(crate) static EVENT: MessageType = MessageType::new(Package::Profiles, MessageKind::Event, "Event", &[
     one(IN, 1, "event_type_index", Uint32),
     one(IN, 2, "stack_index", Uint32).to(Table::Stack),
     optional(IN, 3, "link_index", Uint32).to(Table::Link),
@@ -28,7 +28,7 @@ pub(crate) static EVENT: MessageType = MessageType::new(Package::Profiles, Noun:
 
 /// A type of events. `attribute_incidices` is the spelling of the proposal, and therefore of its JSON.
 #[rustfmt::skip]
-pub(crate) static EVENT_TYPE: MessageType = MessageType::new(Package::Profiles, Noun::EventType, "EventType", &[
+pub(crate) static EVENT_TYPE: MessageType = MessageType::new(Package::Profiles, MessageKind::EventType, "EventType", &[
     one(IN, 1, "name_string_index", Uint32).to(Table::String),
     one(IN, 2, "unit_string_index", Uint32).to(Table::String),
     optional(IN, 3, "clock_index", Uint32),
@@ -38,7 +38,7 @@ pub(crate) static EVENT_TYPE: MessageType = MessageType::new(Package::Profiles, 
 
 /// A clock. Times of events are in its cycles.
 #[rustfmt::skip]
-pub(crate) static CLOCK: MessageType = MessageType::new(Package::Profiles, Noun::Clock, "Clock", &[
+pub(crate) static CLOCK: MessageType = MessageType::new(Package::Profiles, MessageKind::Clock, "Clock", &[
     one(IN, 1, "frequency", Uint64),
     one(IN, 2, "time_unix_nano", Fixed64),
     many(IN, 3, "attribute_indices", Uint32).to(Table::Attribute),

@@ -10,7 +10,7 @@
 //! A misspelt key does not compile ([`MessageType::field`]). The test against `proto/` detects a wrong number or
 //! range.
 
-use super::noun::{Noun, Package};
+use super::message_kind::{MessageKind, Package};
 use super::version::Version;
 use crate::wire::{FIXED32, FIXED64, LEN, VARINT, tag};
 
@@ -19,7 +19,7 @@ use crate::wire::{FIXED32, FIXED64, LEN, VARINT, tag};
 pub(crate) struct MessageType {
     /// The name in the proto, without its package.
     pub(crate) name: &'static str,
-    pub(crate) noun: Noun,
+    pub(crate) kind: MessageKind,
     #[cfg_attr(not(test), expect(dead_code, reason = "the test against proto/ reads it"))]
     pub(crate) package: Package,
     /// Fields of all versions. A number may occur several times, in ranges of versions that do not overlap.
@@ -230,7 +230,7 @@ impl MessageType {
     /// Creates a message of a package with its fields in all versions.
     pub(crate) const fn new(
         package: Package,
-        noun: Noun,
+        kind: MessageKind,
         name: &'static str,
         fields: &'static [Field],
     ) -> Self {
@@ -245,7 +245,7 @@ impl MessageType {
             }
             row += 1;
         }
-        Self { name, noun, package, fields, numbers }
+        Self { name, kind, package, fields, numbers }
     }
 
     /// Returns the fields of the message in a version.

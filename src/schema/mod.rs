@@ -18,7 +18,7 @@
 //! | `events` | messages that only the proposal of timestamped events has |
 //! | `collector` | export requests (for the test only) and their responses |
 //!
-//! `field` defines the types of these tables, and `noun` the kinds of messages. `version` lists the versions,
+//! `field` defines the types of these tables, and `message_kind` the kinds of messages. `version` lists the versions,
 //! `capabilities` what each can represent, and `generation` declares a type for each.
 //!
 //! Sources: `proto/`, one folder for each generation, as
@@ -30,7 +30,7 @@ mod common;
 mod events;
 mod field;
 mod generation;
-mod noun;
+mod message_kind;
 mod profiles;
 mod version;
 
@@ -40,7 +40,7 @@ pub(crate) use common::*;
 pub(crate) use events::*;
 pub(crate) use field::*;
 pub(crate) use generation::*;
-pub(crate) use noun::*;
+pub(crate) use message_kind::*;
 pub(crate) use profiles::*;
 pub(crate) use version::*;
 

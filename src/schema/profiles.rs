@@ -23,7 +23,7 @@ use super::common::*;
 use super::events::*;
 use super::field::Kind::*;
 use super::field::{EnumType, MessageType, Role, Table, many, one, optional};
-use super::noun::{Noun, Package};
+use super::message_kind::{MessageKind, Package};
 use super::version::NOW;
 use super::version::Version::{
     Events as EVENTS, Pprof as PPROF, V1_3, V1_4, V1_5, V1_6, V1_7, V1_8, V1_9, V1_10,
@@ -33,7 +33,7 @@ use super::version::Version::{
 ///
 /// Only 1.6 has its tables here, for which its export request has no fields.
 #[rustfmt::skip]
-pub(crate) static PROFILES_DATA: MessageType = MessageType::new(Package::Profiles, Noun::ProfilesData, "ProfilesData", &[
+pub(crate) static PROFILES_DATA: MessageType = MessageType::new(Package::Profiles, MessageKind::ProfilesData, "ProfilesData", &[
     many((V1_3, NOW), 1, "resource_profiles", Message(&RESOURCE_PROFILES)),
     many((V1_6, V1_6), 2, "mapping_table", Message(&MAPPING)).rows(Table::Mapping),
     many((V1_6, V1_6), 3, "location_table", Message(&LOCATION)).rows(Table::Location),
@@ -50,7 +50,7 @@ pub(crate) static PROFILES_DATA: MessageType = MessageType::new(Package::Profile
 /// Since 1.8, row 0 of each table is the empty row. So an index of 0, which is omitted on the wire, refers to no
 /// row.
 #[rustfmt::skip]
-pub(crate) static PROFILES_DICTIONARY: MessageType = MessageType::new(Package::Profiles, Noun::Dictionary, "ProfilesDictionary", &[
+pub(crate) static PROFILES_DICTIONARY: MessageType = MessageType::new(Package::Profiles, MessageKind::Dictionary, "ProfilesDictionary", &[
     many((V1_7, NOW), 1, "mapping_table", Message(&MAPPING)).rows(Table::Mapping),
     many((V1_7, NOW), 2, "location_table", Message(&LOCATION)).rows(Table::Location),
     many((V1_7, NOW), 3, "function_table", Message(&FUNCTION)).rows(Table::Function),
@@ -64,7 +64,7 @@ pub(crate) static PROFILES_DICTIONARY: MessageType = MessageType::new(Package::P
 
 /// A resource and, by scope, its profiles.
 #[rustfmt::skip]
-pub(crate) static RESOURCE_PROFILES: MessageType = MessageType::new(Package::Profiles, Noun::ResourceProfiles, "ResourceProfiles", &[
+pub(crate) static RESOURCE_PROFILES: MessageType = MessageType::new(Package::Profiles, MessageKind::ResourceProfiles, "ResourceProfiles", &[
     one((V1_3, NOW), 1, "resource", Message(&RESOURCE)),
     many((V1_3, NOW), 2, "scope_profiles", Message(&SCOPE_PROFILES)),
     one((V1_3, NOW), 3, "schema_url", String),
@@ -72,7 +72,7 @@ pub(crate) static RESOURCE_PROFILES: MessageType = MessageType::new(Package::Pro
 
 /// A scope and its profiles. Field 2 is a container in 1.3 and a profile since 1.4; only its content shows which.
 #[rustfmt::skip]
-pub(crate) static SCOPE_PROFILES: MessageType = MessageType::new(Package::Profiles, Noun::ScopeProfiles, "ScopeProfiles", &[
+pub(crate) static SCOPE_PROFILES: MessageType = MessageType::new(Package::Profiles, MessageKind::ScopeProfiles, "ScopeProfiles", &[
     one((V1_3, NOW), 1, "scope", Message(&INSTRUMENTATION_SCOPE)),
     many((V1_3, V1_3), 2, "profiles", Message(&PROFILE_CONTAINER)),
     many((V1_4, NOW), 2, "profiles", Message(&PROFILE)),
@@ -83,7 +83,7 @@ pub(crate) static SCOPE_PROFILES: MessageType = MessageType::new(Package::Profil
 ///
 /// 1.4 moved them into the profile.
 #[rustfmt::skip]
-pub(crate) static PROFILE_CONTAINER: MessageType = MessageType::new(Package::Profiles, Noun::Container, "ProfileContainer", &[
+pub(crate) static PROFILE_CONTAINER: MessageType = MessageType::new(Package::Profiles, MessageKind::Container, "ProfileContainer", &[
     one((V1_3, V1_3), 1, "profile_id", Bytes).with(Role::Id(16)),
     one((V1_3, V1_3), 2, "start_time_unix_nano", Fixed64),
     one((V1_3, V1_3), 3, "end_time_unix_nano", Fixed64),
@@ -99,7 +99,7 @@ pub(crate) static PROFILE_CONTAINER: MessageType = MessageType::new(Package::Pro
 ///
 /// Keys are the newest names: `duration_nano` also finds the earlier `duration_nanos`.
 #[rustfmt::skip]
-pub(crate) static PROFILE: MessageType = MessageType::new(Package::Profiles, Noun::Profile, "Profile", &[
+pub(crate) static PROFILE: MessageType = MessageType::new(Package::Profiles, MessageKind::Profile, "Profile", &[
     // Timestamped events.
     many((EVENTS, EVENTS), 1, "events", Message(&EVENT)),
     many((EVENTS, EVENTS), 3, "event_types", Message(&EVENT_TYPE)),
@@ -190,7 +190,7 @@ pub(crate) static PROFILE: MessageType = MessageType::new(Package::Profiles, Nou
 
 /// A type and unit. Numbers 1 and 2 have been those of pprof since 1.3.
 #[rustfmt::skip]
-pub(crate) static VALUE_TYPE: MessageType = MessageType::new(Package::Profiles, Noun::ValueType, "ValueType", &[
+pub(crate) static VALUE_TYPE: MessageType = MessageType::new(Package::Profiles, MessageKind::ValueType, "ValueType", &[
     one((PPROF, V1_3), 1, "type", Int64).to(Table::String).now("type_strindex"),
     one((PPROF, V1_3), 2, "unit", Int64).to(Table::String).now("unit_strindex"),
     one((V1_4, NOW), 1, "type_strindex", Int32).to(Table::String),
@@ -214,7 +214,7 @@ pub(crate) static AGGREGATION_TEMPORALITY: EnumType = EnumType {
 ///
 /// Therefore 1.3 to 1.7 cannot represent two attributes with one key and different units.
 #[rustfmt::skip]
-pub(crate) static ATTRIBUTE_UNIT: MessageType = MessageType::new(Package::Profiles, Noun::AttributeUnit, "AttributeUnit", &[
+pub(crate) static ATTRIBUTE_UNIT: MessageType = MessageType::new(Package::Profiles, MessageKind::AttributeUnit, "AttributeUnit", &[
     one((V1_3, V1_3), 1, "attribute_key", Int64).to(Table::String).now("attribute_key_strindex"),
     one((V1_3, V1_3), 2, "unit", Int64).to(Table::String).now("unit_strindex"),
     one((V1_4, V1_7), 1, "attribute_key_strindex", Int32).to(Table::String),
@@ -225,7 +225,7 @@ pub(crate) static ATTRIBUTE_UNIT: MessageType = MessageType::new(Package::Profil
 ///
 /// A link of zeros means no link; since 1.8, row 0 is such a link.
 #[rustfmt::skip]
-pub(crate) static LINK: MessageType = MessageType::new(Package::Profiles, Noun::Link, "Link", &[
+pub(crate) static LINK: MessageType = MessageType::new(Package::Profiles, MessageKind::Link, "Link", &[
     one((EVENTS, EVENTS), 1, "trace_id", Bytes).with(Role::Id(16)),
     one((EVENTS, EVENTS), 2, "span_id", Bytes).with(Role::Id(8)),
     one((V1_3, NOW), 1, "trace_id", Bytes).with(Role::Id(16)),
@@ -237,7 +237,7 @@ pub(crate) static LINK: MessageType = MessageType::new(Package::Profiles, Noun::
 /// 1.8 and 1.9 differ from 1.10 in three numbers: 2, 3 and 4. If all three fields are packed or small, the bytes of
 /// one version may be readable as the other, with other sums. Detection then validates the references.
 #[rustfmt::skip]
-pub(crate) static SAMPLE: MessageType = MessageType::new(Package::Profiles, Noun::Sample, "Sample", &[
+pub(crate) static SAMPLE: MessageType = MessageType::new(Package::Profiles, MessageKind::Sample, "Sample", &[
     many((PPROF, PPROF), 1, "location_id", Uint64).with(Role::RefById).now("location_index"),
     many((V1_3, V1_3), 1, "location_index", Uint64).with(Role::RefById),
     many((PPROF, V1_3), 2, "value", Int64).with(Role::Values).now("values"),
@@ -268,7 +268,7 @@ pub(crate) static SAMPLE: MessageType = MessageType::new(Package::Profiles, Noun
 ///
 /// It is a string or a number, depending on which field is set. So an empty string and 0 look alike.
 #[rustfmt::skip]
-pub(crate) static LABEL: MessageType = MessageType::new(Package::Profiles, Noun::Label, "Label", &[
+pub(crate) static LABEL: MessageType = MessageType::new(Package::Profiles, MessageKind::Label, "Label", &[
     one((PPROF, V1_3), 1, "key", Int64).to(Table::String).now("key_strindex"),
     one((PPROF, V1_3), 2, "str", Int64).to(Table::String).now("str_strindex"),
     one((PPROF, V1_3), 4, "num_unit", Int64).to(Table::String).now("num_unit_strindex"),
@@ -283,14 +283,14 @@ pub(crate) static LABEL: MessageType = MessageType::new(Package::Profiles, Noun:
 ///
 /// Before 1.8, stacks are slices of a profile's list, or lists in the sample.
 #[rustfmt::skip]
-pub(crate) static STACK: MessageType = MessageType::new(Package::Profiles, Noun::Stack, "Stack", &[
+pub(crate) static STACK: MessageType = MessageType::new(Package::Profiles, MessageKind::Stack, "Stack", &[
     many((EVENTS, EVENTS), 1, "location_index", Uint32).to(Table::Location).now("location_indices"),
     many((V1_8, NOW), 1, "location_indices", Int32).to(Table::Location),
 ]);
 
 /// A mapping. Fields that 1.4 (`build_id`) and 1.8 (the flags) removed have become attributes.
 #[rustfmt::skip]
-pub(crate) static MAPPING: MessageType = MessageType::new(Package::Profiles, Noun::Mapping, "Mapping", &[
+pub(crate) static MAPPING: MessageType = MessageType::new(Package::Profiles, MessageKind::Mapping, "Mapping", &[
     one((EVENTS, EVENTS), 1, "memory_start", Uint64),
     one((EVENTS, EVENTS), 2, "memory_limit", Uint64),
     one((EVENTS, EVENTS), 3, "file_offset", Uint64),
@@ -334,7 +334,7 @@ pub(crate) static BUILD_ID_KIND: EnumType =
 /// A location. Since 1.8, mapping 0 means no mapping. In 1.4 to 1.7 the field is `optional`. Before, 0 and absent
 /// are the same.
 #[rustfmt::skip]
-pub(crate) static LOCATION: MessageType = MessageType::new(Package::Profiles, Noun::Location, "Location", &[
+pub(crate) static LOCATION: MessageType = MessageType::new(Package::Profiles, MessageKind::Location, "Location", &[
     one((EVENTS, EVENTS), 1, "mapping_index", Uint32).to(Table::Mapping),
     one((EVENTS, EVENTS), 2, "address", Uint64),
     many((EVENTS, EVENTS), 3, "line", Message(&LINE)).now("lines"),
@@ -363,7 +363,7 @@ pub(crate) static LOCATION: MessageType = MessageType::new(Package::Profiles, No
 ///
 /// Several lines of a location are functions inlined into each other, the innermost first.
 #[rustfmt::skip]
-pub(crate) static LINE: MessageType = MessageType::new(Package::Profiles, Noun::Line, "Line", &[
+pub(crate) static LINE: MessageType = MessageType::new(Package::Profiles, MessageKind::Line, "Line", &[
     one((EVENTS, EVENTS), 1, "function_index", Uint32).to(Table::Function),
     one((PPROF, PPROF), 1, "function_id", Uint64).with(Role::RefById).now("function_index"),
     one((V1_3, V1_3), 1, "function_index", Uint64).to(Table::Function),
@@ -374,7 +374,7 @@ pub(crate) static LINE: MessageType = MessageType::new(Package::Profiles, Noun::
 
 /// A function. Since 1.4 it has no id: rows are identified by their index.
 #[rustfmt::skip]
-pub(crate) static FUNCTION: MessageType = MessageType::new(Package::Profiles, Noun::Function, "Function", &[
+pub(crate) static FUNCTION: MessageType = MessageType::new(Package::Profiles, MessageKind::Function, "Function", &[
     one((EVENTS, EVENTS), 1, "id", Uint64),
     one((EVENTS, EVENTS), 2, "name_string_uindex", Uint32).to(Table::String).now("name_strindex"),
     one((EVENTS, EVENTS), 3, "system_name_string_index", Uint32).to(Table::String).now("system_name_strindex"),
@@ -395,7 +395,7 @@ pub(crate) static FUNCTION: MessageType = MessageType::new(Package::Profiles, No
 ///
 /// So a unit belongs to one attribute and not to a key.
 #[rustfmt::skip]
-pub(crate) static KEY_VALUE_AND_UNIT: MessageType = MessageType::new(Package::Profiles, Noun::KeyValueAndUnit, "KeyValueAndUnit", &[
+pub(crate) static KEY_VALUE_AND_UNIT: MessageType = MessageType::new(Package::Profiles, MessageKind::KeyValueAndUnit, "KeyValueAndUnit", &[
     one((V1_8, NOW), 1, "key_strindex", Int32).to(Table::String),
     one((V1_8, NOW), 2, "value", Message(&ANY_VALUE)),
     one((V1_8, NOW), 3, "unit_strindex", Int32).to(Table::String),

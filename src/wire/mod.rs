@@ -2,7 +2,7 @@
 //!
 //! | file | |
 //! |---|---|
-//! | `read`, `skip`, `short`, `faults` | read messages; skip fields; read short messages without bounds checks; build errors |
+//! | `read`, `skip`, `unchecked_reader`, `faults` | read messages; skip fields; read short messages without bounds checks; build errors |
 //! | `varint`, `packed`, `indices`, `lanes` | varints; packed numbers; packed references, with vector instructions |
 //! | `base64` | base64, in JSON and in pages |
 //! | `write`, `record`, `codes` | write fields; write many small fields at once; pre-encode indices |
@@ -31,8 +31,8 @@ pub(crate) mod lanes;
 pub(crate) mod packed;
 pub(crate) mod read;
 pub(crate) mod record;
-pub(crate) mod short;
 mod skip;
+pub(crate) mod unchecked_reader;
 pub(crate) mod varint;
 pub(crate) mod write;
 

@@ -5,7 +5,7 @@ use crate::wire::LEN;
 use crate::wire::faults::{
     MAX_LENGTH, MAX_LENGTH_BYTES, MAX_TAG_BYTES, bad_length, bad_tag, cut_short, no_varint,
 };
-use crate::wire::short::Short;
+use crate::wire::unchecked_reader::UncheckedReader;
 use crate::wire::varint::{CONTINUES, compact, compact_low, index};
 
 /// Reads the fields of one message, one after the other.
@@ -378,10 +378,10 @@ impl<'a> Reader<'a> {
         self.at
     }
 
-    /// Returns the message as a [`Short`], if it is short and enough of the payload follows it.
+    /// Returns the message as an [`UncheckedReader`], if it is short and enough of the payload follows it.
     #[inline(always)]
-    pub(crate) fn short(&self) -> Option<Short<'a>> {
-        Short::within(self.payload, self.at, self.end)
+    pub(crate) fn unchecked(&self) -> Option<UncheckedReader<'a>> {
+        UncheckedReader::within(self.payload, self.at, self.end)
     }
 }
 
@@ -425,12 +425,12 @@ mod tests {
             crate::wire::write::varint(&mut bytes, value);
             let length = bytes.len();
             bytes.extend([0xff; 72]);
-            let short = || Reader::within(&bytes, 0, length).short().unwrap();
+            let short = || Reader::within(&bytes, 0, length).unchecked().unwrap();
             let (mut plain, mut mixed, mut other) = (short(), short(), short());
             assert_eq!(mixed.number_mixed(0x10), plain.number(0x10));
             assert_eq!(mixed.at, plain.at);
             assert_eq!((other.number_mixed(0x18), other.at), (0, 0));
-            let body = || Reader::within(&bytes, 1, length).short().unwrap();
+            let body = || Reader::within(&bytes, 1, length).unchecked().unwrap();
             let (mut plain, mut mixed) = (body(), body());
             assert_eq!(mixed.packed_mixed(), plain.packed());
             assert_eq!(mixed.at, plain.at);

@@ -15,7 +15,7 @@ use crate::losses::Losses;
 use crate::model::Profiles;
 use crate::model::id::{FunctionId, Id, LocationId, MappingId, StackId};
 use crate::read_context::{Policy, ReadContext};
-use crate::schema::Noun;
+use crate::schema::MessageKind;
 use crate::tables::rows::compact;
 use crate::tables::rows::merge::Remap;
 use crate::tables::rows::reach::Reach;
@@ -151,8 +151,8 @@ impl Encodings {
                 let optional = ["resource", "scope", "period_type"].contains(&slot.field.name);
                 self.empty_messages |= optional && body.0 == body.1;
                 self.walk(payload, shapes, inner, body, levels);
-            } else if matches!(shape.noun, Noun::KeyValue | Noun::AnyValue) {
-                let is_text = slot.take == Take::Text && shape.noun == Noun::KeyValue;
+            } else if matches!(shape.kind, MessageKind::KeyValue | MessageKind::AnyValue) {
+                let is_text = slot.take == Take::Text && shape.kind == MessageKind::KeyValue;
                 self.in_place |= is_text && found.body.is_some_and(|body| body.0 < body.1);
                 self.by_reference |= slot.table.is_some() && found.number != 0;
             }

@@ -34,7 +34,7 @@ use super::layout::{Layouts, MessageLayout, ROOT};
 use super::options::Profcheck;
 use super::rule::Rule;
 use super::tables::Tables;
-use crate::schema::{Noun, Table, Version};
+use crate::schema::{MessageKind, Table, Version};
 use go::{Field, fields};
 
 /// Checks a message and reports the findings of profcheck.
@@ -129,12 +129,16 @@ impl<'a> Checking<'a, '_> {
     /// The layout of a message of 1.10.
     ///
     /// 1.10 has every message that callers ask for, so the fallback is never used.
-    fn shape(&self, kind: Noun) -> &'static MessageLayout {
+    fn shape(&self, kind: MessageKind) -> &'static MessageLayout {
         self.shapes.find(kind).unwrap_or(self.shapes.get(ROOT))
     }
 
     /// The fields of a message of 1.10, without those unknown to Go.
-    fn fields(&self, kind: Noun, body: Range<usize>) -> impl Iterator<Item = Field<'a>> + use<'a> {
+    fn fields(
+        &self,
+        kind: MessageKind,
+        body: Range<usize>,
+    ) -> impl Iterator<Item = Field<'a>> + use<'a> {
         fields(self.bytes, self.shape(kind), body)
     }
 
@@ -180,7 +184,7 @@ impl<'a> Checking<'a, '_> {
         let (mut time, mut duration) = (0u64, 0u64);
         let mut types = [[(0, body.start); 2]; 2];
         let (mut attributes, mut at) = (Vec::new(), body.start);
-        for field in self.fields(Noun::Profile, body.clone()) {
+        for field in self.fields(MessageKind::Profile, body.clone()) {
             match field.key {
                 "time_unix_nano" => time = field.value.number(),
                 "duration_nano" => duration = field.value.number(),
@@ -206,7 +210,8 @@ impl<'a> Checking<'a, '_> {
                 }
             });
         }
-        let samples = self.fields(Noun::Profile, body).filter(|field| field.key == "samples");
+        let samples =
+            self.fields(MessageKind::Profile, body).filter(|field| field.key == "samples");
         let mut first = None;
         // The end wraps on overflow, as profcheck's sum of two unsigned numbers does.
         let range = time..time.wrapping_add(duration);
@@ -221,7 +226,7 @@ impl<'a> Checking<'a, '_> {
     ///
     /// Both indices default to 0, which is row 0 of the strings.
     fn value_type(&self, body: Range<usize>, found: &mut [(i32, usize); 2]) {
-        for field in self.fields(Noun::ValueType, body) {
+        for field in self.fields(MessageKind::ValueType, body) {
             let row = usize::from(field.key == "unit_strindex");
             found[row] = (field.value.index(), field.at);
         }
@@ -236,7 +241,7 @@ impl<'a> Checking<'a, '_> {
         let (mut stack, mut link) = ((0, body.start), (0, body.start));
         let (mut attributes, mut at) = (Vec::new(), body.start);
         let (mut values, mut times) = (Vec::new(), Vec::new());
-        for field in self.fields(Noun::Sample, body) {
+        for field in self.fields(MessageKind::Sample, body) {
             match field.key {
                 "stack_index" => stack = (field.value.index(), field.at),
                 "link_index" => link = (field.value.index(), field.at),
@@ -311,7 +316,7 @@ impl<'a> Checking<'a, '_> {
         let rows = self.tables.rows[Table::Attribute as usize].iter();
         let keys = rows.map(|(start, end)| {
             let body = *start as usize..*end as usize;
-            let key = self.fields(Noun::KeyValueAndUnit, body);
+            let key = self.fields(MessageKind::KeyValueAndUnit, body);
             let key = key.filter(|field| field.key == "key_strindex").last();
             let index = key.map_or(0, |field| field.value.index());
             let text = *known.entry(index).or_insert_with(|| {

@@ -15,7 +15,7 @@ use crate::check::catalogue::{
 };
 use crate::check::findings::{Counted, Position, Shown};
 use crate::check::rule::Rule;
-use crate::schema::{Noun, Table};
+use crate::schema::{MessageKind, Table};
 
 impl Checking<'_, '_> {
     /// Checks all tables, in profcheck's order.
@@ -77,21 +77,22 @@ impl Checking<'_, '_> {
     /// The long form of link 0 (16 and 8 zero bytes), which 1.11 recommends, is not zero for profcheck.
     fn is_zero(&self, table: Table, body: Range<usize>) -> bool {
         let kind = match table {
-            Table::Mapping => Noun::Mapping,
-            Table::Location => Noun::Location,
-            Table::Function => Noun::Function,
-            Table::Link => Noun::Link,
-            Table::Stack => Noun::Stack,
+            Table::Mapping => MessageKind::Mapping,
+            Table::Location => MessageKind::Location,
+            Table::Function => MessageKind::Function,
+            Table::Link => MessageKind::Link,
+            Table::Stack => MessageKind::Stack,
             // In attributes, a value without a member counts as absent, and unknown fields are ignored.
             _ => {
                 let mut numbers = [0; 2];
                 let mut valued = false;
-                for field in self.fields(Noun::KeyValueAndUnit, body) {
+                for field in self.fields(MessageKind::KeyValueAndUnit, body) {
                     match field.key {
                         "key_strindex" => numbers[0] = field.value.index(),
                         "unit_strindex" => numbers[1] = field.value.index(),
                         _ => {
-                            let value = self.fields(Noun::AnyValue, field.value.body()).next();
+                            let value =
+                                self.fields(MessageKind::AnyValue, field.value.body()).next();
                             valued |= value.is_some();
                         }
                     }
@@ -106,7 +107,12 @@ impl Checking<'_, '_> {
     ///
     /// `of` lists the keys of the fields, each with its table and the rule that it breaks. An omitted reference
     /// leads to row 0, which exists unless the table is empty.
-    fn references(&mut self, kind: Noun, body: Range<usize>, of: &[(&str, Table, &'static Rule)]) {
+    fn references(
+        &mut self,
+        kind: MessageKind,
+        body: Range<usize>,
+        of: &[(&str, Table, &'static Rule)],
+    ) {
         let mut found = vec![None; of.len()];
         for field in self.fields(kind, body) {
             if let Some(row) = of.iter().position(|(key, ..)| *key == field.key) {
@@ -127,7 +133,7 @@ impl Checking<'_, '_> {
     /// Checks the attributes of a row.
     ///
     /// Findings point to the last chunk, if there are several.
-    fn attributes_of(&mut self, kind: Noun, body: Range<usize>, rule: &'static Rule) {
+    fn attributes_of(&mut self, kind: MessageKind, body: Range<usize>, rule: &'static Rule) {
         let (mut indices, mut at) = (Vec::new(), body.start);
         for field in self.fields(kind, body).filter(|field| field.key == "attribute_indices") {
             at = field.at;
@@ -144,10 +150,10 @@ impl Checking<'_, '_> {
             return;
         }
         let name = ("filename_strindex", Table::String, &OP3111);
-        self.references(Noun::Mapping, body.clone(), &[name]);
-        self.attributes_of(Noun::Mapping, body.clone(), &OP3112);
+        self.references(MessageKind::Mapping, body.clone(), &[name]);
+        self.attributes_of(MessageKind::Mapping, body.clone(), &OP3112);
         let mut range = [0; 2];
-        for field in self.fields(Noun::Mapping, body.clone()) {
+        for field in self.fields(MessageKind::Mapping, body.clone()) {
             match field.key {
                 "memory_start" => range[0] = field.value.number(),
                 "memory_limit" => range[1] = field.value.number(),
@@ -172,9 +178,9 @@ impl Checking<'_, '_> {
     /// Includes row 0: its omitted reference leads to row 0 of the mappings.
     fn location(&mut self, _: usize, body: Range<usize>) {
         let mapping = ("mapping_index", Table::Mapping, &OP3105);
-        self.references(Noun::Location, body.clone(), &[mapping]);
-        self.attributes_of(Noun::Location, body.clone(), &OP3106);
-        let lines = self.fields(Noun::Location, body).filter(|field| field.key == "lines");
+        self.references(MessageKind::Location, body.clone(), &[mapping]);
+        self.attributes_of(MessageKind::Location, body.clone(), &OP3106);
+        let lines = self.fields(MessageKind::Location, body).filter(|field| field.key == "lines");
         for (row, field) in lines.enumerate() {
             self.inside("lines", Some(row), |this| this.line(field.value.body()));
         }
@@ -186,8 +192,8 @@ impl Checking<'_, '_> {
     /// function passes.
     fn line(&mut self, body: Range<usize>) {
         let function = ("function_index", Table::Function, &OP3107);
-        self.references(Noun::Line, body.clone(), &[function]);
-        self.not_negative(Noun::Line, body, &["line", "column"], &OP7005);
+        self.references(MessageKind::Line, body.clone(), &[function]);
+        self.not_negative(MessageKind::Line, body, &["line", "column"], &OP7005);
     }
 
     /// Checks a function: its three names exist, and its start line is not negative.
@@ -199,12 +205,18 @@ impl Checking<'_, '_> {
             ("system_name_strindex", Table::String, &OP3109),
             ("filename_strindex", Table::String, &OP3110),
         ];
-        self.references(Noun::Function, body.clone(), &names);
-        self.not_negative(Noun::Function, body, &["start_line"], &OP7006);
+        self.references(MessageKind::Function, body.clone(), &names);
+        self.not_negative(MessageKind::Function, body, &["start_line"], &OP7006);
     }
 
     /// Checks that fields are not negative, as `int64`, the type of all three fields.
-    fn not_negative(&mut self, kind: Noun, body: Range<usize>, keys: &[&str], rule: &'static Rule) {
+    fn not_negative(
+        &mut self,
+        kind: MessageKind,
+        body: Range<usize>,
+        keys: &[&str],
+        rule: &'static Rule,
+    ) {
         for key in keys {
             let last = self.fields(kind, body.clone()).filter(|field| field.key == *key).last();
             if let Some(field) = last.filter(|field| field.value.number() as i64 <= -1) {
@@ -222,8 +234,10 @@ impl Checking<'_, '_> {
             return;
         }
         for (key, bytes, rule) in [("trace_id", 16, &OP6004), ("span_id", 8, &OP6005)] {
-            let last =
-                self.fields(Noun::Link, body.clone()).filter(|field| field.key == key).last();
+            let last = self
+                .fields(MessageKind::Link, body.clone())
+                .filter(|field| field.key == key)
+                .last();
             let length = last.map_or(0, |field| field.value.body().len());
             if length != bytes {
                 let spot = Position::at(body.start).field(key);
@@ -265,13 +279,13 @@ impl Checking<'_, '_> {
     fn attribute(&mut self, _: usize, body: Range<usize>) {
         let texts =
             [("key_strindex", Table::String, &OP3114), ("unit_strindex", Table::String, &OP3115)];
-        self.references(Noun::KeyValueAndUnit, body, &texts);
+        self.references(MessageKind::KeyValueAndUnit, body, &texts);
     }
 
     /// Checks a stack: its locations exist. References to the null location pass.
     fn stack(&mut self, _: usize, body: Range<usize>) {
         let (mut indices, mut at) = (Vec::new(), body.start);
-        for field in fields(self.bytes, self.shape(Noun::Stack), body) {
+        for field in fields(self.bytes, self.shape(MessageKind::Stack), body) {
             at = field.at;
             field.value.extend(&mut indices, |value| value as i32);
         }
@@ -288,7 +302,7 @@ impl Checking<'_, '_> {
         let mut seen = Set::default();
         for (row, body) in self.rows(Table::Mapping).skip(1) {
             let (mut numbers, mut name, mut attributes) = ([0u64; 3], 0, Vec::new());
-            for field in self.fields(Noun::Mapping, body.clone()) {
+            for field in self.fields(MessageKind::Mapping, body.clone()) {
                 match field.key {
                     "memory_start" => numbers[0] = field.value.number(),
                     "memory_limit" => numbers[1] = field.value.number(),

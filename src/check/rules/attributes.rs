@@ -24,15 +24,15 @@ pub(crate) const PROFILE_ATTRIBUTES: usize = PROFILE.cell("attribute_indices");
 /// Cells of the attributes that a message holds in place, and of the count of dropped ones.
 ///
 /// The only place that lists the messages with such attributes, so the count is never looked up in another message.
-fn in_place(kind: Noun) -> Option<(usize, usize)> {
+fn in_place(kind: MessageKind) -> Option<(usize, usize)> {
     const fn cells(message: &MessageType) -> (usize, usize) {
         (message.cell("attributes"), message.cell("dropped_attributes_count"))
     }
     Some(match kind {
-        Noun::Profile => const { cells(&PROFILE) },
-        Noun::Container => const { cells(&PROFILE_CONTAINER) },
-        Noun::Resource => const { cells(&RESOURCE) },
-        Noun::Scope => const { cells(&INSTRUMENTATION_SCOPE) },
+        MessageKind::Profile => const { cells(&PROFILE) },
+        MessageKind::Container => const { cells(&PROFILE_CONTAINER) },
+        MessageKind::Resource => const { cells(&RESOURCE) },
+        MessageKind::Scope => const { cells(&INSTRUMENTATION_SCOPE) },
         _ => return None,
     })
 }
@@ -44,17 +44,17 @@ fn in_place(kind: Noun) -> Option<(usize, usize)> {
 /// pairs. The hint at 128 (`OP5014`) excludes resources, for which the specification has no limit; the limit of the
 /// reader (`OP9010`) includes them.
 pub(crate) fn of_message(cx: &mut CheckContext<'_>, record: &Record) {
-    let Some((list, dropped)) = in_place(record.shape.noun) else { return };
+    let Some((list, dropped)) = in_place(record.shape.kind) else { return };
     let count = record.count(list);
-    let referred = match record.shape.noun {
-        Noun::Profile => record.count(PROFILE_ATTRIBUTES),
+    let referred = match record.shape.kind {
+        MessageKind::Profile => record.count(PROFILE_ATTRIBUTES),
         _ => 0,
     };
     if record.number(dropped) > 0 && count == 0 && referred == 0 {
         cx.report(&OP2020, record.field(dropped), record.number(dropped), "");
     }
     let spot = record.field(list);
-    if count > 128 && record.shape.noun != Noun::Resource {
+    if count > 128 && record.shape.kind != MessageKind::Resource {
         cx.report(&OP5014, spot, Counted(count, "attribute"), 128);
     }
     let most = cx.limits.max_attributes_per_item;
@@ -91,7 +91,7 @@ pub(super) fn key_of<'a>(cx: &CheckContext<'a>, record: &Record) -> Option<&'a [
 
 /// Reports keys that occur twice among pairs in place. Empty keys are left to `OP5003`.
 fn unique(cx: &mut CheckContext<'_>, record: &Record, cell: usize) {
-    repeated(cx, record, cell, Noun::KeyValue, &OP5001, |cx, pair| {
+    repeated(cx, record, cell, MessageKind::KeyValue, &OP5001, |cx, pair| {
         key_of(cx, pair).filter(|key| !key.is_empty())
     });
 }
@@ -105,7 +105,7 @@ pub(super) fn repeated<'a>(
     cx: &mut CheckContext<'a>,
     record: &Record,
     cell: usize,
-    item: Noun,
+    item: MessageKind,
     rule: &'static Rule,
     key: impl Fn(&CheckContext<'a>, &Record) -> Option<&'a [u8]>,
 ) {
@@ -189,15 +189,15 @@ pub(crate) fn value(cx: &mut CheckContext<'_>, record: &Record) {
     let here = Position::at(record.start);
     if members_of(record) == 0 {
         match cx.parent {
-            Noun::ArrayValue => cx.report(&OP5009, here, "", ""),
-            Noun::KeyValue => {
+            MessageKind::ArrayValue => cx.report(&OP5009, here, "", ""),
+            MessageKind::KeyValue => {
                 cx.findings.report_as(&OP5005, receivers::of_value(cx), here, "", "");
             }
             _ => {}
         }
         return;
     }
-    if matches!(cx.parent, Noun::KeyValue | Noun::ArrayValue) {
+    if matches!(cx.parent, MessageKind::KeyValue | MessageKind::ArrayValue) {
         limits::in_place(cx, cx.body(record, TEXT));
     }
     cx.payload.refers |= record.has(TEXT_STRINDEX);
@@ -240,7 +240,7 @@ fn deeper(cx: &mut CheckContext<'_>, record: &Record) {
 /// scalars as well.
 pub(crate) fn array(cx: &mut CheckContext<'_>, record: &Record) {
     deeper(cx, record);
-    let Some(value) = cx.shapes.find(Noun::AnyValue) else { return };
+    let Some(value) = cx.shapes.find(MessageKind::AnyValue) else { return };
     let mut first: Option<u64> = None;
     for (row, (start, end)) in bodies(cx, record, ELEMENTS).enumerate() {
         let kind = value_type(&cx.peek(value, start, end));

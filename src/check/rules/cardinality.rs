@@ -101,7 +101,7 @@ fn samples(
     (start, end): (usize, usize),
     each: &mut impl FnMut(usize, Attribute),
 ) {
-    if shape.noun == Noun::Sample {
+    if shape.kind == MessageKind::Sample {
         let record = cx.peek(shape, start, end);
         for row in cx.numbers(&record, ATTRIBUTES) {
             let row = cx.tables.first_equal(Table::Attribute, row) as usize;
@@ -111,13 +111,13 @@ fn samples(
         return;
     }
     let on_the_way = [
-        Noun::ProfilesData,
-        Noun::ResourceProfiles,
-        Noun::ScopeProfiles,
-        Noun::Container,
-        Noun::Profile,
+        MessageKind::ProfilesData,
+        MessageKind::ResourceProfiles,
+        MessageKind::ScopeProfiles,
+        MessageKind::Container,
+        MessageKind::Profile,
     ];
-    if on_the_way.contains(&shape.noun) {
+    if on_the_way.contains(&shape.kind) {
         for (inner, body) in cx.shapes.messages(cx.bytes, shape, (start, end)) {
             samples(cx, inner, body, each);
         }

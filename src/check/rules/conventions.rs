@@ -67,7 +67,7 @@ pub(crate) fn in_place(cx: &mut CheckContext<'_>, record: &Record, key: &[u8], b
     if cx.version < Version::V1_8 {
         return;
     }
-    if key.starts_with(b"pprof.scope.") && cx.parent != Noun::Scope {
+    if key.starts_with(b"pprof.scope.") && cx.parent != MessageKind::Scope {
         cx.report(&OP8007, Position::at(record.start), Shown(key), "");
     } else if key == b"pprof.scope.sample_type_order" && !is_permutation(cx, &body) {
         let (profiles, spot) = (cx.payload.scope_profiles, Position::at(body.start).field("value"));
@@ -104,7 +104,7 @@ fn known(cx: &mut CheckContext<'_>, key: &[u8], body: Range<usize>) {
     if !is_build_id && !key.starts_with(b"pprof.") && key != b"profile.frame.type" {
         return;
     }
-    let Some(shape) = cx.shapes.find(Noun::AnyValue) else { return };
+    let Some(shape) = cx.shapes.find(MessageKind::AnyValue) else { return };
     let value = cx.peek(shape, body.start, body.end);
     let spot = Position::at(body.start).field("value");
     if value.seen == 0 {
@@ -246,7 +246,7 @@ fn elements<'c, 'a>(
 ) -> impl Iterator<Item = PooledRecord> + use<'c, 'a> {
     let body = value.body(ARRAY);
     let bodies = Fields::new(cx.bytes, body.start, body.end).filter_map(|(_, body)| body);
-    let shape = cx.shapes.find(Noun::AnyValue);
+    let shape = cx.shapes.find(MessageKind::AnyValue);
     bodies.filter_map(move |(start, end)| Some(cx.peek(shape?, start, end)))
 }
 
@@ -267,7 +267,7 @@ pub(crate) fn is_url(text: &[u8]) -> bool {
 /// where comparing all pairs would be quadratic. An element that is not an int counts as an out-of-range number.
 /// `OP8006` reports a value that is not an array.
 fn is_permutation(cx: &CheckContext<'_>, body: &Range<usize>) -> bool {
-    let Some(any) = cx.shapes.find(Noun::AnyValue) else { return true };
+    let Some(any) = cx.shapes.find(MessageKind::AnyValue) else { return true };
     let value = cx.peek(any, body.start, body.end);
     if !value.has(ARRAY) {
         return true; // `OP8006` reports it

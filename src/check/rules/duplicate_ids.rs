@@ -47,7 +47,8 @@ const UNIT: usize = ATTRIBUTE_UNIT.cell("unit_strindex");
 /// info, a different one a warning.
 pub(crate) fn units(cx: &mut CheckContext<'_>) {
     let rows = cx.tables.rows[Table::AttributeUnit as usize].clone();
-    let Some(shape) = cx.shapes.find(Noun::AttributeUnit).filter(|_| !rows.is_empty()) else {
+    let Some(shape) = cx.shapes.find(MessageKind::AttributeUnit).filter(|_| !rows.is_empty())
+    else {
         return;
     };
     let name = cx.table_name(Table::AttributeUnit);

@@ -86,7 +86,7 @@ pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<
     }
     cx.tables.mark(Table::String, key);
     cx.tables.note_plain(Table::Attribute, message.row());
-    cx.owns(Noun::AnyValue, bytes);
+    cx.owns(MessageKind::AnyValue, bytes);
     Some(())
 }
 

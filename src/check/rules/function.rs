@@ -88,7 +88,8 @@ fn rules<const PPROF: bool>(
 /// Nearly all functions lack a start line. A search for the byte of its tag shows that, so only functions with that
 /// byte are decoded.
 pub(crate) fn start_lines(cx: &mut CheckContext<'_>) -> Vec<i64> {
-    let Some(shape) = cx.shapes.find(Noun::Function).filter(|_| cx.findings.is_enabled(&OP7014))
+    let Some(shape) =
+        cx.shapes.find(MessageKind::Function).filter(|_| cx.findings.is_enabled(&OP7014))
     else {
         return Vec::new();
     };

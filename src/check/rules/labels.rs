@@ -137,7 +137,7 @@ pub(super) fn labels(cx: &mut CheckContext<'_>, record: &Record, repeated: &'sta
     if count as u64 > most {
         cx.report(&OP9010, record.field(LABELS), Counted(count, "label"), most);
     }
-    attributes::repeated(cx, record, LABELS, Noun::Label, repeated, |cx, label| {
+    attributes::repeated(cx, record, LABELS, MessageKind::Label, repeated, |cx, label| {
         let key = label.number(KEY);
         cx.string(key).filter(|_| key > 0)
     });

@@ -38,7 +38,7 @@ pub(crate) fn tables(cx: &mut CheckContext<'_>) {
         if rows > most {
             let spot = Position::nowhere().field(cx.table_name(table));
             // The walk has not entered the dictionary yet, so its step is missing from the path.
-            let inside = cx.tables_holder() == Noun::Dictionary;
+            let inside = cx.tables_holder() == MessageKind::Dictionary;
             let step = Step { name: "dictionary", row: None };
             cx.findings.path.extend(inside.then_some(step));
             cx.report(rule, spot, Counted(rows as usize, "entry"), most);
@@ -52,15 +52,18 @@ pub(crate) fn tables(cx: &mut CheckContext<'_>) {
 /// In bytes on a 64-bit machine: the size of prost 0.14's struct plus a `Vec` that has doubled. Messages not listed
 /// take 32. The exact number does not matter; its order of magnitude decides whether two bytes of wire become 500
 /// of heap.
-pub(crate) fn size(kind: Noun) -> u64 {
+pub(crate) fn size(kind: MessageKind) -> u64 {
     match kind {
-        Noun::Container => 464,
-        Noun::Profile => 352,
-        Noun::ResourceProfiles | Noun::ScopeProfiles => 176,
-        Noun::Sample => 104,
-        Noun::Location => 80,
-        Noun::Mapping | Noun::Resource | Noun::Scope | Noun::EntityRef => 72,
-        Noun::KeyValue | Noun::KeyValueAndUnit | Noun::AnyValue => 64,
+        MessageKind::Container => 464,
+        MessageKind::Profile => 352,
+        MessageKind::ResourceProfiles | MessageKind::ScopeProfiles => 176,
+        MessageKind::Sample => 104,
+        MessageKind::Location => 80,
+        MessageKind::Mapping
+        | MessageKind::Resource
+        | MessageKind::Scope
+        | MessageKind::EntityRef => 72,
+        MessageKind::KeyValue | MessageKind::KeyValueAndUnit | MessageKind::AnyValue => 64,
         _ => 32,
     }
 }
@@ -71,7 +74,7 @@ pub(crate) fn size(kind: Noun) -> u64 {
 /// that it decodes; a test compares the two sums.
 #[inline(always)]
 pub(crate) fn owned(cx: &mut CheckContext<'_>, record: &Record) {
-    cx.payload.owned += size(record.shape.noun) + (record.end - record.start) as u64;
+    cx.payload.owned += size(record.shape.kind) + (record.end - record.start) as u64;
 }
 
 /// Checks the number of samples so far.

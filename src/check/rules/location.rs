@@ -92,7 +92,7 @@ pub(crate) fn location<const PPROF: bool>(cx: &mut CheckContext<'_>, record: &Re
 fn lines_of(cx: &mut CheckContext<'_>, record: &Record) -> Vec<LineRow> {
     let mut lines = std::mem::take(&mut cx.lines);
     lines.clear();
-    if let Some(shape) = cx.shapes.find(Noun::Line).filter(|_| record.count(LINES) > 1) {
+    if let Some(shape) = cx.shapes.find(MessageKind::Line).filter(|_| record.count(LINES) > 1) {
         let mut inner = cx.pool.get();
         for (start, end) in attributes::bodies(cx, record, LINES) {
             cx.peek_into(shape, start, end, &mut inner);
@@ -181,7 +181,7 @@ fn pass<const PPROF: bool>(
         if let Some(function) = line.row {
             cx.tables.mark(Table::Function, function);
         }
-        cx.owns(Noun::Line, line.length as usize);
+        cx.owns(MessageKind::Line, line.length as usize);
         let (message, at) = (*message, line.at as usize);
         note_line(cx, line, move || {
             let step = Step { name: message.shape.name_of(LINES), row: Some(row as u32) };

@@ -48,7 +48,7 @@ pub(crate) fn mapping<const PPROF: bool>(cx: &mut CheckContext<'_>, record: &Rec
 /// Costs one scan over the headers of each row. The two facts about locations start as false; the walk of
 /// [`locations`](super::location) sets them.
 pub(crate) fn mapping_facts(cx: &CheckContext<'_>) -> Vec<MappingFact> {
-    let Some(shape) = cx.shapes.find(Noun::Mapping) else { return Vec::new() };
+    let Some(shape) = cx.shapes.find(MessageKind::Mapping) else { return Vec::new() };
     let mut record = cx.pool.get();
     let rows = cx.tables.rows[Table::Mapping as usize].iter();
     rows.map(|(start, end)| {

@@ -83,7 +83,7 @@ pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<
     for (key, text, unit) in labels {
         [*key, *text, *unit].into_iter().for_each(|text| cx.tables.mark(Table::String, text));
     }
-    bodies.iter().for_each(|(start, end)| cx.owns(Noun::Label, end - start));
+    bodies.iter().for_each(|(start, end)| cx.owns(MessageKind::Label, end - start));
     Some(())
 }
 

@@ -16,23 +16,23 @@ use super::*;
 /// Called for each message after its other rules. Habits that a writer has in all messages of a kind are folded
 /// into one finding; the rest is reported for each message.
 pub(crate) fn message(cx: &mut CheckContext<'_>, record: &Record, of: Receiver) {
-    match record.shape.noun {
-        Noun::ProfilesData => {
+    match record.shape.kind {
+        MessageKind::ProfilesData => {
             most(cx, Position::nowhere(), record.end - record.start, PAYLOAD, "bytes");
         }
-        Noun::ResourceProfiles => left_out(cx, record, RESOURCE),
-        Noun::ScopeProfiles => left_out(cx, record, SCOPE),
-        Noun::Profile => profile(cx, record),
-        Noun::Sample => sample(cx, record, of),
-        Noun::Stack => stack(cx, record),
-        Noun::Location if record.count(LOCATION_ATTRIBUTES) > 0 => {
+        MessageKind::ResourceProfiles => left_out(cx, record, RESOURCE),
+        MessageKind::ScopeProfiles => left_out(cx, record, SCOPE),
+        MessageKind::Profile => profile(cx, record),
+        MessageKind::Sample => sample(cx, record, of),
+        MessageKind::Stack => stack(cx, record),
+        MessageKind::Location if record.count(LOCATION_ATTRIBUTES) > 0 => {
             cx.findings.report_folded(&OP9205, 0, record.field(LOCATION_ATTRIBUTES), "", "");
         }
-        Noun::Line if record.number(COLUMN) > 0 => {
+        MessageKind::Line if record.number(COLUMN) > 0 => {
             cx.findings.report_folded(&OP9207, 0, record.field(COLUMN), record.number(COLUMN), "");
         }
-        Noun::KeyValue => key(cx, record),
-        Noun::AnyValue if record.has(TEXT_STRINDEX) => {
+        MessageKind::KeyValue => key(cx, record),
+        MessageKind::AnyValue if record.has(TEXT_STRINDEX) => {
             cx.findings.report_folded(
                 &OP9202,
                 1,

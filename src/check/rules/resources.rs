@@ -33,7 +33,7 @@ const RESOURCE_ATTRIBUTES: usize = RESOURCE.cell("attributes");
 pub(crate) fn resource(cx: &mut CheckContext<'_>, record: &Record) {
     of_message(cx, record);
     cx.payload.resource_keys.clear();
-    let Some(pair) = cx.shapes.find(Noun::KeyValue).filter(|_| record.has(ENTITIES)) else {
+    let Some(pair) = cx.shapes.find(MessageKind::KeyValue).filter(|_| record.has(ENTITIES)) else {
         return;
     };
     let list: Vec<_> = bodies(cx, record, RESOURCE_ATTRIBUTES).collect();

@@ -88,7 +88,7 @@ fn block(cx: &mut CheckContext<'_>, run: &mut Run<'_, '_>) -> Option<bool> {
     let (mut more, mut end, mut owned) = (true, 0, cx.payload.owned);
     while more && (run.message.row() < first.row() + BLOCK) {
         (_, end) = indices(cx, &run.message)?;
-        owned += limits::size(Noun::Stack) + run.message.len() as u64;
+        owned += limits::size(MessageKind::Stack) + run.message.len() as u64;
         more = run.next();
     }
     let bytes = first.start - header(first.len())..end;

@@ -159,7 +159,7 @@ pub(crate) fn container(cx: &mut CheckContext<'_>, record: &Record) {
     let mut samples = 0;
     if !record.has(INNER) {
         cx.report(&OP2007, Position::at(record.start).field("profile"), "", "");
-    } else if let Some(shape) = cx.shapes.find(Noun::Profile) {
+    } else if let Some(shape) = cx.shapes.find(MessageKind::Profile) {
         let number = shape.of_cell(SAMPLES).map_or(0, |slot| slot.field.number);
         let fields = Fields::new(cx.bytes, body.start, body.end);
         samples = fields.filter(|(found, _)| *found == number).count();

@@ -40,7 +40,7 @@ pub(crate) fn named<'a>(
     cx: &CheckContext<'a>,
     body: (usize, usize),
 ) -> Option<(&'a [u8], &'a [u8])> {
-    let shape = cx.shapes.find(Noun::ValueType)?;
+    let shape = cx.shapes.find(MessageKind::ValueType)?;
     let record = cx.peek(shape, body.0, body.1);
     let text = |cell| match record.number(cell) {
         0 => Some(&b""[..]),
@@ -133,7 +133,7 @@ fn type_name((name, unit): (&[u8], &[u8])) -> String {
 ///
 /// Extends the path by hand: the value type is decoded here ahead of the walk.
 fn temporality(cx: &mut CheckContext<'_>, lasted: bool, row: Option<usize>, body: (usize, usize)) {
-    let Some(shape) = cx.shapes.find(Noun::ValueType) else { return };
+    let Some(shape) = cx.shapes.find(MessageKind::ValueType) else { return };
     if shape.of_cell(TEMPORALITY).is_none() {
         return;
     }

@@ -37,7 +37,7 @@ pub(crate) fn tables(cx: &mut CheckContext<'_>) {
     if cx.version < Version::V1_8 {
         return;
     }
-    let Some(dictionary) = cx.shapes.find(Noun::Dictionary) else { return };
+    let Some(dictionary) = cx.shapes.find(MessageKind::Dictionary) else { return };
     for slot in &dictionary.slots {
         let Role::Row(table) = slot.field.role else { continue };
         if !TABLES.contains(&table) {

@@ -12,8 +12,8 @@ use super::grammar::{Grammar, Texts, bit};
 use super::signals;
 use crate::format::{Encoding, Format};
 use crate::schema::{
-    EXPORT_PROFILES_SERVICE_RESPONSE, MessageType, Noun, PROFILE, PROFILE_CONTAINER, PROFILES_DATA,
-    TableLocation, Version,
+    EXPORT_PROFILES_SERVICE_RESPONSE, MessageKind, MessageType, PROFILE, PROFILE_CONTAINER,
+    PROFILES_DATA, TableLocation, Version,
 };
 
 /// A grammar, and the result if a payload fits it.
@@ -58,7 +58,11 @@ pub(super) fn candidates(formats: &[Format]) -> Vec<Candidate> {
     response.texts = Texts::Prose;
     let mut contained = events(&signals::EVENTS);
     // This grammar does not look into resources and scopes, so without a profile they fit every format.
-    let around = [(Noun::ProfilesData, 1), (Noun::ResourceProfiles, 2), (Noun::ScopeProfiles, 2)];
+    let around = [
+        (MessageKind::ProfilesData, 1),
+        (MessageKind::ResourceProfiles, 2),
+        (MessageKind::ScopeProfiles, 2),
+    ];
     contained.needs.extend(around.map(|(message, number)| (message, 0, number)));
     // Metrics precede traces: the first two strings of a metric may be as long as the ids of a span. Those
     // ids are not UTF-8.
@@ -90,18 +94,18 @@ fn otlp(version: Version, root: &'static MessageType) -> Grammar {
     let mut grammar = Grammar::new(version.name(), root, version);
     if version.capabilities().table_location == TableLocation::Data {
         // Tables alone prove nothing: a lone string table may also be pprof's.
-        grammar.needs.push((Noun::ProfilesData, 0, 1));
+        grammar.needs.push((MessageKind::ProfilesData, 0, 1));
     }
     if version.capabilities().containers {
         let profile = PROFILE_CONTAINER.number(version, "profile");
-        grammar.needs.push((Noun::Container, 0, profile));
+        grammar.needs.push((MessageKind::Container, 0, profile));
     }
     for message in [&PROFILE, &PROFILE_CONTAINER] {
         let format = message.number(version, "original_payload_format");
         let payload = message.number(version, "original_payload");
         if payload != 0 {
-            grammar.needs.push((message.noun, bit(format), payload));
-            grammar.needs.push((message.noun, bit(payload), format));
+            grammar.needs.push((message.kind, bit(format), payload));
+            grammar.needs.push((message.kind, bit(payload), format));
         }
     }
     grammar
@@ -111,7 +115,7 @@ fn otlp(version: Version, root: &'static MessageType) -> Grammar {
 fn pprof() -> Grammar {
     let mut grammar = Grammar::new("pprof", &PROFILE, Version::Pprof);
     let texts = const { PROFILE.number(Version::Pprof, "string_table") };
-    grammar.needs.push((Noun::Profile, 0, texts));
+    grammar.needs.push((MessageKind::Profile, 0, texts));
     grammar
 }
 
@@ -123,7 +127,7 @@ fn events(root: &'static MessageType) -> Grammar {
     let number = |key| PROFILE.number(Version::Events, key);
     grammar
         .needs
-        .extend(["event_types", "string_table"].map(|key| (Noun::Profile, 0, number(key))));
+        .extend(["event_types", "string_table"].map(|key| (MessageKind::Profile, 0, number(key))));
     grammar
 }
 

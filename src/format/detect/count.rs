@@ -11,7 +11,7 @@ use super::grammar::{inner, table};
 use super::rows::{Rows, is_null};
 use super::score::MisfitKind;
 use super::walk::Walk;
-use crate::schema::{MessageType, Noun, PROFILE, Rows as RowZero, Table};
+use crate::schema::{MessageKind, MessageType, PROFILE, Rows as RowZero, Table};
 use crate::wire::packed::count_packed;
 use crate::wire::read::Reader;
 use crate::wire::{LEN, VARINT};
@@ -19,7 +19,7 @@ use crate::wire::{LEN, VARINT};
 impl Walk<'_> {
     /// Counts the tables in a message before the walk enters it, because rows may follow their references.
     pub(super) fn count_tables(&mut self, message: &'static MessageType, body: &[u8]) {
-        let is_dictionary = message.noun == Noun::Dictionary;
+        let is_dictionary = message.kind == MessageKind::Dictionary;
         if !is_dictionary
             && (self.grammar.tables(message).next().is_some() || self.is_beside(message))
         {
@@ -30,7 +30,7 @@ impl Walk<'_> {
 
     /// Returns whether this message holds the tables of all profiles in a dictionary beside them.
     fn is_beside(&self, message: &MessageType) -> bool {
-        message.noun == Noun::ProfilesData && self.grammar.dictionary().is_some()
+        message.kind == MessageKind::ProfilesData && self.grammar.dictionary().is_some()
     }
 
     /// Counts the rows of the tables in a message, and in all occurrences of its dictionary.
@@ -53,7 +53,7 @@ impl Walk<'_> {
                 _ => reader.skip(tag, 0).map(|()| &[][..]),
             };
             let Ok(value) = value else { return };
-            let inner = field.and_then(inner).filter(|inner| inner.noun == Noun::Dictionary);
+            let inner = field.and_then(inner).filter(|inner| inner.kind == MessageKind::Dictionary);
             match (field.and_then(table), inner, tag & 7) {
                 (Some(Table::Slice), _, VARINT) => self.rows.add(Table::Slice, 1),
                 (Some(table), _, LEN) => self.row(table, value),
@@ -95,7 +95,7 @@ impl Walk<'_> {
         self.outcome.cut = true;
         let dictionary = self.grammar.dictionary().filter(|_| self.is_beside(message));
         let message = dictionary.map_or(message, |(_, dictionary)| dictionary);
-        let counted = self.counted.filter(|_| message.noun == Noun::Dictionary);
+        let counted = self.counted.filter(|_| message.kind == MessageKind::Dictionary);
         // Encoders write sample types first, so their count is complete.
         let tables = self.grammar.tables(message).filter(|(_, table)| *table != Table::SampleType);
         for (number, table) in tables {

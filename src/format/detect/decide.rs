@@ -23,7 +23,7 @@ use super::walk::{is_prose, walk};
 use super::{Certainty, Depth, Detected, Endpoint, evidence, unreleased};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
-use crate::schema::{Noun, Role, SAMPLE, Table};
+use crate::schema::{MessageKind, Role, SAMPLE, Table};
 use crate::wire::read::Reader;
 
 /// Decides which candidate `payload` is.
@@ -172,7 +172,7 @@ fn lists(trial: &Trial) -> Option<Role> {
     let used = |role: Role| {
         let mut fields = trial.candidate.grammar.fields(&SAMPLE);
         fields.any(|field| {
-            field.role == role && trial.outcome.used(Noun::Sample) & bit(field.number) != 0
+            field.role == role && trial.outcome.used(MessageKind::Sample) & bit(field.number) != 0
         })
     };
     match (used(ATTRIBUTES), used(Role::Values)) {

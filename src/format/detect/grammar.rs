@@ -3,7 +3,7 @@
 //! A grammar copies no data: it refers to a version of the schema and to the message type of the payload. It
 //! adds only constraints that no field declares: which fields are always present, and which occur in pairs.
 
-use crate::schema::{Field, Kind, MessageType, NUMBERS, Noun, Role, Rows, Table, Version};
+use crate::schema::{Field, Kind, MessageKind, MessageType, NUMBERS, Role, Rows, Table, Version};
 
 /// The schema of a format's payloads.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub(super) struct Grammar {
     pub(super) version: Version,
     pub(super) texts: Texts,
     /// Required fields as (message, mask, number): a message with all fields of the mask has field `number`.
-    pub(super) needs: Vec<(Noun, u32, u32)>,
+    pub(super) needs: Vec<(MessageKind, u32, u32)>,
 }
 
 /// How the encoders of a format write strings.
@@ -86,13 +86,15 @@ impl Grammar {
     /// Returns the field of the payload that holds the dictionary, and its message type.
     pub(super) fn dictionary(&self) -> Option<(u32, &'static MessageType)> {
         let of = |field: &Field| Some((field.number, inner(field)?));
-        self.fields(self.root).filter_map(of).find(|(_, inner)| inner.noun == Noun::Dictionary)
+        self.fields(self.root)
+            .filter_map(of)
+            .find(|(_, inner)| inner.kind == MessageKind::Dictionary)
     }
 
     /// Returns the number of a required field that is not among those `seen`.
     pub(super) fn missing(&self, message: &MessageType, seen: u32) -> Option<u32> {
-        let is_missing = |&&(of, with, number): &&(Noun, u32, u32)| {
-            of == message.noun && seen & with == with && seen & bit(number) == 0
+        let is_missing = |&&(of, with, number): &&(MessageKind, u32, u32)| {
+            of == message.kind && seen & with == with && seen & bit(number) == 0
         };
         self.needs.iter().find(is_missing).map(|need| need.2)
     }
@@ -125,7 +127,7 @@ impl Grammar {
         };
         let roles = (self.role(ours), other.role(theirs));
         let holds = match (ours.kind, theirs.kind) {
-            (Kind::Message(ours), Kind::Message(theirs)) => ours.noun == theirs.noun,
+            (Kind::Message(ours), Kind::Message(theirs)) => ours.kind == theirs.kind,
             (ours, theirs) => ours.wire() == theirs.wire(),
         };
         let is_alone = |role| matches!(role, Role::Plain | Role::Row(Table::SampleType));
@@ -141,7 +143,8 @@ impl Grammar {
 pub(super) fn inner(field: &Field) -> Option<&'static MessageType> {
     match field.kind {
         Kind::Message(inner) => {
-            (!matches!(inner.noun, Noun::ArrayValue | Noun::KeyValueList)).then_some(inner)
+            (!matches!(inner.kind, MessageKind::ArrayValue | MessageKind::KeyValueList))
+                .then_some(inner)
         }
         _ => None,
     }

@@ -17,7 +17,7 @@
 use super::Depth;
 use super::grammar::{Grammar, bit, inner};
 use super::score::Path;
-use crate::schema::{MessageType, NUMBERS, Noun};
+use crate::schema::{MessageKind, MessageType, NUMBERS};
 use crate::wire::read::Reader;
 use crate::wire::{FIXED64, LEN, VARINT};
 
@@ -49,8 +49,8 @@ impl ScanResult<'_> {
     /// formats of the scan.
     pub(super) fn saw_all(&self, ours: &Grammar, others: &[&Grammar]) -> bool {
         let differences = Differences::of(ours, others);
-        let is_passed = |noun: usize| self.passed & bit(noun as u32) != 0;
-        (0..Noun::COUNT).all(|noun| !is_passed(noun) || differences.is_same(noun))
+        let is_passed = |kind: usize| self.passed & bit(kind as u32) != 0;
+        (0..MessageKind::COUNT).all(|kind| !is_passed(kind) || differences.is_same(kind))
             && others.iter().all(|theirs| std::ptr::eq(theirs.root, ours.root))
     }
 }
@@ -76,7 +76,7 @@ pub(super) enum Part<'p> {
 pub(super) fn scan<'p>(
     ours: &Grammar,
     others: &[&Grammar],
-    seen: [u32; Noun::COUNT],
+    seen: [u32; MessageKind::COUNT],
     payload: &'p [u8],
     depth: Depth,
 ) -> ScanResult<'p> {
@@ -86,8 +86,8 @@ pub(super) fn scan<'p>(
         differences: Differences::of(ours, others),
         whole: depth == Depth::Whole,
         step: payload.len() / SPACED,
-        next: [0; Noun::COUNT],
-        entered: [0; Noun::COUNT],
+        next: [0; MessageKind::COUNT],
+        entered: [0; MessageKind::COUNT],
         seen,
         new: 0,
         found,
@@ -104,11 +104,11 @@ struct Scan<'g, 'p> {
     /// The distance in bytes between entered messages of one kind.
     step: usize,
     /// The offset in the payload where the next message of each kind is due.
-    next: [usize; Noun::COUNT],
+    next: [usize; MessageKind::COUNT],
     /// Number of entered messages of each kind.
-    entered: [u32; Noun::COUNT],
+    entered: [u32; MessageKind::COUNT],
     /// The fields of each message that a walk has read, or that are in enough probes.
-    seen: [u32; Noun::COUNT],
+    seen: [u32; MessageKind::COUNT],
     /// Number of probes kept for new fields, up to [`NEW`].
     new: usize,
     found: ScanResult<'p>,
@@ -117,7 +117,7 @@ struct Scan<'g, 'p> {
 impl<'p> Scan<'_, 'p> {
     /// Skips the fields of a message, and enters those in which the formats differ.
     fn message(&mut self, of: &'static MessageType, path: Path, mut reader: Reader<'p>) {
-        let message = of.noun;
+        let message = of.kind;
         let (common, into) = self.differences.masks(message);
         let mut fields = 0;
         while !reader.is_empty() {
@@ -125,18 +125,19 @@ impl<'p> Scan<'_, 'p> {
             let Ok(Some(tag)) = reader.tag() else { return self.pass(message) };
             let field = bit(tag >> 3);
             let known = self.ours.field(of, tag >> 3).and_then(inner);
-            let inner = known.filter(|inner| into & field != 0 || inner.noun == Noun::Dictionary);
+            let inner =
+                known.filter(|inner| into & field != 0 || inner.kind == MessageKind::Dictionary);
             let similar = match inner.filter(|_| tag & 7 == LEN) {
                 Some(inner) => {
                     let Ok(body) = reader.message() else { return self.pass(message) };
                     self.enter(inner, path.into(tag >> 3), body);
-                    self.pass_until_due(inner.noun, &mut reader, tag)
+                    self.pass_until_due(inner.kind, &mut reader, tag)
                 }
                 None if reader.skip(tag, 0).is_err() => return self.pass(message),
                 None if tag & 7 == LEN => pass_similar(&mut reader, tag, usize::MAX, |_| true),
                 None => 0,
             };
-            if (message, tag & 7) == (Noun::Dictionary, LEN)
+            if (message, tag & 7) == (MessageKind::Dictionary, LEN)
                 && let Some(rows) = self.found.rows.get_mut(tag as usize >> 3)
             {
                 *rows += 1 + similar;
@@ -153,9 +154,9 @@ impl<'p> Scan<'_, 'p> {
 
     /// Skips the short messages that follow, up to the next one that is due. At [`Depth::Whole`], skips those
     /// without new fields. Returns how many were skipped.
-    fn pass_until_due(&mut self, message: Noun, reader: &mut Reader<'p>, tag: u32) -> u64 {
+    fn pass_until_due(&mut self, message: MessageKind, reader: &mut Reader<'p>, tag: u32) -> u64 {
         let (common, into) = self.differences.masks(message);
-        if self.whole && (into != 0 || message == Noun::Dictionary) {
+        if self.whole && (into != 0 || message == MessageKind::Dictionary) {
             return 0;
         }
         let until = self.next[message as usize].saturating_sub(reader.at());
@@ -176,7 +177,7 @@ impl<'p> Scan<'_, 'p> {
 
     /// Looks into a message that is due or long, or into every message at [`Depth::Whole`].
     fn enter(&mut self, of: &'static MessageType, path: Path, body: Reader<'p>) {
-        let message = of.noun;
+        let message = of.kind;
         let due = body.at() >= self.next[message as usize];
         if due {
             self.entered[message as usize] += 1;
@@ -186,7 +187,10 @@ impl<'p> Scan<'_, 'p> {
         let is_long = body.left() >= LONG;
         if !due && !is_long && !self.whole {
             self.pass(message);
-        } else if is_long || self.differences.masks(message).1 != 0 || message == Noun::Dictionary {
+        } else if is_long
+            || self.differences.masks(message).1 != 0
+            || message == MessageKind::Dictionary
+        {
             self.message(of, path, body);
         } else {
             self.leaf(message, path, body, due);
@@ -194,7 +198,7 @@ impl<'p> Scan<'_, 'p> {
     }
 
     /// Reads the tags of a short message that contains no further messages in which the formats differ.
-    fn leaf(&mut self, message: Noun, path: Path, mut reader: Reader<'p>, due: bool) {
+    fn leaf(&mut self, message: MessageKind, path: Path, mut reader: Reader<'p>, due: bool) {
         let (body, mut fields) = (reader.rest(), 0);
         while let Ok(Some(tag)) = reader.tag() {
             fields |= bit(tag >> 3);
@@ -215,13 +219,13 @@ impl<'p> Scan<'_, 'p> {
     }
 
     /// Records that a message of this kind was not read completely.
-    fn pass(&mut self, message: Noun) {
+    fn pass(&mut self, message: MessageKind) {
         self.found.passed |= bit(message as u32);
     }
 
     /// Keeps a probe with differing fields that are not in `seen`. From the [`NEW`]th probe on, marks its
     /// fields as seen. Returns whether the probe was kept.
-    fn keep_new(&mut self, message: Noun, differ: u32, probe: Probe<'p>) -> bool {
+    fn keep_new(&mut self, message: MessageKind, differ: u32, probe: Probe<'p>) -> bool {
         let seen = &mut self.seen[message as usize];
         let is_new = differ & !*seen != 0;
         if is_new {
@@ -239,9 +243,9 @@ impl<'p> Scan<'_, 'p> {
 /// entered.
 struct Differences {
     /// The fields of each message that mean the same in all formats; all bits are set if all fields do.
-    common: [u32; Noun::COUNT],
+    common: [u32; MessageKind::COUNT],
     /// The fields that hold messages in which the formats differ.
-    into: [u32; Noun::COUNT],
+    into: [u32; MessageKind::COUNT],
     /// The messages that were compared: a bit for each.
     compared: u32,
 }
@@ -249,7 +253,7 @@ struct Differences {
 impl Differences {
     /// Compares one grammar with others. Messages that only the others have are not compared.
     fn of(ours: &Grammar, others: &[&Grammar]) -> Self {
-        let (common, into) = ([u32::MAX; Noun::COUNT], [0; Noun::COUNT]);
+        let (common, into) = ([u32::MAX; MessageKind::COUNT], [0; MessageKind::COUNT]);
         let mut found = Self { common, into, compared: 0 };
         found.compare(ours.root, ours, others);
         found
@@ -257,7 +261,7 @@ impl Differences {
 
     /// Compares a message and its nested messages. Returns whether they are the same.
     fn compare(&mut self, of: &'static MessageType, ours: &Grammar, others: &[&Grammar]) -> bool {
-        let message = bit(of.noun as u32);
+        let message = bit(of.kind as u32);
         let numbers = 1..if self.compared & message == 0 { NUMBERS as u32 } else { 0 };
         self.compared |= message;
         for number in numbers {
@@ -265,23 +269,23 @@ impl Differences {
             let inner = ours.field(of, number).and_then(inner);
             let leads = inner.is_some_and(|inner| !self.compare(inner, ours, others));
             if !others.iter().all(is_same) {
-                self.common[of.noun as usize] &= !bit(number);
+                self.common[of.kind as usize] &= !bit(number);
             }
             if leads {
-                self.into[of.noun as usize] |= bit(number);
+                self.into[of.kind as usize] |= bit(number);
             }
         }
-        self.is_same(of.noun as usize)
+        self.is_same(of.kind as usize)
     }
 
     /// Returns whether a message and its nested messages are the same in all formats.
-    fn is_same(&self, noun: usize) -> bool {
-        (self.common[noun], self.into[noun]) == (u32::MAX, 0)
+    fn is_same(&self, kind: usize) -> bool {
+        (self.common[kind], self.into[kind]) == (u32::MAX, 0)
     }
 
     /// Returns the fields of a message that mean the same, and those that lead to a difference: a bit for
     /// each number.
-    fn masks(&self, message: Noun) -> (u32, u32) {
+    fn masks(&self, message: MessageKind) -> (u32, u32) {
         (self.common[message as usize], self.into[message as usize])
     }
 }

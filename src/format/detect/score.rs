@@ -3,7 +3,7 @@
 //! A format that fits usually has no misfits. The kinds of misfits still distinguish formats if the encoder
 //! is unusual or of a future generation.
 
-use crate::schema::{Noun, Table};
+use crate::schema::{MessageKind, Table};
 
 /// Number of misfits by kind, heaviest kind first. Scores compare kind by kind, so no number of small
 /// oddities outweighs one contradiction.
@@ -115,7 +115,7 @@ pub(super) struct Outcome {
     /// The first misfit of the heaviest kind.
     pub(super) worst: Option<Misfit>,
     /// The field numbers read in each message: a bit for each number up to 31.
-    pub(super) used: [u32; Noun::COUNT],
+    pub(super) used: [u32; MessageKind::COUNT],
     /// Number of fields in the grammar.
     pub(super) known: u32,
     /// Number of fields that the grammar lacks.
@@ -143,7 +143,7 @@ impl Outcome {
     }
 
     /// Returns the field numbers read in a message.
-    pub(super) fn used(&self, message: Noun) -> u32 {
+    pub(super) fn used(&self, message: MessageKind) -> u32 {
         self.used[message as usize]
     }
 

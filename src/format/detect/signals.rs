@@ -11,8 +11,8 @@ use Kind::{Bytes, Enum, Fixed32, Fixed64, Int64, Message, String, Uint32};
 
 use super::grammar::Grammar;
 use crate::schema::{
-    ANY_VALUE, EnumType, Field, INSTRUMENTATION_SCOPE, KEY_VALUE, Kind, MessageType, Noun, PROFILE,
-    Package, RESOURCE, Role, Version, many, one,
+    ANY_VALUE, EnumType, Field, INSTRUMENTATION_SCOPE, KEY_VALUE, Kind, MessageKind, MessageType,
+    PROFILE, Package, RESOURCE, Role, Version, many, one,
 };
 
 /// The version of resources and scopes. It has no references into a dictionary, which only profiles use.
@@ -29,7 +29,7 @@ macro_rules! envelope {
     ($name:ident, $in:ident, $resource:expr, $scope:expr, $record:expr) => {
         pub(super) static $name: MessageType = {
             static SCOPE: MessageType = message(
-                Noun::ScopeProfiles,
+                MessageKind::ScopeProfiles,
                 &[
                     one($in, 1, "scope", $scope),
                     many($in, 2, "records", Message(&$record)),
@@ -37,7 +37,7 @@ macro_rules! envelope {
                 ],
             );
             static RESOURCES: MessageType = message(
-                Noun::ResourceProfiles,
+                MessageKind::ResourceProfiles,
                 &[
                     one($in, 1, "resource", $resource),
                     many($in, 2, "scopes", Message(&SCOPE)),
@@ -45,7 +45,7 @@ macro_rules! envelope {
                 ],
             );
             message(
-                Noun::ProfilesData,
+                MessageKind::ProfilesData,
                 &[many($in, 1, "resources", Message(&RESOURCES)), one($in, 2, "none", Int64)],
             )
         };
@@ -75,12 +75,12 @@ pub(super) fn logs() -> Grammar {
 
 fn signal(name: &'static str, root: &'static MessageType, needs: &[u32]) -> Grammar {
     let mut grammar = Grammar::new(name, root, VERSION);
-    grammar.needs.extend(needs.iter().map(|number| (Noun::Record, 0, *number)));
+    grammar.needs.extend(needs.iter().map(|number| (MessageKind::Record, 0, *number)));
     grammar
 }
 
-const fn message(noun: Noun, fields: &'static [Field]) -> MessageType {
-    MessageType::new(Package::Others, noun, "record", fields)
+const fn message(kind: MessageKind, fields: &'static [Field]) -> MessageType {
+    MessageType::new(Package::Others, kind, "record", fields)
 }
 
 const fn id(number: u32, name: &'static str, length: u8) -> Field {
@@ -92,7 +92,7 @@ static SMALL: EnumType = EnumType { name: "enum", values: &[] };
 
 /// `opentelemetry.proto.trace.v1.Span`.
 static SPAN: MessageType = message(
-    Noun::Record,
+    MessageKind::Record,
     &[
         id(1, "trace_id", 16),
         id(2, "span_id", 8),
@@ -115,7 +115,7 @@ static SPAN: MessageType = message(
 
 /// `opentelemetry.proto.metrics.v1.Metric`.
 static METRIC: MessageType = message(
-    Noun::Record,
+    MessageKind::Record,
     &[
         one(IN, 1, "name", String),
         one(IN, 2, "description", String),
@@ -131,7 +131,7 @@ static METRIC: MessageType = message(
 
 /// `opentelemetry.proto.logs.v1.LogRecord`.
 static LOG: MessageType = message(
-    Noun::Record,
+    MessageKind::Record,
     &[
         one(IN, 1, "time_unix_nano", Fixed64),
         one(IN, 2, "severity_number", Enum(&SMALL)),

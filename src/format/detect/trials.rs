@@ -16,7 +16,7 @@ use super::scan::scan;
 use super::score::{HARD, MisfitKind, Outcome, SEMANTIC, SOFT, Score, UNPACKED};
 use super::walk::{walk, walk_probes};
 use crate::format::Format;
-use crate::schema::{MessageType, NUMBERS, Noun, PROFILES_DATA, Version};
+use crate::schema::{MessageKind, MessageType, NUMBERS, PROFILES_DATA, Version};
 use crate::wire::read::Reader;
 
 /// Payloads up to this size are walked completely if necessary.
@@ -72,7 +72,7 @@ impl Trial<'_> {
     /// lists.
     pub(super) fn is_other_signal(&self) -> bool {
         let signal = matches!(self.candidate.answer, Answer::Signal(..));
-        signal && self.outcome.used(Noun::Record) != 0 && self.outcome.is_usual()
+        signal && self.outcome.used(MessageKind::Record) != 0 && self.outcome.is_usual()
     }
 
     /// Returns whether it fits as well as the best, or is worse only by unpacked lists or an id of the wrong
@@ -241,8 +241,8 @@ fn grammars<'c>(trials: &[&Trial<'c>]) -> Option<(&'c Grammar, Vec<&'c Grammar>)
 }
 
 /// Returns the fields that any of the trials read.
-fn used(trials: &[&Trial]) -> [u32; Noun::COUNT] {
-    let mut all = [0; Noun::COUNT];
+fn used(trials: &[&Trial]) -> [u32; MessageKind::COUNT] {
+    let mut all = [0; MessageKind::COUNT];
     for trial in trials {
         all.iter_mut().zip(trial.outcome.used).for_each(|(all, used)| *all |= used);
     }
@@ -265,11 +265,11 @@ pub(super) fn is_equivalent(a: &Trial, b: &Trial) -> bool {
 /// Returns whether all fields read in a message, and in its nested messages, mean the same in both grammars.
 fn is_same(
     message: &'static MessageType,
-    used: &[u32; Noun::COUNT],
+    used: &[u32; MessageKind::COUNT],
     ours: &Grammar,
     theirs: &Grammar,
 ) -> bool {
-    let is_used = |number: &u32| used[message.noun as usize] & bit(*number) != 0;
+    let is_used = |number: &u32| used[message.kind as usize] & bit(*number) != 0;
     (1..NUMBERS as u32).filter(is_used).all(|number| {
         let inner = ours.field(message, number).and_then(inner);
         ours.is_same(message, number, theirs)

@@ -9,7 +9,7 @@ use super::grammar::{Grammar, Texts, bit, inner};
 use super::rows::Rows;
 use super::scan::{DictionaryRows, Part, Probe, ScanResult};
 use super::score::{HARD, Misfit, MisfitKind, Outcome, Path};
-use crate::schema::{Field, Kind, MessageType, Noun, Role, Rows as RowZero, Table};
+use crate::schema::{Field, Kind, MessageKind, MessageType, Role, Rows as RowZero, Table};
 use crate::wire::packed::count_packed;
 use crate::wire::read::Reader;
 use crate::wire::{FIXED32, FIXED64, LEN, VARINT};
@@ -39,8 +39,8 @@ pub(super) struct Walk<'g> {
     pub(super) outcome: Outcome,
     pub(super) rows: Rows,
     /// Number of messages walked, by kind.
-    pub(super) messages: [u32; Noun::COUNT],
-    pub(super) fields: [u32; Noun::COUNT],
+    pub(super) messages: [u32; MessageKind::COUNT],
+    pub(super) fields: [u32; MessageKind::COUNT],
     pub(super) texts: u32,
     /// The path of the current message.
     pub(super) path: Path,
@@ -79,8 +79,8 @@ impl<'g> Walk<'g> {
             counted,
             outcome: Outcome::default(),
             rows: Rows::new(),
-            messages: [0; Noun::COUNT],
-            fields: [0; Noun::COUNT],
+            messages: [0; MessageKind::COUNT],
+            fields: [0; MessageKind::COUNT],
             texts: 0,
             path: Path::default(),
             at: (0, 0),
@@ -92,7 +92,7 @@ impl<'g> Walk<'g> {
     }
 
     fn message(&mut self, message: &'static MessageType, body: &[u8]) {
-        if !step(&mut self.messages[message.noun as usize], self.bounds.messages) {
+        if !step(&mut self.messages[message.kind as usize], self.bounds.messages) {
             self.outcome.cut = true;
             return;
         }
@@ -106,7 +106,7 @@ impl<'g> Walk<'g> {
             return;
         }
         if let Some(message) = self.grammar.follow(probe.path.numbers()) {
-            (self.messages, self.fields) = ([0; Noun::COUNT], [0; Noun::COUNT]);
+            (self.messages, self.fields) = ([0; MessageKind::COUNT], [0; MessageKind::COUNT]);
             self.path = probe.path;
             match probe.part {
                 Part::Whole(body) => self.walk_fields(message, body, true),
@@ -126,7 +126,7 @@ impl<'g> Walk<'g> {
                 break;
             };
             let Some(tag) = tag else { break };
-            if !step(&mut self.fields[message.noun as usize], self.bounds.fields) {
+            if !step(&mut self.fields[message.kind as usize], self.bounds.fields) {
                 (self.outcome.cut, whole) = (true, false);
                 break;
             }
@@ -313,15 +313,15 @@ impl<'g> Walk<'g> {
 
     /// Checks a message after all its fields are known.
     fn leave(&mut self, message: &'static MessageType, state: &State, whole: bool) {
-        self.outcome.used[message.noun as usize] |= state.seen;
+        self.outcome.used[message.kind as usize] |= state.seen;
         if !whole || self.stopped {
             return;
         }
         self.missing(message, state.seen);
-        if message.noun == Noun::Sample {
+        if message.kind == MessageKind::Sample {
             self.sample(state);
         }
-        if message.noun == Noun::ProfilesData
+        if message.kind == MessageKind::ProfilesData
             && self.referred
             && let Some((number, _)) = self.grammar.dictionary()
             && state.seen & bit(number) == 0

@@ -23,7 +23,7 @@ use crate::tables::read::string_interner::hash_bytes;
 use crate::tables::read::tables::Tables;
 use crate::wire::packed::packed_varints;
 use crate::wire::read::Reader;
-use crate::wire::short::Short;
+use crate::wire::unchecked_reader::UncheckedReader;
 use crate::wire::write;
 
 /// Tags of `Sample`'s lists, packed and unpacked, and of its labels.
@@ -195,7 +195,7 @@ impl<'a> SampleReader<'a> {
     /// it (Go writes unpacked values first; some writers emit fields in descending order). Returns its stack,
     /// or `None` if the form differs.
     ///
-    /// `Short` tracks the bytes left, so fields are read without bounds checks.
+    /// `UncheckedReader` tracks the bytes left, so fields are read without bounds checks.
     #[inline(always)]
     fn sample_fast(
         &mut self,
@@ -210,12 +210,12 @@ impl<'a> SampleReader<'a> {
         let stack = loop {
             match reader.record() {
                 Some((LOCATION_ID, stack)) => break stack,
-                Some((VALUE, values)) if self.short_values(values.short()) => (),
+                Some((VALUE, values)) if self.short_values(values.unchecked()) => (),
                 Some((LABEL, label)) => self.own_label(label.rest(), table, tables, cx)?,
                 _ => return Ok(None),
             }
         };
-        let Some(mut rest) = reader.short() else {
+        let Some(mut rest) = reader.unchecked() else {
             return Ok(None);
         };
         while let Some((tag, value)) = rest.field() {
@@ -241,7 +241,7 @@ impl<'a> SampleReader<'a> {
     /// Reads packed values if they are few. `packed_mixed` suits values of different sizes, such as objects
     /// and bytes.
     #[inline(always)]
-    fn short_values(&mut self, values: Option<Short>) -> bool {
+    fn short_values(&mut self, values: Option<UncheckedReader>) -> bool {
         let Some(mut values) = values else {
             return false;
         };

@@ -20,7 +20,7 @@ use crate::read_context::ReadContext;
 use crate::schema::{Generation, LINE, LOCATION};
 use crate::tables::fields::fields;
 use crate::wire::read::Reader;
-use crate::wire::short::Short;
+use crate::wire::unchecked_reader::UncheckedReader;
 use crate::wire::varint::index;
 
 use crate::tables::read::references::{attribute_ids, optional_index};
@@ -38,7 +38,7 @@ impl Tables {
         reader: Reader,
         cx: &mut ReadContext,
     ) -> Result<()> {
-        if let Some(short) = reader.short()
+        if let Some(short) = reader.unchecked()
             && self.location_fast::<G>(short, cx)?
         {
             return Ok(());
@@ -59,7 +59,7 @@ impl Tables {
     #[inline(always)]
     pub(super) fn location_fast<G: Generation>(
         &mut self,
-        mut row: Short,
+        mut row: UncheckedReader,
         cx: &mut ReadContext,
     ) -> Result<bool> {
         let before = self.dictionary.locations.lines.items.len();
@@ -121,8 +121,8 @@ impl Tables {
         }
         // Reserve memory for the lines of the next short location.
         let items = &mut self.dictionary.locations.lines.items;
-        if items.capacity() - items.len() < <Short>::MOST_MESSAGES {
-            cx.budget.grow(items, <Short>::MOST_MESSAGES)?;
+        if items.capacity() - items.len() < <UncheckedReader>::MOST_MESSAGES {
+            cx.budget.grow(items, <UncheckedReader>::MOST_MESSAGES)?;
         }
         self.dictionary.locations.lines.end_row();
         if !self.dictionary.locations.attributes.items.is_empty() {

@@ -3,7 +3,7 @@
 //! Another module reads locations; the first pass collects strings ([`Tables::count`]).
 //!
 //! Every message has a reader for fields in any order, repeated or unknown, as protobuf requires. Functions
-//! are numerous, so they have a second reader for the usual form ([`Short`]). It keeps nothing if the form is
+//! are numerous, so they have a second reader for the usual form ([`UncheckedReader`]). It keeps nothing if the form is
 //! unusual, so both readers give the same row.
 //!
 //! ```text
@@ -27,7 +27,7 @@ use crate::tables::fields::fields;
 use crate::tables::read::common;
 use crate::wire::LEN;
 use crate::wire::read::Reader;
-use crate::wire::short::Short;
+use crate::wire::unchecked_reader::UncheckedReader;
 use crate::wire::varint::index;
 
 use crate::tables::read::references::attribute_ids;
@@ -45,7 +45,7 @@ impl Tables {
         reader: Reader,
         cx: &mut ReadContext,
     ) -> Result<()> {
-        let (function, id) = match reader.short().and_then(function_fast::<G>) {
+        let (function, id) = match reader.unchecked().and_then(function_fast::<G>) {
             Some(function) => function,
             None => function_slow::<G>(reader, cx)?,
         };
@@ -208,7 +208,7 @@ impl Tables {
 /// Returns `None` if the order differs or an unknown field follows; `is_done` is the only check. An omitted
 /// field is 0, as in proto3.
 #[inline(always)]
-fn function_fast<G: Generation>(mut row: Short) -> Option<(Function, u64)> {
+fn function_fast<G: Generation>(mut row: UncheckedReader) -> Option<(Function, u64)> {
     let id = match G::CAPABILITIES.ids {
         true => row.number(const { FUNCTION.tag(G::VERSION, "id") }),
         false => 0,

@@ -19,7 +19,7 @@ use crate::tables::read::id_column::Ids;
 use crate::tables::read::stacks::Stacks;
 use crate::tables::read::string_interner::{NewAttributes, StringInterner};
 use crate::wire::read::Reader;
-use crate::wire::short::Short;
+use crate::wire::unchecked_reader::UncheckedReader;
 
 /// The tables as encoded: rows and references have the numbers of the payload. [`Targets`](crate::tables::resolve::targets::Targets)
 /// turns them into those of the model.
@@ -188,7 +188,8 @@ impl Tables {
         let [mapping, location, function, link, string, attribute, unit, stack, ..] = self.counts;
         let budget = &mut cx.budget;
         // An estimate: some locations have inlined calls. A line takes more than 8 bytes of the payload.
-        let lines = (location + location / 2).min(budget.payload() / 8) + <Short>::MOST_MESSAGES;
+        let lines =
+            (location + location / 2).min(budget.payload() / 8) + <UncheckedReader>::MOST_MESSAGES;
         budget.charge::<[u32; 2]>(string)?;
         budget.charge::<u8>(self.texts.raw.byte_len())?;
         budget.charge::<(Mapping, MappingPprof)>(mapping)?;

@@ -29,7 +29,7 @@ use crate::tables::resolve::validate;
 use crate::wire::LEN;
 use crate::wire::packed::{count_packed, packed_fixed64, packed_varints};
 use crate::wire::read::Reader;
-use crate::wire::short::Short;
+use crate::wire::unchecked_reader::UncheckedReader;
 use crate::wire::varint::index;
 
 /// The samples as encoded: ids are numbers, not validated yet.
@@ -118,7 +118,7 @@ pub(crate) fn sample<G: Generation>(
 ) -> Result<()> {
     let row = samples.stacks.len();
     let (before, own) = (samples.lengths(), locations.len());
-    let short = match reader.short() {
+    let short = match reader.unchecked() {
         Some(short) => sample_fast::<G>(short, samples),
         None => None,
     };
@@ -269,7 +269,10 @@ struct Fields {
 /// The conditions are constants of the generation, so each generation gets a separate loop without the fields
 /// that it lacks.
 #[inline(always)]
-fn sample_fast<G: Generation>(mut row: Short, samples: &mut RawSamples) -> Option<Fields> {
+fn sample_fast<G: Generation>(
+    mut row: UncheckedReader,
+    samples: &mut RawSamples,
+) -> Option<Fields> {
     let mut fields = Fields::default();
     while let Some((tag, value)) = row.field() {
         if is!(tag, SAMPLE "stack_index" in G::VERSION) {
@@ -392,7 +395,7 @@ mod tests {
     fn a_field_that_the_schema_lacks_is_not_field_0() {
         fn read<G: Generation>(sample: &[u8]) -> bool {
             let payload = [sample, &[0; 80]].concat();
-            let short = Reader::within(&payload, 0, sample.len()).short().unwrap();
+            let short = Reader::within(&payload, 0, sample.len()).unchecked().unwrap();
             sample_fast::<G>(short, &mut RawSamples::default()).is_some()
         }
         for sample in [&[0u8, 1][..], &[2, 1, 1], &[1, 0, 0, 0, 0, 0, 0, 0, 0]] {

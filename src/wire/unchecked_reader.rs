@@ -9,7 +9,7 @@
 //! window     [ 72 bytes: an array, so indexing modulo 64 needs no check ]
 //! ```
 //!
-//! Reading may run past the message and return meaningless values. [`Short::is_done`] then finds that `at` and
+//! Reading may run past the message and return meaningless values. [`UncheckedReader::is_done`] then finds that `at` and
 //! `end` differ; the caller discards the values and reads the message again with a [`Reader`](super::read::Reader).
 //! So a wrong guess costs only time. Messages that begin in the last 71 bytes of a payload always use the slower
 //! reader.
@@ -27,7 +27,7 @@ use crate::wire::word;
 /// `WINDOW` is the number of bytes that can be loaded: a power of two, the longest message, plus a word of eight
 /// bytes. Larger windows exclude more messages at the end of a payload.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Short<'a, const WINDOW: usize = 72> {
+pub(crate) struct UncheckedReader<'a, const WINDOW: usize = 72> {
     /// The payload from the first byte of the message on.
     pub(super) window: &'a [u8; WINDOW],
     /// Position of the next byte in the window. It may exceed the end of the message, which `is_done` detects.
@@ -39,7 +39,7 @@ pub(crate) struct Short<'a, const WINDOW: usize = 72> {
 /// A tag that no field has.
 pub(crate) const NO_TAG: u16 = 1 << 8;
 
-impl<'a, const WINDOW: usize> Short<'a, WINDOW> {
+impl<'a, const WINDOW: usize> UncheckedReader<'a, WINDOW> {
     /// Returns the message between two positions of a payload, if it is short and enough of the payload follows it.
     #[inline(always)]
     pub(crate) fn within(payload: &'a [u8], start: usize, end: usize) -> Option<Self> {

@@ -1,11 +1,11 @@
 //! Kinds of messages, independent of the version.
 //!
-//! Names changed less between generations than fields did. Code that treats all of them alike uses the noun.
+//! Names changed less between generations than fields did. Code that treats all of them alike uses the kind.
 
 /// The kind of a message.
-/// Discriminants index arrays of [`Noun::COUNT`] elements.
+/// Discriminants index arrays of [`MessageKind::COUNT`] elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Noun {
+pub(crate) enum MessageKind {
     /// The payload of OTLP, from a file or a request.
     ProfilesData,
     /// The tables, since 1.7.
@@ -66,8 +66,8 @@ pub(crate) enum Noun {
     Other,
 }
 
-impl Noun {
-    /// The length of an array with one element for each noun.
+impl MessageKind {
+    /// The length of an array with one element for each kind.
     pub(crate) const COUNT: usize = Self::Other as usize + 1;
 }
 
