@@ -75,7 +75,7 @@ impl Header {
                     let message = format!("the field occurs twice: {CONCATENATED}");
                     return Err(Error::malformed(message).within("time_nanos"));
                 }
-                self.time = if time == 0 { self.time } else { time };
+                self.time = time;
             },
             "duration_nano" => self.duration = reader.varint()? as i64,
             "period_type" => {
