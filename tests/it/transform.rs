@@ -553,7 +553,7 @@ fn the_worked_difference() {
     assert_eq!(recursive.rows.iter().map(|row| row.exact).collect::<Vec<_>>(), [Some(20); 2]);
     let rename = |name: &str| name.strip_prefix("old_").map(str::to_owned);
     let renamed = cpu(10, &[("old_f", 600), ("g", 300), ("h", 100)]);
-    let options = DiffOptions::default().rename(Some(&rename as &dyn Fn(&str) -> _));
+    let options = DiffOptions::default().rename(Some(&rename));
     assert!(diff(&a, &renamed, &options).unwrap().rows.is_empty());
     let unknown = diff(&a, &b, &DiffOptions::default().sample_type(Some("wall"))).unwrap_err();
     assert_eq!(unknown.message(), "no sample type wall: the profile has samples, cpu");

@@ -144,7 +144,7 @@ fn target(from: Option<&Map<'_>>, to: Option<&Map<'_>>, suffix: &'static str) ->
 }
 
 /// A function from a text to another.
-type Rename = Box<dyn Fn(&str) -> String + Send>;
+type Rename = Box<dyn Fn(&str) -> String + Send + Sync>;
 
 /// How the name or the unit changes: by `map_from` and `map_to`, by the target, or by a suffix.
 fn renamed(

@@ -36,7 +36,7 @@ pub enum DiffBy {
 }
 
 /// Renames a function before it is compared; `None` keeps the name.
-pub type Rename<'a> = &'a dyn Fn(&str) -> Option<String>;
+pub type Rename<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
 /// The key of a row: a name and, if several functions may share it, a file.
 pub(super) type Key = (String, String);

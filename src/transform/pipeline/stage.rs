@@ -32,7 +32,7 @@ pub(super) struct Context {
     pub(super) losses: Losses,
 }
 
-pub(super) trait Transformer: Send {
+pub(super) trait Transformer: Send + Sync {
     /// Takes a profile; returns it, another one, or `None` if it is held or dropped.
     fn handle(&mut self, item: Item, context: &mut Context) -> Result<Option<Item>>;
 

@@ -13,7 +13,7 @@ use crate::transform::arithmetic::{Expression, Operands, number, whole};
 use crate::transform::scale::{count_explicitly, fit};
 
 /// Renames a sample type, given its name and unit.
-type RenameType = Box<dyn Fn(&str, &str) -> (String, String) + Send>;
+type RenameType = Box<dyn Fn(&str, &str) -> (String, String) + Send + Sync>;
 
 /// The name, unit and temporality of the sample types that a stage emits. By default they stay.
 ///
@@ -42,7 +42,7 @@ impl Target {
     #[must_use]
     pub fn rename(
         mut self,
-        rename: impl Fn(&str, &str) -> (String, String) + Send + 'static,
+        rename: impl Fn(&str, &str) -> (String, String) + Send + Sync + 'static,
     ) -> Self {
         self.rename = Some(Box::new(rename));
         self
