@@ -165,7 +165,7 @@ fn verdicts_agree(
 }
 
 /// Whether an error concerns the meaning of the bytes, and not their encoding.
-fn is_meaning(message: &str) -> bool {
+pub(crate) fn is_meaning(message: &str) -> bool {
     const MEANINGS: [&str; 20] = [
         "out of range",
         "slice ends at",

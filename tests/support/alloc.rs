@@ -16,10 +16,12 @@ pub struct Cost {
     pub live: i64,
     /// Bytes allocated before a reallocation, all of which an allocator may move.
     pub moved: u64,
+    /// All bytes that were requested, whether or not they were returned.
+    pub bytes: u64,
 }
 
 thread_local! {
-    static COST: Cell<Cost> = const { Cell::new(Cost { count: 0, peak: 0, live: 0, moved: 0 }) };
+    static COST: Cell<Cost> = const { Cell::new(Cost { count: 0, peak: 0, live: 0, moved: 0, bytes: 0 }) };
 }
 
 fn note(count: u64, bytes: i64) {
@@ -28,6 +30,7 @@ fn note(count: u64, bytes: i64) {
         let mut now = cost.get();
         now.count += count;
         now.live += bytes;
+        now.bytes += bytes.max(0) as u64;
         now.peak = now.peak.max(now.live);
         cost.set(now);
     });

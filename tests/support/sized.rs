@@ -2,7 +2,8 @@
 
 use std::env;
 
-fn is_slow() -> bool {
+/// Whether long tests run in full.
+pub fn is_slow() -> bool {
     env::var_os("OTLP_PROFILES_SLOW").is_some_and(|value| value == "1")
 }
 
