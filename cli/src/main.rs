@@ -38,6 +38,7 @@ mod redact;
 mod session;
 mod source;
 mod split;
+mod sql;
 mod stale;
 mod style;
 mod sum;
@@ -100,6 +101,8 @@ enum Command {
     Top(Deferred<top::Args>),
     /// Write a page that shows profiles in a browser, and is a profile file itself
     View(Deferred<view::Args>),
+    /// Print SQL that answers questions about exported profiles
+    Sql(Deferred<sql::Args>),
     /// Print a completion script for a shell
     Completions(Deferred<completions::Args>),
     /// Print the manual page, or write all pages to a directory
@@ -179,6 +182,7 @@ fn run(cli: &Cli) -> Exit {
         Command::Pipeline(Deferred(args)) => pipeline::run(args, &console),
         Command::Top(Deferred(args)) => top::run(args, &console),
         Command::View(Deferred(args)) => view::run(args, &console),
+        Command::Sql(Deferred(args)) => sql::run(args, &console),
         Command::Completions(Deferred(args)) => completions::run(args, &console),
         Command::Man(Deferred(args)) => man::run(args, &console),
     }

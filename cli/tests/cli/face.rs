@@ -315,6 +315,7 @@ fn manual_pages_are_printed_and_written() {
         "-pipeline",
         "-redact",
         "-split",
+        "-sql",
         "-top",
         "-view",
         "-validate",

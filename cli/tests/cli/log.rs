@@ -70,7 +70,7 @@ const SUBCOMMANDS: &[Subcommand] = &[
 ];
 
 /// Subcommands that read no profiles.
-const OTHERS: [&str; 3] = ["completions", "man", "help"];
+const OTHERS: [&str; 4] = ["completions", "man", "help", "sql"];
 
 #[test]
 fn every_subcommand_is_in_the_table() {

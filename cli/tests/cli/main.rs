@@ -17,6 +17,7 @@ mod pieces;
 mod pipeline;
 mod release;
 mod sizes;
+mod sql;
 mod tasks;
 mod top;
 mod validate;

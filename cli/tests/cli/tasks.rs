@@ -3,7 +3,7 @@
 use crate::*;
 
 /// Returns the page with the actual output of the commands in its console blocks.
-fn ran(page: &str, room: &Path) -> String {
+pub(crate) fn ran(page: &str, room: &Path) -> String {
     let mut text = String::new();
     let mut in_block = false;
     for line in page.lines() {

@@ -1,0 +1,1 @@
+samples = samples.with_columns(label_value=pl.col("attributes").map.get({key}))
