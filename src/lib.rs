@@ -48,6 +48,7 @@
 //! | encode or decode the response of a receiver | [`response`] |
 //! | limit the size and cost of input | [`Limits`] |
 //! | handle gzip and framing yourself | [`stream`], [`framing`], [`compression`] |
+//! | fuzz a decoder of profiles | `fuzzing` (feature `fuzzing`) |
 //! | use prost's types | `proto` (feature `proto`) |
 //!
 //! # Guarantees
@@ -72,6 +73,8 @@
 //! | `formats` | formats of other tools: folded stacks, speedscope, `perf script`, pprof's legacy formats, OSProfiler |
 //! | `summary` | `Summary` and `summary::Sizes` |
 //! | `transform` | the modules `transform` and `look`: merging, splitting, comparing, filtering and redacting; reports |
+//! | `fuzzing` | the module `fuzzing`: mutations and cases for tests of decoders |
+//! | `arbitrary`, `proptest` | random `Profiles` for the crates of these names |
 //! | `proto` | [`prost`](https://docs.rs/prost) types of the newest generation and of pprof, generated at build time with some 40 additional crates |
 //! | `proto-all` | prost types of every older generation as well |
 //! | `pprof` | `Builder::report`: profiles from the reports of the crate [`pprof`](https://docs.rs/pprof) |
@@ -97,6 +100,8 @@ pub mod compression;
 mod error;
 pub mod format;
 pub mod framing;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod limits;
 #[cfg(feature = "transform")]
 pub mod look;

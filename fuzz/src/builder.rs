@@ -1,12 +1,14 @@
-//! Samples for a builder, and a naive model of the builder: a map.
+//! The builder against a naive model: a map.
 
 use std::collections::BTreeMap;
 
+use arbitrary::Unstructured;
 use otlp_profiles::builder::leaf_first;
-use otlp_profiles::{Builder, Profiles};
+use otlp_profiles::check::{Options, validate};
+use otlp_profiles::{Builder, Format, Profiles, write};
 
 /// Profile, stack, attribute, value and timestamp; 0 is no attribute and no timestamp.
-pub type Sample = (u8, Vec<u8>, u8, i16, u8);
+type Sample = (u8, Vec<u8>, u8, i16, u8);
 
 const PROFILES: [&str; 3] = ["cpu", "wall", "alloc_space"];
 const FRAMES: [&str; 5] = ["main", "serve", "parse", "ü", "a::b<c>"];
@@ -22,14 +24,14 @@ fn frames(stack: &[u8]) -> Vec<&'static str> {
 }
 
 /// Creates a builder with samples.
-pub fn built(samples: &[Sample]) -> Builder {
+fn built(samples: &[Sample]) -> Builder {
     let mut builder = Builder::new();
     add(&mut builder, samples);
     builder
 }
 
 /// Adds samples to a builder.
-pub fn add(builder: &mut Builder, samples: &[Sample]) {
+fn add(builder: &mut Builder, samples: &[Sample]) {
     for (profile, stack, attribute, value, time) in samples {
         let profile = builder.profile(PROFILES[*profile as usize % PROFILES.len()], "count");
         let mut sample = builder.sample(profile, leaf_first(frames(stack))).value(*value);
@@ -43,7 +45,7 @@ pub fn add(builder: &mut Builder, samples: &[Sample]) {
 }
 
 /// The result that the model expects from the same calls.
-pub fn expected<'a>(parts: impl IntoIterator<Item = &'a [Sample]>) -> BTreeMap<Identity, Seen> {
+fn expected<'a>(parts: impl IntoIterator<Item = &'a [Sample]>) -> BTreeMap<Identity, Seen> {
     let mut all = BTreeMap::<Identity, Seen>::new();
     for (profile, stack, attribute, value, time) in parts.into_iter().flatten() {
         let name = PROFILES[*profile as usize % PROFILES.len()].to_owned();
@@ -60,7 +62,7 @@ pub fn expected<'a>(parts: impl IntoIterator<Item = &'a [Sample]>) -> BTreeMap<I
 }
 
 /// The samples of profiles, for comparison with the model.
-pub fn samples(profiles: &Profiles) -> BTreeMap<Identity, Seen> {
+fn samples(profiles: &Profiles) -> BTreeMap<Identity, Seen> {
     let dictionary = profiles.dictionary();
     let mut all = BTreeMap::<Identity, Seen>::new();
     for profile in profiles {
@@ -78,4 +80,26 @@ pub fn samples(profiles: &Profiles) -> BTreeMap<Identity, Seen> {
         }
     }
     all
+}
+
+/// A builder that is merged from two equals a map with the samples of both. Its OTLP breaks no rule; neither does that of
+/// any profiles the library makes of bytes.
+pub fn builder(input: &[u8]) {
+    let clean = |profiles: &Profiles| {
+        let written =
+            write(profiles, Format::OTLP, &Default::default()).expect("OTLP has all of it");
+        let report = validate(&written.payload, &Options::default().format(Format::OTLP));
+        assert!(profiles.iter().count() == 0 || report.is_ok(), "{report:?}");
+    };
+    clean(&otlp_profiles::fuzzing::profiles(input));
+    let Ok((split, all)) = Unstructured::new(input).arbitrary::<(u8, Vec<Sample>)>() else {
+        return;
+    };
+    let (first, second) = all.split_at(all.len() * usize::from(split) / 256);
+    let (mut builder, other) = (built(first), built(second));
+    builder.merge(&other);
+    add(&mut builder, first);
+    let profiles = builder.finish().expect("no limit is reached");
+    assert_eq!(samples(&profiles), expected([first, second, first]));
+    clean(&profiles);
 }

@@ -1,48 +1,95 @@
-//! Code that several fuzz targets share.
+//! The bodies of the fuzz targets, and their mutator. docs/FUZZING.md explains how to run them.
+//!
+//! The first byte of an input selects a format, the rest is a file in it. `gunzip`, `page`, `builder` and `command` ignore
+//! that byte.
 
-pub mod builder;
+mod builder;
+mod checks;
+mod codec;
+mod command;
+mod container;
+mod measures;
+mod transforms;
 
-use std::collections::BTreeMap;
-use std::fmt::Debug;
+use otlp_profiles::fuzzing::{Random, mutate};
+use otlp_profiles::{Ambiguity, Format, Limits, ReadOptions};
 
-use otlp_profiles::{Ambiguity, Format, Limits, Profiles, ReadOptions, Summary};
+/// A target: its name, and a function that panics if an input shows a bug.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All targets.
+pub const TARGETS: [Target; 20] = [
+    ("builder", builder::builder),
+    ("check", checks::check),
+    ("command", command::command),
+    ("convert", codec::convert),
+    ("detect", container::detect),
+    ("diff_prost", codec::diff_prost),
+    ("fix", checks::fix),
+    ("gunzip", container::gunzip),
+    ("merge", transforms::merge),
+    ("page", container::page),
+    ("pipeline", transforms::pipeline),
+    ("read", codec::read),
+    ("redact", transforms::redact),
+    ("roundtrip", codec::roundtrip),
+    ("sizes", measures::sizes),
+    ("split", transforms::split),
+    ("strip", transforms::strip),
+    ("summary", measures::summary),
+    ("validate", checks::validate),
+    ("wire_forms", checks::wire_forms),
+];
+
+/// Runs a target on an input.
+pub fn run(target: &str, input: &[u8]) {
+    let found = TARGETS.iter().find(|(name, _)| *name == target);
+    found.unwrap_or_else(|| panic!("{target} is not a target")).1(input);
+}
+
+/// Mutates an input with the kit of the library: its format byte stays, except for one in 64.
+pub fn mutated(input: &[u8], seed: u64, max_len: usize) -> Vec<u8> {
+    let mut random = Random::new(!seed);
+    let (byte, file) = input.split_first().unwrap_or((&0, &[]));
+    let byte = if random.below(64) == 0 { random.next_u64() as u8 } else { *byte };
+    let file = mutate(file, format(byte), seed, max_len.saturating_sub(1));
+    [&[byte], &file[..]].concat()
+}
+
+/// Declares a fuzz target with the mutator of the library. libFuzzer's own runs once in eight times, as it knows the
+/// comparisons that failed.
+#[macro_export]
+macro_rules! target {
+    ($name:literal) => {
+        libfuzzer_sys::fuzz_target!(|input: &[u8]| $crate::run($name, input));
+        libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+            if seed % 8 == 0 {
+                return libfuzzer_sys::fuzzer_mutate(data, size, max_size);
+            }
+            let mutated = $crate::mutated(&data[..size], seed.into(), max_size);
+            data[..mutated.len()].copy_from_slice(&mutated);
+            mutated.len()
+        });
+    };
+}
 
 /// The format that the first byte of an input selects.
-pub fn format(byte: u8) -> Format {
+fn format(byte: u8) -> Format {
     Format::ALL[byte as usize % Format::ALL.len()]
 }
 
-/// Options for reading an input as that format, within 64 MiB.
-pub fn options(byte: u8) -> ReadOptions {
+/// The format and the file of an input.
+fn parts(input: &[u8]) -> Option<(Format, &[u8])> {
+    input.split_first().map(|(byte, file)| (format(*byte), file))
+}
+
+/// Options for reading an input as a format, within 64 MiB.
+fn options(format: Format) -> ReadOptions {
     let limits = Limits::network().max_owned_bytes(64 << 20);
-    ReadOptions::default().format(format(byte)).limits(limits).ambiguity(Ambiguity::Prefer)
+    ReadOptions::default().format(format).limits(limits).ambiguity(Ambiguity::Prefer)
 }
 
-/// The number of events and the sum of the values of each sample type, over all profiles.
-pub fn totals(profiles: &Profiles) -> BTreeMap<(&str, &str), (u64, i128)> {
-    let mut all = BTreeMap::<_, (u64, i128)>::new();
-    for profile in profiles {
-        for sample in profile.samples() {
-            let events = sample.timestamps_unix_nano.len() as u64;
-            for (kind, total) in profile.sample_types().iter().zip(profile.totals(sample)) {
-                let dictionary = profiles.dictionary();
-                let key = (dictionary.text(kind.name), dictionary.text(kind.unit));
-                let (all_events, sum) = all.entry(key).or_default();
-                (*all_events, *sum) = (*all_events + events, *sum + i128::from(total));
-            }
-        }
-    }
-    all
-}
-
-/// The facts of a summary, without the rows of tables: a summary counts them differently from a full reading.
-pub fn facts(summary: &Summary) -> impl PartialEq + Debug + use<> {
-    let dictionary = summary.outline().dictionary();
-    let profiles = summary.profiles().map(|of| {
-        let kinds = of.profile.sample_types().iter();
-        let kinds: Vec<_> = kinds.map(|kind| dictionary.text(kind.name).to_owned()).collect();
-        (kinds, of.samples, of.timestamps, of.sums.to_vec())
-    });
-    let detected = (summary.detected().format.name(), summary.detected().certainty.clone());
-    (detected, profiles.collect::<Vec<_>>(), summary.time_range())
+/// Whether the format has rules.
+fn is_checked(format: Format) -> bool {
+    format == Format::PPROF || format.name().starts_with("otlp-1")
 }

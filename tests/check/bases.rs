@@ -1,79 +1,7 @@
-//! A valid payload of each generation.
+//! Valid payloads of each generation, by the numbers of the catalogue.
 
-use super::tree::{Node, Schema};
-
-const STRINGS: [&str; 9] = [
-    "",
-    "cpu",
-    "nanoseconds",
-    "main",
-    "main.c",
-    "app",
-    "k1",
-    "process.executable.build_id.htlhash",
-    "By",
-];
-
-/// The contents of a profile in generations whose table rows count from 1.
-const NEW: &str = "$D.mapping_table[0]={}; $D.mapping_table[1].memory_start=4096;
-    $D.mapping_table[1].memory_limit=8192; $D.mapping_table[1].filename_strindex=5;
-    $D.mapping_table[1].attribute_indices[0]=2;
-    $D.location_table[0]={}; $D.location_table[1].mapping_index=1; $D.location_table[1].address=4100;
-    $D.location_table[1].$L[0].function_index=1; $D.location_table[1].$L[0].line=10;
-    $D.function_table[0]={}; $D.function_table[1].name_strindex=3; $D.function_table[1].filename_strindex=4;
-    $D.function_table[1].start_line=5;
-    $D.link_table[0]={}; $D.link_table[1].trace_id=x01*16; $D.link_table[1].span_id=x02*8;
-    $D.attribute_table[0]={}; $D.attribute_table[1].key_strindex=6;
-    $D.attribute_table[1].value.string_value=\"v1\"; $D.attribute_table[1].unit_strindex=8;
-    $D.attribute_table[2].key_strindex=7; $D.attribute_table[2].value.string_value=\"c0ffee00c0ffee00c0ffee00c0ffee00\";
-    $D.stack_table[0]={}; $D.stack_table[1].location_indices[0]=1;
-    $P.sample_type.type_strindex=1; $P.sample_type.unit_strindex=2;
-    $P.time_unix_nano=1700000000000000000; $P.duration_nano=1000000000;
-    $P.period_type.type_strindex=1; $P.period_type.unit_strindex=2; $P.period=10;
-    $P.profile_id=x03*16;
-    $S.stack_index=1; $S.link_index=1; $S.attribute_indices[0]=1; $S.values[0]=7;
-    $S.timestamps_unix_nano[0]=1700000000000000001";
-
-/// The same for generations whose rows count from 0 and whose samples have slices.
-const OLD: &str = "$T.mapping_table[0].memory_start=4096; $T.mapping_table[0].memory_limit=8192;
-    $T.mapping_table[0].filename_strindex=5; $T.mapping_table[0].has_functions=1;
-    $T.location_table[0].mapping_index=0; $T.location_table[0].address=4100;
-    $T.location_table[0].line[0].line=10;
-    $T.function_table[0].name_strindex=3; $T.function_table[0].filename_strindex=4;
-    $T.function_table[0].start_line=5;
-    $T.link_table[0].trace_id=x01*16; $T.link_table[0].span_id=x02*8;
-    $T.attribute_table[0].key=\"k1\"; $T.attribute_table[0].value.string_value=\"v1\";
-    $P.location_indices[0]=0;
-    $P.sample_type[0].type_strindex=1; $P.sample_type[0].unit_strindex=2;
-    $P.sample_type[0].aggregation_temporality=1;
-    $P.time_nanos=1700000000000000000; $P.duration_nanos=1000000000;
-    $P.period_type.type_strindex=1; $P.period_type.unit_strindex=2; $P.period=10;
-    $P.profile_id=x03*16;
-    $S.locations_length=1; $S.link_index=0; $S.attribute_indices[0]=0; $S.value[0]=7;
-    $S.timestamps_unix_nano[0]=1700000000000000001";
-
-const OTEP: &str = "$C.profile_id=x03*16; $C.start_time_unix_nano=1700000000000000000;
-    $C.end_time_unix_nano=1700000001000000000;
-    $P.mapping[0].memory_start=4096; $P.mapping[0].memory_limit=8192; $P.mapping[0].filename=5;
-    $P.mapping[0].has_functions=1; $P.mapping[0].id=1;
-    $P.location[0].id=1; $P.location[0].address=4100;
-    $P.location[0].line[0].line=10;
-    $P.function[0].id=1; $P.function[0].name=3; $P.function[0].filename=4; $P.function[0].start_line=5;
-    $P.link_table[0].trace_id=x01*16; $P.link_table[0].span_id=x02*8;
-    $P.attribute_table[0].key=\"k1\"; $P.attribute_table[0].value.string_value=\"v1\";
-    $P.location_indices[0]=0;
-    $P.sample_type[0].type=1; $P.sample_type[0].unit=2; $P.sample_type[0].aggregation_temporality=1;
-    $P.period_type.type=1; $P.period_type.unit=2; $P.period=10;
-    $S.locations_length=1; $S.attributes[0]=0; $S.value[0]=7;
-    $S.timestamps_unix_nano[0]=1700000000000000001";
-
-const PPROF: &str = "sample_type[0].type=1; sample_type[0].unit=2; period_type.type=1; period_type.unit=2;
-    period=10; time_nanos=1700000000000000000; duration_nanos=1000000000;
-    mapping[0].id=1; mapping[0].memory_start=4096; mapping[0].memory_limit=8192; mapping[0].filename=5;
-    location[0].id=1; location[0].mapping_id=1; location[0].address=4100; location[0].line[0].function_id=1;
-    location[0].line[0].line=10;
-    function[0].id=1; function[0].name=3; function[0].filename=4; function[0].start_line=5;
-    sample[0].location_id[0]=1; sample[0].value[0]=7; sample[0].label[0].key=6; sample[0].label[0].str=3";
+use otlp_profiles::Format;
+use otlp_profiles::fuzzing::Payload;
 
 /// The generations of the catalogue, with a format for each.
 pub const GENERATIONS: [(&str, &str); 8] = [
@@ -87,66 +15,25 @@ pub const GENERATIONS: [(&str, &str); 8] = [
     ("P", "pprof"),
 ];
 
-pub fn format(generation: &str) -> &'static str {
-    GENERATIONS.iter().find(|(name, _)| *name == generation).expect("a generation").1
-}
-
-/// Expands `$D` (dictionary), `$P` (profile), `$S` (its sample), `$T` (the message with the
-/// tables), `$C` (the container), `$R` (the resource profiles), `$K` (the scope profiles) and `$L`
-/// (lines) in a path or in edits.
-pub fn expand(generation: &str, text: &str) -> String {
-    let scope = "resource_profiles[0].scope_profiles[0]";
-    let lines = if generation < "6" { "line" } else { "lines" };
-    let profile = match generation {
-        "1" => format!("{scope}.profiles[0].profile"),
-        _ => format!("{scope}.profiles[0]"),
-    };
-    let sample = if matches!(generation, "6" | "7") { "samples[0]" } else { "sample[0]" };
-    let tables = match generation {
-        "1" | "2" => format!("{profile}."),
-        "3" => String::new(),
-        _ => "dictionary.".to_owned(),
-    };
-    text.replace("$D", "dictionary")
-        .replace("$S", &format!("{profile}.{sample}"))
-        .replace("$P", &profile)
-        .replace("$T.", &tables)
-        .replace("$C", &format!("{scope}.profiles[0]"))
-        .replace("$K", scope)
-        .replace("$R", "resource_profiles[0]")
-        .replace("$L", lines)
+pub fn format(generation: &str) -> Format {
+    let row = GENERATIONS.iter().find(|(name, _)| *name == generation).expect("a generation");
+    row.1.parse().expect("a format")
 }
 
 /// The valid payload of a generation.
-pub fn base(generation: &str) -> (Schema, Node) {
-    let schema = Schema::of(format(generation));
-    let mut node = Node::default();
-    let (edits, table) = match generation {
-        "1" => (OTEP, "$P.string_table"),
-        "2" | "3" | "4" => (OLD, "$T.string_table"),
-        "P" => (PPROF, "string_table"),
-        _ => (NEW, "$D.string_table"),
-    };
-    let mut edits = expand(generation, edits);
-    let table = expand(generation, table);
-    let most = match generation {
-        "P" => 7,
-        "1" | "2" | "3" | "4" => 6,
-        _ => STRINGS.len(),
-    };
-    if generation == "5" {
-        edits.push_str(&expand(generation, "; $P.sample_type.aggregation_temporality=1"));
-    }
-    for (row, string) in STRINGS.iter().take(most).enumerate() {
-        edits.push_str(&format!("; {table}[{row}]=\"{string}\""));
-    }
-    if generation != "P" {
-        edits.push_str(&expand(
-            generation,
-            "; $R.resource.attributes[0].key=\"service.name\"; $R.resource.attributes[0].value.string_value=\"shop\";
-             $K.scope.name=\"profiler\"",
-        ));
-    }
-    schema.edit(&mut node, &edits);
-    (schema, node)
+pub fn base(generation: &str) -> Payload {
+    Payload::valid(format(generation)).expect("a valid payload")
+}
+
+/// The valid payload of a generation with edits.
+#[track_caller]
+pub fn edited(generation: &str, edits: &str) -> Vec<u8> {
+    let mut payload = base(generation);
+    payload.edit(edits).expect(edits);
+    payload.encode()
+}
+
+/// Expands the abbreviations of edits in a path.
+pub fn in_full(generation: &str, path: &str) -> String {
+    base(generation).expand(path)
 }

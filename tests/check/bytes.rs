@@ -3,10 +3,10 @@
 use otlp_profiles::check::{Options, Report, Rule, validate};
 use otlp_profiles::compression::{Level, deflate};
 use otlp_profiles::framing::{Framing, frame};
+use otlp_profiles::fuzzing::Payload;
 use otlp_profiles::{Format, Limits, Severity};
 
-use super::bases::{GENERATIONS, base};
-use super::cases::in_full;
+use super::bases::{GENERATIONS, base, format, in_full};
 use super::wire::nest;
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -14,7 +14,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn newest() -> Vec<u8> {
-    base("7").1.encode()
+    base("7").encode()
 }
 
 /// The ids of errors and warnings, or of infos if there are no others.
@@ -39,11 +39,11 @@ fn is(bytes: &[u8], wanted: &[&str]) {
 #[test]
 fn what_is_wrong_with_the_wire_format_is_found_in_every_generation() {
     for (generation, name) in GENERATIONS {
-        let whole = base(generation).1.encode();
+        let whole = base(generation).encode();
         for (bytes, wanted) in WIRE {
             let mut payload = whole.clone();
             payload.extend_from_slice(bytes);
-            let format: Format = name.parse().unwrap();
+            let format = format(generation);
             for options in [Options::default(), Options::default().format(format)] {
                 let report = validate(&payload, &options);
                 let all: Vec<String> = report.findings().map(|found| found.to_string()).collect();
@@ -112,8 +112,8 @@ fn what_is_wrong_inside_is_found_there() {
 #[test]
 fn an_id_of_a_wrong_length_is_no_list_of_comments() {
     for length in [15, 17] {
-        let (schema, mut payload) = base("6");
-        schema.edit(&mut payload, &in_full("6", &format!("$P.profile_id=x7f*{length}")));
+        let mut payload = base("6");
+        payload.edit(&format!("$P.profile_id=x7f*{length}")).expect("it applies");
         let report = validate(&payload.encode(), &Options::default());
         assert_eq!(report.format, Some(Format::OTLP_1_9), "{report:?}");
         assert!(report.findings().any(|finding| finding.rule.id() == "OP6002"), "{report:?}");
@@ -123,9 +123,9 @@ fn an_id_of_a_wrong_length_is_no_list_of_comments() {
 /// Regression: a finding about an element of a packed list had the byte where the list begins.
 #[test]
 fn a_number_of_a_list_is_found_at_its_own_byte() {
-    let (schema, mut payload) = base("7");
+    let mut payload = base("7");
     let edits = "$S.attribute_indices[1]=1; $S.timestamps_unix_nano[1]=7; $S.values[1]=8";
-    schema.edit(&mut payload, &in_full("7", edits));
+    payload.edit(edits).expect("it applies");
     let payload = payload.encode();
     let report = validate(&payload, &Options::default());
     let byte = |rule: &str| {
@@ -142,13 +142,13 @@ fn a_number_of_a_list_is_found_at_its_own_byte() {
 #[test]
 fn each_key_that_comes_twice_is_found() {
     for (generation, rule, sample) in [("1", "OP4024", "$S"), ("P", "PP1018", "sample[0]")] {
-        let (schema, mut payload) = base(generation);
+        let mut payload = base(generation);
         let label = |row: usize, key: u64| {
             format!("{sample}.label[{row}].key={key}; {sample}.label[{row}].num=3; ")
         };
         let labels: String = (0..4).zip([5, 4, 5, 4]).map(|(row, key)| label(row, key)).collect();
-        schema.edit(&mut payload, &in_full(generation, &labels));
-        let format: Format = super::bases::format(generation).parse().unwrap();
+        payload.edit(&labels).expect("it applies");
+        let format = format(generation);
         let report = validate(&payload.encode(), &Options::default().format(format));
         let found = report.findings().filter(|found| found.rule.id() == rule);
         let found: Vec<_> = found.map(|found| (found.path.clone(), &*found.bound)).collect();
@@ -161,12 +161,12 @@ fn each_key_that_comes_twice_is_found() {
 #[test]
 fn a_function_whose_names_are_empty_has_none() {
     let found = |name: &str| {
-        let (schema, mut payload) = base("7");
+        let mut payload = base("7");
         let edits = format!(
             "$D.string_table[9]=\"\"; $D.function_table[1].name_strindex={name};
             $D.function_table[1].filename_strindex=-"
         );
-        schema.edit(&mut payload, &in_full("7", &edits));
+        payload.edit(&edits).expect("it applies");
         let report = validate(&payload.encode(), &Options::default());
         report.findings().any(|finding| finding.rule.id() == "OP7008")
     };
@@ -210,12 +210,12 @@ fn fields_that_come_twice_are_found() {
 #[test]
 fn fields_of_a_later_generation_are_found() {
     // A 1.9 payload with a key by reference.
-    let mut payload = base("6").1.encode();
+    let mut payload = base("6").encode();
     payload.extend(b"\x0a\x08\x0a\x06\x0a\x04\x12\x00\x18\x06");
     let report = validate(&payload, &Options::default().format(Format::OTLP_1_9));
     assert!(report.findings().any(|found| found.rule.id() == "OP5017"));
     // A 1.9 payload that the options name as 1.10.
-    let report = validate(&base("6").1.encode(), &Options::default().format(Format::OTLP));
+    let report = validate(&base("6").encode(), &Options::default().format(Format::OTLP));
     assert!(report.rule_counts().any(|tally| tally.rule.id() == "OP0007"), "{report:#?}");
 }
 
@@ -357,19 +357,18 @@ fn files_of_every_generation_are_checked() {
     let ids = |bytes: &[u8], options: Options| -> Vec<&'static str> {
         validate(bytes, &options).findings().map(|found| found.rule.id()).collect()
     };
-    for (generation, name) in GENERATIONS {
-        let format: Format = name.parse().unwrap();
+    for (generation, _) in GENERATIONS {
+        let format = format(generation);
         let options = Options::default().format(format);
-        let whole = base(generation).1.encode();
+        let whole = base(generation).encode();
         // Up to 1.7, the specification required files to be compressed.
         let told = ids(&whole, options.clone()).contains(&"OP0032");
         assert_eq!(told, generation == "P" || generation < "5", "{generation}");
         assert!(!ids(&gzip(&whole), options).contains(&"OP0032"), "{generation}");
     }
     // A lone dictionary reads alike in all generations since 1.8.
-    let dictionary = base("7").0;
-    let mut node = super::tree::Node::default();
-    dictionary.edit(&mut node, "dictionary.string_table[0]=\"\"; dictionary.mapping_table[0]={}");
+    let mut node = Payload::new(Format::OTLP).unwrap();
+    node.edit("$D.string_table[0]=\"\"; $D.mapping_table[0]={}").expect("it applies");
     let found = ids(&node.encode(), Options::default());
     assert!(found.contains(&"OP0006"), "{found:?}");
     assert!(!ids(&newest(), Options::default()).contains(&"OP0006"));
@@ -387,7 +386,7 @@ fn answers_of_receivers_are_checked() {
 
 #[test]
 fn two_profiles_in_one_file_are_found() {
-    let one = base("P").1.encode();
+    let one = base("P").encode();
     is(&[&one[..], &one].concat(), &["PP1014"]);
     // The inner profile of OTEP 0239.
     is(&[&one[..], b"\x7a\x01\x01"].concat(), &["PP1035"]);
@@ -481,14 +480,13 @@ fn values_are_as_deep_as_readers_take_them() {
 
 #[test]
 fn rows_of_a_pprof_are_found_at_their_bytes() {
-    let (schema, _) = base("P");
     for (rule, edit) in [
         ("PP1001", "string_table[0]=\"odd text\""),
         ("PP1031", "string_table[7]=\"odd text\"; string_table[8]=\"odd text\""),
         ("PP1038", "string_table[7]=\"odd text\""),
     ] {
-        let mut node = base("P").1;
-        schema.edit(&mut node, edit);
+        let mut node = base("P");
+        node.edit(edit).expect("it applies");
         let bytes = node.encode();
         let at = bytes.windows(8).rposition(|part| part == b"odd text").map(|at| at as u64);
         let report = validate(&bytes, &Options::default().format(Format::PPROF));
@@ -556,8 +554,8 @@ fn traces_are_no_broken_profiles() {
 /// The number of faults decides. Only between equal numbers does the first place decide.
 #[test]
 fn a_broken_message_is_checked_as_the_format_with_the_fewest_faults() {
-    let (schema, mut node) = base("4");
-    schema.edit(&mut node, &in_full("4", "$R.resource.raw=x1800; $S.raw=x00"));
+    let mut node = base("4");
+    node.edit("$R.resource.raw=x1800; $S.raw=x00").expect("it applies");
     let payload = node.encode();
     let faults = |name: &str| {
         let rules = ["OP1005", "OP1008", "OP1019"].map(|id| Rule::find(id).expect("a rule"));

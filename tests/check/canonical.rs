@@ -4,9 +4,9 @@
 //! refusals are exercised.
 
 use otlp_profiles::check::{Options, Report, Rule, validate};
+use otlp_profiles::fuzzing::Random;
 use otlp_profiles::{Format, Limits, ReadOptions, WriteOptions};
 
-use super::bend::Numbers;
 use super::sized::sized;
 use super::wire::{int, len, nest};
 
@@ -69,7 +69,7 @@ fn all() -> Options {
 #[test]
 fn bent_payloads_have_the_same_findings_either_way() {
     let (every, usual) = (all(), Options::default());
-    let mut numbers = Numbers(99);
+    let mut numbers = Random::new(99);
     for (format, whole) in payloads() {
         for round in 0..sized(60) {
             let mut bent = whole.clone();

@@ -9,7 +9,6 @@ use otlp_profiles::{Format, Limits, Severity};
 use prost::Message;
 
 use super::bases::{GENERATIONS, base, format};
-use super::cases::in_full;
 use super::doc::{Mask, difference, meaning};
 use super::forms::form;
 use super::pprof;
@@ -173,17 +172,17 @@ fn generations(of: &str) -> impl Iterator<Item = &'static str> {
 /// Edits the payload of a generation. In OTEP 0239 it has no links, because index 0 may mean the
 /// first link or no link. Its times are stored in both places, as in written payloads.
 fn bent(generation: &str, edits: &str) -> Vec<u8> {
-    let (schema, mut node) = base(generation);
+    let mut node = base(generation);
     if generation == "1" {
         let times = "$P.time_nanos=1700000000000000000; $P.duration_nanos=1000000000";
-        schema.edit(&mut node, &in_full(generation, &format!("$P.link_table=-; {times}")));
+        node.edit(&format!("$P.link_table=-; {times}")).expect("it applies");
     }
-    schema.edit(&mut node, &in_full(generation, edits));
+    node.edit(edits).expect("it applies");
     node.encode()
 }
 
 fn options(generation: &str) -> Options {
-    Options::default().format(format(generation).parse::<Format>().expect("a format"))
+    Options::default().format(format(generation))
 }
 
 fn count(report: &Report, id: &str) -> u64 {
@@ -200,7 +199,7 @@ fn said(generation: &str, payload: &[u8]) -> Vec<String> {
         let profile = otlp_profiles::proto::pprof::Profile::decode(payload).expect("a pprof");
         return pprof::meaning(&profile);
     }
-    let doc = (form(format(generation)).raise)(payload).expect("a payload");
+    let doc = (form(format(generation).name()).raise)(payload).expect("a payload");
     meaning(&doc, Mask { profile_ids: generation < "5", ..Mask::default() })
 }
 
@@ -569,12 +568,12 @@ fn where_nothing_can_be_fixed_the_bytes_stay() {
 
 #[test]
 fn so_many_rows_are_fixed_as_there_can_be() {
-    let (schema, mut node) = base("7");
+    let mut node = base("7");
     let mut edits = String::new();
     for row in 0..20_000 {
         edits.push_str(&format!("$D.string_table[{}]=\"spare\";", row + 9));
     }
-    schema.edit(&mut node, &in_full("7", &edits));
+    node.edit(&edits).expect("it applies");
     let payload = node.encode();
     let fixed = fix(&payload, &options("7").max_findings(5));
     // One place of each rule, and the count.

@@ -4,18 +4,19 @@ use otlp_profiles::check::{Options, validate};
 use otlp_profiles::{Format, Limits};
 
 use super::bases::{GENERATIONS, base};
-use super::bend::{Numbers, bend};
+use otlp_profiles::fuzzing::{Random, mutate_bytes};
+
 use super::sized::sized;
 use super::wire::{nest, overlong};
 
 #[test]
 fn bent_payloads_make_findings_and_nothing_else() {
-    let mut numbers = Numbers(7);
+    let mut numbers = Random::new(7);
     for (generation, name) in GENERATIONS {
-        let whole = base(generation).1.encode();
+        let whole = base(generation).encode();
         let format: Format = name.parse().unwrap();
         for round in 0..sized(1_500) {
-            let bent = bend(&whole, &mut numbers);
+            let bent = mutate_bytes(&whole, &mut numbers);
             let options = Options::default();
             let options = if round % 3 == 0 { options } else { options.format(format) };
             let report = validate(&bent, &options);

@@ -1,10 +1,9 @@
 //! The checker: each rule fires where it is broken, and nowhere else.
 
-#![cfg(feature = "proto-all")]
+#![cfg(all(feature = "fuzzing", feature = "proto-all"))]
 
 mod baseline;
 mod bases;
-mod bend;
 mod bytes;
 mod canonical;
 mod cases;

@@ -3,9 +3,10 @@
 use otlp_profiles::Severity;
 use otlp_profiles::check::{Options, Profcheck, Report, validate};
 
-use super::bases::{base, expand};
-use super::bend::{Numbers, bend};
-use super::tree::{Node, Schema};
+use otlp_profiles::Format;
+use otlp_profiles::fuzzing::{Payload, Random, mutate_bytes};
+
+use super::bases::base;
 use super::verdict::{Flags, Oracle};
 
 /// Tables with only their zero rows, and an empty profile.
@@ -132,11 +133,11 @@ const REFERENCED: &str = "$D.string_table[1]=\"fn_name\"; $D.string_table[2]=\"f
     $P.sample_type.type_strindex=5; $P.sample_type.unit_strindex=6;
     $S.stack_index=1; $S.attribute_indices[0]=1; $S.values[0]=42";
 
-fn edited(schema: &Schema, edits: &str) -> Node {
-    let mut node = Node::default();
-    schema.edit(&mut node, &expand("7", ZERO));
-    schema.edit(&mut node, &expand("7", &edits.replace("$T", TIMED)));
-    node
+fn tree(edits: &str) -> Payload {
+    let mut payload = Payload::new(Format::OTLP_1_10).expect("a protobuf format");
+    payload.edit(ZERO).expect("it applies");
+    payload.edit(&edits.replace("$T", TIMED)).expect(edits);
+    payload
 }
 
 fn verdict(bytes: &[u8], flags: Flags) -> Report {
@@ -149,9 +150,9 @@ fn verdict(bytes: &[u8], flags: Flags) -> Report {
 
 #[test]
 fn its_own_cases_get_its_verdict() {
-    let (schema, oracle) = (Schema::of("otlp-1.10"), Oracle::new());
+    let oracle = Oracle::new();
     for (name, edits, flags, rule) in CASES {
-        let payload = edited(&schema, edits).encode();
+        let payload = tree(edits).encode();
         let report = verdict(&payload, flags);
         let findings: Vec<String> = report.findings().map(|found| found.to_string()).collect();
         assert_eq!(report.is_ok(), rule.is_none(), "{name}: {findings:#?}");
@@ -166,7 +167,6 @@ fn its_own_cases_get_its_verdict() {
 /// failure.
 #[test]
 fn beyond_its_cases_it_is_followed_to_the_letter() {
-    let schema = Schema::of("otlp-1.10");
     let plain = Flags { dupes: false, orphans: false, shapes: true };
     let link = "$D.link_table[0].trace_id=x00*16; $D.link_table[0].span_id=x00*8";
     for (edits, flags, rule) in [
@@ -198,7 +198,7 @@ fn beyond_its_cases_it_is_followed_to_the_letter() {
         ),
         ("$D.location_table[1].lines[0].line=-1", plain, Some("OP7005")),
     ] {
-        let report = verdict(&edited(&schema, edits).encode(), flags);
+        let report = verdict(&tree(edits).encode(), flags);
         let findings: Vec<String> = report.findings().map(|found| found.to_string()).collect();
         assert_eq!(
             report.findings().next().map(|found| found.rule.id()),
@@ -210,9 +210,8 @@ fn beyond_its_cases_it_is_followed_to_the_letter() {
 
 #[test]
 fn findings_are_where_they_are() {
-    let schema = Schema::of("otlp-1.10");
     let at = |edits: &str| {
-        let report = verdict(&edited(&schema, edits).encode(), OWN);
+        let report = verdict(&tree(edits).encode(), OWN);
         report.findings().next().map(|found| found.path.clone()).unwrap_or_default()
     };
     assert_eq!(
@@ -234,7 +233,7 @@ fn findings_are_where_they_are() {
 /// Go accepts messages and groups 10,000 levels deep, and ignores fields of the wrong wire type.
 #[test]
 fn bytes_are_taken_as_go_takes_them() {
-    let whole = edited(&Schema::of("otlp-1.10"), "").encode();
+    let whole = tree("").encode();
     let plain = Flags { dupes: false, orphans: false, shapes: true };
     // A resource with an attribute whose value is nested arrays. Root, resource profiles, resource
     // and attribute enclose them, and each array takes two levels.
@@ -282,23 +281,21 @@ fn bytes_are_taken_as_go_takes_them() {
 /// fields.
 fn agreement(rounds: usize, seed: u64, mut each: impl FnMut(&[u8])) -> [usize; 2] {
     let oracle = Oracle::new();
-    let schema = Schema::of("otlp-1.10");
-    let mut trees: Vec<Node> = CASES.iter().map(|(_, edits, ..)| edited(&schema, edits)).collect();
+    let mut trees: Vec<Payload> = CASES.iter().map(|(_, edits, ..)| tree(edits)).collect();
     // Valid and large payloads, several times.
-    let whole = base("7").1;
-    let full =
-        edited(&schema, &format!("{MAPPINGS}; $T; $S.values[0]=1; $P.samples[1].values[0]=5"));
-    trees.extend(std::iter::repeat_n([whole, full, edited(&schema, REFERENCED)], 10).flatten());
-    let mut numbers = Numbers(seed);
+    let whole = base("7");
+    let full = tree(&format!("{MAPPINGS}; $T; $S.values[0]=1; $P.samples[1].values[0]=5"));
+    trees.extend(std::iter::repeat_n([whole, full, tree(REFERENCED)], 10).flatten());
+    let mut numbers = Random::new(seed);
     let mut counts = [0, 0];
     for round in 0..rounds {
         let mut tree = trees[numbers.below(trees.len())].clone();
         for _ in 0..numbers.below(3) {
-            tree.bend(&mut |end| numbers.below(end));
+            tree.mutate(&mut numbers);
         }
         let mut payload = tree.encode();
         if round % 3 == 0 {
-            payload = bend(&payload, &mut numbers);
+            payload = mutate_bytes(&payload, &mut numbers);
         }
         each(&payload);
         for bits in 0..8 {

@@ -7,12 +7,12 @@ use otlp_profiles::check::{Options, Report, validate};
 use otlp_profiles::format::Receiver;
 use otlp_profiles::{Format, Limits, ReadOptions, Severity, WriteOptions};
 
-use super::bases::{base, expand};
-use super::cases::{in_full, misplaced};
+use super::bases::{base, in_full};
+use super::cases::misplaced;
 
 fn report(edits: &str, receiver: Option<Receiver>) -> Report {
-    let (schema, mut node) = base("7");
-    schema.edit(&mut node, &in_full("7", edits));
+    let mut node = base("7");
+    node.edit(edits).expect("it applies");
     let payload = node.encode();
     let report = validate(&payload, &Options::default().format(Format::OTLP).receiver(receiver));
     assert_eq!(misplaced("7", &payload, &report), [""; 0]);
@@ -142,7 +142,7 @@ fn receivers_read_the_newest_generation() {
         for (generation, format) in super::bases::GENERATIONS {
             let format: Format = format.parse().expect("a format");
             let options = Options::default().format(format).receiver(receiver);
-            let report = validate(&base(generation).1.encode(), &options);
+            let report = validate(&base(generation).encode(), &options);
             let old = format != Format::OTLP && format != Format::PPROF;
             let told = found(&report, "OP9201").map(|(severity, _)| severity);
             assert_eq!(told, old.then_some(Severity::Error), "{receiver} {generation}");
@@ -205,8 +205,8 @@ fn a_receiver_makes_errors_of_what_it_refuses() {
             Severity::Warning,
         ),
     ] {
-        let (schema, mut node) = base("7");
-        schema.edit(&mut node, &expand("7", edits));
+        let mut node = base("7");
+        node.edit(edits).expect("it applies");
         let severities = [None, Some(receiver)].map(|receiver| {
             let options = Options::default().format(Format::OTLP).receiver(receiver);
             let report = validate(&node.encode(), &options);

@@ -3,12 +3,12 @@
 
 use otlp_profiles::check::{Options, Rule, validate};
 use otlp_profiles::framing::{Framing, frame};
+use otlp_profiles::fuzzing::Random;
 use otlp_profiles::proto::v1_10::ProfilesData;
 use otlp_profiles::{Format, Severity};
 use prost::Message;
 
 use super::bases::{GENERATIONS, base, format};
-use super::bend::Numbers;
 use super::sized::sized;
 
 /// The fields of a message: number, wire type, and the offsets of the tag, the body and the end.
@@ -91,8 +91,8 @@ const ONCE: [(&str, &[u64]); 6] = [
 fn pieces_are_checked_as_the_message_they_are() {
     let mut several = 0;
     for (generation, _) in GENERATIONS {
-        let of: Format = format(generation).parse().expect("a format");
-        let payload = base(generation).1.encode();
+        let of: Format = format(generation);
+        let payload = base(generation).encode();
         let whole = found(&payload, of);
         for (_, path) in ONCE.iter().filter(|(generations, _)| generations.contains(generation)) {
             for at in 0..8 {
@@ -124,7 +124,7 @@ fn what_pieces_have_together_is_found_at_its_byte() {
 
 #[test]
 fn the_last_number_counts() {
-    let payload = base("7").1.encode();
+    let payload = base("7").encode();
     let sample: &[u64] = &[1, 2, 2, 2];
     let with = |before: &'static [u8], after: &'static [u8]| {
         let edit = |number: u64, body: &[u8]| field(number, &[before, body, after].concat());
@@ -138,7 +138,7 @@ fn the_last_number_counts() {
 
 #[test]
 fn what_cannot_be_read_is_told_whatever_is_asked() {
-    let mut payload = base("7").1.encode();
+    let mut payload = base("7").encode();
     payload.pop();
     let rule = |id: &str| vec![Rule::find(id).expect("a rule")];
     let options = Options::default().format(Format::OTLP);
@@ -157,7 +157,7 @@ fn what_cannot_be_read_is_told_whatever_is_asked() {
 /// Regression: a broken message discarded the findings of the messages before and after it.
 #[test]
 fn messages_of_a_file_are_judged_each_by_itself() {
-    let payload = base("7").1.encode();
+    let payload = base("7").encode();
     let edit = |number: u64, body: &[u8]| field(number, &[body, b"\x08\x63"].concat());
     let bad = edited(&payload, &[1, 2, 2, 2], &edit).expect("a sample");
     let mut cut = payload.clone();
@@ -250,7 +250,7 @@ const MESSAGES: [&[u64]; 18] = [
 ];
 
 /// Repeats one field of a message, before or after the others.
-fn repeated(body: &[u8], numbers: &mut Numbers) -> Vec<u8> {
+fn repeated(body: &[u8], numbers: &mut Random) -> Vec<u8> {
     let fields = fields(body);
     let Some(&(number, wire, start, inner, end)) = fields.get(numbers.below(fields.len().max(1)))
     else {
@@ -271,7 +271,7 @@ fn repeated(body: &[u8], numbers: &mut Numbers) -> Vec<u8> {
 /// Repeated fields have the findings of the message that a decoder merges and encodes again.
 #[test]
 fn what_is_found_is_what_decoders_make_of_it() {
-    let mut numbers = Numbers(11);
+    let mut numbers = Random::new(11);
     let meant = |payload: &[u8]| {
         let found = found(payload, Format::OTLP).into_iter();
         let mut found: Vec<_> =
@@ -280,7 +280,7 @@ fn what_is_found_is_what_decoders_make_of_it() {
         found
     };
     for round in 0..sized(4_000) {
-        let mut payload = base("7").1.encode();
+        let mut payload = base("7").encode();
         for _ in 0..=numbers.below(4) {
             let path = MESSAGES[numbers.below(MESSAGES.len())];
             if path.is_empty() {

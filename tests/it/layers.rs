@@ -31,6 +31,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("response", 9),
     ("summary", 9),
     ("transform", 9),
+    ("fuzzing", 10),
     ("proto", 10),
 ];
 

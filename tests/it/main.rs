@@ -21,6 +21,8 @@ mod examples;
 mod firefox;
 mod folded;
 mod foreign;
+#[cfg(feature = "fuzzing")]
+mod fuzzing;
 mod hostile;
 mod io_faults;
 mod json;

@@ -1,0 +1,4 @@
+//! Every format to every format.
+#![no_main]
+
+otlp_profiles_fuzz::target!("convert");

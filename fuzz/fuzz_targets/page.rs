@@ -1,0 +1,4 @@
+//! Pages of `view` as input.
+#![no_main]
+
+otlp_profiles_fuzz::target!("page");
