@@ -100,7 +100,7 @@ class Detected:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A payload, and what it lost."""
+    """A payload with the losses of the conversion."""
 
     payload: bytes
     losses: list[Loss]
@@ -115,7 +115,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class WrittenAll:
-    """Payloads of one profile each, and what they lost."""
+    """Payloads of one profile each, with the losses of the conversion."""
 
     payloads: list[bytes]
     losses: list[Loss]
@@ -128,7 +128,7 @@ class WrittenAll:
 
 @dataclass(frozen=True, slots=True)
 class ValueType:
-    """What a value measures: `cpu` in `nanoseconds`."""
+    """The name and unit of a value: `cpu` in `nanoseconds`."""
 
     name: str
     unit: str
@@ -185,7 +185,7 @@ class Attributes(dict[str, Any]):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A stack, and what was measured there."""
+    """A stack with its values."""
 
     stack: tuple[Frame, ...] = field(repr=False)
     """The frames, the leaf first, with inlined functions."""

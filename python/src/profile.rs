@@ -11,7 +11,7 @@ use crate::content::{Content, Place};
 use crate::error::raise;
 use crate::records::{attributes, class, record};
 
-/// One profile: its samples, and what they measure. Iterate to get its samples.
+/// One profile: sample types, times, attributes, and samples. Iterating yields the samples.
 #[pyclass(frozen, module = "otlp_profiles")]
 pub(crate) struct Profile {
     content: Arc<Content>,
@@ -47,7 +47,7 @@ impl Profile {
 
 #[pymethods]
 impl Profile {
-    /// The profile id as 32 hex digits; None if it has none.
+    /// The profile id as 32 hex digits; None if unset.
     #[getter]
     fn profile_id(&self) -> Option<String> {
         let id = self.get().profile_id();
@@ -66,19 +66,19 @@ impl Profile {
         self.get().duration_nanos()
     }
 
-    /// What the values of a sample measure.
+    /// The name and unit of each value of a sample.
     #[getter]
     fn sample_types<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         self.get().sample_types().iter().map(|of| self.value_type(py, *of)).collect()
     }
 
-    /// The name of the sample type to show first; None if the profile has no opinion.
+    /// The name of the sample type to show first; None if unset.
     #[getter]
     fn default_sample_type(&self) -> Option<&str> {
         Some(self.text(self.get().default_sample_type())).filter(|name| !name.is_empty())
     }
 
-    /// What is counted between two samples; None if unknown.
+    /// The event that triggers samples, with its unit; None if unknown.
     #[getter]
     fn period_type<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let of = self.get().period_type();
