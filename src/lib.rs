@@ -40,6 +40,7 @@
 //! | inspect profiles: samples, stacks, values, attributes | [`Profiles`], [`model`] |
 //! | show where time or memory is spent, filter stacks | [`look`] |
 //! | write a format | [`write()`], [`write_to()`], [`Format`], [`WriteOptions`] |
+//! | arrange profiles as tables, write Parquet files | `columns` (features `columns`, `parquet`) |
 //! | merge, split, compare, filter or redact profiles, or chain such steps | [`transform`] |
 //! | check a payload against the rules of its generation | [`check::validate()`], [`check::Rule`] |
 //! | list what a conversion lost | [`Losses`], [`losses::LossCode`] |
@@ -77,6 +78,8 @@
 //! | `arbitrary`, `proptest` | random `Profiles` for the crates of these names |
 //! | `proto` | [`prost`](https://docs.rs/prost) types of the newest generation and of pprof, generated at build time with some 40 additional crates |
 //! | `proto-all` | prost types of every older generation as well |
+//! | `columns` | the module `columns`: profiles as tables, in memory |
+//! | `parquet` | `columns` in Parquet files, with the crate [`parquet`](https://docs.rs/parquet) and some 20 others |
 //! | `pprof` | `Builder::report`: profiles from the reports of the crate [`pprof`](https://docs.rs/pprof) |
 //! | `build-id` | `builder::htlhash`: a build id for binaries that lack one |
 //! | `firefox` | writes Firefox Profiler files, with the crate [`fxprof-processed-profile`](https://docs.rs/fxprof-processed-profile) |
@@ -96,6 +99,8 @@
 pub mod builder;
 #[cfg(feature = "check")]
 pub mod check;
+#[cfg(feature = "columns")]
+pub mod columns;
 pub mod compression;
 mod error;
 pub mod format;

@@ -210,6 +210,8 @@ pub(crate) fn past(name: &'static str, limit: u64, wanted: u64) -> Error {
         "max_lines_per_location" => "lines of one location",
         "max_attributes_per_item" => "attributes of one item",
         "max_table_entries" => "rows of one table",
+        "max_partitions" => "files of samples",
+        "max_segment_stacks" => "stacks of one segment",
         "max_output_bytes" => "bytes of output",
         _ => "bytes of memory",
     };

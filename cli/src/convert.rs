@@ -20,12 +20,12 @@
 
 pub(crate) mod conversion;
 pub(crate) mod encode;
-mod origin;
+pub(crate) mod origin;
 pub(crate) mod plan;
 mod report;
 pub(crate) mod run;
 pub(crate) mod tally;
-mod types;
+pub(crate) mod types;
 
 use std::path::PathBuf;
 

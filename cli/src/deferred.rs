@@ -16,7 +16,7 @@ pub(crate) struct Deferred<T>(pub(crate) Box<T>);
 const ALONE: [&str; 4] = ["convert", "info", "top", "validate"];
 
 /// The subcommands that have all options of `convert` beside their own.
-const VERBS: [&str; 5] = ["diff", "filter", "merge", "redact", "split"];
+const VERBS: [&str; 6] = ["diff", "filter", "import", "merge", "redact", "split"];
 
 /// Options of `convert` that the short help of the other verbs leaves out, so that it fits on a screen.
 const RARE: [&str; 5] = ["receiver", "deny_loss", "resource", "compact", "json"];

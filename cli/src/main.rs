@@ -17,10 +17,14 @@ mod convert;
 mod deferred;
 mod diff;
 mod exit;
+#[cfg(feature = "parquet")]
+mod export;
 mod files;
 mod filter;
 mod filters;
 mod formats;
+#[cfg(feature = "parquet")]
+mod import;
 mod info;
 mod input;
 mod interrupt;
@@ -97,6 +101,20 @@ enum Command {
     Split(Deferred<split::Args>),
     /// Send profiles through the stages of a configuration file
     Pipeline(Deferred<pipeline::Args>),
+    /// Write profiles as tables that DuckDB, ClickHouse, Spark, Polars and others query
+    #[cfg(feature = "parquet")]
+    Export(Deferred<export::Args>),
+    /// Read profiles back from the tables that export wrote
+    #[cfg(feature = "parquet")]
+    Import(Deferred<import::Args>),
+    /// Write profiles as tables; needs the feature parquet, which this build lacks
+    #[cfg(not(feature = "parquet"))]
+    #[command(hide = true)]
+    Export(Unavailable),
+    /// Read profiles back from tables; needs the feature parquet, which this build lacks
+    #[cfg(not(feature = "parquet"))]
+    #[command(hide = true)]
+    Import(Unavailable),
     /// Show where time or memory is spent, as pprof does
     Top(Deferred<top::Args>),
     /// Write a page that shows profiles in a browser, and is a profile file itself
@@ -107,6 +125,14 @@ enum Command {
     Completions(Deferred<completions::Args>),
     /// Print the manual page, or write all pages to a directory
     Man(Deferred<man::Args>),
+}
+
+/// The arguments of a subcommand that this build lacks.
+#[cfg(not(feature = "parquet"))]
+#[derive(Clone, Debug, clap::Args)]
+struct Unavailable {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    _arguments: Vec<OsString>,
 }
 
 /// The heading of the options that every subcommand has.
@@ -163,6 +189,8 @@ fn run(cli: &Cli) -> Exit {
         Command::Filter(Deferred(args)) => args.convert.json(),
         Command::Redact(Deferred(args)) => args.convert.json(),
         Command::Split(Deferred(args)) => args.convert.json(),
+        #[cfg(feature = "parquet")]
+        Command::Import(Deferred(args)) => args.convert.json(),
         _ => false,
     };
     let console = match Console::new(cli.verbose, cli.quiet, json) {
@@ -180,6 +208,15 @@ fn run(cli: &Cli) -> Exit {
         Command::Redact(Deferred(args)) => redact::run(args, &console),
         Command::Split(Deferred(args)) => split::run(args, &console),
         Command::Pipeline(Deferred(args)) => pipeline::run(args, &console),
+        #[cfg(feature = "parquet")]
+        Command::Export(Deferred(args)) => export::run(args, &console),
+        #[cfg(feature = "parquet")]
+        Command::Import(Deferred(args)) => import::run(args, &console),
+        #[cfg(not(feature = "parquet"))]
+        Command::Export(_) | Command::Import(_) => {
+            let message = "this build has no tables: install it with cargo install otlp-profiles-cli --features parquet (feature parquet)";
+            wrong_usage("", false, message)
+        }
         Command::Top(Deferred(args)) => top::run(args, &console),
         Command::View(Deferred(args)) => view::run(args, &console),
         Command::Sql(Deferred(args)) => sql::run(args, &console),

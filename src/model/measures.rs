@@ -115,7 +115,7 @@ fn values_of<'a>(columns: usize, column: usize, sample: &SampleRef<'a>) -> &'a [
 }
 
 /// Returns the total of a sample in one column of `columns`.
-fn measured(columns: usize, column: usize, sample: &SampleRef<'_>) -> i128 {
+pub(crate) fn measured(columns: usize, column: usize, sample: &SampleRef<'_>) -> i128 {
     sum(values_of(columns, column, sample), sample.timestamps_unix_nano)
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn total(values: &[i64], times: &[u64]) -> i64 {
 }
 
 /// Saturates a sum to 64 bits.
-fn clamped(sum: i128) -> i64 {
+pub(crate) fn clamped(sum: i128) -> i64 {
     i64::try_from(sum).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX })
 }
 

@@ -28,6 +28,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("writer", 7),
     ("reader", 8),
     ("check", 9),
+    ("columns", 9),
     ("response", 9),
     ("summary", 9),
     ("transform", 9),

@@ -8,6 +8,9 @@ mod builder_inputs;
 mod builder_keys;
 mod builder_model;
 mod circles;
+#[cfg(feature = "columns")]
+mod columns;
+mod columns_files;
 mod conformance;
 mod corpus;
 mod cost;

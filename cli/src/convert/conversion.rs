@@ -129,6 +129,18 @@ impl<'a> Conversion<'a> {
         }
     }
 
+    /// Keeps the sample types that the arguments select, or that the format holds.
+    pub(crate) fn choose_types(
+        &self,
+        profiles: &mut Profiles,
+        outcome: &mut Outcome,
+        name: &str,
+    ) -> Result<(), Failure> {
+        let Outcome { converted, notices } = outcome;
+        let asked = self.args.read.types();
+        types::choose(profiles, asked, self.to, &mut converted.losses, (notices, name))
+    }
+
     /// Encodes one payload.
     pub(crate) fn encode(&self, converted: &mut Converted, part: Part) -> Result<(), Failure> {
         converted.encode(part, self.to, &self.write)

@@ -68,6 +68,11 @@ struct Payload {
 }
 
 impl Converted {
+    /// Creates the result of an input that is not encoded here.
+    pub(crate) fn with_losses(losses: Losses) -> Self {
+        Self { losses, ..Self::default() }
+    }
+
     /// Records how a message was read, and returns its profiles.
     pub(crate) fn note(&mut self, message: Message) -> Profiles {
         self.guessed |= message.is_guess();

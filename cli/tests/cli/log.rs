@@ -65,12 +65,13 @@ const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand { arguments: "redact IN --to pprof -o OUT", units: 3, warns: true },
     Subcommand { arguments: "split IN --by type --to pprof -o OUT", units: 3, warns: true },
     Subcommand { arguments: "top IN", units: 1, warns: true },
+    Subcommand { arguments: "export IN -o OUT", units: 3, warns: true },
     Subcommand { arguments: "view IN -o OUT.html", units: 1, warns: true },
     Subcommand { arguments: "pipeline -c pipeline.yaml --force IN", units: 1, warns: true },
 ];
 
 /// Subcommands that read no profiles.
-const OTHERS: [&str; 4] = ["completions", "man", "help", "sql"];
+const OTHERS: [&str; 5] = ["completions", "import", "man", "help", "sql"];
 
 #[test]
 fn every_subcommand_is_in_the_table() {

@@ -18,6 +18,8 @@ mod pipeline;
 mod release;
 mod sizes;
 mod sql;
+#[cfg(feature = "parquet")]
+mod tables;
 mod tasks;
 mod top;
 mod validate;

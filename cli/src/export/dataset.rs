@@ -1,0 +1,83 @@
+//! Datasets: directories that `export` wrote, as inputs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use otlp_profiles::Limits;
+use otlp_profiles::columns::{ProfileRow, Restored, SegmentFiles, Table, restore};
+
+use crate::exit::{Exit, Failure};
+use crate::export::staging::each_file;
+use crate::input::unreadable;
+use crate::text::shown_path;
+
+/// Whether a path is a directory that `export` wrote.
+pub(crate) fn is_dataset(path: &Path) -> bool {
+    path.join(Table::Samples.name()).is_dir() && path.join(Table::Profiles.name()).is_dir()
+}
+
+/// A segment, or one service of it.
+#[derive(Default)]
+pub(crate) struct Unit {
+    /// The paths of the files, by table in the order of [`Table::ALL`].
+    files: [Vec<PathBuf>; 4],
+}
+
+/// Lists the units of a dataset: by segment, then by the folder of the service.
+///
+/// # Errors
+///
+/// The dataset has no Parquet file.
+pub(crate) fn units(root: &Path) -> Result<Vec<Unit>, Failure> {
+    let mut units: BTreeMap<(String, PathBuf), Unit> = BTreeMap::new();
+    for (at, table) in Table::ALL.into_iter().enumerate() {
+        let root = root.join(table.name());
+        each_file(&root, &mut |path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let Some(segment) = name.strip_suffix(".parquet").filter(|name| !name.starts_with('.'))
+            else {
+                return;
+            };
+            let folder = path.strip_prefix(&root).unwrap_or(path).parent().unwrap_or(path);
+            let is_service =
+                |part: &&std::ffi::OsStr| part.to_string_lossy().starts_with("service=");
+            let service: PathBuf = folder.iter().take_while(is_service).collect();
+            let unit = units.entry((segment.to_owned(), service)).or_default();
+            unit.files[at].push(path.to_owned());
+        });
+    }
+    if units.is_empty() {
+        let root = shown_path(root);
+        let message = format!("{root} has no Parquet file of otlp-profiles export");
+        return Err(Failure::new(Exit::Input, message));
+    }
+    Ok(units.into_values().collect())
+}
+
+impl Unit {
+    /// The name for messages: that of the table of profiles.
+    pub(crate) fn name(&self) -> String {
+        let path = self.files[2].first().or_else(|| self.files.iter().flatten().next());
+        path.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// Reads the profiles that `select` chooses. Memory holds the files and the profiles.
+    pub(crate) fn read(
+        &self,
+        limits: &Limits,
+        select: impl Fn(&ProfileRow<'_>) -> bool,
+    ) -> Result<Restored, Failure> {
+        let read = |path: &PathBuf| fs::read(path).map_err(|error| unreadable(&error));
+        let mut files = SegmentFiles::default();
+        for (bytes, paths) in files.files.iter_mut().zip(&self.files) {
+            *bytes = paths.iter().map(read).collect::<Result<_, _>>()?;
+        }
+        restore(files, limits, select).map_err(|error| Failure::of(&error, Exit::Input))
+    }
+
+    /// The paths of all files.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.files.iter().flatten()
+    }
+}

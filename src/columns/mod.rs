@@ -1,0 +1,49 @@
+//! Profiles as tables, for engines that query thousands of them.
+//!
+//! ```text
+//! Profiles ─► Segment ─► Tables ─► batches of rows ─► Parquet, Arrow, CSV
+//! ```
+//!
+//! A dataset has four tables: [`Table::Samples`] refers to [`Table::Stacks`] and [`Table::Profiles`], and stacks to
+//! [`Table::Mappings`]. Ids are unique to the segment that one run adds, so a plain join is always right, and
+//! segments may be copied into one directory. [`Table::columns`] declares the columns;
+//! [docs/EXPORT.md](https://github.com/otlp-profiles/otlp-profiles/blob/main/docs/EXPORT.md) describes them.
+//!
+//! [`tables`] arranges profiles in memory. A [`Segment`] takes any number of payloads, one after the other, and keeps
+//! their samples in a temporary file.
+
+mod batch;
+mod exact;
+#[cfg(feature = "parquet")]
+mod get;
+#[cfg(feature = "parquet")]
+mod headers;
+#[cfg(feature = "parquet")]
+mod read;
+#[cfg(feature = "parquet")]
+mod restore;
+#[cfg(feature = "parquet")]
+mod restored;
+mod rows;
+mod schema;
+mod segment;
+mod segment_rows;
+mod spill;
+mod tables;
+#[cfg(feature = "parquet")]
+mod texts;
+#[cfg(feature = "parquet")]
+mod thrift;
+#[cfg(feature = "parquet")]
+mod write;
+
+pub use batch::{Array, BATCH_ROWS, Batch, Values};
+#[cfg(feature = "parquet")]
+pub use restore::{SegmentFiles, restore};
+#[cfg(feature = "parquet")]
+pub use restored::{ProfileRow, Restored};
+pub use schema::{Column, Encoding, Kind, SCHEMA_VERSION, Table};
+pub use segment::{Partition, Segment, SegmentOptions};
+pub use tables::{Part, Tables, tables};
+#[cfg(feature = "parquet")]
+pub use write::{PageCompression, ParquetWriter};
