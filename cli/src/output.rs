@@ -175,6 +175,7 @@ impl Staged {
     }
 
     /// Creates a file under its temporary name. The caller writes it.
+    #[cfg(feature = "parquet")]
     pub(crate) fn create(&mut self, path: &Path) -> io::Result<File> {
         let (file, temporary) = create_beside(path)?;
         self.files.push((temporary, path.to_owned()));
@@ -187,6 +188,7 @@ impl Staged {
     /// # Errors
     ///
     /// A file cannot be removed or renamed. Files that were renamed before stay; the rest are removed.
+    #[cfg(feature = "parquet")]
     pub(crate) fn publish(mut self, existing: &[PathBuf]) -> Result<BTreeSet<PathBuf>, Failure> {
         let mut directories = BTreeSet::new();
         self.files.reverse();

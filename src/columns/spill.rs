@@ -106,7 +106,11 @@ impl Spilled {
     /// Decodes the samples of a profile.
     pub(super) fn decode(&mut self, mut bytes: &[u8]) {
         let Self { stacks, links, attributes, values, timestamps } = self;
-        (stacks.clear(), links.clear(), attributes.clear(), values.clear(), timestamps.clear());
+        stacks.clear();
+        links.clear();
+        attributes.clear();
+        values.clear();
+        timestamps.clear();
         while !bytes.is_empty() {
             let mut get = || get_varint(&mut bytes);
             stacks.push(get() as u32);

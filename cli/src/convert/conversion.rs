@@ -130,6 +130,7 @@ impl<'a> Conversion<'a> {
     }
 
     /// Keeps the sample types that the arguments select, or that the format holds.
+    #[cfg(feature = "parquet")]
     pub(crate) fn choose_types(
         &self,
         profiles: &mut Profiles,

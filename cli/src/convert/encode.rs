@@ -69,6 +69,7 @@ struct Payload {
 
 impl Converted {
     /// Creates the result of an input that is not encoded here.
+    #[cfg(feature = "parquet")]
     pub(crate) fn with_losses(losses: Losses) -> Self {
         Self { losses, ..Self::default() }
     }
