@@ -14,6 +14,7 @@
 mod completions;
 mod console;
 mod convert;
+mod corpus;
 mod deferred;
 mod diff;
 mod exit;
@@ -121,6 +122,8 @@ enum Command {
     View(Deferred<view::Args>),
     /// Print SQL that answers questions about exported profiles
     Sql(Deferred<sql::Args>),
+    /// Write files that break each rule, and near misses, to test other tools
+    Corpus(Deferred<corpus::Args>),
     /// Print a completion script for a shell
     Completions(Deferred<completions::Args>),
     /// Print the manual page, or write all pages to a directory
@@ -220,6 +223,7 @@ fn run(cli: &Cli) -> Exit {
         Command::Top(Deferred(args)) => top::run(args, &console),
         Command::View(Deferred(args)) => view::run(args, &console),
         Command::Sql(Deferred(args)) => sql::run(args, &console),
+        Command::Corpus(Deferred(args)) => corpus::run(args, &console),
         Command::Completions(Deferred(args)) => completions::run(args, &console),
         Command::Man(Deferred(args)) => man::run(args, &console),
     }

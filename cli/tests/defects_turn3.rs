@@ -232,7 +232,7 @@ fn equal_entries_with_one_id_are_merged() {
         let mut other = pprof(&["main", "w"], &[&[1, 10], &[2, 20]]);
         other.function[1].id = 1;
         let left = otlp_profiles::check::fix(&other.encode_to_vec(), &Default::default()).not_fixed;
-        assert!(left[0].why.contains("there is no single right answer"), "{left:?}");
+        assert!(left[0].why.contains("there is no single correct value"), "{left:?}");
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The decoder under test may be of any project and language. Everything is deterministic: equal seeds give equal bytes.
 //! [docs/FUZZING.md](https://github.com/otlp-profiles/otlp-profiles/blob/main/docs/FUZZING.md) shows how to fuzz a
-//! decoder with cargo-fuzz.
+//! decoder with cargo-fuzz, and `otlp-profiles corpus` writes the cases as files.
 //!
 //! | | |
 //! |---|---|

@@ -180,7 +180,7 @@ fn delimited(
             Value::Message(Message::parse_at(body, Some((inner, version)), depth + 1))
         }
         _ if !declared.is_list() => Value::Bytes(body.to_vec()),
-        kind if kind.wire() == FIXED64 && body.len() % 8 == 0 => {
+        kind if kind.wire() == FIXED64 && body.len().is_multiple_of(8) => {
             let word =
                 |bytes: &[u8]| bytes.iter().rev().fold(0, |all, it| all << 8 | u64::from(*it));
             Value::PackedFixed(body.chunks_exact(8).map(word).collect())

@@ -107,7 +107,7 @@ fn each_rule_is_found_at_its_place_and_nothing_else_is() {
         }
         let near = case.near_miss().expect("it applies");
         // A low limit turns off the fast path that approves rows as a whole.
-        let limits = near.options.limits.clone();
+        let limits = near.options.limits;
         let by_rows = limits.max_attributes_per_item(limits.max_attributes_per_item.min(7));
         let by_rows = File { options: near.options.clone().limits(by_rows), ..near.clone() };
         for report in [of_file(&near), of_file(&by_rows)] {

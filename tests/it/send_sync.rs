@@ -1,6 +1,9 @@
 //! Every public type can be sent to and shared between threads.
 #![cfg(all(
     feature = "osprofiler-headers",
+    feature = "columns",
+    feature = "parquet",
+    feature = "fuzzing",
     feature = "check",
     feature = "summary",
     feature = "transform"
@@ -11,6 +14,9 @@ use std::fs::File;
 use std::path::Path;
 
 use crate::support::sources;
+
+type Buffer = Vec<u8>;
+type Memory = std::io::Cursor<Vec<u8>>;
 
 fn sent<T: Send + Sync>() {}
 
@@ -55,6 +61,11 @@ fn checked() -> BTreeSet<&'static str> {
         }
         check { Baseline, Change, Finding, Fixed<'static>, Known, NotFixed, Options, Profcheck, Report, Rule, RuleCount }
         check::output { Checked, Document, Form, FixSummary, Unread }
+        columns {
+            Array, Batch<'static>, Column, Encoding, Kind, PageCompression, ParquetWriter<Buffer>, Part, Partition,
+            ProfileRow<'static>, Restored, Segment<Memory>, SegmentFiles, SegmentOptions, Table,
+            Tables<Memory>, Values,
+        }
         compression { Level }
         detect { Certainty, Detected, Endpoint }
         format {
@@ -62,6 +73,7 @@ fn checked() -> BTreeSet<&'static str> {
             Timestamps,
         }
         framing { Framing, Messages<'static> }
+        fuzzing { Case, File, Payload, Random }
         look {
             Options,
             By, Call, Filter, Header, Inline, Pattern, Row, TagFilter, Top, Trace, Traces, Tree, TreeRow, Trimmed,

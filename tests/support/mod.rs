@@ -20,7 +20,7 @@ mod sized;
 mod sources;
 pub mod wire;
 
-pub use sized::{is_slow, sized, some};
+pub use sized::{sized, some};
 pub use sources::sources;
 
 use std::num::NonZero;

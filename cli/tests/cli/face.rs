@@ -307,6 +307,7 @@ fn manual_pages_are_printed_and_written() {
         "",
         "-completions",
         "-convert",
+        "-corpus",
         "-diff",
         "-export",
         "-filter",

@@ -71,7 +71,7 @@ const SUBCOMMANDS: &[Subcommand] = &[
 ];
 
 /// Subcommands that read no profiles.
-const OTHERS: [&str; 5] = ["completions", "import", "man", "help", "sql"];
+const OTHERS: [&str; 6] = ["completions", "corpus", "import", "man", "help", "sql"];
 
 #[test]
 fn every_subcommand_is_in_the_table() {

@@ -1,5 +1,6 @@
 //! The command as users run it: exit codes, files, pipes, messages.
 
+mod corpus;
 mod cut;
 mod ends;
 mod exits;
