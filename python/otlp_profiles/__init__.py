@@ -9,6 +9,8 @@ from ._native import (
     Profile,
     Profiles,
     Reader,
+    Table,
+    Tables,
     convert,
     detect,
     diff,
@@ -16,6 +18,7 @@ from ._native import (
     loss_codes,
     merge,
     read,
+    tables,
     top,
     validate,
 )
@@ -63,6 +66,8 @@ __all__ = [
     "Profiles",
     "Reader",
     "Sample",
+    "Table",
+    "Tables",
     "Top",
     "TopRow",
     "ValueType",
@@ -73,6 +78,7 @@ __all__ = [
     "diff",
     "merge",
     "read",
+    "tables",
     "top",
     "validate",
 ]

@@ -1,6 +1,7 @@
 //! Profiles in memory, shared by the Python objects that show their parts.
 
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
 use otlp_profiles::detect::Detected;
 use otlp_profiles::transform::Merged;
@@ -10,6 +11,7 @@ use otlp_profiles::{
 };
 
 use crate::error::Failure;
+use crate::table::{Collector, Dataset};
 
 /// Profiles, how they were read, and the places of each profile.
 pub(crate) struct Content {
@@ -21,6 +23,10 @@ pub(crate) struct Content {
     pub(crate) losses: Losses,
     /// The nanoseconds that each profile of a merge covers.
     pub(crate) covered_nanos: Vec<i128>,
+    /// The name of the file; empty for bytes and merged profiles.
+    pub(crate) input: String,
+    /// The tables, if they were asked for.
+    dataset: OnceLock<Dataset>,
     places: Vec<Place>,
 }
 
@@ -29,7 +35,8 @@ pub(crate) struct Content {
 pub(crate) struct Place(pub(crate) u32, pub(crate) u32, u32);
 
 impl Content {
-    pub(crate) fn new(reading: Reading) -> Arc<Self> {
+    pub(crate) fn new(reading: Reading, path: Option<&Path>) -> Arc<Self> {
+        let name = path.and_then(Path::file_name).unwrap_or_default();
         Arc::new(Self {
             places: places(&reading.profiles),
             profiles: reading.profiles,
@@ -37,6 +44,8 @@ impl Content {
             findings: reading.findings,
             losses: Losses::default(),
             covered_nanos: Vec::new(),
+            input: name.to_string_lossy().into_owned(),
+            dataset: OnceLock::new(),
         })
     }
 
@@ -48,7 +57,20 @@ impl Content {
             findings,
             losses: merged.losses,
             covered_nanos: merged.covered_nanos,
+            input: String::new(),
+            dataset: OnceLock::new(),
         })
+    }
+
+    /// Returns the tables. If threads ask for the first time together, they get the same rows.
+    pub(crate) fn dataset(&self) -> Result<&Dataset, Failure> {
+        if let Some(dataset) = self.dataset.get() {
+            return Ok(dataset);
+        }
+        let mut collector = Collector::new()?;
+        collector.add(self)?;
+        let dataset = collector.finish()?;
+        Ok(self.dataset.get_or_init(|| dataset))
     }
 
     pub(crate) fn len(&self) -> usize {

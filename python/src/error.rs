@@ -18,6 +18,8 @@ pub(crate) enum Failure {
     Io(io::Error, PathBuf),
     /// `deny_loss` refused these losses and repairs.
     Denied(Vec<Loss>, Vec<ReadFinding>),
+    /// Rows do not fit into a table.
+    Table(String),
 }
 
 impl From<Error> for Failure {
@@ -36,6 +38,7 @@ impl From<Failure> for PyErr {
                 None => PyOSError::new_err(format!("{}: {error}", path.display())),
             },
             Failure::Denied(losses, findings) => denied(&losses, &findings),
+            Failure::Table(message) => raise(message, "limit", "", None, None),
         }
     }
 }

@@ -11,6 +11,7 @@ mod profiles;
 mod records;
 mod reports;
 mod source;
+mod table;
 
 /// See `otlp_profiles`.
 #[pyo3::pymodule(gil_used = false)]
@@ -23,4 +24,6 @@ mod _native {
     use crate::records::{formats, loss_codes};
     #[pymodule_export]
     use crate::reports::{diff, top, validate};
+    #[pymodule_export]
+    use crate::table::{Table, Tables, tables};
 }

@@ -4,6 +4,7 @@ use std::io::{Cursor, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use otlp_profiles::columns;
 use otlp_profiles::transform::{MergeOptions, Merger};
 use otlp_profiles::{Certainty, Format};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
@@ -16,6 +17,7 @@ use crate::options::{LimitsArg, Options, parse_format};
 use crate::profile::Profile;
 use crate::records::{findings, losses, record};
 use crate::source::{Source, open};
+use crate::table::Table;
 
 /// The profiles of one payload. A sequence of `Profile`; immutable, so threads may share it.
 #[pyclass(frozen, sequence, module = "otlp_profiles")]
@@ -77,6 +79,26 @@ impl Profiles {
         format!("<Profiles {format}: {profiles}, {samples}>")
     }
 
+    /// The table of samples: a row for each sample type of each sample.
+    fn samples(&self, py: Python<'_>) -> PyResult<Table> {
+        self.table(py, columns::Table::Samples)
+    }
+
+    /// The table of stacks: lists of frames, the leaf first. Join it by `stack_id`.
+    fn stacks(&self, py: Python<'_>) -> PyResult<Table> {
+        self.table(py, columns::Table::Stacks)
+    }
+
+    /// The table of profiles: a row for each sample type of each profile. Join it by `profile_key` and `type_index`.
+    fn profiles(&self, py: Python<'_>) -> PyResult<Table> {
+        self.table(py, columns::Table::Profiles)
+    }
+
+    /// The table of mappings: the binaries of the process.
+    fn mappings(&self, py: Python<'_>) -> PyResult<Table> {
+        self.table(py, columns::Table::Mappings)
+    }
+
     /// Writes the profiles as one payload. It is not compressed.
     ///
     /// With `deny_loss`, raises Error if the conversion loses or approximates anything.
@@ -106,6 +128,12 @@ impl Profiles {
         let verdict = self.0.verdict(&lost).to_string();
         let findings = findings(py, &self.0.findings)?;
         record(py, "WrittenAll", (payloads, losses(py, &lost)?, verdict, findings))
+    }
+}
+
+impl Profiles {
+    fn table(&self, py: Python<'_>, table: columns::Table) -> PyResult<Table> {
+        Ok(py.detach(|| self.0.dataset()?.table(table))?)
     }
 }
 
@@ -283,7 +311,7 @@ impl Reader {
         let Self { reader, path } = self;
         match py.detach(|| reader.next()) {
             None => Ok(None),
-            Some(Ok(reading)) => Ok(Some(Profiles(Content::new(reading)))),
+            Some(Ok(reading)) => Ok(Some(Profiles(Content::new(reading, path.as_deref())))),
             Some(Err(error)) => Err(Failure::Library(error, path.clone()).into()),
         }
     }

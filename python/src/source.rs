@@ -86,7 +86,7 @@ impl Source {
 fn content(bytes: &[u8], options: &Options, path: Option<&Path>) -> Result<Arc<Content>, Failure> {
     let reading = read(bytes, &options.read(path.is_some()));
     let reading = reading.map_err(|error| Failure::Library(error, path.map(Path::to_owned)))?;
-    Ok(Content::new(reading))
+    Ok(Content::new(reading, path))
 }
 
 /// Reads a file, and one byte past the limit at most, so that the library reports the limit.

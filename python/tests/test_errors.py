@@ -85,6 +85,7 @@ def test_hostile_bytes() -> None:
             profiles.write_all("pprof")
             op.top(profiles)
             op.diff(profiles, profiles)
+            profiles.samples(), profiles.stacks(), profiles.profiles(), profiles.mappings()
         except op.Error:
             pass
     assert read > 100

@@ -115,6 +115,6 @@ def test_stubs() -> None:
     command = [sys.executable, "-m", "mypy", "otlp_profiles", "tests"]
     checked = subprocess.run(command, cwd=root, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout
-    command = [sys.executable, "-m", "mypy.stubtest", "otlp_profiles"]
+    command = [sys.executable, "-m", "mypy.stubtest", "otlp_profiles", "--mypy-config-file", "pyproject.toml"]
     checked = subprocess.run(command, cwd=root, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout + checked.stderr

@@ -1,0 +1,318 @@
+//! Tables in the format of Arrow, handed over by the PyCapsule interface.
+
+use std::io::Cursor;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{
+    ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, Int32Array, Int64Array, ListArray,
+    MapArray, RecordBatch, RecordBatchIterator, StringArray, StructArray,
+    TimestampMicrosecondArray, UInt64Array,
+};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
+use arrow_schema::ffi::FFI_ArrowSchema;
+use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
+use otlp_profiles::columns::{
+    self, Array, Batch, Column, Kind, Partition, Segment, SegmentOptions, Values,
+};
+use otlp_profiles::model::StringId;
+use otlp_profiles::{Format, Losses, WriteOptions, write_all};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyList};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::content::Content;
+use crate::error::Failure;
+use crate::options::{LimitsArg, Options};
+use crate::profiles::each;
+use crate::records;
+
+/// Collects payloads for tables.
+pub(crate) struct Collector {
+    segment: Segment<Cursor<Vec<u8>>>,
+    losses: Losses,
+    hash: Xxh3,
+}
+
+impl Collector {
+    pub(crate) fn new() -> Result<Self, Failure> {
+        let mut options = SegmentOptions::default();
+        options.partition = Partition::None;
+        let segment = Segment::new(options, Cursor::new(Vec::new()))?;
+        Ok(Self { segment, losses: Losses::default(), hash: Xxh3::new() })
+    }
+
+    pub(crate) fn add(&mut self, content: &Content) -> Result<(), Failure> {
+        let format = content.detected.as_ref().map_or("", |detected| detected.format.name());
+        self.losses.merge(&self.segment.add(&content.profiles, &content.input, format)?);
+        // Ids of rows are unique to the payloads, so that tables of different payloads can be concatenated.
+        let all = WriteOptions::default().max_output_bytes(u64::MAX);
+        let (payloads, _) = write_all(&content.profiles, Format::OTLP, &all)?;
+        payloads.iter().for_each(|payload| self.hash.update(payload));
+        self.hash.update(content.input.as_bytes());
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) -> Result<Dataset, Failure> {
+        let id = self.hash.digest128().to_be_bytes();
+        let [id @ .., _, _, _, _] = id;
+        Ok(Dataset { tables: Mutex::new(self.segment.finish(id)?), losses: self.losses })
+    }
+}
+
+/// The tables of one or more payloads. Each is made when it is asked for.
+pub(crate) struct Dataset {
+    tables: Mutex<columns::Tables<Cursor<Vec<u8>>>>,
+    losses: Losses,
+}
+
+impl Dataset {
+    pub(crate) fn table(&self, table: columns::Table) -> Result<Table, Failure> {
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let fields: Fields = table.columns().iter().map(field).collect();
+        let schema = Arc::new(Schema::new(fields));
+        let (mut batches, mut failure, mut texts) = (Vec::new(), None, 0);
+        let parts = tables.parts().to_vec();
+        for part in parts.iter().filter(|part| part.table == table) {
+            tables.each(part, |batch| {
+                match record_batch(batch, &schema, &mut texts) {
+                    _ if failure.is_some() => {}
+                    Ok(batch) => batches.push(batch),
+                    Err(error) => failure = Some(error),
+                }
+                Ok(())
+            })?;
+        }
+        match failure {
+            None => Ok(Table { name: table.name(), schema, batches }),
+            Some(failure) => Err(failure),
+        }
+    }
+}
+
+/// Arranges the profiles of several sources as tables, such as all files of a folder.
+#[pyfunction]
+#[pyo3(signature = (sources, *, limits=None))]
+pub(crate) fn tables(
+    py: Python<'_>,
+    sources: &Bound<'_, PyAny>,
+    limits: Option<LimitsArg>,
+) -> PyResult<Tables> {
+    let options = Options::limited(limits)?;
+    let mut collector = Collector::new()?;
+    for source in each(sources)? {
+        let source = source?;
+        py.detach(|| collector.add(&*source.load(&options)?))?;
+    }
+    Ok(Tables(py.detach(|| collector.finish())?))
+}
+
+/// The tables of several sources. Joins are right whatever the number of sources.
+#[pyclass(frozen, module = "otlp_profiles")]
+pub(crate) struct Tables(Dataset);
+
+#[pymethods]
+impl Tables {
+    /// The data that the tables cannot represent.
+    #[getter]
+    fn losses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        records::losses(py, &self.0.losses)
+    }
+
+    /// The table of samples: a row for each sample type of each sample.
+    fn samples(&self, py: Python<'_>) -> PyResult<Table> {
+        Ok(py.detach(|| self.0.table(columns::Table::Samples))?)
+    }
+
+    /// The table of stacks: lists of frames, the leaf first. Join it by `stack_id`.
+    fn stacks(&self, py: Python<'_>) -> PyResult<Table> {
+        Ok(py.detach(|| self.0.table(columns::Table::Stacks))?)
+    }
+
+    /// The table of profiles: a row for each sample type of each profile. Join it by `profile_key` and `type_index`.
+    fn profiles(&self, py: Python<'_>) -> PyResult<Table> {
+        Ok(py.detach(|| self.0.table(columns::Table::Profiles))?)
+    }
+
+    /// The table of mappings: the binaries of the process.
+    fn mappings(&self, py: Python<'_>) -> PyResult<Table> {
+        Ok(py.detach(|| self.0.table(columns::Table::Mappings))?)
+    }
+}
+
+/// Rows in the format of Arrow. pyarrow, pandas, Polars and DuckDB take a table as it is, without a copy.
+#[pyclass(frozen, module = "otlp_profiles")]
+pub(crate) struct Table {
+    name: &'static str,
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+}
+
+#[pymethods]
+impl Table {
+    /// The names of the columns.
+    #[getter]
+    fn column_names(&self) -> Vec<&str> {
+        self.schema.fields().iter().map(|field| field.name().as_str()).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    fn __repr__(&self) -> String {
+        let (rows, columns) = (self.__len__(), self.schema.fields().len());
+        format!("<Table {}: {rows} rows, {columns} columns>", self.name)
+    }
+
+    /// Hands the rows over by Arrow's PyCapsule interface.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The interface lets a producer ignore the request.
+        let _ = requested_schema;
+        let batches = self.batches.clone().into_iter().map(Ok);
+        let reader = RecordBatchIterator::new(batches, self.schema.clone());
+        let stream = FFI_ArrowArrayStream::new(Box::new(reader));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    /// Hands the schema over by Arrow's PyCapsule interface.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(self.schema.as_ref());
+        let schema = schema.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    /// Returns a `pyarrow.Table`.
+    fn to_arrow(this: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
+        this.py().import("pyarrow")?.call_method1("table", (this,))
+    }
+
+    /// Returns a `pandas.DataFrame`, by pyarrow.
+    fn to_pandas(this: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
+        Self::to_arrow(this)?.call_method0("to_pandas")
+    }
+
+    /// Returns a `polars.DataFrame`.
+    fn to_polars(this: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
+        this.py().import("polars")?.call_method1("DataFrame", (this,))
+    }
+}
+
+/// The most bytes of texts in one table. A short payload may use a long name in millions of frames. It also keeps the
+/// offsets of texts within 31 bits.
+const MAX_TEXTS: usize = (1 << 31) - 1;
+
+fn record_batch(
+    batch: &Batch<'_>,
+    schema: &SchemaRef,
+    texts: &mut usize,
+) -> Result<RecordBatch, Failure> {
+    let of_ids = |ids: &[StringId]| ids.iter().map(|id| batch.text(*id).len()).sum::<usize>();
+    for (_, array) in batch.columns() {
+        *texts += match &array.values {
+            Values::Text(ids) => of_ids(ids),
+            Values::Pairs { keys, values } => of_ids(keys) + of_ids(values),
+            _ => 0,
+        };
+    }
+    if *texts > MAX_TEXTS {
+        let message = format!(
+            "the texts of the table {} exceed {MAX_TEXTS} bytes: `otlp-profiles export` writes them to Parquet files",
+            batch.table().name()
+        );
+        return Err(Failure::Table(message));
+    }
+    let columns = batch.columns().map(|(column, array)| to_arrow(batch, column, array));
+    let columns: Result<Vec<_>, _> = columns.collect();
+    let batch = columns.and_then(|columns| RecordBatch::try_new(schema.clone(), columns));
+    batch.map_err(|error| Failure::Table(error.to_string()))
+}
+
+fn field(column: &Column) -> Field {
+    let kind = match column.kind {
+        Kind::Bool => DataType::Boolean,
+        Kind::Int32 => DataType::Int32,
+        Kind::Int64 => DataType::Int64,
+        Kind::UInt64 => DataType::UInt64,
+        Kind::Time => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+        Kind::Text => DataType::Utf8,
+        Kind::Id => DataType::FixedSizeBinary(16),
+        Kind::Bytes => DataType::Binary,
+        Kind::Map => DataType::Map(Arc::new(pairs_field()), false),
+    };
+    let kind = match column.is_list {
+        true => DataType::new_list(kind, column.has_nullable_items),
+        false => kind,
+    };
+    Field::new(column.name, kind, column.is_nullable)
+}
+
+fn pairs_field() -> Field {
+    let fields = ["keys", "values"].map(|name| Field::new(name, DataType::Utf8, false));
+    Field::new_struct("entries", fields.to_vec(), false)
+}
+
+fn to_arrow(batch: &Batch<'_>, column: &Column, array: &Array) -> Result<ArrayRef, ArrowError> {
+    let nulls = |valid: &Vec<bool>| (!valid.is_empty()).then(|| NullBuffer::from(valid.clone()));
+    let of_rows = nulls(&array.validity);
+    let offsets = || OffsetBuffer::new(array.offsets.clone().into());
+    if let Values::Pairs { keys, values } = &array.values {
+        let DataType::Struct(fields) = pairs_field().data_type().clone() else {
+            return Err(ArrowError::SchemaError("pairs are a struct".to_owned()));
+        };
+        let [keys, values] = [keys, values].map(|ids| texts(batch, ids, None));
+        let pairs = StructArray::try_new(fields, vec![keys, values], None)?;
+        let field = Arc::new(pairs_field());
+        return Ok(Arc::new(MapArray::try_new(field, offsets(), pairs, of_rows, false)?));
+    }
+    if !column.is_list {
+        return flat(batch, column, &array.values, of_rows);
+    }
+    let items = flat(batch, column, &array.values, nulls(&array.item_validity))?;
+    match field(column).data_type() {
+        DataType::List(item) => {
+            Ok(Arc::new(ListArray::try_new(item.clone(), offsets(), items, of_rows)?))
+        }
+        other => Err(ArrowError::SchemaError(format!("{other} is not a list"))),
+    }
+}
+
+fn flat(
+    batch: &Batch<'_>,
+    column: &Column,
+    values: &Values,
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef, ArrowError> {
+    Ok(match values {
+        Values::Bool(values) => Arc::new(BooleanArray::new(values.clone().into(), nulls)),
+        Values::Int32(values) => Arc::new(Int32Array::try_new(values.clone().into(), nulls)?),
+        Values::Int64(values) if column.kind == Kind::Time => {
+            let times = TimestampMicrosecondArray::try_new(values.clone().into(), nulls)?;
+            Arc::new(times.with_timezone("UTC"))
+        }
+        Values::Int64(values) => Arc::new(Int64Array::try_new(values.clone().into(), nulls)?),
+        Values::UInt64(values) => Arc::new(UInt64Array::try_new(values.clone().into(), nulls)?),
+        Values::Id(ids) => {
+            let bytes = Buffer::from(ids.as_flattened());
+            Arc::new(FixedSizeBinaryArray::try_new(16, bytes, nulls)?)
+        }
+        Values::Bytes { bytes, offsets } => {
+            let offsets = OffsetBuffer::new(offsets.clone().into());
+            Arc::new(BinaryArray::try_new(offsets, bytes.clone().into(), nulls)?)
+        }
+        Values::Text(ids) => texts(batch, ids, nulls),
+        other => return Err(ArrowError::NotYetImplemented(format!("{other:?}"))),
+    })
+}
+
+fn texts(batch: &Batch<'_>, ids: &[StringId], nulls: Option<NullBuffer>) -> ArrayRef {
+    let texts = StringArray::from_iter_values(ids.iter().map(|id| batch.text(*id)));
+    let (offsets, bytes, _) = texts.into_parts();
+    Arc::new(StringArray::new(offsets, bytes, nulls))
+}
