@@ -1,7 +1,7 @@
 //! The targets of references: the position of each row of each table, and the number of references to it.
 //!
 //! Rows are located before the walk (`survey`), by the headers of fields alone: eight bytes a row, regardless of
-//! its contents. The decoder of the surrounding message looks up the rows [`behind`](Tables::behind) a row and
+//! its contents. The decoder of the surrounding message looks up the rows [after](Tables::following) a row and
 //! skips them. References are counted during the walk, so that the references of an orphan can be subtracted.
 
 use std::ops::Range;

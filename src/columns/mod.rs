@@ -9,7 +9,7 @@
 //! segments may be copied into one directory. [`Table::columns`] declares the columns;
 //! [docs/EXPORT.md](https://github.com/otlp-profiles/otlp-profiles/blob/main/docs/EXPORT.md) describes them.
 //!
-//! [`tables`] arranges profiles in memory. A [`Segment`] takes any number of payloads, one after the other, and keeps
+//! [`tables()`] arranges profiles in memory. A [`Segment`] takes any number of payloads, one after the other, and keeps
 //! their samples in a temporary file.
 
 mod batch;

@@ -86,7 +86,7 @@ pub(super) struct Origin {
     pub(super) service: StringId,
     pub(super) version: Option<StringId>,
     pub(super) host: Option<StringId>,
-    /// Rows of [`Segment::pairs`].
+    /// Rows of `Segment::pairs`.
     pub(super) resource: u32,
     pub(super) scope: u32,
     pub(super) scope_name: StringId,
