@@ -43,7 +43,8 @@ pub fn merge(input: &[u8]) {
     let mut merger = Merger::new(MergeOptions::default());
     let added = [&first, &second, &first].iter().try_for_each(|part| merger.add(part));
     let Ok(merged) = added.and_then(|()| merger.finish()) else { return };
-    if !has_dropped(&merged.losses) {
+    let repeated = merged.losses.iter().any(|loss| loss.code.to_string() == "profile.repeated");
+    if !repeated && !has_dropped(&merged.losses) {
         assert_eq!(
             sums([&merged.profiles]),
             sums([&first, &second, &first]),
