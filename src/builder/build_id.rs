@@ -36,7 +36,7 @@ pub fn htlhash(mut file: impl std::io::Read + std::io::Seek) -> std::io::Result<
         file.by_ref().take(END).read_to_end(&mut input)?;
     }
     input.extend(length.to_be_bytes());
-    Ok(Sha256::digest(&input)[..16].iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(crate::wire::hex::hex(&Sha256::digest(&input)[..16]))
 }
 
 #[cfg(all(test, feature = "build-id"))]

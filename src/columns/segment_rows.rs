@@ -10,6 +10,7 @@ use crate::model::ragged::Ragged;
 use crate::model::value::{KeyValue, Value};
 use crate::model::{MappingId, ResourceProfiles, ScopeProfiles, StackId, StringId};
 use crate::tables::rows::interner::Interner;
+use crate::wire::hex::hex;
 
 /// A hash table whose order does not matter: it is only searched.
 pub(super) type Rows<K> = HashMap<K, u32, FixedState>;
@@ -195,10 +196,4 @@ impl SegmentRows {
         let (scope_name, scope_version) = (text(of.scope.name)?, text(of.scope.version)?);
         Ok(Origin { scope: row, scope_name, scope_version, is_plain, ..origin })
     }
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }

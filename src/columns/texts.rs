@@ -59,16 +59,3 @@ impl Texts {
         Ok(self.exact.get(bytes).map_or(&[], |ids| ids))
     }
 }
-
-/// Parses hex digits.
-pub(super) fn from_hex<const N: usize>(text: &[u8]) -> Option<[u8; N]> {
-    let mut bytes = [0; N];
-    if text.len() != 2 * N {
-        return None;
-    }
-    let digit = |digit: u8| char::from(digit).to_digit(16);
-    for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
-        *byte = (digit(pair[0])? << 4 | digit(pair[1])?) as u8;
-    }
-    Some(bytes)
-}

@@ -12,6 +12,7 @@ use crate::model::value::Value;
 use crate::model::{Profile, Profiles};
 use crate::semconv::{LABEL_SPAN_ID, LABEL_TRACE_ID};
 use crate::tables::attributes::labels::{PAIR_NUMBER, PAIR_TEXT, PAIR_UNIT};
+use crate::wire::hex::hex;
 
 /// A key with a text, or with a number and its unit.
 #[derive(Clone, Debug)]
@@ -34,8 +35,7 @@ pub(super) fn labels<'a>(dictionary: &'a Dictionary, sample: &SampleRef<'_>) -> 
         let link = dictionary.link(sample.link);
         for (key, id) in [(LABEL_TRACE_ID, &link.trace_id[..]), (LABEL_SPAN_ID, &link.span_id[..])]
         {
-            let hex = id.iter().map(|byte| format!("{byte:02x}")).collect();
-            labels.push(Label { key, value: LabelValue::Text(Cow::Owned(hex)) });
+            labels.push(Label { key, value: LabelValue::Text(Cow::Owned(hex(id))) });
         }
     }
     labels

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `read`, `skip`, `unchecked_reader`, `faults` | read messages; skip fields; read short messages without bounds checks; build errors |
 //! | `varint`, `packed`, `indices`, `lanes` | varints; packed numbers; packed references, with vector instructions |
-//! | `base64` | base64, in JSON and in pages |
+//! | `base64`, `hex` | base64, in JSON and in pages; hex digits |
 //! | `write`, `record`, `codes` | write fields; write many small fields at once; pre-encode indices |
 //!
 //! The reader supports all of [protobuf's encoding](https://protobuf.dev/programming-guides/encoding/), including
@@ -26,6 +26,7 @@
 pub(crate) mod base64;
 pub(crate) mod codes;
 mod faults;
+pub(crate) mod hex;
 pub(crate) mod indices;
 pub(crate) mod lanes;
 pub(crate) mod packed;

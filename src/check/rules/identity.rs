@@ -14,6 +14,7 @@
 //! The range is stored in `ProfileState::range`, where [`times`] reads it; `None` disables the check of timestamps.
 
 use super::*;
+use crate::wire::hex::hex;
 
 /// Cells of `Profile`; in 1.3 the container has the id.
 const PROFILE_ID: usize = PROFILE.cell("profile_id");
@@ -60,7 +61,7 @@ fn id(cx: &mut CheckContext<'_>, record: &Record, cell: usize) {
         None => {}
         Some(other) => {
             let same = (other == print).then_some(Severity::Warning);
-            let found = id.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+            let found = hex(&id);
             cx.findings.report_as(&OP2028, same, spot, found, "");
         }
     }

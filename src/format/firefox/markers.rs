@@ -11,6 +11,7 @@ use fxprof_processed_profile::{
 use super::threads::Sample;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::LinkId;
+use crate::wire::hex::hex;
 
 /// A marker: the sample type, the trace and span ids, and the attributes as text.
 ///
@@ -70,7 +71,6 @@ impl Detail {
         dictionary: &Dictionary,
         made: &mut Profile,
     ) -> Option<Self> {
-        let hex = |id: &[u8]| id.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let (trace, span) = match sample.link {
             LinkId::NONE => Default::default(),
             link => {

@@ -11,11 +11,11 @@
 
 use std::borrow::Cow;
 
-use crate::format::json::scalars::hex_bytes;
 use crate::losses::{LINK_AS_ATTRIBUTE, LINK_INVALID};
 use crate::model::dictionary::Link;
 use crate::model::value::Value;
 use crate::read_context::ReadContext;
+use crate::wire::hex::hex_bytes;
 
 /// A word as written. A quoted word is always a string.
 #[derive(Clone, Debug, PartialEq)]

@@ -17,12 +17,13 @@ use crate::error::{Error, Result, Shown, Step, place};
 use crate::format::json::deviation::{Deviation, DeviationKind};
 use crate::format::json::lexer::Lexer;
 use crate::format::json::names::{is_original, named};
-use crate::format::json::scalars::{from_hex, number_length, whole};
+use crate::format::json::scalars::{number_length, whole};
 use crate::limits::within;
 use crate::losses;
 use crate::read_context::ReadContext;
 use crate::schema::{Field, Kind, Label, MessageType, Role, Version};
 use crate::wire::base64::from_base64;
+use crate::wire::hex::from_hex;
 use crate::wire::write::varint;
 use crate::wire::{LEN, tag};
 

@@ -8,7 +8,7 @@
 //! | `int32`, `uint32`, enums | a number, or a string of one | [`whole`] |
 //! | `int64`, `uint64`, `fixed64` | a string of digits, or a number | [`whole`] |
 //! | `bytes` | base64 | [`from_base64`](crate::wire::base64::from_base64) |
-//! | ids of traces, spans and profiles | hex digits, by OTLP | [`from_hex`] |
+//! | ids of traces, spans and profiles | hex digits, by OTLP | [`from_hex`](crate::wire::hex::from_hex) |
 
 /// Returns the length of the number at the beginning of `text`, or 0 if there is no number.
 ///
@@ -74,38 +74,11 @@ fn power(exponent: i64) -> i128 {
     10i128.checked_pow(exponent.clamp(0, 99) as u32).unwrap_or(i128::MAX)
 }
 
-/// Appends the bytes of hex digits in either case, or returns `None` for other text.
-///
-/// After a bad digit, the bytes before it remain in `out`.
-pub(super) fn from_hex(digits: &str, out: &mut Vec<u8>) -> Option<()> {
-    let (pairs, odd) = digits.as_bytes().as_chunks::<2>();
-    for pair in pairs {
-        let [high, low] = pair.map(|digit| char::from(digit).to_digit(16));
-        out.push((high? << 4 | low?) as u8);
-    }
-    odd.is_empty().then_some(())
-}
-
-/// Decodes hex digits.
-///
-/// Returns `None` for an odd number of digits.
-pub(crate) fn hex_bytes(digits: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    from_hex(digits, &mut bytes).map(|()| bytes)
-}
-
-/// Appends `bytes` as lower-case hex digits, which OTLP/JSON uses for ids.
-pub(super) fn to_hex(bytes: &[u8], out: &mut Vec<u8>) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    out.extend(
-        bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|at| DIGITS[usize::from(at)]),
-    );
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::wire::base64::{from_base64, to_base64};
+    use crate::wire::hex::{from_hex, to_hex};
 
     #[test]
     fn numbers_are_those_of_json() {

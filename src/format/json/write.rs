@@ -19,11 +19,11 @@ use std::io::Write;
 
 use crate::error::Result;
 use crate::format::json::names::lower_camel_case;
-use crate::format::json::scalars::to_hex;
 use crate::limits::within;
 use crate::schema::{Field, Kind, MessageType, PROFILES_DATA, Role, Version};
 use crate::wire::LEN;
 use crate::wire::base64::to_base64;
+use crate::wire::hex::to_hex;
 use crate::wire::read::Reader;
 
 /// Translates a payload of a generation to JSON.

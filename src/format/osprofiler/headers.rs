@@ -6,9 +6,9 @@ use sha1::Sha1;
 use super::read::uuid;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::json::lexer::Lexer;
-use crate::format::json::scalars::hex_bytes;
 use crate::model::dictionary::Link;
 use crate::wire::base64::from_base64;
+use crate::wire::hex::hex_bytes;
 
 /// The headers with which OSProfiler passes a trace to the next service: `X-Trace-Info`, and `X-Trace-HMAC`,
 /// which signs it with a key that both services know.

@@ -33,6 +33,7 @@ use crate::schema::Version::Pprof;
 use crate::semconv::{LABEL_END_TIMESTAMP_NS, LABEL_SPAN_ID, LABEL_TRACE_ID};
 use crate::tables::fields::number;
 use crate::tables::profile::expand_samples::{Columns, Walk};
+use crate::wire::hex::hex;
 use crate::wire::record::{Fields, Records, records};
 use crate::write_options::Timestamps;
 
@@ -324,9 +325,6 @@ impl Writer<'_, '_> {
         }
         for link in &self.dictionary.links {
             if link.trace_id != [0; 16] && link.span_id != [0; 8] {
-                let hex = |bytes: &[u8]| {
-                    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
-                };
                 for (key, id) in
                     [(LABEL_TRACE_ID, hex(&link.trace_id)), (LABEL_SPAN_ID, hex(&link.span_id))]
                 {
