@@ -6,13 +6,14 @@ use hashbrown::HashMap;
 use crate::columns::batch::Array;
 use crate::columns::exact;
 use crate::columns::restored::{Columns, ProfileRow, Restored};
-use crate::columns::texts::{Texts, from_hex};
+use crate::columns::texts::Texts;
 use crate::error::{Error, Result};
 use crate::model::profile::{AggregationTemporality, Profile, ProfileId, ValueType};
 use crate::model::ragged::Ragged;
 use crate::model::value::{KeyValue, Value};
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles, StringId};
 use crate::tables::rows::interner::Interner;
+use crate::wire::hex::hex_bytes;
 
 /// The headers of profiles.
 #[derive(Default)]
@@ -197,7 +198,7 @@ fn set_fields(
         return Err(Error::malformed("a column of profiles is missing"));
     };
     if let Some(text) = id.some_text(row) {
-        let id = from_hex(interner.dictionary.text(text).as_bytes());
+        let id = hex_bytes(interner.dictionary.text(text)).and_then(|id| id.try_into().ok());
         let malformed = || Error::malformed("a profile_id is not in hex digits");
         profile.profile_id = ProfileId(id.ok_or_else(malformed)?);
     }

@@ -15,7 +15,7 @@ use crate::columns::headers::Headers;
 use crate::columns::read::each_row_group;
 use crate::columns::restored::{Columns, ProfileRow, Restored};
 use crate::columns::schema::Table;
-use crate::columns::texts::{Texts, from_hex};
+use crate::columns::texts::Texts;
 use crate::error::{Error, Result};
 use crate::limits::{Limits, within};
 use crate::model::dictionary::{Attribute, Function, Line, Link, Mapping};
@@ -24,6 +24,7 @@ use crate::model::value::Value;
 use crate::model::{LinkId, MappingId, StackId, StringId};
 use crate::tables::rows::interner::Interner;
 use crate::tables::rows::row::BorrowedLocation;
+use crate::wire::hex::hex_bytes;
 
 /// The files of a segment, or of one service of it.
 #[derive(Clone, Debug, Default)]
@@ -226,9 +227,9 @@ fn link(
         return Ok(*link);
     }
     let malformed = || Error::malformed("a trace_id or span_id is not in hex digits");
-    let bytes = |id| interner.dictionary.text(id).as_bytes();
-    let trace_id = from_hex(bytes(ids.0)).ok_or_else(malformed)?;
-    let span_id = from_hex(bytes(ids.1)).ok_or_else(malformed)?;
+    let bytes = |id| hex_bytes(interner.dictionary.text(id));
+    let trace_id = bytes(ids.0).and_then(|id| id.try_into().ok()).ok_or_else(malformed)?;
+    let span_id = bytes(ids.1).and_then(|id| id.try_into().ok()).ok_or_else(malformed)?;
     let link = interner.intern(Link { trace_id, span_id })?;
     links.insert(ids, link);
     Ok(link)

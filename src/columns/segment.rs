@@ -11,7 +11,7 @@ use std::io::{Read, Seek, Write};
 use crate::columns::exact;
 #[cfg(feature = "parquet")]
 use crate::columns::restored::Restored;
-use crate::columns::segment_rows::{Group, Head, Keys, Label, Origin, Rows, SegmentRows, hex};
+use crate::columns::segment_rows::{Group, Head, Keys, Label, Origin, Rows, SegmentRows};
 use crate::columns::spill::{Chunk, Spill, Spilled};
 use crate::error::Result;
 use crate::limits::{Limits, within};
@@ -28,6 +28,7 @@ use crate::tables::rows::interner::Interner;
 use crate::tables::rows::merge::{Remap, absorb};
 use crate::tables::rows::orphans::{self, Kept};
 use crate::tables::rows::reach::Reach;
+use crate::wire::hex::hex;
 
 /// How a dataset is divided into files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

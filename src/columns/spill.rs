@@ -6,6 +6,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use crate::error::{Error, Result};
 use crate::model::ragged::Ragged;
 use crate::model::{AttributeId, LinkId};
+use crate::wire::read::Reader;
+use crate::wire::write::varint;
 
 /// Bytes that are collected before they are written.
 const BUFFER: usize = 1 << 20;
@@ -88,7 +90,7 @@ impl Spilled {
         values: &[i64],
         timestamps: &[u64],
     ) {
-        let mut put = |number: u64| put_varint(bytes, number);
+        let mut put = |number: u64| varint(bytes, number);
         put(stack.into());
         put(link.0.into());
         put(attributes.len() as u64);
@@ -104,56 +106,39 @@ impl Spilled {
     }
 
     /// Decodes the samples of a profile.
-    pub(super) fn decode(&mut self, mut bytes: &[u8]) {
+    ///
+    /// # Errors
+    ///
+    /// The temporary file was truncated.
+    pub(super) fn decode(&mut self, bytes: &[u8]) -> Result<()> {
         let Self { stacks, links, attributes, values, timestamps } = self;
         stacks.clear();
         links.clear();
         attributes.clear();
         values.clear();
         timestamps.clear();
-        while !bytes.is_empty() {
-            let mut get = || get_varint(&mut bytes);
-            stacks.push(get() as u32);
-            links.push(LinkId(get() as u32));
-            (0..get()).for_each(|_| attributes.items.push(AttributeId(get() as u32)));
+        let mut reader = Reader::new(bytes);
+        while !reader.is_empty() {
+            stacks.push(reader.varint()? as u32);
+            links.push(LinkId(reader.varint()? as u32));
+            for _ in 0..reader.varint()? {
+                attributes.items.push(AttributeId(reader.varint()? as u32));
+            }
             attributes.end_row();
-            for _ in 0..get() {
-                let number = get();
+            for _ in 0..reader.varint()? {
+                let number = reader.varint()?;
                 values.items.push((number >> 1) as i64 ^ -((number & 1) as i64));
             }
             values.end_row();
             let mut last = 0_u64;
-            for _ in 0..get() {
-                last = last.wrapping_add(get());
+            for _ in 0..reader.varint()? {
+                last = last.wrapping_add(reader.varint()?);
                 timestamps.items.push(last);
             }
             timestamps.end_row();
         }
+        Ok(())
     }
-}
-
-#[inline]
-fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
-/// Reads a varint of our own file. Returns what there is if the file was truncated.
-#[inline]
-fn get_varint(bytes: &mut &[u8]) -> u64 {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let Some((&byte, rest)) = bytes.split_first() else { break };
-        *bytes = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            break;
-        }
-    }
-    number
 }
 
 #[cfg(test)]
@@ -178,7 +163,7 @@ mod tests {
         spill.flush().unwrap();
         let mut samples = Spilled::default();
         for (chunk, rows) in chunks.into_iter().zip([3, 0, 40_000, 1]) {
-            samples.decode(spill.get(chunk).unwrap());
+            samples.decode(spill.get(chunk).unwrap()).unwrap();
             assert_eq!(samples.stacks, (0..rows).collect::<Vec<_>>());
             for row in 0..rows as usize {
                 assert_eq!(samples.links[row], LinkId(9));

@@ -131,7 +131,7 @@ impl<S: Read + Write + Seek> Tables<S> {
                 let mut samples = Spilled::default();
                 for row in &part.heads {
                     let head = &source.heads[*row as usize];
-                    samples.decode(spill.get(head.rows)?);
+                    samples.decode(spill.get(head.rows)?)?;
                     for sample in 0..samples.stacks.len() {
                         source.put_sample(output.row()?, *row, (&samples, sample), exact)?;
                     }

@@ -3,6 +3,8 @@
 //! Metadata is encoded in Thrift's [compact protocol](https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md).
 //! A walk over it checks that texts and lists are within the bytes, and that no schema has more children than elements.
 
+use crate::wire::read::Reader;
+
 /// Levels of nested structs and lists. Parquet's metadata has some ten.
 const DEPTH: u32 = 32;
 
@@ -11,38 +13,31 @@ const CHILDREN: (u64, i64) = (2, 5);
 
 /// Returns the length of a struct, or `None` if it is malformed. `footer` says whether it is the metadata of a file.
 pub(super) fn checked_len(bytes: &[u8], footer: bool) -> Option<usize> {
-    let mut walk = Walk { rest: bytes, elements: footer.then_some(u64::MAX) };
+    let mut walk = Walk { rest: Reader::new(bytes), elements: footer.then_some(u64::MAX) };
     walk.structure(0, true)?;
-    Some(bytes.len() - walk.rest.len())
+    Some(bytes.len() - walk.rest.left())
 }
 
 struct Walk<'a> {
-    rest: &'a [u8],
+    rest: Reader<'a>,
     /// In the schema of a footer: the number of its elements.
     elements: Option<u64>,
 }
 
 impl Walk<'_> {
     fn byte(&mut self) -> Option<u8> {
-        let (&byte, rest) = self.rest.split_first()?;
-        self.rest = rest;
+        let &byte = self.rest.rest().first()?;
+        self.rest.pass(1);
         Some(byte)
     }
 
     fn varint(&mut self) -> Option<u64> {
-        let mut number = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Some(number);
-            }
-        }
-        None
+        self.rest.try_varint()
     }
 
     fn skip(&mut self, bytes: u64) -> Option<()> {
-        self.rest = self.rest.get(usize::try_from(bytes).ok()?..)?;
+        let bytes = usize::try_from(bytes).ok().filter(|bytes| *bytes <= self.rest.left())?;
+        self.rest.pass(bytes);
         Some(())
     }
 
@@ -97,7 +92,7 @@ impl Walk<'_> {
             items => items.into(),
         };
         // An item has at least one byte.
-        if items > self.rest.len() as u64 {
+        if items > self.rest.left() as u64 {
             return None;
         }
         let outer = self.elements.take();

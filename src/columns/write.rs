@@ -22,9 +22,9 @@ use parquet::schema::types::{ColumnPath, GroupTypeBuilder, Type, TypePtr};
 
 use crate::columns::batch::{Array, BATCH_ROWS, Batch, Values};
 use crate::columns::schema::{Column, Encoding, Kind, SCHEMA_VERSION, Table};
-use crate::columns::segment_rows::hex;
 use crate::error::{Error, Result};
 use crate::model::StringId;
+use crate::wire::hex::hex;
 
 /// The key of the version of the schema in the metadata of a file.
 pub(super) const SCHEMA_KEY: &str = "otlp_profiles.schema";
@@ -200,9 +200,8 @@ struct Levels {
 
 impl Levels {
     fn of(column: &Column, array: &Array) -> Self {
-        let is_valid = |row: usize| array.validity.get(row).copied().unwrap_or(true);
         if array.offsets.is_empty() {
-            let definition = (0..array.len()).map(|row| i16::from(is_valid(row)));
+            let definition = (0..array.len()).map(|row| i16::from(array.is_valid(row)));
             let definition = column.is_nullable.then(|| definition.collect());
             return Self { definition, repetition: None };
         }
@@ -211,7 +210,7 @@ impl Levels {
         for row in 0..array.len() {
             let items = array.offsets[row] as usize..array.offsets[row + 1] as usize;
             if items.is_empty() {
-                definition.push(if is_valid(row) { empty } else { 0 });
+                definition.push(if array.is_valid(row) { empty } else { 0 });
                 repetition.push(0);
                 continue;
             }
