@@ -278,7 +278,12 @@ impl Export<'_> {
         for unit in dataset::units(root)? {
             let name = unit.name();
             session.console.progress().next(&name);
-            let mut restored = match unit.read(&limits, |_| true) {
+            let mut hashes = Vec::new();
+            let restored = unit.load().and_then(|files| {
+                hashes.extend(files.files.iter().flatten().map(|bytes| xxh3_128(bytes)));
+                dataset::restored(files, &limits, |_| true)
+            });
+            let mut restored = match restored {
                 Ok(restored) => restored,
                 Err(failure) => {
                     session.failed(WHAT, Some(&name), &failure);
@@ -289,10 +294,7 @@ impl Export<'_> {
             let added = self.segment.add_restored(&restored);
             let losses = added.map_err(|error| failure(&error))?;
             self.tally.written(&name, &Converted::with_losses(losses));
-            for path in unit.paths() {
-                let hash = hash_file(path).map_err(|error| crate::input::unreadable(&error))?;
-                self.hashes.push(hash);
-            }
+            self.hashes.append(&mut hashes);
         }
         Ok(())
     }

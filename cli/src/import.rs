@@ -49,7 +49,7 @@ const IMPORT: Verb = Verb { name: "import", noun: "Import", past: "imported" };
 
 fn parse_key(text: &str) -> Result<[u8; 16], String> {
     let key = u128::from_str_radix(text, 16).ok().filter(|_| text.len() == 32);
-    key.map(u128::to_be_bytes).ok_or_else(|| "32 hex digits are wanted".to_owned())
+    key.map(u128::to_be_bytes).ok_or_else(|| "expected 32 hexadecimal digits".to_owned())
 }
 
 impl Args {
@@ -116,7 +116,10 @@ fn read(
                 let message = format!("{name}: {}", failure.message);
                 Failure { message, ..failure }
             };
-            let read = unit.read(&limits, |row| args.selects(row)).map_err(named)?;
+            let read = unit
+                .load()
+                .and_then(|files| dataset::restored(files, &limits, |row| args.selects(row)))
+                .map_err(named)?;
             if read.profiles.is_empty() {
                 continue;
             }

@@ -62,22 +62,22 @@ impl Unit {
         path.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// Reads the profiles that `select` chooses. Memory holds the files and the profiles.
-    pub(crate) fn read(
-        &self,
-        limits: &Limits,
-        select: impl Fn(&ProfileRow<'_>) -> bool,
-    ) -> Result<Restored, Failure> {
+    /// Reads all files into memory.
+    pub(crate) fn load(&self) -> Result<SegmentFiles, Failure> {
         let read = |path: &PathBuf| fs::read(path).map_err(|error| unreadable(&error));
         let mut files = SegmentFiles::default();
         for (bytes, paths) in files.files.iter_mut().zip(&self.files) {
             *bytes = paths.iter().map(read).collect::<Result<_, _>>()?;
         }
-        restore(files, limits, select).map_err(|error| Failure::of(&error, Exit::Input))
+        Ok(files)
     }
+}
 
-    /// The paths of all files.
-    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
-        self.files.iter().flatten()
-    }
+/// Restores the profiles that `select` chooses.
+pub(crate) fn restored(
+    files: SegmentFiles,
+    limits: &Limits,
+    select: impl Fn(&ProfileRow<'_>) -> bool,
+) -> Result<Restored, Failure> {
+    restore(files, limits, select).map_err(|error| Failure::of(&error, Exit::Input))
 }
