@@ -40,7 +40,7 @@
 //! | inspect profiles: samples, stacks, values, attributes | [`Profiles`], [`model`] |
 //! | show where time or memory is spent, filter stacks | [`look`] |
 //! | write a format | [`write()`], [`write_to()`], [`Format`], [`WriteOptions`] |
-//! | arrange profiles as tables, write Parquet files | `columns` (features `columns`, `parquet`) |
+//! | arrange profiles as tables, write Parquet and Arrow files | `columns` (features `columns`, `parquet`, `arrow`) |
 //! | merge, split, compare, filter or redact profiles, or chain such steps | [`transform`] |
 //! | check a payload against the rules of its generation | [`check::validate()`], [`check::Rule`] |
 //! | list what a conversion lost | [`Losses`], [`losses::LossCode`] |

@@ -51,7 +51,7 @@ pub(crate) struct Args {
     /// The directory of the tables; each run adds files to it
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    /// The format of the tables: parquet, ndjson or csv
+    /// The format of the tables: parquet, arrow, ndjson or csv
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT", hide_possible_values = true)]
     to: To,
     /// The compression of Parquet: gzip, lz4 or none
@@ -80,6 +80,8 @@ pub(crate) struct Args {
 enum To {
     #[default]
     Parquet,
+    #[cfg(feature = "arrow")]
+    Arrow,
     Ndjson,
     Csv,
 }
@@ -358,6 +360,8 @@ impl To {
     fn extension(self) -> &'static str {
         match self {
             Self::Parquet => "parquet",
+            #[cfg(feature = "arrow")]
+            Self::Arrow => "arrow",
             Self::Ndjson => "ndjson",
             Self::Csv => "csv",
         }
@@ -371,23 +375,35 @@ fn write_part(
     part: &Part,
     (path, file): (&Path, File),
 ) -> Result<u64, Failure> {
-    let compression = match args.compression {
-        CompressionArg::Gzip => PageCompression::Gzip,
-        CompressionArg::Lz4 => PageCompression::Lz4,
-        CompressionArg::None => PageCompression::None,
+    let (output, table, segment) = (BufWriter::new(file), part.table, tables.id());
+    let mut rows = 0;
+    let mut each = |write: &mut dyn FnMut(&Batch<'_>) -> otlp_profiles::Result<()>| {
+        tables.each(part, |batch| {
+            rows += batch.len() as u64;
+            write(batch)
+        })
     };
-    let (output, table, mut rows) = (BufWriter::new(file), part.table, 0);
     let form = match args.to {
         To::Parquet => {
-            let written = ParquetWriter::new(output, table, tables.id(), compression).and_then(
-                |mut writer| {
-                    tables.each(part, |batch: &Batch<'_>| {
-                        rows += batch.len() as u64;
-                        writer.write(batch)
-                    })?;
-                    writer.finish()
-                },
-            );
+            let codec = match args.compression {
+                CompressionArg::Gzip => PageCompression::Gzip,
+                CompressionArg::Lz4 => PageCompression::Lz4,
+                CompressionArg::None => PageCompression::None,
+            };
+            let writer = ParquetWriter::new(output, table, segment, codec);
+            let written = writer.and_then(|mut writer| {
+                each(&mut |batch| writer.write(batch))?;
+                writer.finish()
+            });
+            return written.map(|_| rows).map_err(|error| failure(&error));
+        }
+        #[cfg(feature = "arrow")]
+        To::Arrow => {
+            let writer = otlp_profiles::columns::ArrowWriter::new(output, table, segment);
+            let written = writer.and_then(|mut writer| {
+                each(&mut |batch| writer.write(batch))?;
+                writer.finish()
+            });
             return written.map(|_| rows).map_err(|error| failure(&error));
         }
         To::Ndjson => Form::Ndjson,
@@ -396,15 +412,13 @@ fn write_part(
     let unwritable = |error| output::unwritable(path, &error);
     let mut writer = TextWriter::new(output, table, form).map_err(unwritable)?;
     let mut written = Ok(());
-    tables
-        .each(part, |batch: &Batch<'_>| {
-            rows += batch.len() as u64;
-            if written.is_ok() {
-                written = writer.write(batch);
-            }
-            Ok(())
-        })
-        .map_err(|error| failure(&error))?;
+    each(&mut |batch| {
+        if written.is_ok() {
+            written = writer.write(batch);
+        }
+        Ok(())
+    })
+    .map_err(|error| failure(&error))?;
     written.and_then(|()| writer.finish()).map_err(unwritable)?;
     Ok(rows)
 }

@@ -1,5 +1,8 @@
 //! Rows of a table in flat arrays, with the layout of Arrow: offsets, validity, values.
 
+#[cfg(feature = "arrow")]
+use std::ops::Range;
+
 use crate::columns::schema::{Column, Kind, Table};
 use crate::model::{StringId, Strings};
 
@@ -179,6 +182,15 @@ impl Array {
     /// Returns the number of rows.
     pub(crate) fn len(&self) -> usize {
         if self.offsets.is_empty() { self.values.len() } else { self.offsets.len() - 1 }
+    }
+
+    /// Returns the positions of the items of some rows; of columns without items, of the values.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn items(&self, rows: &Range<usize>) -> Range<usize> {
+        match self.offsets.get(rows.start..=rows.end) {
+            Some([start, .., end]) => *start as usize..*end as usize,
+            _ => rows.clone(),
+        }
     }
 
     /// Records whether the next row is null.

@@ -12,6 +12,8 @@
 //! [`tables()`] arranges profiles in memory. A [`Segment`] takes any number of payloads, one after the other, and keeps
 //! their samples in a temporary file.
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod batch;
 mod exact;
 #[cfg(feature = "parquet")]
@@ -37,6 +39,8 @@ mod thrift;
 #[cfg(feature = "parquet")]
 mod write;
 
+#[cfg(feature = "arrow")]
+pub use arrow::{ArrowWriter, arrow_schema, record_batches};
 pub use batch::{Array, BATCH_ROWS, Batch, Values};
 #[cfg(feature = "parquet")]
 pub use restore::{SegmentFiles, restore};

@@ -18,9 +18,9 @@ use parquet::file::reader::{ChunkReader, FileReader, Length, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
 
 use crate::columns::batch::{Array, BATCH_ROWS, Item};
-use crate::columns::schema::{Column, Kind, SCHEMA_VERSION, Table};
+use crate::columns::schema::{Column, Kind, SCHEMA_KEY, SCHEMA_VERSION, Table};
 use crate::columns::thrift;
-use crate::columns::write::{SCHEMA_KEY, schema};
+use crate::columns::write::schema;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{Limits, within};
 use crate::model::StringId;

@@ -5,6 +5,13 @@ use std::fmt;
 /// The version of the schema, as in the metadata of files. New versions only add columns.
 pub const SCHEMA_VERSION: u32 = 1;
 
+/// The key of the version of the schema in the metadata of a file.
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+pub(super) const SCHEMA_KEY: &str = "otlp_profiles.schema";
+/// The key of the id of the segment.
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+pub(super) const SEGMENT_KEY: &str = "otlp_profiles.segment";
+
 /// A table of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Table {

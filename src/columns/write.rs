@@ -21,15 +21,12 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnPath, GroupTypeBuilder, Type, TypePtr};
 
 use crate::columns::batch::{Array, BATCH_ROWS, Batch, Values};
-use crate::columns::schema::{Column, Encoding, Kind, SCHEMA_VERSION, Table};
+use crate::columns::schema::{
+    Column, Encoding, Kind, SCHEMA_KEY, SCHEMA_VERSION, SEGMENT_KEY, Table,
+};
 use crate::error::{Error, Result};
 use crate::model::StringId;
 use crate::wire::hex::hex;
-
-/// The key of the version of the schema in the metadata of a file.
-pub(super) const SCHEMA_KEY: &str = "otlp_profiles.schema";
-/// The key of the id of the segment.
-pub(super) const SEGMENT_KEY: &str = "otlp_profiles.segment";
 
 /// Bytes of a dictionary of ids, beyond which they are stored one by one.
 const ID_DICTIONARY: usize = 8 << 20;

@@ -11,6 +11,7 @@ mod circles;
 #[cfg(feature = "columns")]
 mod columns;
 mod columns_files;
+mod columns_large;
 mod conformance;
 mod corpus;
 mod cost;

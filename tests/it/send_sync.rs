@@ -1,5 +1,6 @@
 //! Every public type can be sent to and shared between threads.
 #![cfg(all(
+    feature = "arrow",
     feature = "osprofiler-headers",
     feature = "columns",
     feature = "parquet",
@@ -62,7 +63,7 @@ fn checked() -> BTreeSet<&'static str> {
         check { Baseline, Change, Finding, Fixed<'static>, Known, NotFixed, Options, Profcheck, Report, Rule, RuleCount }
         check::output { Checked, Document, Form, FixSummary, Unread }
         columns {
-            Array, Batch<'static>, Column, Encoding, Kind, PageCompression, ParquetWriter<Buffer>, Part, Partition,
+            Array, ArrowWriter<Buffer>, Batch<'static>, Column, Encoding, Kind, PageCompression, ParquetWriter<Buffer>, Part, Partition,
             ProfileRow<'static>, Restored, Segment<Memory>, SegmentFiles, SegmentOptions, Table,
             Tables<Memory>, Values,
         }

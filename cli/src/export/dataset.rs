@@ -49,7 +49,9 @@ pub(crate) fn units(root: &Path) -> Result<Vec<Unit>, Failure> {
     }
     if units.is_empty() {
         let root = shown_path(root);
-        let message = format!("{root} has no Parquet file of otlp-profiles export");
+        let message = format!(
+            "{root} has no Parquet file of otlp-profiles export; Arrow, NDJSON and CSV are for other programs"
+        );
         return Err(Failure::new(Exit::Input, message));
     }
     Ok(units.into_values().collect())

@@ -21,6 +21,8 @@ mod sizes;
 mod sql;
 #[cfg(feature = "parquet")]
 mod tables;
+#[cfg(feature = "arrow")]
+mod tables_arrow;
 mod tasks;
 mod top;
 mod validate;
