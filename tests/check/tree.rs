@@ -12,6 +12,8 @@ use prost::Message as _;
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{FieldDescriptorProto, FileDescriptorSet};
 
+use super::forms::form;
+
 /// The messages of a generation, by their last names.
 pub struct Schema {
     messages: BTreeMap<String, Vec<FieldDescriptorProto>>,
@@ -21,16 +23,8 @@ pub struct Schema {
 impl Schema {
     pub fn of(format: &str) -> Self {
         let (root, descriptors) = match format {
-            "otlp-1.10" => ("ProfilesData", proto::v1_10::FILE_DESCRIPTOR_SET),
-            "otlp-1.9" => ("ProfilesData", proto::v1_9::FILE_DESCRIPTOR_SET),
-            "otlp-1.8" => ("ProfilesData", proto::v1_8::FILE_DESCRIPTOR_SET),
-            "otlp-1.7" => ("ProfilesData", proto::v1_7::FILE_DESCRIPTOR_SET),
-            "otlp-1.6" => ("ProfilesData", proto::v1_6::FILE_DESCRIPTOR_SET),
-            "otlp-1.5" => ("ProfilesData", proto::v1_5::FILE_DESCRIPTOR_SET),
-            "otlp-1.4" => ("ProfilesData", proto::v1_4::FILE_DESCRIPTOR_SET),
-            "otlp-1.3" => ("ProfilesData", proto::v1_3::FILE_DESCRIPTOR_SET),
             "pprof" => ("Profile", proto::pprof::FILE_DESCRIPTOR_SET),
-            other => panic!("{other} is no generation"),
+            otlp => ("ProfilesData", form(otlp).descriptors),
         };
         let files = FileDescriptorSet::decode(descriptors).expect("prost's own").file;
         let messages = files.into_iter().flat_map(|file| file.message_type);

@@ -37,21 +37,10 @@ struct Schema {
 
 fn schemas() -> Vec<Schema> {
     let pprof: Again = |bytes| Ok(pprof::Profile::decode(bytes)?.encode_to_vec());
-    let descriptors = |name| match name {
-        "otlp-1.3" => proto::v1_3::FILE_DESCRIPTOR_SET,
-        "otlp-1.4" => proto::v1_4::FILE_DESCRIPTOR_SET,
-        "otlp-1.5" => proto::v1_5::FILE_DESCRIPTOR_SET,
-        "otlp-1.6" => proto::v1_6::FILE_DESCRIPTOR_SET,
-        "otlp-1.7" => proto::v1_7::FILE_DESCRIPTOR_SET,
-        "otlp-1.8" => proto::v1_8::FILE_DESCRIPTOR_SET,
-        "otlp-1.9" => proto::v1_9::FILE_DESCRIPTOR_SET,
-        "otlp-1.10" => proto::v1_10::FILE_DESCRIPTOR_SET,
-        other => panic!("{other} needs a schema"),
-    };
     let otlp = FORMS.iter().map(|form| Schema {
         name: form.name,
         base: (form.lower)(&document()),
-        descriptors: descriptors(form.name),
+        descriptors: form.descriptors,
         root: "ProfilesData",
         again: form.again,
     });

@@ -9,7 +9,7 @@ use crate::support::forms::{FORMS, form};
 use crate::support::generate::{Room, docs};
 use crate::support::{inflated, options, read, testdata, try_read, write};
 use otlp_profiles::format::StringEncoding;
-use otlp_profiles::proto::{self, prost::Message};
+use otlp_profiles::proto::prost::Message;
 use otlp_profiles::{
     ErrorKind, Format, Limits, Policy, Profiles, ReadFinding, ReadOptions, WriteOptions,
 };
@@ -29,17 +29,7 @@ enum Wire<'a> {
 
 impl Oracle {
     fn of(generation: &str) -> Self {
-        let schema = match generation {
-            "otlp-1.3" => proto::v1_3::FILE_DESCRIPTOR_SET,
-            "otlp-1.4" => proto::v1_4::FILE_DESCRIPTOR_SET,
-            "otlp-1.5" => proto::v1_5::FILE_DESCRIPTOR_SET,
-            "otlp-1.6" => proto::v1_6::FILE_DESCRIPTOR_SET,
-            "otlp-1.7" => proto::v1_7::FILE_DESCRIPTOR_SET,
-            "otlp-1.8" => proto::v1_8::FILE_DESCRIPTOR_SET,
-            "otlp-1.9" => proto::v1_9::FILE_DESCRIPTOR_SET,
-            _ => proto::v1_10::FILE_DESCRIPTOR_SET,
-        };
-        Self(FileDescriptorSet::decode(schema).unwrap())
+        Self(FileDescriptorSet::decode(form(generation).descriptors).unwrap())
     }
 
     fn json(&self, payload: &[u8]) -> String {

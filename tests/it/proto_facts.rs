@@ -4,18 +4,7 @@
 use otlp_profiles::proto::{self, prost::Message};
 use prost_types::FileDescriptorSet;
 
-/// Every generation, oldest first, with its stage and its compiled schema.
-const DIALECTS: &[(&str, &str, &[u8])] = &[
-    ("pprof", "", proto::pprof::FILE_DESCRIPTOR_SET),
-    ("1.3", "v1experimental", proto::v1_3::FILE_DESCRIPTOR_SET),
-    ("1.4", "v1development", proto::v1_4::FILE_DESCRIPTOR_SET),
-    ("1.5", "v1development", proto::v1_5::FILE_DESCRIPTOR_SET),
-    ("1.6", "v1development", proto::v1_6::FILE_DESCRIPTOR_SET),
-    ("1.7", "v1development", proto::v1_7::FILE_DESCRIPTOR_SET),
-    ("1.8", "v1development", proto::v1_8::FILE_DESCRIPTOR_SET),
-    ("1.9", "v1development", proto::v1_9::FILE_DESCRIPTOR_SET),
-    ("1.10", "v1development", proto::v1_10::FILE_DESCRIPTOR_SET),
-];
+use crate::support::forms::{FORMS, Form};
 
 fn schema(descriptors: &[u8]) -> FileDescriptorSet {
     FileDescriptorSet::decode(descriptors).expect("a file descriptor set")
@@ -23,8 +12,9 @@ fn schema(descriptors: &[u8]) -> FileDescriptorSet {
 
 #[test]
 fn every_generation_has_the_service_and_the_reserved_number() {
-    for (name, stage, descriptors) in &DIALECTS[1..] {
+    for Form { name, descriptors, .. } in FORMS {
         let schema = schema(descriptors);
+        let stage = if *name == "otlp-1.3" { "v1experimental" } else { "v1development" };
         let package = format!("opentelemetry.proto.collector.profiles.{stage}");
         let services: Vec<_> =
             schema.file.iter().flat_map(|f| f.service.iter().map(|s| (f.package(), s))).collect();

@@ -41,6 +41,8 @@ pub enum DefaultBy {
 pub struct Form {
     pub name: &'static str,
     pub caps: Caps,
+    /// The compiled schema: a `FileDescriptorSet`.
+    pub descriptors: &'static [u8],
     /// Encodes a document with prost.
     pub lower: fn(&Doc) -> Vec<u8>,
     /// Decodes bytes with prost.
@@ -83,6 +85,7 @@ macro_rules! form {
         Form {
             name: $name,
             caps: $caps,
+            descriptors: otlp_profiles::proto::$module::FILE_DESCRIPTOR_SET,
             lower: |doc| $module::lower(&desugar(doc, &$caps)).encode_to_vec(),
             raise: |bytes| {
                 Ok($module::raise(&otlp_profiles::proto::$module::ProfilesData::decode(bytes)?))

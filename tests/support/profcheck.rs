@@ -12,6 +12,8 @@ use prost::encoding::{WireType, decode_key, decode_varint};
 use prost_types::field_descriptor_proto::Type;
 use prost_types::{FieldDescriptorProto, FileDescriptorSet};
 
+use super::forms::form;
+
 /// Returns descriptions of the rules that a payload of the generation breaks.
 pub fn problems(name: &str, payload: &[u8], orphans: Orphans) -> Vec<String> {
     let schema = Schema::of(name);
@@ -73,19 +75,7 @@ struct Schema {
 
 impl Schema {
     fn of(name: &str) -> Self {
-        use otlp_profiles::proto::*;
-        let descriptors = match name {
-            "otlp-1.10" => v1_10::FILE_DESCRIPTOR_SET,
-            "otlp-1.9" => v1_9::FILE_DESCRIPTOR_SET,
-            "otlp-1.8" => v1_8::FILE_DESCRIPTOR_SET,
-            "otlp-1.7" => v1_7::FILE_DESCRIPTOR_SET,
-            "otlp-1.6" => v1_6::FILE_DESCRIPTOR_SET,
-            "otlp-1.5" => v1_5::FILE_DESCRIPTOR_SET,
-            "otlp-1.4" => v1_4::FILE_DESCRIPTOR_SET,
-            "otlp-1.3" => v1_3::FILE_DESCRIPTOR_SET,
-            other => panic!("{other} is no generation"),
-        };
-        let files = FileDescriptorSet::decode(descriptors).expect("prost's own").file;
+        let files = FileDescriptorSet::decode(form(name).descriptors).expect("prost's own").file;
         let messages = files.iter().flat_map(|file| {
             let package = file.package();
             file.message_type
