@@ -13,18 +13,24 @@ use otlp_profiles::{Detected, Profiles, ReadOptions, Reading, Summary, read};
 
 use crate::reading::Summarised;
 
+/// The summary of a message.
+pub(crate) struct MessageSummary<const COUNTED: bool>(Summary);
+
 /// The summary of a message that was read completely.
-pub(crate) struct Full(Summary);
+pub(crate) type Full = MessageSummary<false>;
 
 /// The summary of a message whose rows were counted.
 ///
 /// If the walk meets an unusual field, the library reads the message instead. The numbers are the
 /// same either way; `Summary::is_checked` reports which it was.
-pub(crate) struct Quick(Summary);
+pub(crate) type Quick = MessageSummary<true>;
 
-impl Summarised for Full {
+impl<const COUNTED: bool> Summarised for MessageSummary<COUNTED> {
     fn read(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<Self> {
-        read(payload, options).map(Self::of)
+        match COUNTED {
+            true => Summary::of(payload, options).map(Self),
+            false => read(payload, options).map(Self::of),
+        }
     }
 
     fn of(reading: Reading) -> Self {
@@ -40,33 +46,7 @@ impl Summarised for Full {
     }
 }
 
-impl Summarised for Quick {
-    fn read(payload: &[u8], options: &ReadOptions) -> otlp_profiles::Result<Self> {
-        Summary::of(payload, options).map(Self)
-    }
-
-    fn of(reading: Reading) -> Self {
-        Self(Summary::of_reading(reading))
-    }
-
-    fn detected(&self) -> &Detected {
-        self.0.detected()
-    }
-
-    fn profiles(&self) -> &Profiles {
-        self.0.outline()
-    }
-}
-
-impl Deref for Full {
-    type Target = Summary;
-
-    fn deref(&self) -> &Summary {
-        &self.0
-    }
-}
-
-impl Deref for Quick {
+impl<const COUNTED: bool> Deref for MessageSummary<COUNTED> {
     type Target = Summary;
 
     fn deref(&self) -> &Summary {
