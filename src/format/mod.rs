@@ -76,32 +76,79 @@ use crate::write_options::WriteOptions;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Format(u8);
 
-/// The formats, by the number in a [`Format`].
-static CODECS: &[&Codec] = &[
-    &otlp::OTLP_1_10,
-    &otlp::OTLP_1_9,
-    &otlp::OTLP_1_8,
-    &otlp::OTLP_1_7,
-    &otlp::OTLP_1_6,
-    &otlp::OTLP_1_5,
-    &otlp::OTLP_1_4,
-    &otlp::OTLP_1_3,
-    &json::OTLP_JSON,
-    &pprof::PPROF,
-    &events::EVENTS,
+/// Declares the formats: the constant, the registry entry and the place in [`Format::ALL`] of each.
+macro_rules! formats {
+    ($($(#[doc = $doc:literal])* $(#[cfg($only:meta)])? $name:ident = $codec:path;)*) => {
+        /// The number of each format: its row in [`CODECS`].
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
+        enum Row {
+            $($(#[cfg($only)])? $name,)*
+        }
+
+        /// The formats, by the number in a [`Format`].
+        static CODECS: &[&Codec] = &[$($(#[cfg($only)])? &$codec,)*];
+
+        impl Format {
+            $(
+                $(#[doc = $doc])*
+                $(#[cfg($only)])?
+                pub const $name: Self = Self(Row::$name as u8);
+            )*
+
+            /// All formats, the newest generation of OTLP first.
+            pub const ALL: &'static [Self] = &[$($(#[cfg($only)])? Self::$name,)*];
+        }
+    };
+}
+
+formats! {
+    /// OTLP 1.10 and 1.11.
+    /// Current receivers read this generation.
+    OTLP_1_10 = otlp::OTLP_1_10;
+    /// OTLP 1.9.
+    OTLP_1_9 = otlp::OTLP_1_9;
+    /// OTLP 1.8.
+    /// The first with one sample type per profile and a stack table.
+    OTLP_1_8 = otlp::OTLP_1_8;
+    /// OTLP 1.7.
+    /// The first with the tables in a `ProfilesDictionary`.
+    OTLP_1_7 = otlp::OTLP_1_7;
+    /// OTLP 1.6, which has tables only in files.
+    OTLP_1_6 = otlp::OTLP_1_6;
+    /// OTLP 1.5.
+    OTLP_1_5 = otlp::OTLP_1_5;
+    /// OTLP 1.4.
+    /// The first in package `v1development`.
+    OTLP_1_4 = otlp::OTLP_1_4;
+    /// OTLP 1.3: OTEP 0239, package `v1experimental`.
+    OTLP_1_3 = otlp::OTLP_1_3;
+    /// OTLP/JSON: written as the newest generation, read as any.
+    /// Ids are hex digits, as [OTLP](https://opentelemetry.io/docs/specs/otlp/) specifies.
+    OTLP_JSON = json::OTLP_JSON;
+    /// pprof's `profile.proto`.
+    /// One profile per payload, gzipped in files.
+    PPROF = pprof::PPROF;
+    /// Timestamped events, a proposal (opentelemetry-proto 594) that was never released.
+    EVENTS = events::EVENTS;
+    /// Folded stacks, plain and with the attributes of OTEP 0239.
     #[cfg(feature = "formats")]
-    &folded::FOLDED,
+    FOLDED = folded::FOLDED;
+    /// speedscope files.
     #[cfg(feature = "formats")]
-    &speedscope::SPEEDSCOPE,
+    SPEEDSCOPE = speedscope::SPEEDSCOPE;
+    /// The text of Linux's `perf script`, read-only.
     #[cfg(feature = "formats")]
-    &perf::PERF_SCRIPT,
+    PERF_SCRIPT = perf::PERF_SCRIPT;
+    /// Legacy profiles that pprof reads, from Go, gperftools and jemalloc, read-only.
     #[cfg(feature = "formats")]
-    &legacy::PPROF_LEGACY,
+    PPROF_LEGACY = legacy::PPROF_LEGACY;
+    /// Messages and reports of OpenStack's OSProfiler, read-only.
     #[cfg(feature = "formats")]
-    &osprofiler::OSPROFILER,
+    OSPROFILER = osprofiler::OSPROFILER;
+    /// Firefox Profiler files, write-only.
     #[cfg(feature = "firefox")]
-    &firefox::FIREFOX,
-];
+    FIREFOX = firefox::FIREFOX;
+}
 
 impl Format {
     /// The newest generation of OTLP profiles. It changes when a release of this crate adds a generation.
@@ -109,79 +156,6 @@ impl Format {
     /// Name the generation, such as [`OTLP_1_10`](Self::OTLP_1_10), if you store payloads or send them to a
     /// receiver that you do not update together with this crate.
     pub const OTLP: Self = Self::OTLP_1_10;
-    /// OTLP 1.10 and 1.11.
-    /// Current receivers read this generation.
-    pub const OTLP_1_10: Self = Self(0);
-    /// OTLP 1.9.
-    pub const OTLP_1_9: Self = Self(1);
-    /// OTLP 1.8.
-    /// The first with one sample type per profile and a stack table.
-    pub const OTLP_1_8: Self = Self(2);
-    /// OTLP 1.7.
-    /// The first with the tables in a `ProfilesDictionary`.
-    pub const OTLP_1_7: Self = Self(3);
-    /// OTLP 1.6, which has tables only in files.
-    pub const OTLP_1_6: Self = Self(4);
-    /// OTLP 1.5.
-    pub const OTLP_1_5: Self = Self(5);
-    /// OTLP 1.4.
-    /// The first in package `v1development`.
-    pub const OTLP_1_4: Self = Self(6);
-    /// OTLP 1.3: OTEP 0239, package `v1experimental`.
-    pub const OTLP_1_3: Self = Self(7);
-    /// OTLP/JSON: written as the newest generation, read as any.
-    /// Ids are hex digits, as [OTLP](https://opentelemetry.io/docs/specs/otlp/) specifies.
-    pub const OTLP_JSON: Self = Self(8);
-    /// pprof's `profile.proto`.
-    /// One profile per payload, gzipped in files.
-    pub const PPROF: Self = Self(9);
-    /// Timestamped events, a proposal (opentelemetry-proto 594) that was never released.
-    pub const EVENTS: Self = Self(10);
-    /// Folded stacks, plain and with the attributes of OTEP 0239.
-    #[cfg(feature = "formats")]
-    pub const FOLDED: Self = Self(11);
-    /// speedscope files.
-    #[cfg(feature = "formats")]
-    pub const SPEEDSCOPE: Self = Self(12);
-    /// The text of Linux's `perf script`, read-only.
-    #[cfg(feature = "formats")]
-    pub const PERF_SCRIPT: Self = Self(13);
-    /// Legacy profiles that pprof reads, from Go, gperftools and jemalloc, read-only.
-    #[cfg(feature = "formats")]
-    pub const PPROF_LEGACY: Self = Self(14);
-    /// Messages and reports of OpenStack's OSProfiler, read-only.
-    #[cfg(feature = "formats")]
-    pub const OSPROFILER: Self = Self(15);
-    /// Firefox Profiler files, write-only.
-    #[cfg(feature = "firefox")]
-    pub const FIREFOX: Self = Self(16);
-
-    /// All formats, the newest generation of OTLP first.
-    pub const ALL: &'static [Self] = &[
-        Self::OTLP_1_10,
-        Self::OTLP_1_9,
-        Self::OTLP_1_8,
-        Self::OTLP_1_7,
-        Self::OTLP_1_6,
-        Self::OTLP_1_5,
-        Self::OTLP_1_4,
-        Self::OTLP_1_3,
-        Self::OTLP_JSON,
-        Self::PPROF,
-        Self::EVENTS,
-        #[cfg(feature = "formats")]
-        Self::FOLDED,
-        #[cfg(feature = "formats")]
-        Self::SPEEDSCOPE,
-        #[cfg(feature = "formats")]
-        Self::PERF_SCRIPT,
-        #[cfg(feature = "formats")]
-        Self::PPROF_LEGACY,
-        #[cfg(feature = "formats")]
-        Self::OSPROFILER,
-        #[cfg(feature = "firefox")]
-        Self::FIREFOX,
-    ];
 
     /// Returns the name, as `--from` and `--to` accept it: `pprof`, `otlp-1.10`.
     pub fn name(self) -> &'static str {
