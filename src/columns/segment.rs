@@ -17,9 +17,11 @@ use crate::error::Result;
 use crate::limits::{Limits, within};
 use crate::losses::{self, Losses};
 use crate::model::dictionary::Dictionary;
+use crate::model::lazy_box::LazyBox;
 use crate::model::measures::clamped;
-use crate::model::profile::Profile;
+use crate::model::profile::{Profile, ProfileParts, ValueType};
 use crate::model::ragged::Ragged;
+use crate::model::samples::Samples;
 use crate::model::{
     AttributeId, LocationId, Profiles, ResourceProfiles, ScopeProfiles, StackId, StringId,
 };
@@ -263,15 +265,26 @@ impl<S: Read + Write + Seek> Segment<S> {
         (dictionary, resource, scope): (&Dictionary, &ResourceProfiles, &ScopeProfiles),
         profile: &Profile,
     ) -> Result<Chunk> {
+        // All fields are named, so that a new one does not compile until it is stored here or in a column.
         let mut head = Profile::default();
-        head.profile_id = profile.profile_id;
-        head.time_unix_nano = profile.time_unix_nano.max(0);
-        head.duration_nanos = profile.duration_nanos.max(0);
-        head.sample_types.extend(profile.sample_types.first());
-        head.attributes = profile.attributes.clone();
-        head.dropped_attributes_count = profile.dropped_attributes_count;
-        head.original_payload_format = profile.original_payload_format;
-        head.original_payload = profile.original_payload.clone();
+        *head = ProfileParts {
+            profile_id: profile.profile_id,
+            time_unix_nano: profile.time_unix_nano.max(0),
+            duration_nanos: profile.duration_nanos.max(0),
+            sample_types: profile.sample_types.first().copied().into_iter().collect(),
+            attributes: profile.attributes.clone(),
+            dropped_attributes_count: profile.dropped_attributes_count,
+            original_payload_format: profile.original_payload_format,
+            original_payload: profile.original_payload.clone(),
+            // In columns.
+            default_sample_type: StringId::NONE,
+            period_type: ValueType::default(),
+            period: 0,
+            samples: Samples::default(),
+            // Not exported.
+            in_order: false,
+            event_form: LazyBox::NONE,
+        };
         let mut of = ResourceProfiles::default();
         of.resource = resource.resource.clone();
         of.schema_url = resource.schema_url;

@@ -11,6 +11,7 @@ use otlp_profiles::proto::events::{
     Stack, any_value,
 };
 use otlp_profiles::proto::prost::Message;
+use otlp_profiles::transform::{MaxBytes, split_max};
 use otlp_profiles::{
     Builder, Certainty, ErrorKind, Format, Limits, Policy, Profiles, ReadOptions, Reading,
     WriteOptions, detect, read, write,
@@ -837,4 +838,16 @@ fn many_of_everything_take_time_in_proportion() {
     let written = write(&profiles, Format::EVENTS, &WriteOptions::default()).unwrap().payload;
     let back = read(&written, &options).unwrap().profiles;
     assert_eq!(back.iter().count(), rows as usize + 3);
+}
+
+#[test]
+fn parts_of_a_profile_keep_its_clock() {
+    let payload = said_in_every_way()[0].encode_to_vec();
+    let limit = MaxBytes::new(payload.len() as u64 - 1).format(Format::EVENTS);
+    let parts = split_max(&reading(&payload).profiles, &limit).unwrap();
+    assert!(parts.len() > 1);
+    for part in &parts {
+        let clocks = Profile::decode(&again(part)[..]).unwrap().clocks;
+        assert_eq!(clocks[0].frequency, 2_000_000_000);
+    }
 }

@@ -23,7 +23,8 @@ use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::measures::share;
 use crate::model::order::{is_permutation, sample_type_order};
-use crate::model::profile::{Profile, ValueType};
+use crate::model::profile::{Profile, ProfileParts, ValueType};
+use crate::model::samples::Samples;
 use crate::model::value::{KeyValue, Value};
 use crate::semconv::{
     PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE,
@@ -331,19 +332,37 @@ fn was_divided(values: &[i64]) -> bool {
 /// Returns whether two profiles have the same samples at the same time. They may differ in sample type and
 /// values only; the order of the samples counts.
 fn compatible(a: &Profile, b: &Profile) -> bool {
-    a.time_unix_nano == b.time_unix_nano
-        && a.duration_nanos == b.duration_nanos
-        && a.period == b.period
-        && a.period_type == b.period_type
-        && a.original_payload == b.original_payload
-        && a.original_payload_format == b.original_payload_format
-        && a.default_sample_type == b.default_sample_type
-        && same_set(&a.attributes, &b.attributes)
-        && a.samples.timestamps == b.samples.timestamps
-        && a.samples.stacks == b.samples.stacks
-        && a.samples.links == b.samples.links
-        && a.samples.attributes == b.samples.attributes
-        && a.samples.stacktrace_ids == b.samples.stacktrace_ids
+    // Destructure all fields, so that the compiler reports a new one. `_` marks fields that may differ.
+    let ProfileParts {
+        profile_id: _,
+        time_unix_nano,
+        duration_nanos,
+        sample_types: _,
+        default_sample_type,
+        period_type,
+        period,
+        attributes,
+        dropped_attributes_count: _,
+        original_payload_format,
+        original_payload,
+        samples:
+            Samples { stacks, links, stacktrace_ids, attributes: of_samples, values: _, timestamps },
+        in_order: _,
+        event_form: _,
+    } = &**a;
+    *time_unix_nano == b.time_unix_nano
+        && *duration_nanos == b.duration_nanos
+        && *period == b.period
+        && *period_type == b.period_type
+        && *original_payload == b.original_payload
+        && *original_payload_format == b.original_payload_format
+        && *default_sample_type == b.default_sample_type
+        && same_set(attributes, &b.attributes)
+        && *timestamps == b.samples.timestamps
+        && *stacks == b.samples.stacks
+        && *links == b.samples.links
+        && *of_samples == b.samples.attributes
+        && *stacktrace_ids == b.samples.stacktrace_ids
 }
 
 /// Returns whether two lists have the same attributes in any order.

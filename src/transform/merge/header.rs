@@ -6,7 +6,7 @@ use hashbrown::{HashMap, HashSet};
 use crate::model::event_form::EventForm;
 use crate::model::id::{Id, StringId};
 use crate::model::lazy_box::LazyBox;
-use crate::model::profile::{Profile, ProfileId};
+use crate::model::profile::{Profile, ProfileId, ProfileParts};
 use crate::model::value::Value;
 use crate::tables::rows::merge::Remap;
 use crate::transform::merge::rows::Snapshot;
@@ -165,7 +165,25 @@ impl Header {
     /// Adds a profile of a resource, whose ids become those of the merged dictionary. Attributes that are fields
     /// follow by [`field`](Self::field). Of a profile that is split into several, only the `first` keeps the id.
     pub(super) fn add(&mut self, profile: &Profile, remap: &Remap, resource: u32, first: bool) {
-        let (start, duration) = (profile.time_unix_nano, profile.duration_nanos);
+        // All fields are named, so that a new one does not compile until a rule adds it up.
+        let ProfileParts {
+            profile_id,
+            time_unix_nano: start,
+            duration_nanos: duration,
+            default_sample_type,
+            dropped_attributes_count: dropped,
+            original_payload_format: format,
+            original_payload: payload,
+            in_order,
+            event_form,
+            // Part of the identity of a group, or added up with its samples.
+            sample_types: _,
+            period_type: _,
+            period: _,
+            attributes: _,
+            samples: _,
+        } = &**profile;
+        let (start, duration) = (*start, *duration);
         if start == 0 {
             self.unplaced = self.unplaced.max(Some(duration));
         } else {
@@ -173,20 +191,18 @@ impl Header {
             self.span = Some((first.min(start), end.max(start + duration)));
         }
         self.durations += duration;
-        if first && profile.profile_id != ProfileId::NONE {
-            self.put_id(1, profile.profile_id);
+        if first && *profile_id != ProfileId::NONE {
+            self.put_id(1, *profile_id);
         }
-        let (format, payload) = profile.original_payload();
-        if first && (!payload.is_empty() || format != StringId::NONE) {
-            self.put_original(1, (remap.id(format), profile.original_payload.clone()));
+        if first && (!payload.is_empty() || *format != StringId::NONE) {
+            self.put_original(1, (remap.id(*format), payload.clone()));
         }
         if first {
-            let dropped = profile.dropped_attributes_count;
-            self.dropped_attributes = self.dropped_attributes.saturating_add(dropped);
+            self.dropped_attributes = self.dropped_attributes.saturating_add(*dropped);
         }
-        self.default.add(remap.id(profile.default_sample_type).some());
+        self.default.add(remap.id(*default_sample_type).some());
         self.tracks.entry(resource).or_default().span(start, duration);
-        self.put_form(1, profile.in_order, &profile.event_form);
+        self.put_form(1, *in_order, event_form);
     }
 
     fn put_id(&mut self, count: u64, id: ProfileId) {

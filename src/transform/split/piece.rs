@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use crate::losses::{self, Losses};
+use crate::model::event_form::EventForm;
 use crate::model::id::StringId;
 use crate::model::order::{columns, ranks, sample_type_order, set_sample_type_order};
-use crate::model::profile::Profile;
+use crate::model::profile::{Profile, ProfileParts};
 use crate::model::samples::{SampleRef, Samples};
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
 use crate::semconv::PPROF_SCOPE_SAMPLE_TYPE_ORDER;
@@ -242,21 +243,26 @@ fn piece(from: &Profile, rows: &Rows, time: Option<(i128, i128)>, begins: bool) 
     to
 }
 
-/// A profile without samples.
+/// A profile without samples. All fields are named, so that a new one does not compile until it is copied here.
 fn header(from: &Profile) -> Profile {
     let mut to = Profile::default();
-    to.time_unix_nano = from.time_unix_nano;
-    to.duration_nanos = from.duration_nanos;
-    to.sample_types = from.sample_types.clone();
-    to.default_sample_type = from.default_sample_type;
-    to.period_type = from.period_type;
-    to.period = from.period;
-    to.attributes = from.attributes.clone();
-    to.in_order = from.in_order;
-    to.profile_id = from.profile_id;
-    to.original_payload_format = from.original_payload_format;
-    to.original_payload = from.original_payload.clone();
-    to.dropped_attributes_count = from.dropped_attributes_count;
+    *to = ProfileParts {
+        profile_id: from.profile_id,
+        time_unix_nano: from.time_unix_nano,
+        duration_nanos: from.duration_nanos,
+        sample_types: from.sample_types.clone(),
+        default_sample_type: from.default_sample_type,
+        period_type: from.period_type,
+        period: from.period,
+        attributes: from.attributes.clone(),
+        dropped_attributes_count: from.dropped_attributes_count,
+        original_payload_format: from.original_payload_format,
+        original_payload: from.original_payload.clone(),
+        samples: Samples::default(),
+        in_order: from.in_order,
+        // The other details are about the samples of the whole profile.
+        event_form: EventForm { clock: from.event_form.clock, ..EventForm::NONE }.into(),
+    };
     to
 }
 
