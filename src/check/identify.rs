@@ -25,7 +25,7 @@ use crate::format::{Encoding, Format};
 use crate::limits::Limits;
 use crate::losses::Losses;
 use crate::read_context::{Policy, ReadContext};
-use crate::schema::Version;
+use crate::schema::{NOW, Version};
 use crate::write_options::WriteOptions;
 
 /// Detects the format from a bounded part of the payload, or from all of it if that is not conclusive.
@@ -48,7 +48,7 @@ pub(super) fn version_of(format: Format) -> Version {
     match (format.encoding(), format.schema()) {
         (Encoding::Pprof, _) => Version::Pprof,
         (_, Some(schema)) => schema,
-        (_, None) => Version::V1_10,
+        (_, None) => NOW,
     }
 }
 

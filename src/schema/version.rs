@@ -49,4 +49,4 @@ versions! {
 }
 
 /// The newest version. Ranges of current fields end with it.
-pub(super) const NOW: Version = Version::V1_10;
+pub(crate) const NOW: Version = Version::V1_10;

@@ -1,4 +1,5 @@
-//! Checks that a module imports only from its own folder and from lower layers.
+//! Checks that a module imports only from its own folder and from lower layers, that files are short, and that documents
+//! name files that exist.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -108,6 +109,67 @@ fn a_module_imports_only_from_its_own_folder_and_lower_layers() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
     // The test finds the files that it should check.
     assert!(seen["format"] > 100 && seen["tables"] > 100 && seen["reader"] > 3, "{seen:?}");
+}
+
+/// Paths in documents that are no files: examples, and a placeholder of a file name.
+const EXAMPLES: &[&str] = &[
+    "cli/src/NAME.rs",
+    "cli/tests/cli/NAME.rs",
+    "NAME.rs",
+    "NAME/",
+    ".proto",
+    "proto/v1_12/",
+    "fuzz_targets/fuzz_target_1.rs",
+];
+
+/// Lists all files and folders below a folder, without build outputs and hidden folders, as `/folder/file.rs`.
+fn paths(root: &Path, folder: &Path, out: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).expect("the folder can be listed") {
+        let path = entry.expect("the folder can be listed").path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let is_hidden = name.starts_with('.') && name != ".ci" && name != ".github";
+        if is_hidden || ["target", "node_modules"].contains(&&name[..]) {
+            continue;
+        }
+        out.push(format!("/{}", path.strip_prefix(root).unwrap().display()));
+        if path.is_dir() {
+            paths(root, &path, out);
+        }
+    }
+}
+
+/// A path in backquotes ends with `/` or with the extension of a source or a document, and may omit its first folders.
+#[test]
+fn paths_in_documents_about_the_code_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    paths(root, root, &mut files);
+    let is_document = |path: &&String| {
+        path.starts_with("/docs/decisions/") && path.ends_with(".md")
+            || ["/CONTRIBUTING.md", "/SECURITY.md", "/docs/DESIGN.md", "/docs/FUZZING.md"]
+                .contains(&&path[..])
+    };
+    let is_path = |word: &&str| {
+        let named =
+            word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte));
+        let extensions = [".rs", ".md", ".txt", ".py", ".toml", ".proto"];
+        named && (word.ends_with('/') || extensions.iter().any(|end| word.ends_with(end)))
+    };
+    let (mut count, mut wrong) = (0, Vec::new());
+    for document in files.iter().filter(is_document) {
+        let text = std::fs::read_to_string(root.join(&document[1..])).unwrap();
+        let blocks = text.split("```").step_by(2);
+        let words = blocks.flat_map(|text| text.split('`').skip(1).step_by(2)).filter(is_path);
+        for word in words.filter(|word| !EXAMPLES.contains(word)) {
+            let end = format!("/{}", word.trim_matches('/'));
+            count += 1;
+            if !files.iter().any(|file| file.ends_with(&end)) {
+                wrong.push(format!("{}: {word}", &document[1..]));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "no such files: {wrong:#?}");
+    assert!(count > 100, "{count} paths");
 }
 
 /// Maximum lines of a file without tests: of all files, and of 95 % of them.
