@@ -113,7 +113,7 @@ fn parse_partition(text: &str) -> Result<Partition, String> {
     }
 }
 
-/// What a thread makes of an input.
+/// The results of a thread for one input.
 #[derive(Default)]
 struct Read {
     /// The profiles of each message, with the name of its format.

@@ -212,7 +212,7 @@ fn put(document: &[u8], path: &Path, args: &Args) -> Result<(), Failure> {
     if args.open { open(path) } else { Ok(()) }
 }
 
-/// Writes a file that only its owner can read, and only if there is none of this name.
+/// Writes a file that only its owner can read, and only if no file has this name.
 fn put_temporary(document: &[u8], path: &Path) -> Result<(), Failure> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

@@ -61,7 +61,7 @@ impl Collector {
     }
 }
 
-/// The tables of one or more payloads. Each is made when it is asked for.
+/// The tables of one or more payloads. Each is created on first use.
 pub(crate) struct Dataset {
     tables: Mutex<columns::Tables<Cursor<Vec<u8>>>>,
     losses: Losses,

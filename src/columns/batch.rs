@@ -10,7 +10,7 @@ use crate::model::{StringId, Strings};
 pub const BATCH_ROWS: usize = 131_072;
 
 /// Items of all lists after which a batch is full, whatever its rows. Offsets have 31 bits, and one row adds at most
-/// what one message of the input holds.
+/// the items of one input message.
 const BATCH_ITEMS: usize = 1 << 21;
 
 /// At most [`BATCH_ROWS`] rows of a table, by column. Texts are ids of a table of strings that all batches share.

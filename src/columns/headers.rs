@@ -1,4 +1,4 @@
-//! The table of profiles as headers: what is around samples.
+//! The table of profiles as headers: profiles without their samples.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;

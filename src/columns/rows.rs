@@ -184,7 +184,7 @@ impl Source {
         let head = &self.heads[number as usize];
         let times = samples.timestamps.row(at);
         let all = samples.values.row(at);
-        // With several types, each has one value, and a sample without values has none.
+        // With several types, each has one value, except in samples without values.
         let type_index = head.type_index as usize;
         let values =
             if head.types == 1 { all } else { all.get(type_index..=type_index).unwrap_or(&[]) };
@@ -228,11 +228,11 @@ pub(super) struct Frames {
     mapping_filenames: Vec<StringId>,
     build_ids: Vec<StringId>,
     mapping_ids: Vec<Option<[u8; 16]>>,
-    /// Other attributes of the location; empty if there are none.
+    /// Other attributes of the location; may be empty.
     attributes: Vec<Vec<u8>>,
 }
 
-/// What the frames of a location have in common.
+/// The columns that all frames of a location share.
 struct Place {
     address: u64,
     frame_type: StringId,

@@ -31,7 +31,7 @@ pub(super) struct SegmentRows {
     pub(super) mapping_rows: Rows<(u32, MappingId)>,
 }
 
-/// Keys with columns of their own.
+/// Attribute keys that have a column.
 pub(super) struct Keys {
     pub(super) frame_type: StringId,
     pub(super) build_ids: [StringId; 3],

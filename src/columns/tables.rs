@@ -26,7 +26,7 @@ pub struct Tables<S> {
 pub struct Part {
     /// The table.
     pub table: Table,
-    /// The service, if the tables are divided by service; empty if the resource has none.
+    /// The service, if the tables are divided by service; empty if the resource names no service.
     pub service: Option<String>,
     /// The day as `2026-01-31`, for samples divided by day.
     pub date: Option<String>,
@@ -64,7 +64,7 @@ pub fn tables(profiles: &[Profiles]) -> Result<Tables<Cursor<Vec<u8>>>> {
     let options = SegmentOptions { partition: Partition::None, ..SegmentOptions::default() };
     let mut segment = Segment::new(options, Cursor::new(Vec::new()))?;
     for profiles in profiles {
-        // The caller has the profiles, so nothing is lost.
+        // The caller still has the profiles, so losses are not reported.
         let _ = segment.add(profiles, "", "")?;
     }
     segment.finish([0; 12])

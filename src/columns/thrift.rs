@@ -11,7 +11,7 @@ const DEPTH: u32 = 32;
 /// The field of the number of children, in the elements of list 2 of a footer.
 const CHILDREN: (u64, i64) = (2, 5);
 
-/// Returns the length of a struct, or `None` if it is malformed. `footer` says whether it is the metadata of a file.
+/// Returns the length of a struct, or `None` if it is malformed. Set `footer` for the metadata of a file.
 pub(super) fn checked_len(bytes: &[u8], footer: bool) -> Option<usize> {
     let mut walk = Walk { rest: Reader::new(bytes), elements: footer.then_some(u64::MAX) };
     walk.structure(0, true)?;

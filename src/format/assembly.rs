@@ -5,8 +5,8 @@
 //! validation pass afterwards; these do not.
 //!
 //! ```text
-//! line of text ─► Named ─► Line ─► LocationId ─► StackId ┐
-//!                           attributes, link ────────────┼─► sample(Rows) ─► Group ─► Profiles
+//! line of text ─► FrameName ─► Line ─► LocationId ─► StackId ┐
+//!                               attributes, link ────────────┼─► sample(Rows) ─► Group ─► Profiles
 //! ```
 
 use hashbrown::HashMap;

@@ -6,7 +6,7 @@ use super::tree::{Field, Message, Value};
 use super::values::{NUMBERS, TEXTS, element};
 use crate::schema::{self, Kind, Label, MessageType, Role, Table, Version};
 
-/// What a mutation changes.
+/// The effect of a mutation.
 #[derive(Clone, Copy, PartialEq)]
 enum Target {
     /// A reference: its value becomes the last row, the row after it, negative, or larger than 32 bits.

@@ -137,7 +137,7 @@ fn change(field: &mut Field, numbers: usize, random: &mut Random) {
     }
 }
 
-/// Wraps a message in copies of its own field, as recursive messages nest.
+/// Nests a message in copies of its field, like recursive messages.
 fn deepen(field: &mut Field, random: &mut Random) {
     let number = field.number;
     for _ in 0..*random.pick(&[1, 2, 30, 60, 120]) {

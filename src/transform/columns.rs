@@ -1,4 +1,4 @@
-//! The columns of one pprof, which are profiles of their own in OTLP 1.8 and later.
+//! The columns of one pprof, which are separate profiles in OTLP 1.8 and later.
 
 use std::ops::Range;
 

@@ -11,7 +11,7 @@ use crate::output;
 pub(super) struct Results<'a> {
     baseline: Option<Baselined<'a>>,
     page: Page,
-    /// Whether files are written, so that the run goes on although nobody reads stdout.
+    /// Whether files are written, so that the run continues after stdout is closed.
     writes: bool,
 }
 
@@ -19,7 +19,7 @@ pub(super) enum Page {
     /// Text has colours, and no infos with `-q`.
     Text(Box<text::Page>),
     Document(Document),
-    /// The fixed bytes own stdout, or nobody reads it any more.
+    /// Stdout carries the fixed bytes, or is closed.
     None,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Results<'a> {
         Self { baseline, page, writes }
     }
 
-    /// Prints a file; returns `false` if the run can end, as nobody reads stdout any more.
+    /// Prints a file; returns `false` if stdout is closed, so that the run can end.
     ///
     /// # Errors
     ///

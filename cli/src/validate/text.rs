@@ -72,7 +72,7 @@ struct Sums {
     /// Files without findings.
     fine: u64,
     fixable: u64,
-    /// How many findings were fixed, if that was asked for.
+    /// The number of fixed findings, with `--fix`.
     fixed: Option<u64>,
     /// Whether something was not fixed that could be.
     is_left: bool,

@@ -8,7 +8,7 @@ use crate::check::rule::rules;
 
 rules! { Receiver:
     /// The whole file at once: receivers generate their types from one release of the proto, and
-    /// what is older decodes into other fields of the same numbers.
+    /// an older payload decodes into other fields with the same numbers.
     OP9201 "reader-generation" ["E" "1-6"] Off "file"
         "the receiver reads OTLP 1.10 and 1.11 only" finding "the receiver does not read {v}, expected {b}"
         source "Pyroscope 2.2, Parca 0.28 and Collector 0.148 are built with go.opentelemetry.io/proto/otlp/profiles v0.3.0"

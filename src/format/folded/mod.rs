@@ -18,7 +18,7 @@
 //! ```text
 //! Text ─► Lines ─► header   options, and austin's comments: types, factors, interval
 //!              └─► line     stack │ values │ attributes │ timestamps
-//!                    └─► met ─► dialect ─► locations ─► a sample of its process
+//!                    └─► StackTexts ─► dialect ─► locations ─► a sample of its process
 //! ```
 //!
 //! A long file has many lines, but few distinct stacks. So a read takes memory for distinct stacks and for

@@ -4,7 +4,7 @@
 //! cheap: a known label is found by its bytes; a new one costs one row.
 //!
 //! ```text
-//! sample.label bytes ─► Seen ─► number ─► Single { key, row of the attribute, half of a link }
+//! sample.label bytes ─► ByteStrings ─► number ─► Single { key, row of the attribute, half of a link }
 //! ```
 //!
 //! The keys of a sample's attributes must differ, so several labels with one key cannot be separate

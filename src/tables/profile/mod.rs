@@ -1,6 +1,5 @@
-//! What a profile is beyond its rows: joined sample types, expanded samples, temporality and the computed id.
-//!
-//! Writers of several formats derive their samples from these files.
+//! The facts that writers derive from the rows of a profile: joined sample types, expanded samples, temporality and
+//! the computed id.
 
 pub(crate) mod columns;
 pub(crate) mod expand_samples;

@@ -3,13 +3,13 @@
 //! There are two readers for one message, as for samples: [`Tables::location_fast`] for the usual fields and
 //! order, and [`Tables::location_slow`] for all other locations.
 //!
-//! A location is stored in four columns: `location_mappings`, `addresses`, `lines` and `location_attributes`.
+//! A location is stored in four columns of `dictionary.locations`: `mappings`, `addresses`, `lines` and `attributes`.
 //! The first two have an entry for each location. Lines are inlined calls, innermost first, as in the proto:
 //! the last line of a location is the caller of those before it.
 //!
 //! ```text
 //! location { mapping 1, address 0x10, line {f 3, 7}, line {f 4, 9} }
-//! ─► location_mappings [… 1]   addresses [… 0x10]   lines [… | (3, 7) (4, 9)]
+//! ─► mappings [… 1]   addresses [… 0x10]   lines [… | (3, 7) (4, 9)]
 //! ```
 
 use crate::error::Result;
@@ -98,7 +98,7 @@ impl Tables {
 
     /// Ends a location whose lines were pushed from `first_line`. Omitted fields are 0.
     ///
-    /// `location_attributes` has no ends until the first location with attributes: rows past the last end are
+    /// `attributes` has no ends until the first location with attributes: rows past the last end are
     /// empty.
     ///
     /// `mapping` is `None` if the field is omitted, which 1.4 to 1.7 distinguish from 0.

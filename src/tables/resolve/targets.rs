@@ -81,8 +81,8 @@ impl Targets {
         row.saturating_sub(own)
     }
 
-    /// Turns references to mappings or links into rows of the model. Each comes with whether it refers to the
-    /// first row of the payload if it is 0, which is unset or index 0.
+    /// Turns references to mappings or links into rows of the model. The flag of each tells
+    /// whether a 0 is index 0, the first row of the payload, and not an unset reference.
     ///
     /// A reference past the table stays past it.
     pub(crate) fn resolve_optional<'r>(

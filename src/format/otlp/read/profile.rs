@@ -6,8 +6,8 @@
 //! ```text
 //! first pass   count samples ─► allocate all columns;  location_indices ─► LocationList
 //!              (up to 1.5: count table rows, collect strings)
-//! second pass  samples ─► RawSamples;  other fields ─► ProfileParts or Said
-//! park         RawSamples ─► Samples, ids not validated yet
+//! second pass  samples ─► RawSamples;  other fields ─► ProfileParts or LegacyFields
+//! into_parts   RawSamples ─► Samples, ids not validated yet
 //! ```
 //!
 //! Fields that the model has are stored in the profile. Fields that it represents by attributes or not at all

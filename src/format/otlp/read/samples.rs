@@ -5,8 +5,8 @@
 //! field.
 //!
 //! ```text
-//! bytes of a sample ─► short_sample ─► columns        fails on anything unusual: its pushes are undone
-//!                   └► any_sample   ─► columns        fields in any order, repeated
+//! bytes of a sample ─► sample_fast ─► columns        fails on anything unusual: its pushes are undone
+//!                   └► sample_slow ─► columns        fields in any order, repeated
 //! columns           stacks [7 8 8]   values [1 | 2 | 3]   attributes [4 | 4 5 | ]   timestamps …
 //! ```
 //!

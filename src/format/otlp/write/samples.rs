@@ -173,7 +173,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
 
     /// Returns the attributes that are not written as labels.
     ///
-    /// `kept` is the caller's buffer, so that nothing is allocated if there are no labels.
+    /// `kept` is the caller's buffer, which samples without labels leave unallocated.
     fn not_labels<'k>(
         &self,
         attributes: &[AttributeId],
