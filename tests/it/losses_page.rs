@@ -85,7 +85,10 @@ fn expand(formats: &str) -> BTreeSet<String> {
             };
             let names: Vec<String> = match (item, versions) {
                 ("all formats", _) => Format::ALL.iter().map(Format::to_string).collect(),
-                ("OTLP", _) => (3..=10).map(|minor| format!("otlp-1.{minor}")).collect(),
+                ("OTLP", _) => {
+                    let names = Format::ALL.iter().map(Format::to_string);
+                    names.filter(|name| name.starts_with("otlp-1.")).collect()
+                }
                 ("OTLP/JSON", _) => vec!["otlp-json".to_owned()],
                 (_, Some((first, last))) => {
                     let [first, last] = [first, last].map(|version| minor(version).expect(item));
