@@ -211,7 +211,7 @@ impl Publisher {
         let written = match (&self.next, self.rotation()) {
             (Some((of, _)), None) if *of != name => self.write(force)?,
             (Some(_), Some((most, _))) if self.bytes + next.payload_bytes() > most => {
-                // A file of the same time cannot be told from this one.
+                // Files of the same time have the same name.
                 let is_same =
                     self.has_time() && self.next.as_ref().is_some_and(|(of, _)| *of == name);
                 if is_same { None } else { self.write(force)? }

@@ -114,8 +114,7 @@ indices! {
     OP3116 "index-profile-attribute-indices" ["2-7"] Profile [attribute_indices] "Profile.attribute_indices[]"
         "an attribute index of a profile is out of range" "attribute"
         example "attribute_indices: [7], 4 attributes" => "attribute_indices: [3]" optional;
-    /// [`rule_of`] cannot tell the two value types of a profile apart; [`of_period`] does where one
-    /// is met.
+    /// Sample types and the type of the period share one message, and have separate rules.
     OP3117 "index-sample-type-type" ["1-7"] ValueType [type_strindex] "sample_type.type"
         "the type of a sample type is out of range of the strings" "string" example "type: 77" => "type: 1";
     /// Readers lose what the index refers to, or reject the payload.
@@ -134,7 +133,7 @@ indices! {
     OP3122 "index-profile-drop-frames-keep-frames" ["1"] Profile [drop_frames keep_frames] "Profile.drop_frames, keep_frames"
         "drop_frames or keep_frames is out of range of the strings" "string"
         example "drop_frames: 77" => "drop_frames: 0";
-    /// From 1.6 on the field is an index of `sample_type`, which `OP2017` asks.
+    /// From 1.6 on the field is an index of `sample_type`, which `OP2017` checks.
     OP3123 "index-profile-default-sample-type" ["1-2"] Profile [default_sample_type_strindex] "Profile.default_sample_type (string index)"
         "the default sample type is out of range of the strings" "string"
         example "default_sample_type: 77" => "default_sample_type: 1";
@@ -162,7 +161,7 @@ indices! {
     OP3128 "index-profile-location-indices" ["1-4"] Profile [location_indices] "Profile.location_indices[]"
         "a location index of a profile is out of range" "location"
         example "location_indices: [42]" => "location_indices: [1]";
-    /// Ids and not rows in pprof, where `PP1004` asks; rows here.
+    /// Ids and not rows in pprof, where `PP1004` checks them; rows here.
     OP3129 "index-sample-location-index" ["1"] Sample [location_index] "Sample.location_index[] (deprecated)"
         "a location index of a sample is out of range" "location"
         example "location_index: [42]" => "location_index: [1]";

@@ -51,7 +51,7 @@ rules! { Limit source "otlp-profiles Limits":
         "a location has more lines than `limits.max_lines_per_location`" finding "the location has {v}, the limit is {b}"
         example "10,000 inlined functions at one address" => "--max-lines-per-location 20000"
         fix "raise --max-lines-per-location";
-    /// Keeps the report bounded by the number of rules, not of mistakes. Not counted in the rule_counts
+    /// Keeps the report bounded by the number of rules, not of mistakes. Not counted in the summary
     /// unless the caller raised its severity.
     OP9008 "limit-diagnostics" ["I" "1-7,P"] "report"
         "further findings of a rule are not listed" finding "{v} are not listed"

@@ -121,7 +121,7 @@ pub(super) fn repeated<'a>(
     }
 }
 
-/// Cells of `KeyValue`. A cell identifies a field in every version, see [`shape`](crate::check::layout).
+/// Cells of `KeyValue`. A cell identifies a field in every version, see [`layout`](crate::check::layout).
 const KEY: usize = KEY_VALUE.cell("key");
 const STRINDEX: usize = KEY_VALUE.cell("key_strindex");
 const PAIR_VALUE: usize = KEY_VALUE.cell("value");

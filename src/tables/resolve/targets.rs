@@ -81,8 +81,8 @@ impl Targets {
         row.saturating_sub(own)
     }
 
-    /// Turns references to mappings or links into rows of the model. The flag of each tells
-    /// whether a 0 is index 0, the first row of the payload, and not an unset reference.
+    /// Turns references to mappings or links into rows of the model. The flag of a reference of 0 tells whether it is
+    /// index 0, the first row of the payload, or unset.
     ///
     /// A reference past the table stays past it.
     pub(crate) fn resolve_optional<'r>(

@@ -58,9 +58,8 @@ struct Reading {
     /// For shared tables: data that profiles store in fields of older generations, not yet validated, with
     /// the number of the profile.
     legacy: Vec<(usize, LegacyFields)>,
-    /// The number of profiles read so far.
-    ///
-    /// `said` uses it to number profiles: across all scopes, including empty profiles.
+    /// The number of profiles read so far, in all scopes and including empty ones: the number of the next profile in
+    /// `legacy`.
     profiles: usize,
     /// The dictionary, if each profile has its own tables.
     own: PerProfileTables,
