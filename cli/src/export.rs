@@ -9,9 +9,9 @@
 //! inputs is refused, and values never count twice.
 
 pub(crate) mod dataset;
-mod staging;
 mod text;
 
+use std::fmt::Debug;
 use std::fs::File;
 use std::io::BufWriter;
 use std::ops::ControlFlow;
@@ -19,7 +19,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use otlp_profiles::columns::{
-    Batch, PageCompression, ParquetWriter, Part, Partition, Segment, SegmentOptions, Table, Tables,
+    Dataset, PageCompression, Part, Partition, Segment, SegmentOptions, Table, TableFormat, Tables,
+    hash_of, segment_id, write_part,
 };
 use otlp_profiles::{Format, Losses, Profiles, ReadOptions};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
@@ -30,9 +31,9 @@ use crate::convert::origin::Origin;
 use crate::convert::tally::Tally;
 use crate::convert::types;
 use crate::exit::{Exit, Failure};
-use crate::export::staging::{Folders, Staging};
 use crate::export::text::{Form, TextWriter};
 use crate::input::{Input, Inputs, same_file};
+use crate::interrupt::Temporary;
 use crate::limits::parse_size;
 use crate::numbers::counted;
 use crate::output;
@@ -160,9 +161,10 @@ fn export(
     (datasets, inputs): (&[PathBuf], &Inputs),
     session: &mut Session<'_>,
 ) -> Result<(), Failure> {
-    let mut staging = Staging::new(&args.output)?;
-    let options = args.segment_options();
-    let segment = Segment::new(options, staging.scratch()?).map_err(|error| failure(&error))?;
+    let staging = Staging::new(&args.output)?;
+    let scratch = staging.dataset.scratch();
+    let segment = scratch.and_then(|file| Segment::new(args.segment_options(), file));
+    let segment = segment.map_err(|error| failure(&error))?;
     let mut export = Export { args, segment, hashes: Vec::new(), tally: Tally::default() };
     export.add_inputs(inputs, session)?;
     for path in datasets {
@@ -194,17 +196,12 @@ impl Args {
         options
     }
 
-    /// Returns the id of a segment: the hash of all inputs in any order, and of the options that change rows.
-    fn id(&self, mut hashes: Vec<u128>) -> [u8; 12] {
-        hashes.sort_unstable();
-        let mut bytes: Vec<u8> = hashes.iter().flat_map(|hash| hash.to_be_bytes()).collect();
-        let ReadOptions { format, policy, source, .. } = self.read.options();
-        let value = (format, policy, source, self.read.types(), &self.origin);
-        let options = format!("{value:?}");
-        bytes.extend_from_slice(options.as_bytes());
-        let mut id = [0; 12];
-        id.copy_from_slice(&xxh3_128(&bytes).to_be_bytes()[..12]);
-        id
+    /// Returns the id of a segment. A segment without these options has the id that the Python package gives it.
+    fn id(&self, hashes: Vec<u128>) -> [u8; 12] {
+        let (types, origin) = (self.read.types(), &self.origin);
+        let others: Option<&dyn Debug> =
+            if types.is_empty() && origin.is_empty() { None } else { Some(&(types, origin)) };
+        segment_id(hashes, &self.read.options(), others)
     }
 
     /// Reads an input, on any thread.
@@ -230,7 +227,7 @@ impl Args {
         // Reading again costs less than reading and hashing through one buffer, and covers all bytes.
         read.hash = match &input.path {
             None => payloads.digest128(),
-            Some(path) => hash_file(path).unwrap_or_else(|error| {
+            Some(path) => File::open(path).and_then(hash_of).unwrap_or_else(|error| {
                 noticed.failures.push(crate::input::unreadable(&error));
                 0
             }),
@@ -239,15 +236,30 @@ impl Args {
     }
 }
 
-fn hash_file(path: &Path) -> std::io::Result<u128> {
-    use std::io::Read;
-    let (mut file, mut hash) = (File::open(path)?, Xxh3::new());
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(hash.digest128()),
-            read => hash.update(&buffer[..read]),
-        }
+/// A dataset whose temporary files are removed if a signal ends the run.
+struct Staging {
+    dataset: Dataset,
+}
+
+impl Staging {
+    fn new(root: &Path) -> Result<Self, Failure> {
+        output::make_directory(root)?;
+        let mut known = Temporary::lock();
+        let dataset = Dataset::open(root).map_err(|error| failure(&error))?;
+        known.add(dataset.staging());
+        Ok(Self { dataset })
+    }
+
+    fn create(&self, part: &Part, segment: [u8; 12], extension: &str) -> Result<File, Failure> {
+        // The signal waits, so that it removes this file as well.
+        let _known = Temporary::lock();
+        self.dataset.create(part, segment, extension).map_err(|error| failure(&error))
+    }
+
+    fn publish(self, segment: [u8; 12]) -> Result<(), Failure> {
+        let mut known = Temporary::lock();
+        known.forget(self.dataset.staging());
+        self.dataset.publish(segment).map_err(|error| failure(&error))
     }
 }
 
@@ -323,35 +335,36 @@ impl Export<'_> {
 fn write(
     args: &Args,
     mut tables: Tables<File>,
-    mut staging: Staging,
+    staging: Staging,
     console: &Console,
 ) -> Result<(), Failure> {
-    let segment = crate::text::hex(&tables.id());
+    let id = tables.id();
     let parts = tables.parts().to_vec();
     if parts.is_empty() {
         return Err(Failure::new(Exit::Output, "there is no profile to export"));
     }
-    let existing = staging.files_of(&segment)?;
-    if let Some(path) = existing.first().filter(|_| !args.force) {
+    if let Some(path) = staging.dataset.existing(id).first().filter(|_| !args.force) {
         let path = shown_path(path);
         let message = format!(
             "these inputs were exported before: {path} exists, and their values would count twice; --force replaces the files"
         );
         return Err(Failure::new(Exit::Output, message));
     }
-    let folders = Folders::of(&parts);
     let mut samples = 0;
     for part in &parts {
-        let path = folders.path(part, &segment, args.to.extension());
-        let _step = console.step("export", "write", &path.to_string_lossy());
-        let file = staging.create(&path)?;
-        let rows = write_part(args, &mut tables, part, (&path, file))?;
+        let extension = args.to.extension();
+        let path = part.path(id, extension);
+        let _step = console.step("export", "write", &path);
+        let file = staging.create(part, id, extension)?;
+        let rows = args.write(&mut tables, part, (Path::new(&path), file))?;
         samples += if part.table == Table::Samples { rows } else { 0 };
     }
-    staging.publish(&existing)?;
+    // Not all systems can rename the directory of an open file.
+    drop(tables);
+    staging.publish(id)?;
     let files = counted(parts.len() as u64, "file");
     let line = Line::new(Level::Notice, "export", format!("{files} written"));
-    let line = line.count("samples", samples).with("segment", segment);
+    let line = line.count("samples", samples).with("segment", crate::text::hex(&id));
     console.log(&line.with("out", shown_path(&args.output)));
     Ok(())
 }
@@ -368,57 +381,42 @@ impl To {
     }
 }
 
-/// Writes a file, and returns its number of rows.
-fn write_part(
-    args: &Args,
-    tables: &mut Tables<File>,
-    part: &Part,
-    (path, file): (&Path, File),
-) -> Result<u64, Failure> {
-    let (output, table, segment) = (BufWriter::new(file), part.table, tables.id());
-    let mut rows = 0;
-    let mut each = |write: &mut dyn FnMut(&Batch<'_>) -> otlp_profiles::Result<()>| {
-        tables.each(part, |batch| {
+impl Args {
+    /// Writes a file, and returns its number of rows.
+    fn write(
+        &self,
+        tables: &mut Tables<File>,
+        part: &Part,
+        (path, file): (&Path, File),
+    ) -> Result<u64, Failure> {
+        let compression = match self.compression {
+            CompressionArg::Gzip => PageCompression::Gzip,
+            CompressionArg::Lz4 => PageCompression::Lz4,
+            CompressionArg::None => PageCompression::None,
+        };
+        let output = BufWriter::new(file);
+        let binary = |tables: &mut Tables<File>, output, format| {
+            write_part(tables, part, output, format).map_err(|error| failure(&error))
+        };
+        let form = match self.to {
+            To::Parquet => return binary(tables, output, TableFormat::Parquet(compression)),
+            #[cfg(feature = "arrow")]
+            To::Arrow => return binary(tables, output, TableFormat::Arrow),
+            To::Ndjson => Form::Ndjson,
+            To::Csv => Form::Csv,
+        };
+        let unwritable = |error| output::unwritable(path, &error);
+        let mut writer = TextWriter::new(output, part.table, form).map_err(unwritable)?;
+        let (mut written, mut rows) = (Ok(()), 0);
+        let each = tables.each(part, |batch| {
             rows += batch.len() as u64;
-            write(batch)
-        })
-    };
-    let form = match args.to {
-        To::Parquet => {
-            let codec = match args.compression {
-                CompressionArg::Gzip => PageCompression::Gzip,
-                CompressionArg::Lz4 => PageCompression::Lz4,
-                CompressionArg::None => PageCompression::None,
-            };
-            let writer = ParquetWriter::new(output, table, segment, codec);
-            let written = writer.and_then(|mut writer| {
-                each(&mut |batch| writer.write(batch))?;
-                writer.finish()
-            });
-            return written.map(|_| rows).map_err(|error| failure(&error));
-        }
-        #[cfg(feature = "arrow")]
-        To::Arrow => {
-            let writer = otlp_profiles::columns::ArrowWriter::new(output, table, segment);
-            let written = writer.and_then(|mut writer| {
-                each(&mut |batch| writer.write(batch))?;
-                writer.finish()
-            });
-            return written.map(|_| rows).map_err(|error| failure(&error));
-        }
-        To::Ndjson => Form::Ndjson,
-        To::Csv => Form::Csv,
-    };
-    let unwritable = |error| output::unwritable(path, &error);
-    let mut writer = TextWriter::new(output, table, form).map_err(unwritable)?;
-    let mut written = Ok(());
-    each(&mut |batch| {
-        if written.is_ok() {
-            written = writer.write(batch);
-        }
-        Ok(())
-    })
-    .map_err(|error| failure(&error))?;
-    written.and_then(|()| writer.finish()).map_err(unwritable)?;
-    Ok(rows)
+            if written.is_ok() {
+                written = writer.write(batch);
+            }
+            Ok(())
+        });
+        each.map_err(|error| failure(&error))?;
+        written.and_then(|()| writer.finish()).map_err(unwritable)?;
+        Ok(rows)
+    }
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The existing temporary files. Writers hold the lock while they create, rename or remove such a
+/// The existing temporary files and directories. Writers hold the lock while they create, rename or remove such a
 /// file and update the set, so an interrupted run removes exactly its own files.
 static TEMPORARY: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
@@ -40,7 +40,7 @@ impl Temporary {
     #[cfg(unix)]
     fn remove_all(&mut self) {
         while let Some(path) = self.0.pop_first() {
-            let _ = std::fs::remove_file(path);
+            let _ = std::fs::remove_file(&path).or_else(|_| std::fs::remove_dir_all(path));
         }
     }
 }

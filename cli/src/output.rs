@@ -174,42 +174,6 @@ impl Staged {
         if when == Sync::Now { file.sync_all() } else { Ok(()) }
     }
 
-    /// Creates a file under its temporary name. The caller writes it.
-    #[cfg(feature = "parquet")]
-    pub(crate) fn create(&mut self, path: &Path) -> io::Result<File> {
-        let (file, temporary) = create_beside(path)?;
-        self.files.push((temporary, path.to_owned()));
-        Ok(file)
-    }
-
-    /// Removes `existing` files, renames all files in the order of their creation, and returns their directories.
-    /// Signals wait meanwhile.
-    ///
-    /// # Errors
-    ///
-    /// A file cannot be removed or renamed. Files that were renamed before stay; the rest are removed.
-    #[cfg(feature = "parquet")]
-    pub(crate) fn publish(mut self, existing: &[PathBuf]) -> Result<BTreeSet<PathBuf>, Failure> {
-        let mut directories = BTreeSet::new();
-        self.files.reverse();
-        let mut known = Temporary::lock();
-        let mut rename = || {
-            for path in existing {
-                fs::remove_file(path).map_err(|error| unwritable(path, &error))?;
-            }
-            while let Some((temporary, path)) = self.files.last() {
-                fs::rename(temporary, path).map_err(|error| unwritable(path, &error))?;
-                known.forget(temporary);
-                directories.insert(directory(path).to_owned());
-                self.files.pop();
-            }
-            Ok(())
-        };
-        let renamed = rename();
-        drop(known);
-        renamed.map(|()| directories)
-    }
-
     /// Renames all files and returns their directories.
     ///
     /// # Errors

@@ -31,14 +31,6 @@ pub(crate) fn remove(directory: &Path, prefix: &str) {
     }
 }
 
-/// Removes all temporary files of dead processes in `directory` itself.
-#[cfg(feature = "parquet")]
-pub(crate) fn remove_all(directory: &Path) {
-    for path in list(directory).into_values().flatten() {
-        let _ = std::fs::remove_file(path);
-    }
-}
-
 /// Lists the temporary files of dead processes in a directory.
 #[cfg(target_os = "linux")]
 fn list(directory: &Path) -> ByPrefix {

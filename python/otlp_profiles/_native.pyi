@@ -11,6 +11,7 @@ from ._records import (
     Attributes,
     Detected,
     Diff,
+    Exported,
     Finding,
     Format,
     Loss,
@@ -32,6 +33,7 @@ __all__ = [
     "convert",
     "detect",
     "diff",
+    "export",
     "formats",
     "loss_codes",
     "merge",
@@ -162,6 +164,20 @@ def merge(
     sources: Iterable[_Source], *, keep_apart: bool = False, canonical: bool = False, limits: _Limits = None
 ) -> Profiles: ...
 def tables(sources: Iterable[_Source], *, limits: _Limits = None) -> Tables: ...
+def export(
+    sources: Iterable[_Source],
+    directory: str | PathLike[str],
+    to: Literal["parquet", "arrow"] = "parquet",
+    *,
+    compression: Literal["gzip", "lz4", "none"] = "gzip",
+    partition: Literal["service,date", "service", "none"] = "service,date",
+    force: bool = False,
+    repair: bool = False,
+    guess: bool = False,
+    max_partitions: int = 1024,
+    max_segment_stacks: int = 16_777_216,
+    limits: _Limits = None,
+) -> Exported: ...
 def top(
     source: _Source,
     *,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 
@@ -124,6 +125,24 @@ class WrittenAll:
 
     def __repr__(self) -> str:
         return f"<WrittenAll {len(self.payloads)} payloads, {self.verdict}, {len(self.losses)} losses>"
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """The files of an export."""
+
+    segment: str
+    """The id of the segment, which is the name of each file."""
+    files: list[Path]
+    samples: int
+    """The rows of the table of samples."""
+    losses: list[Loss]
+    """The data that the tables cannot represent."""
+    findings: list[Finding]
+    """The repairs of the reader."""
+
+    def __repr__(self) -> str:
+        return f"<Exported {self.segment}: {len(self.files)} files, {self.samples} samples, {len(self.losses)} losses>"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ use otlp_profiles::{
     Written, write, write_all,
 };
 
+use xxhash_rust::xxh3::Xxh3;
+
 use crate::error::Failure;
 use crate::table::{Collector, Dataset};
 
@@ -71,6 +73,21 @@ impl Content {
         collector.add(self)?;
         let dataset = collector.finish()?;
         Ok(self.dataset.get_or_init(|| dataset))
+    }
+
+    /// The name of the format; empty of merged profiles.
+    pub(crate) fn format(&self) -> &'static str {
+        self.detected.as_ref().map_or("", |detected| detected.format.name())
+    }
+
+    /// The hash of the profiles and of the name of their file.
+    pub(crate) fn hash(&self) -> Result<u128, Failure> {
+        let all = WriteOptions::default().max_output_bytes(u64::MAX);
+        let (payloads, _) = write_all(&self.profiles, Format::OTLP, &all)?;
+        let parts = payloads.iter().map(|payload| &payload[..]).chain([self.input.as_bytes()]);
+        let mut hash = Xxh3::new();
+        parts.for_each(|part| hash.update(part));
+        Ok(hash.digest128())
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use otlp_profiles::losses::Loss;
 use otlp_profiles::{Error, ReadFinding};
-use pyo3::exceptions::PyOSError;
+use pyo3::exceptions::{PyFileExistsError, PyOSError};
 use pyo3::prelude::*;
 
 use crate::records::record;
@@ -18,6 +18,8 @@ pub(crate) enum Failure {
     Io(io::Error, PathBuf),
     /// `deny_loss` refused these losses and repairs.
     Denied(Vec<Loss>, Vec<ReadFinding>),
+    /// The sources were exported before; this is one of the files.
+    Exported(PathBuf),
     /// Rows do not fit into a table.
     Table(String),
 }
@@ -38,6 +40,11 @@ impl From<Failure> for PyErr {
                 None => PyOSError::new_err(format!("{}: {error}", path.display())),
             },
             Failure::Denied(losses, findings) => denied(&losses, &findings),
+            Failure::Exported(path) => {
+                let message = "these sources were exported before: force=True replaces the files";
+                // EEXIST of all systems.
+                PyFileExistsError::new_err((17, message, path.into_os_string()))
+            }
             Failure::Table(message) => raise(message, "limit", "", None, None),
         }
     }
@@ -50,6 +57,10 @@ fn reason(error: &io::Error) -> String {
 }
 
 fn library(error: &Error, path: Option<PathBuf>) -> PyErr {
+    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref());
+    if let Some(number) = source.and_then(io::Error::raw_os_error) {
+        return PyOSError::new_err((number, error.to_string()));
+    }
     let path = path.map_or(String::new(), |path| format!("{}: ", path.display()));
     let hint = hint(error).map_or(String::new(), |hint| format!(" ({hint})"));
     let kind = snake_case(&format!("{:?}", error.kind()));

@@ -5,6 +5,7 @@
 
 mod content;
 mod error;
+mod export;
 mod options;
 mod profile;
 mod profiles;
@@ -16,6 +17,8 @@ mod table;
 /// See `otlp_profiles`.
 #[pyo3::pymodule(gil_used = false)]
 mod _native {
+    #[pymodule_export]
+    use crate::export::export;
     #[pymodule_export]
     use crate::profile::{Profile, Samples};
     #[pymodule_export]

@@ -4,19 +4,14 @@ use std::io::Cursor;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, Int32Array, Int64Array, ListArray,
-    MapArray, RecordBatch, RecordBatchIterator, StringArray, StructArray,
-    TimestampMicrosecondArray, UInt64Array,
-};
-use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
+use arrow_array::{RecordBatch, RecordBatchIterator};
+use arrow_schema::SchemaRef;
 use arrow_schema::ffi::FFI_ArrowSchema;
-use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
+use otlp_profiles::Losses;
 use otlp_profiles::columns::{
-    self, Array, Batch, Column, Kind, Partition, Segment, SegmentOptions, Values,
+    self, Batch, Partition, Segment, SegmentOptions, Values, arrow_schema, record_batches,
 };
 use otlp_profiles::model::StringId;
-use otlp_profiles::{Format, Losses, WriteOptions, write_all};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
@@ -44,13 +39,10 @@ impl Collector {
     }
 
     pub(crate) fn add(&mut self, content: &Content) -> Result<(), Failure> {
-        let format = content.detected.as_ref().map_or("", |detected| detected.format.name());
-        self.losses.merge(&self.segment.add(&content.profiles, &content.input, format)?);
+        let added = self.segment.add(&content.profiles, &content.input, content.format())?;
+        self.losses.merge(&added);
         // Ids of rows are unique to the payloads, so that tables of different payloads can be concatenated.
-        let all = WriteOptions::default().max_output_bytes(u64::MAX);
-        let (payloads, _) = write_all(&content.profiles, Format::OTLP, &all)?;
-        payloads.iter().for_each(|payload| self.hash.update(payload));
-        self.hash.update(content.input.as_bytes());
+        self.hash.update(&content.hash()?.to_be_bytes());
         Ok(())
     }
 
@@ -70,18 +62,21 @@ pub(crate) struct Dataset {
 impl Dataset {
     pub(crate) fn table(&self, table: columns::Table) -> Result<Table, Failure> {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        let fields: Fields = table.columns().iter().map(field).collect();
-        let schema = Arc::new(Schema::new(fields));
+        let schema = Arc::new(arrow_schema(table));
         let (mut batches, mut failure, mut texts) = (Vec::new(), None, 0);
         let parts = tables.parts().to_vec();
         for part in parts.iter().filter(|part| part.table == table) {
             tables.each(part, |batch| {
-                match record_batch(batch, &schema, &mut texts) {
-                    _ if failure.is_some() => {}
-                    Ok(batch) => batches.push(batch),
-                    Err(error) => failure = Some(error),
+                if failure.is_none() {
+                    failure = count(batch, &mut texts).err();
                 }
-                Ok(())
+                match failure {
+                    Some(_) => Ok(()),
+                    None => record_batches(batch, |batch| {
+                        batches.push(batch);
+                        Ok(())
+                    }),
+                }
             })?;
         }
         match failure {
@@ -208,11 +203,8 @@ impl Table {
 /// offsets of texts within 31 bits.
 const MAX_TEXTS: usize = (1 << 31) - 1;
 
-fn record_batch(
-    batch: &Batch<'_>,
-    schema: &SchemaRef,
-    texts: &mut usize,
-) -> Result<RecordBatch, Failure> {
+/// Counts the texts of a batch.
+fn count(batch: &Batch<'_>, texts: &mut usize) -> Result<(), Failure> {
     let of_ids = |ids: &[StringId]| ids.iter().map(|id| batch.text(*id).len()).sum::<usize>();
     for (_, array) in batch.columns() {
         *texts += match &array.values {
@@ -223,96 +215,10 @@ fn record_batch(
     }
     if *texts > MAX_TEXTS {
         let message = format!(
-            "the texts of the table {} exceed {MAX_TEXTS} bytes: `otlp-profiles export` writes them to Parquet files",
+            "the texts of the table {} exceed {MAX_TEXTS} bytes: export writes them to Parquet files",
             batch.table().name()
         );
         return Err(Failure::Table(message));
     }
-    let columns = batch.columns().map(|(column, array)| to_arrow(batch, column, array));
-    let columns: Result<Vec<_>, _> = columns.collect();
-    let batch = columns.and_then(|columns| RecordBatch::try_new(schema.clone(), columns));
-    batch.map_err(|error| Failure::Table(error.to_string()))
-}
-
-fn field(column: &Column) -> Field {
-    let kind = match column.kind {
-        Kind::Bool => DataType::Boolean,
-        Kind::Int32 => DataType::Int32,
-        Kind::Int64 => DataType::Int64,
-        Kind::UInt64 => DataType::UInt64,
-        Kind::Time => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
-        Kind::Text => DataType::Utf8,
-        Kind::Id => DataType::FixedSizeBinary(16),
-        Kind::Bytes => DataType::Binary,
-        Kind::Map => DataType::Map(Arc::new(pairs_field()), false),
-    };
-    let kind = match column.is_list {
-        true => DataType::new_list(kind, column.has_nullable_items),
-        false => kind,
-    };
-    Field::new(column.name, kind, column.is_nullable)
-}
-
-fn pairs_field() -> Field {
-    let fields = ["keys", "values"].map(|name| Field::new(name, DataType::Utf8, false));
-    Field::new_struct("entries", fields.to_vec(), false)
-}
-
-fn to_arrow(batch: &Batch<'_>, column: &Column, array: &Array) -> Result<ArrayRef, ArrowError> {
-    let nulls = |valid: &Vec<bool>| (!valid.is_empty()).then(|| NullBuffer::from(valid.clone()));
-    let of_rows = nulls(&array.validity);
-    let offsets = || OffsetBuffer::new(array.offsets.clone().into());
-    if let Values::Pairs { keys, values } = &array.values {
-        let DataType::Struct(fields) = pairs_field().data_type().clone() else {
-            return Err(ArrowError::SchemaError("pairs are a struct".to_owned()));
-        };
-        let [keys, values] = [keys, values].map(|ids| texts(batch, ids, None));
-        let pairs = StructArray::try_new(fields, vec![keys, values], None)?;
-        let field = Arc::new(pairs_field());
-        return Ok(Arc::new(MapArray::try_new(field, offsets(), pairs, of_rows, false)?));
-    }
-    if !column.is_list {
-        return flat(batch, column, &array.values, of_rows);
-    }
-    let items = flat(batch, column, &array.values, nulls(&array.item_validity))?;
-    match field(column).data_type() {
-        DataType::List(item) => {
-            Ok(Arc::new(ListArray::try_new(item.clone(), offsets(), items, of_rows)?))
-        }
-        other => Err(ArrowError::SchemaError(format!("{other} is not a list"))),
-    }
-}
-
-fn flat(
-    batch: &Batch<'_>,
-    column: &Column,
-    values: &Values,
-    nulls: Option<NullBuffer>,
-) -> Result<ArrayRef, ArrowError> {
-    Ok(match values {
-        Values::Bool(values) => Arc::new(BooleanArray::new(values.clone().into(), nulls)),
-        Values::Int32(values) => Arc::new(Int32Array::try_new(values.clone().into(), nulls)?),
-        Values::Int64(values) if column.kind == Kind::Time => {
-            let times = TimestampMicrosecondArray::try_new(values.clone().into(), nulls)?;
-            Arc::new(times.with_timezone("UTC"))
-        }
-        Values::Int64(values) => Arc::new(Int64Array::try_new(values.clone().into(), nulls)?),
-        Values::UInt64(values) => Arc::new(UInt64Array::try_new(values.clone().into(), nulls)?),
-        Values::Id(ids) => {
-            let bytes = Buffer::from(ids.as_flattened());
-            Arc::new(FixedSizeBinaryArray::try_new(16, bytes, nulls)?)
-        }
-        Values::Bytes { bytes, offsets } => {
-            let offsets = OffsetBuffer::new(offsets.clone().into());
-            Arc::new(BinaryArray::try_new(offsets, bytes.clone().into(), nulls)?)
-        }
-        Values::Text(ids) => texts(batch, ids, nulls),
-        other => return Err(ArrowError::NotYetImplemented(format!("{other:?}"))),
-    })
-}
-
-fn texts(batch: &Batch<'_>, ids: &[StringId], nulls: Option<NullBuffer>) -> ArrayRef {
-    let texts = StringArray::from_iter_values(ids.iter().map(|id| batch.text(*id)));
-    let (offsets, bytes, _) = texts.into_parts();
-    Arc::new(StringArray::new(offsets, bytes, nulls))
+    Ok(())
 }

@@ -10,12 +10,15 @@
 //! [docs/EXPORT.md](https://github.com/otlp-profiles/otlp-profiles/blob/main/docs/EXPORT.md) describes them.
 //!
 //! [`tables()`] arranges profiles in memory. A [`Segment`] takes any number of payloads, one after the other, and keeps
-//! their samples in a temporary file.
+//! their samples in a temporary file. A `Dataset` is the directory that receives it.
 
 #[cfg(feature = "arrow")]
 mod arrow;
 mod batch;
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+mod dataset;
 mod exact;
+mod folders;
 #[cfg(feature = "parquet")]
 mod get;
 #[cfg(feature = "parquet")]
@@ -42,6 +45,8 @@ mod write;
 #[cfg(feature = "arrow")]
 pub use arrow::{ArrowWriter, arrow_schema, record_batches};
 pub use batch::{Array, BATCH_ROWS, Batch, Values};
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+pub use dataset::{Dataset, TableFormat, hash_of, segment_id, write_part};
 #[cfg(feature = "parquet")]
 pub use restore::{SegmentFiles, restore};
 #[cfg(feature = "parquet")]

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::io::{Cursor, Read, Seek, Write};
 
 use crate::columns::batch::{Batch, Row};
+use crate::columns::folders::Folders;
 use crate::columns::rows::{Exact, Frames, Source};
 use crate::columns::schema::Table;
 use crate::columns::segment::{Partition, Segment, SegmentOptions};
@@ -11,6 +12,7 @@ use crate::columns::segment_rows::SegmentRows;
 use crate::columns::spill::{Spill, Spilled};
 use crate::error::Result;
 use crate::model::{Profiles, StringId};
+use crate::wire::hex::hex;
 
 /// The tables of a segment, by part. A part becomes one file.
 pub struct Tables<S> {
@@ -30,9 +32,18 @@ pub struct Part {
     pub service: Option<String>,
     /// The day as `2026-01-31`, for samples divided by day.
     pub date: Option<String>,
+    /// The directory of the file in a dataset, such as `samples/service=checkout/date=2026-01-31`.
+    pub directory: String,
     group: usize,
     /// The rows of the table of profiles, for profiles and samples.
     heads: Vec<u32>,
+}
+
+impl Part {
+    /// Returns the path of the file in a dataset. `segment` is [`Tables::id`].
+    pub fn path(&self, segment: [u8; 12], extension: &str) -> String {
+        format!("{}/{}.{extension}", self.directory, hex(&segment))
+    }
 }
 
 /// Arranges profiles as tables in memory, undivided.
@@ -172,6 +183,11 @@ fn parts<S>(segment: &Segment<S>) -> Vec<Part> {
     let is_divided = segment.options.partition != Partition::None;
     let mut groups: Vec<usize> = (0..rows.groups.len()).collect();
     groups.sort_by_key(|group| text(rows.groups[*group].service));
+    let mut folders = vec![String::new(); groups.len()];
+    let mut names = Folders::default();
+    for &group in groups.iter().filter(|_| is_divided) {
+        folders[group] = format!("/service={}", names.name(text(rows.groups[group].service)));
+    }
     let mut by_group = vec![Vec::new(); groups.len()];
     for (row, head) in (0..).zip(&rows.heads) {
         by_group[head.group as usize].push(row);
@@ -182,9 +198,11 @@ fn parts<S>(segment: &Segment<S>) -> Vec<Part> {
             let of = &rows.groups[group];
             let service = is_divided.then(|| text(of.service).to_owned());
             let heads = &by_group[group];
-            let part = |heads: Vec<u32>, date| {
-                let service = service.clone();
-                Part { table, service, date, group, heads }
+            let part = |heads: Vec<u32>, date: Option<String>| {
+                let (service, folder) = (service.clone(), &folders[group]);
+                let day = date.as_ref().map_or(String::new(), |date| format!("/date={date}"));
+                let directory = format!("{}{folder}{day}", table.name());
+                Part { table, service, date, directory, group, heads }
             };
             match table {
                 Table::Mappings if of.mappings.is_empty() => {}

@@ -1,11 +1,18 @@
 //! Tables of large inputs: memory follows the content.
 #![cfg(all(feature = "arrow", feature = "parquet"))]
 
-use otlp_profiles::builder::root_first;
-use otlp_profiles::columns::{Table, record_batches, tables};
-use otlp_profiles::{Builder, ErrorKind, Profiles, Result};
+use std::fs::{self, File};
+use std::path::Path;
 
-use crate::support::alloc::cost;
+use otlp_profiles::builder::{NewLocation, NewMapping, WhenFull, leaf_first, root_first};
+use otlp_profiles::columns::{
+    PageCompression, Segment, SegmentOptions, Table, TableFormat, record_batches, tables,
+    write_part,
+};
+use otlp_profiles::{Builder, ErrorKind, Limits, Profiles, Result};
+
+use crate::support::alloc::{Cost, cost};
+use crate::support::sized;
 
 /// One sample for each number: a stack of that many frames, all with one name of 1 MB.
 fn long_names(depths: &[usize]) -> Profiles {
@@ -53,4 +60,75 @@ fn cost_of_error(depths: &[usize]) -> (otlp_profiles::Error, i64) {
     let profiles = long_names(depths);
     let (result, cost) = cost(|| batches(profiles));
     (result.unwrap_err(), cost.peak)
+}
+
+/// Profiles with that many rows in one table, and few in those that do not follow from it.
+fn with_rows(table: Table, rows: usize) -> Profiles {
+    let mut builder = Builder::with_limits(Limits::file(), WhenFull::Refuse);
+    let first = builder.profile("samples", "count");
+    for row in 0..rows {
+        let profile = match table {
+            Table::Profiles if row > 0 => builder.profile("samples", &row.to_string()),
+            _ => first,
+        };
+        let mut location = NewLocation::default();
+        location.address = row as u64 % 317 + 1;
+        match table {
+            Table::Stacks => location.address = row as u64 + 1,
+            Table::Mappings => {
+                let name = format!("/usr/lib/lib{row}.so");
+                location.mapping = builder.mapping(NewMapping::new(&*name));
+            }
+            _ => {}
+        }
+        let frame = builder.location(location);
+        let sample = builder.sample(profile, leaf_first([frame])).value(row as u64 + 1);
+        if table == Table::Samples {
+            sample.attr("request", (row / 317) as i64);
+        }
+    }
+    builder.finish().unwrap()
+}
+
+/// Exports profiles. Returns the rows of a table, and the cost without the profiles.
+fn export(profiles: &Profiles, table: Table, format: TableFormat) -> (u64, Cost) {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("large-{}", table.name()));
+    let scratch = File::options().read(true).write(true).create(true).truncate(true).open(&path);
+    let mut options = SegmentOptions::default();
+    options.limits = Limits::file();
+    let exported = cost(|| {
+        let mut segment = Segment::new(options, scratch.unwrap()).unwrap();
+        assert!(segment.add(profiles, "large.pb", "pprof").unwrap().is_empty());
+        let mut tables = segment.finish([7; 12]).unwrap();
+        let mut rows = 0;
+        for part in tables.parts().to_vec() {
+            let written = write_part(&mut tables, &part, std::io::sink(), format).unwrap();
+            rows += if part.table == table { written } else { 0 };
+        }
+        rows
+    });
+    fs::remove_file(path).unwrap();
+    exported
+}
+
+/// Memory and allocations follow the rows, in whatever table they are.
+#[test]
+fn cost_follows_the_rows() {
+    let rows = sized(100_000);
+    let formats = [TableFormat::Parquet(PageCompression::Gzip), TableFormat::Arrow];
+    for table in Table::ALL {
+        let [half, whole] = [rows / 2, rows].map(|rows| with_rows(table, rows));
+        for format in formats {
+            let (found, of_half) = export(&half, table, format);
+            assert_eq!(found, rows as u64 / 2);
+            let (found, cost) = export(&whole, table, format);
+            assert_eq!(found, rows as u64, "{table:?}");
+            println!("{table:?} {format:?}: {cost:?}, half {of_half:?}");
+            // Tables double, so the peak of a half may be close to that of the whole, or half of it.
+            let is_linear = |half: i64, whole: i64| whole < half * 5 / 2 + 100_000;
+            assert!(is_linear(of_half.peak, cost.peak), "{table:?}: {cost:?}, half {of_half:?}");
+            assert!(is_linear(of_half.count as i64, cost.count as i64), "{table:?}: {cost:?}");
+            assert!(cost.peak < 1_000 * rows as i64, "{table:?}: {cost:?}");
+        }
+    }
 }

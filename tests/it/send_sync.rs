@@ -63,9 +63,9 @@ fn checked() -> BTreeSet<&'static str> {
         check { Baseline, Change, Finding, Fixed<'static>, Known, NotFixed, Options, Profcheck, Report, Rule, RuleCount }
         check::output { Checked, Document, Form, FixSummary, Unread }
         columns {
-            Array, ArrowWriter<Buffer>, Batch<'static>, Column, Encoding, Kind, PageCompression, ParquetWriter<Buffer>, Part, Partition,
+            Array, ArrowWriter<Buffer>, Batch<'static>, Column, Dataset, Encoding, Kind, PageCompression, ParquetWriter<Buffer>, Part, Partition,
             ProfileRow<'static>, Restored, Segment<Memory>, SegmentFiles, SegmentOptions, Table,
-            Tables<Memory>, Values,
+            TableFormat, Tables<Memory>, Values,
         }
         compression { Level }
         detect { Certainty, Detected, Endpoint }

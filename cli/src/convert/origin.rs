@@ -41,6 +41,12 @@ fn parse_scope(text: &str) -> std::result::Result<(String, Option<String>), Stri
 }
 
 impl Origin {
+    /// Whether no option is given.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.resource.is_empty() && self.scope.is_none()
+    }
+
     /// The option that was given, if any. Formats without resources and scopes reject it.
     pub(crate) fn option(&self) -> Option<&'static str> {
         let resource = Some("--resource").filter(|_| !self.resource.is_empty());

@@ -5,10 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use otlp_profiles::Limits;
-use otlp_profiles::columns::{ProfileRow, Restored, SegmentFiles, Table, restore};
+use otlp_profiles::columns::{Dataset, ProfileRow, Restored, SegmentFiles, Table, restore};
 
 use crate::exit::{Exit, Failure};
-use crate::export::staging::each_file;
 use crate::input::unreadable;
 use crate::text::shown_path;
 
@@ -32,20 +31,20 @@ pub(crate) struct Unit {
 pub(crate) fn units(root: &Path) -> Result<Vec<Unit>, Failure> {
     let mut units: BTreeMap<(String, PathBuf), Unit> = BTreeMap::new();
     for (at, table) in Table::ALL.into_iter().enumerate() {
-        let root = root.join(table.name());
-        each_file(&root, &mut |path| {
+        let (paths, root) = (Dataset::files(root, table), root.join(table.name()));
+        for path in paths {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let Some(segment) = name.strip_suffix(".parquet").filter(|name| !name.starts_with('.'))
             else {
-                return;
+                continue;
             };
-            let folder = path.strip_prefix(&root).unwrap_or(path).parent().unwrap_or(path);
+            let folder = path.strip_prefix(&root).unwrap_or(&path).parent().unwrap_or(&path);
             let is_service =
                 |part: &&std::ffi::OsStr| part.to_string_lossy().starts_with("service=");
             let service: PathBuf = folder.iter().take_while(is_service).collect();
             let unit = units.entry((segment.to_owned(), service)).or_default();
-            unit.files[at].push(path.to_owned());
-        });
+            unit.files[at].push(path);
+        }
     }
     if units.is_empty() {
         let root = shown_path(root);

@@ -127,6 +127,12 @@ fn temporary_files_of_dead_runs_are_removed_and_no_others() {
     assert!(fs::metadata(room.join("in.pb.gz")).unwrap().len() > 1_000);
 }
 
+/// Whether a file or directory has a temporary name.
+fn is_temporary(name: &str) -> bool {
+    let states = [".tmp", ".replace", ".publish"];
+    name.starts_with('.') && states.iter().any(|state| name.ends_with(state))
+}
+
 /// Kills runs at pseudorandom moments. Each output is the old file or the complete new one, and the
 /// next run removes the temporary files.
 fn killed(test: &str, arguments: &str, prepare: impl Fn(&Path), times: u32) {
@@ -163,7 +169,7 @@ fn killed(test: &str, arguments: &str, prepare: impl Fn(&Path), times: u32) {
         child.wait().unwrap();
         for (name, bytes) in contents() {
             let Some(complete) = new.get(&name) else {
-                assert!(name.contains('.') && name.ends_with(".tmp"), "{arguments}: {name}");
+                assert!(name.split('/').any(is_temporary), "{arguments}: {name}");
                 left += 1;
                 continue;
             };
@@ -210,4 +216,113 @@ sinks: [{name: file, publishers: ['file://x.otlp']}]
         fs::write(room.join("p.yaml"), yaml).unwrap();
     };
     killed("killed-pipeline", "pipeline -c p.yaml --force in.pb.gz", config, times() / 5);
+}
+
+/// Copies a profile as that of several services, each with a folder of its own.
+#[cfg(feature = "parquet")]
+fn services(room: &Path) {
+    copy(PPROFS[0], &room.join("in.pb.gz"));
+    fs::create_dir(room.join("in")).unwrap();
+    for name in ["a", "b", "c", "d"] {
+        run(room, &format!("convert in.pb.gz --resource service.name={name} -o in/{name}.otlp"), 0);
+    }
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn a_killed_export_replaces_files_by_complete_ones() {
+    killed("killed-export", "export in -o d --force", services, times() / 5);
+    killed("killed-arrow", "export in -o d --force --to arrow", services, times() / 10);
+}
+
+/// Without `--force`, a kill leaves no file of the run in the tables, or all of them. Between two renames, a sample is
+/// there only after all stacks and profiles; the next run publishes the rest.
+#[cfg(feature = "parquet")]
+#[test]
+fn a_killed_export_adds_all_files_or_none() {
+    let room = room("killed-export-new");
+    services(&room);
+    let begun = Instant::now();
+    run(&room, "export in -o whole", 0);
+    let duration = begun.elapsed();
+    let tables = |folder: &str| -> Vec<String> {
+        let names = files(&room.join(folder)).into_iter();
+        names.filter(|name| !name.starts_with('.')).collect()
+    };
+    let (whole, mut state) = (tables("whole"), 0x9e37_79b9_u32);
+    for _ in 0..times() / 5 {
+        let _ = fs::remove_dir_all(room.join("d"));
+        let mut child = command("export in -o d").current_dir(&room).spawn().unwrap();
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        std::thread::sleep(duration.mul_f64(f64::from(state >> 16) / 60_000.0));
+        let _ = child.kill();
+        child.wait().unwrap();
+        let found = tables("d");
+        let is_sample = |name: &&String| name.starts_with("samples/");
+        let missing = whole.iter().filter(|name| !found.contains(name));
+        let has_rest = || {
+            let entries = fs::read_dir(room.join("d")).unwrap().map(|entry| entry.unwrap().path());
+            entries.filter(|path| path.to_string_lossy().ends_with(".publish")).count() == 1
+        };
+        if !found.is_empty() && found != whole {
+            assert!(has_rest(), "{found:?}");
+            let has_stacks = missing.clone().all(|name| is_sample(&name));
+            assert!(has_stacks || !found.iter().any(|name| is_sample(&name)), "{found:?}");
+        }
+        // The next run, which has other inputs, ends what this one began.
+        run(&room, "export in.pb.gz -o d", 0);
+        let found = tables("d");
+        let of_run = whole.iter().filter(|name| found.contains(name)).count();
+        assert!(of_run == 0 || of_run == whole.len(), "{found:?}");
+        assert_eq!(files(&room.join("d")).len(), found.len(), "no temporary file is left");
+    }
+}
+
+/// The states in which a kill leaves the directory, one by one.
+#[cfg(all(target_os = "linux", feature = "parquet"))]
+#[test]
+fn the_next_export_ends_what_a_killed_one_began() {
+    let room = room("killed-export-states");
+    services(&room);
+    run(&room, "export in -o whole --partition service", 0);
+    let bytes = |folder: &str| -> BTreeMap<String, Vec<u8>> {
+        let read = |name: String| (name.clone(), fs::read(room.join(folder).join(name)).unwrap());
+        files(&room.join(folder)).into_iter().map(read).collect()
+    };
+    let whole = bytes("whole");
+    let name = whole.keys().next().unwrap().rsplit('/').next().unwrap();
+    let segment = name.strip_suffix(".parquet").unwrap();
+    let put = |folder: &str, names: &mut dyn Iterator<Item = &String>| {
+        for name in names {
+            let path = room.join(folder).join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, &whole[name]).unwrap();
+        }
+    };
+    // Linux numbers processes up to 4,194,304.
+    let pid = 999_999_999;
+    for (state, is_published) in [("tmp", false), ("replace", true), ("publish", true)] {
+        let staging = match state {
+            "tmp" => format!("d/.export.{pid}-3.tmp"),
+            _ => format!("d/.{segment}.{pid}-3.{state}"),
+        };
+        let _ = fs::remove_dir_all(room.join("d"));
+        // Stacks and profiles are renamed; of an earlier run, there are samples with other partitions.
+        let is_renamed = |name: &&String| state == "publish" && !name.starts_with("samples/");
+        put("d", &mut whole.keys().filter(is_renamed));
+        put(&staging, &mut whole.keys().filter(|name| !is_renamed(name)));
+        let old = format!("samples/service=a/date=2026-01-01/{segment}.parquet");
+        if state == "replace" {
+            fs::create_dir_all(room.join("d").join(&old).parent().unwrap()).unwrap();
+            fs::write(room.join("d").join(&old), "old").unwrap();
+        }
+        // Directories of living processes, and those of other programs, are kept.
+        let own = format!("d/.export.{}.tmp", std::process::id());
+        let kept = [&*own, "d/.export.x.tmp", "d/.git", "d/.a.1.b"];
+        kept.iter().for_each(|name| fs::create_dir_all(room.join(name)).unwrap());
+        let exit = if is_published { 4 } else { 0 };
+        run(&room, "export in -o d --partition service", exit);
+        assert_eq!(bytes("d"), whole, "{state}");
+        assert!(!room.join(&staging).exists() && kept.iter().all(|name| room.join(name).is_dir()));
+    }
 }

@@ -149,35 +149,6 @@ fn foreign_and_truncated_tables_are_errors() {
 }
 
 #[test]
-#[cfg(unix)]
-fn a_killed_run_leaves_no_sample_without_its_stack() {
-    let room = room("tables-killed");
-    for copy_of in 0..20 {
-        for name in PPROFS {
-            copy(name, &room.join(format!("in/{copy_of}-{name}")));
-        }
-    }
-    for table in ["samples", "stacks"] {
-        fs::create_dir_all(room.join("d").join(table)).unwrap();
-    }
-    for delay in 0..12 {
-        let mut child = command("export in -o d --force").current_dir(&room).spawn().unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(25 * delay));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let samples = tables(&room, "d/samples");
-        let stacks = tables(&room, "d/stacks");
-        let service = |name: &str| name.split('/').next().map(str::to_owned);
-        for name in samples {
-            assert!(stacks.iter().any(|stacks| service(stacks) == service(&name)), "{name}");
-        }
-    }
-    // The next run removes the temporary files.
-    run(&room, "export in -o d --force", 0);
-    assert!(files(&room.join("d")).iter().all(|name| name.ends_with(".parquet")));
-}
-
-#[test]
 fn text_has_the_same_rows() {
     let room = room("tables-text");
     copy(PPROFS[0], &room.join("a.pb.gz"));
