@@ -2,12 +2,13 @@
 
 use std::io::Read;
 
+use otlp_profiles::check::{self, Options};
 use otlp_profiles::compression::{Level, deflate, inflate};
 use otlp_profiles::fuzzing::{Payload, Random};
 use otlp_profiles::stream::{PAGE_START, page_script};
-use otlp_profiles::{Format, Limits, ReadOptions, Reader};
+use otlp_profiles::{Certainty, Format, Limits, ReadOptions, Reader, Severity, read};
 
-use crate::parts;
+use crate::{is_bare, parts};
 
 fn multi(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     let mut inflated = Vec::new();
@@ -30,7 +31,8 @@ pub fn gunzip(input: &[u8]) {
     }
 }
 
-/// Detection is deterministic, and does not depend on the order of fields and the packing of lists.
+/// Detection is deterministic. It depends neither on the order of fields nor, in a payload without warnings, on the packing
+/// of lists. The order decides only how much of a damaged payload can be read.
 pub fn detect(input: &[u8]) {
     let Some((format, file)) = parts(input) else { return };
     let options = ReadOptions::default();
@@ -39,15 +41,23 @@ pub fn detect(input: &[u8]) {
     assert_eq!(first.format, second.format);
     assert_eq!((&first.certainty, &first.evidence), (&second.certainty, &second.evidence));
     assert!(Format::ALL.contains(&first.format));
-    // A payload that is readable as the detected format is detected as that in any order of fields.
-    let readable =
-        |bytes: &[u8]| otlp_profiles::read(bytes, &options.clone().format(format)).is_ok();
     let Ok(mut payload) = Payload::parse(file, format) else { return };
-    if first.format == format && !file.starts_with(&[0x1f, 0x8b]) && readable(file) {
-        payload.rearrange(&mut Random::new(file.len() as u64));
-        let again = payload.encode();
-        let found = otlp_profiles::detect(&again, &options);
-        assert_eq!(found.map(|found| found.format).ok(), Some(format), "{again:x?}");
+    let is_damaged = first.certainty == Certainty::Nearest;
+    let options = options.format(format);
+    if first.format != format || is_damaged || !is_bare(file) || read(file, &options).is_err() {
+        return;
+    }
+    let detected = |payload: &Payload| {
+        let found = otlp_profiles::detect(&payload.encode(), &ReadOptions::default());
+        found.map(|found| found.format).ok()
+    };
+    let random = &mut Random::new(file.len() as u64);
+    payload.reorder(random);
+    assert_eq!(detected(&payload), Some(format), "{:x?}", payload.encode());
+    let report = check::validate(file, &Options::default().format(format));
+    if report.worst().is_none_or(|worst| worst == Severity::Info) {
+        payload.rearrange(random);
+        assert_eq!(detected(&payload), Some(format), "{:x?}", payload.encode());
     }
 }
 

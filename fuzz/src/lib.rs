@@ -1,24 +1,32 @@
 //! The bodies of the fuzz targets, and their mutator. docs/FUZZING.md explains how to run them.
 //!
-//! The first byte of an input selects a format, the rest is a file in it. `gunzip`, `page`, `builder` and `command` ignore
-//! that byte.
+//! The first byte of an input selects a format, the rest is a file in it. `gunzip`, `page`, `builder`, `import` and
+//! `command` use that byte for other choices.
 
+#[allow(dead_code, reason = "tests of the library measure more than memory")]
+#[path = "../../tests/support/alloc.rs"]
+mod alloc;
 mod builder;
 mod checks;
 mod codec;
 mod command;
 mod container;
+mod dataset;
 mod measures;
 mod transforms;
 
+use otlp_profiles::framing::{Framing, messages};
 use otlp_profiles::fuzzing::{Random, mutate};
 use otlp_profiles::{Ambiguity, Format, Limits, ReadOptions};
+
+#[global_allocator]
+static ALLOCATOR: alloc::Counting = alloc::Counting;
 
 /// A target: its name, and a function that panics if an input shows a bug.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 20] = [
+pub const TARGETS: [Target; 21] = [
     ("builder", builder::builder),
     ("check", checks::check),
     ("command", command::command),
@@ -27,6 +35,7 @@ pub const TARGETS: [Target; 20] = [
     ("diff_prost", codec::diff_prost),
     ("fix", checks::fix),
     ("gunzip", container::gunzip),
+    ("import", dataset::import),
     ("merge", transforms::merge),
     ("page", container::page),
     ("pipeline", transforms::pipeline),
@@ -87,6 +96,12 @@ fn parts(input: &[u8]) -> Option<(Format, &[u8])> {
 fn options(format: Format) -> ReadOptions {
     let limits = Limits::network().max_owned_bytes(64 << 20);
     ReadOptions::default().format(format).limits(limits).ambiguity(Ambiguity::Prefer)
+}
+
+/// Whether a file is one message, neither compressed nor in frames.
+fn is_bare(file: &[u8]) -> bool {
+    let framing = messages(file, &Limits::network()).map(|messages| messages.framing());
+    framing.ok() == Some(Framing::None) && !file.starts_with(&[0x1f, 0x8b])
 }
 
 /// Whether the format has rules.

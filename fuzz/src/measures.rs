@@ -12,15 +12,14 @@ use crate::{options, parts};
 /// The number of events and the sum of the values of each sample type, over all profiles.
 pub fn totals(profiles: &Profiles) -> BTreeMap<(&str, &str), (u64, i128)> {
     let mut all = BTreeMap::<_, (u64, i128)>::new();
+    let dictionary = profiles.dictionary();
     for profile in profiles {
-        for sample in profile.samples() {
-            let events = sample.timestamps_unix_nano.len() as u64;
-            for (kind, total) in profile.sample_types().iter().zip(profile.totals(sample)) {
-                let dictionary = profiles.dictionary();
-                let key = (dictionary.text(kind.name), dictionary.text(kind.unit));
-                let (all_events, sum) = all.entry(key).or_default();
-                (*all_events, *sum) = (*all_events + events, *sum + i128::from(total));
-            }
+        let samples = profile.samples().iter();
+        let events: u64 = samples.map(|sample| sample.timestamps_unix_nano.len() as u64).sum();
+        for (kind, of) in profile.sample_types().iter().zip(profile.sums()) {
+            let key = (dictionary.text(kind.name), dictionary.text(kind.unit));
+            let (all_events, sum) = all.entry(key).or_default();
+            (*all_events, *sum) = (*all_events + events, *sum + of);
         }
     }
     all

@@ -54,9 +54,8 @@ fn open(bytes: Vec<u8>, table: Table, limits: &Limits) -> Result<SerializedFileR
     let end = bytes.len() - 8;
     let length =
         bytes[end..end + 4].iter().rev().fold(0, |all, byte| all << 8 | usize::from(*byte));
-    let footer = end.checked_sub(length);
-    let checked = footer.and_then(|start| thrift::checked_len(&bytes[start..end], true));
-    let Some(footer) = footer.filter(|_| checked.is_some()) else {
+    let footer = end.checked_sub(length).filter(|start| thrift::is_footer(&bytes[*start..end]));
+    let Some(footer) = footer else {
         return Err(Error::malformed("the footer of the Parquet file is malformed"));
     };
     let checked = Checked {
@@ -327,8 +326,7 @@ impl ChunkReader for Checked {
     fn get_read(&self, start: u64) -> ParquetResult<Self::T> {
         let rest = usize::try_from(start).ok().and_then(|start| self.bytes.get(start..));
         // The footer was checked. Of a page, the caller may have the header already, and then reads nothing. Otherwise it finds no header here.
-        let is_checked =
-            |rest: &&[u8]| start >= self.footer || thrift::checked_len(rest, false).is_some();
+        let is_checked = |rest: &&[u8]| start >= self.footer || thrift::is_page(rest, self.limit);
         let header = rest.filter(is_checked);
         Ok(bytes::Buf::reader(self.bytes.slice_ref(header.unwrap_or_default())))
     }

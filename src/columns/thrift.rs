@@ -11,17 +11,32 @@ const DEPTH: u32 = 32;
 /// The field of the number of children, in the elements of list 2 of a footer.
 const CHILDREN: (u64, i64) = (2, 5);
 
-/// Returns the length of a struct, or `None` if it is malformed. Set `footer` for the metadata of a file.
-pub(super) fn checked_len(bytes: &[u8], footer: bool) -> Option<usize> {
-    let mut walk = Walk { rest: Reader::new(bytes), elements: footer.then_some(u64::MAX) };
-    walk.structure(0, true)?;
-    Some(bytes.len() - walk.rest.left())
+/// The most that gzip compresses: a page has at most as many bytes for each compressed byte. LZ4 has 255.
+const RATIO: u64 = 1_032;
+
+/// Whether bytes begin with the metadata of a file.
+pub(super) fn is_footer(bytes: &[u8]) -> bool {
+    let mut walk = Walk { rest: Reader::new(bytes), elements: Some(u64::MAX), sizes: [0; 4] };
+    walk.structure(0, true).is_some()
+}
+
+/// Whether bytes begin with a page header, and its page has at most `limit` bytes and as many as its compressed bytes may
+/// hold: the crate allocates that much.
+pub(super) fn is_page(bytes: &[u8], limit: u64) -> bool {
+    let mut walk = Walk { rest: Reader::new(bytes), elements: None, sizes: [0; 4] };
+    let [_, _, page, compressed] = match walk.structure(0, true) {
+        Some(()) => walk.sizes.map(|size| u64::try_from(size).unwrap_or(u64::MAX)),
+        None => return false,
+    };
+    page <= limit.min(compressed.saturating_mul(RATIO).saturating_add(RATIO))
 }
 
 struct Walk<'a> {
     rest: Reader<'a>,
     /// In the schema of a footer: the number of its elements.
     elements: Option<u64>,
+    /// In a page header: the fields that are numbers, of which 2 and 3 are the sizes of the page and of its compressed bytes.
+    sizes: [i64; 4],
 }
 
 impl Walk<'_> {
@@ -62,6 +77,14 @@ impl Walk<'_> {
                 continue;
             }
             match kind {
+                5 if is_root => {
+                    let number = zigzag(self.varint()?);
+                    if let Some(size) =
+                        usize::try_from(field).ok().and_then(|at| self.sizes.get_mut(at))
+                    {
+                        *size = number;
+                    }
+                }
                 1 | 2 => {}
                 9 | 10 => self.list(depth + 1, is_schema)?,
                 _ => self.value(kind, depth + 1)?,
@@ -107,4 +130,27 @@ impl Walk<'_> {
 
 fn zigzag(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_page;
+
+    /// A header of a data page: its type, its size, and the size of its compressed bytes.
+    fn header(page: &[u8], compressed: u8) -> Vec<u8> {
+        [b"\x15\x00\x15", page, &[0x15, 2 * compressed, 0x00]].concat()
+    }
+
+    #[test]
+    fn the_size_of_a_page_is_in_proportion_to_its_compressed_bytes() {
+        assert!(is_page(&header(b"\x64", 40), 1 << 20));
+        assert!(!is_page(&header(b"\x64", 40), 49), "a limit");
+        // 50,000 bytes.
+        assert!(is_page(&header(b"\xa0\x8d\x06", 48), 1 << 20));
+        assert!(!is_page(&header(b"\xa0\x8d\x06", 47), 1 << 20));
+        // i32::MAX and -1.
+        assert!(!is_page(&header(b"\xfe\xff\xff\xff\x0f", 40), u64::MAX));
+        assert!(!is_page(&header(b"\x01", 40), 1 << 20));
+        assert!(!is_page(b"\x15\x00\x15", 1 << 20), "a cut header");
+    }
 }

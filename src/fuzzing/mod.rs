@@ -8,7 +8,7 @@
 //! |---|---|
 //! | a small valid payload of each generation | [`Payload::valid`] |
 //! | mutations of files, for a fuzzer or a loop | [`mutate()`], [`mutate_bytes`], [`Payload::mutate`] |
-//! | the same contents in another encoding | [`Payload::rearrange`] |
+//! | the same contents in another encoding | [`Payload::rearrange`], [`Payload::reorder`] |
 //! | a payload with a certain fault | [`Payload::edit`] |
 //! | files that break a rule, and near misses | [`cases()`] |
 //! | random valid [`Profiles`](crate::Profiles) | [`profiles()`]; features `arbitrary` and `proptest` |

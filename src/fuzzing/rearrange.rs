@@ -9,28 +9,19 @@ impl Payload {
     /// Encodes the same contents in another way: other order of fields, other packing of lists. Decoders must read
     /// the result like the original.
     pub fn rearrange(&mut self, random: &mut Random) {
+        self.root.walk(&mut |message| repack(message, random));
+        self.reorder(random);
+    }
+
+    /// Changes the order of fields. Fields of one number keep theirs, as do the members of a oneof.
+    pub fn reorder(&mut self, random: &mut Random) {
         let schema = self.schema();
-        message(&mut self.root, Some(schema), self.version, random);
+        reorder(&mut self.root, Some(schema), self.version, random);
     }
 }
 
-/// Encodes a message and those inside in another way. Fields of one number keep their order.
-pub(super) fn message(
-    message: &mut Message,
-    schema: Option<&'static MessageType>,
-    version: Version,
-    random: &mut Random,
-) {
-    for field in &mut message.fields {
-        if let Value::Message(inner) = &mut field.value {
-            let declared = schema.and_then(|schema| schema.numbered(field.number, version));
-            let inside = declared.and_then(|declared| match declared.kind {
-                Kind::Message(inner) => Some(inner),
-                _ => None,
-            });
-            self::message(inner, inside, version, random);
-        }
-    }
+/// Packs, unpacks and splits lists.
+fn repack(message: &mut Message, random: &mut Random) {
     let fields = std::mem::take(&mut message.fields);
     for field in fields {
         let part = |value| Field { value, ..field.clone() };
@@ -46,6 +37,24 @@ pub(super) fn message(
                 message.fields.extend([head, tail].map(|half| part(Value::Packed(half.to_vec()))));
             }
             _ => message.fields.push(field),
+        }
+    }
+}
+
+fn reorder(
+    message: &mut Message,
+    schema: Option<&'static MessageType>,
+    version: Version,
+    random: &mut Random,
+) {
+    for field in &mut message.fields {
+        if let Value::Message(inner) = &mut field.value {
+            let declared = schema.and_then(|schema| schema.numbered(field.number, version));
+            let inside = declared.and_then(|declared| match declared.kind {
+                Kind::Message(inner) => Some(inner),
+                _ => None,
+            });
+            reorder(inner, inside, version, random);
         }
     }
     let oneof = schema.is_some_and(|schema| schema.fields.iter().any(|it| it.label == Label::Case));

@@ -118,11 +118,11 @@ impl Message {
         out.extend_from_slice(&self.raw);
     }
 
-    /// Returns the message and all messages inside, from the outermost.
-    pub(crate) fn walk<'a>(&'a self, each: &mut impl FnMut(&'a Self)) {
+    /// Calls a function with the message and all messages inside, from the outermost.
+    pub(crate) fn walk(&mut self, each: &mut impl FnMut(&mut Self)) {
         each(self);
-        for field in &self.fields {
-            if let Value::Message(inner) | Value::Group(inner) = &field.value {
+        for field in &mut self.fields {
+            if let Value::Message(inner) | Value::Group(inner) = &mut field.value {
                 inner.walk(each);
             }
         }

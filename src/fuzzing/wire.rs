@@ -1,10 +1,10 @@
 //! Mutations that apply to any protobuf message, and the choice of a place for one.
 
+use super::meaning;
 use super::payload::Payload;
 use super::random::Random;
 use super::tree::{Field, Message, Value};
 use super::values::{NUMBERS, TEXTS, element};
-use super::{meaning, rearrange};
 use crate::schema::{Kind, MessageType, Version};
 
 /// Malformed ends of a message: cut numbers and lengths, field 0, groups, wire types 6 and 7.
@@ -36,7 +36,7 @@ fn mutate(payload: &mut Payload, random: &mut Random) {
     }
     let (schema, version) = (payload.schema(), payload.version);
     match random.below(40) {
-        0 => rearrange::message(&mut payload.root, Some(schema), version, random),
+        0 => payload.rearrange(random),
         1 => move_field(&mut payload.root, random),
         _ => descend(&mut payload.root, Some(schema), version, random),
     }
@@ -175,28 +175,22 @@ fn move_field(root: &mut Message, random: &mut Random) {
     root.walk(&mut |_| count += 1);
     let (from, to) = (random.below(count), random.below(count));
     let mut moved = None;
-    nth(root, &mut { from }, &mut |message| {
+    nth(root, from, |message| {
         let at = random.below(message.fields.len());
         moved = (at < message.fields.len()).then(|| message.fields.remove(at));
     });
     if let Some(field) = moved {
-        nth(root, &mut { to }, &mut |message| message.fields.push(field.clone()));
+        nth(root, to, |message| message.fields.push(field.clone()));
     }
 }
 
 /// Calls a function with the message of an index in the order of [`Message::walk`].
-fn nth(message: &mut Message, index: &mut usize, call: &mut impl FnMut(&mut Message)) {
-    if *index == 0 {
-        call(message);
-    }
-    let mut left = index.wrapping_sub(1);
-    for field in &mut message.fields {
-        if let Value::Message(inner) | Value::Group(inner) = &mut field.value {
-            if left == usize::MAX {
-                break;
-            }
-            nth(inner, &mut left, call);
+fn nth(root: &mut Message, index: usize, mut call: impl FnMut(&mut Message)) {
+    let mut at = 0;
+    root.walk(&mut |message| {
+        if at == index {
+            call(message);
         }
-    }
-    *index = left;
+        at += 1;
+    });
 }

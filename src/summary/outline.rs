@@ -259,7 +259,9 @@ impl<'a> Walk<'a> {
         {
             return None;
         }
-        tally.sums.resize(if single { 1 } else { types.max(1) }, 0);
+        // Samples without sample types have no values, so each timestamp counts 1.
+        let empty = if types == 0 { tally.timestamps.into() } else { 0 };
+        tally.sums.resize(if single { 1 } else { types.max(1) }, empty);
         self.tallies.push(tally);
         Some(())
     }

@@ -10,6 +10,8 @@ use otlp_profiles::{
     Ambiguity, ErrorKind, Format, Limits, Policy, ReadOptions, Summary, WriteOptions, read, write,
 };
 
+use crate::support::wire::{len, nest};
+
 /// Formats a summary as lines, without its tables.
 fn said(summary: &Summary) -> String {
     let mut page = String::new();
@@ -208,6 +210,18 @@ fn what_repairs_or_labels_change_is_read_in_full() {
     assert!(walked(&ReadOptions::default()));
     assert!(!walked(&ReadOptions::default().policy(Policy::Repair)));
     assert!(!walked(&ReadOptions::default().timestamp_label("t".to_owned())));
+}
+
+#[test]
+fn timestamps_count_in_a_profile_without_sample_types() {
+    for (format, times) in [(Format::OTLP_1_3, 13), (Format::OTLP_1_5, 6), (Format::OTLP_1_7, 6)] {
+        let sample = nest(&[2], &len(times, b"\x01\x02"));
+        let profile = if format == Format::OTLP_1_3 { len(8, &sample) } else { sample };
+        let payload = nest(&[1, 2, 2], &profile);
+        let options = options().format(format);
+        assert!(compare("timestamps", &payload, &options), "{format} is walked");
+        assert_eq!(Summary::of(&payload, &options).unwrap().profiles().next().unwrap().sums, [2]);
+    }
 }
 
 #[test]
