@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use otlp_profiles::model::{Function, Mapping, SampleRef};
 use otlp_profiles::proto::prost::{DecodeError, Message};
 use otlp_profiles::proto::{pprof, v1_3, v1_4, v1_5, v1_6, v1_7, v1_8, v1_9, v1_10};
 use otlp_profiles::{
@@ -72,28 +73,39 @@ const PROST: [Prost; 9] = [
     (Format::OTLP_1_10, again::<v1_10::ProfilesData>),
 ];
 
-/// The data that does not depend on the order of fields, unlike strings and attributes in place. Locations are those of stacks.
-/// Columns are compared by row: they may be shorter than their table.
+/// The data that does not depend on the order of fields, unlike attributes in place. Strings are compared by text: some were
+/// overwritten. Locations are those of stacks. Columns are compared by row: they may be shorter than their table.
 fn rows(profiles: &Profiles) -> impl PartialEq + Debug {
     let dictionary = profiles.dictionary();
+    let text = |id| dictionary.text(id).to_owned();
     let (locations, mappings) = (dictionary.locations(), dictionary.mappings());
+    let mapping =
+        |row: Mapping| (row.memory_start, row.memory_limit, row.file_offset, text(row.filename));
     let location = |id| {
-        let mapping = locations.mapping(id);
-        let binary = (mapping, mappings.get(mapping), mappings.attributes(mapping));
-        (id, binary, locations.address(id), locations.lines(id), locations.attributes(id))
+        let of = locations.mapping(id);
+        let binary = (of, mapping(mappings.get(of)), mappings.attributes(of).to_vec());
+        let lines = locations.lines(id).to_vec();
+        (id, binary, locations.address(id), lines, locations.attributes(id).to_vec())
     };
-    let samples =
-        profiles.iter().flat_map(|profile| profile.samples().iter().map(Some).chain([None]));
+    let function = |row: &Function| {
+        (text(row.name), text(row.system_name), text(row.filename), row.start_line)
+    };
+    let samples = profiles.iter().map(|profile| {
+        let samples = profile.samples().iter();
+        let sample = |it: SampleRef<'_>| {
+            let lists =
+                (it.attributes.to_vec(), it.values.to_vec(), it.timestamps_unix_nano.to_vec());
+            (it.stack, it.link, lists, text(it.stacktrace_id))
+        };
+        samples.map(sample).collect::<Vec<_>>()
+    });
+    let stacks = dictionary.stacks().rows();
     (
         samples.collect::<Vec<_>>(),
-        dictionary
-            .stacks()
-            .rows()
-            .map(|row| row.iter().copied().map(location).collect())
-            .collect::<Vec<Vec<_>>>(),
-        (locations.len(), mappings.rows()),
-        dictionary.functions(),
-        dictionary.links(),
+        stacks.map(|row| row.iter().copied().map(location).collect()).collect::<Vec<Vec<_>>>(),
+        (locations.len(), mappings.rows().iter().copied().map(mapping).collect::<Vec<_>>()),
+        dictionary.functions().iter().map(function).collect::<Vec<_>>(),
+        dictionary.links().to_vec(),
     )
 }
 
