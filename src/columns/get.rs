@@ -5,6 +5,14 @@ use std::ops::Range;
 use crate::columns::batch::{Array, Values, push_valid};
 use crate::model::StringId;
 
+/// Binds the arrays of a table, which are as many as its columns, by the names of the columns.
+macro_rules! by_name {
+    ($arrays:expr, $table:ident: $($variable:ident = $name:literal),+ $(,)?) => {
+        $(let $variable = &$arrays[const { $crate::columns::schema::Table::$table.position($name) }];)+
+    };
+}
+pub(super) use by_name;
+
 impl Array {
     pub(crate) fn push_item_valid(&mut self, is_valid: bool) {
         push_valid(&mut self.item_validity, self.values.len(), is_valid);

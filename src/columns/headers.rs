@@ -5,6 +5,7 @@ use hashbrown::HashMap;
 
 use crate::columns::batch::Array;
 use crate::columns::exact;
+use crate::columns::get::by_name;
 use crate::columns::restored::{Columns, ProfileRow, Restored};
 use crate::columns::texts::Texts;
 use crate::error::{Error, Result};
@@ -48,7 +49,7 @@ impl Headers {
         texts: &mut Texts,
         select: &impl Fn(&ProfileRow<'_>) -> bool,
     ) -> Result<()> {
-        let [key, index, _, _, time, _, ..] = arrays else { return Ok(()) };
+        by_name!(arrays, Profiles: key = "profile_key", index = "type_index", time = "time_unix_nano", service = "service_name");
         for row in 0..key.len() {
             let (key, index) = (key.key(row), index.int(row) as u32);
             interner.budget.bytes(size_of::<Header>() + 48)?;
@@ -57,8 +58,7 @@ impl Headers {
                 continue;
             }
             self.last = (key, 1);
-            let service = arrays.get(13).map(|array| array.text(row)).unwrap_or_default();
-            let service_name = interner.dictionary.text(service);
+            let service_name = interner.dictionary.text(service.text(row));
             let time_unix_nano = time.int(row);
             if !select(&ProfileRow { profile_key: key, service_name, time_unix_nano }) {
                 self.rows.insert(key, None);
@@ -145,9 +145,7 @@ fn joined(types: &[Ragged<i64>], samples: usize) -> Ragged<i64> {
 }
 
 fn value_type(arrays: &[Array], row: usize) -> ValueType {
-    let [_, _, _, _, _, _, name, unit, temporality, ..] = arrays else {
-        return ValueType::default();
-    };
+    by_name!(arrays, Profiles: name = "type", unit = "unit", temporality = "temporality");
     let number = temporality.is_valid(row).then(|| temporality.int(row) as i32);
     let temporality = number.map(AggregationTemporality);
     ValueType { name: name.text(row), unit: unit.text(row), temporality }
@@ -160,11 +158,18 @@ fn header(
     interner: &mut Interner,
     texts: &mut Texts,
 ) -> Result<Header> {
-    let Some([resource_map, scope_map, map, name, version, count, _, input, format, exact]) =
-        arrays.get(16..)
-    else {
-        return Err(Error::malformed("a column of profiles is missing"));
-    };
+    by_name!(
+        arrays,
+        Profiles: resource_map = "resource_attributes",
+        scope_map = "scope_attributes",
+        map = "attributes",
+        name = "scope_name",
+        version = "scope_version",
+        count = "sample_count",
+        input = "input",
+        format = "format",
+        exact = "exact",
+    );
     let (mut resource, mut scope, mut profile) = match exact.bytes_of(row) {
         Some(bytes) => exact_header(bytes, interner)?,
         None => {
@@ -194,16 +199,24 @@ fn set_fields(
     row: usize,
     interner: &Interner,
 ) -> Result<()> {
-    let [_, _, id, _, time, duration, _, _, _, default, name, unit, period, ..] = arrays else {
-        return Err(Error::malformed("a column of profiles is missing"));
-    };
+    by_name!(
+        arrays,
+        Profiles: id = "profile_id",
+        time = "time_unix_nano",
+        duration = "duration_nano",
+        default = "default_sample_type",
+        name = "period_type",
+        unit = "period_unit",
+        period = "period",
+        exact = "exact",
+    );
     if let Some(text) = id.some_text(row) {
         let id = hex_bytes(interner.dictionary.text(text)).and_then(|id| id.try_into().ok());
         let malformed = || Error::malformed("a profile_id is not in hex digits");
         profile.profile_id = ProfileId(id.ok_or_else(malformed)?);
     }
     // An exact header has the times that 64 bits with a sign cannot represent.
-    let has_exact = arrays.last().is_some_and(|exact| exact.bytes_of(row).is_some());
+    let has_exact = exact.bytes_of(row).is_some();
     if !has_exact || time.int(row) != i64::MAX {
         profile.time_unix_nano = time.int(row).into();
     }

@@ -11,6 +11,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use crate::columns::batch::Array;
+use crate::columns::get::by_name;
 use crate::columns::headers::Headers;
 use crate::columns::read::each_row_group;
 use crate::columns::restored::{Columns, ProfileRow, Restored};
@@ -95,9 +96,16 @@ fn missing(what: &str) -> Error {
 
 impl Rows {
     fn mappings(&mut self, arrays: &[Array], interner: &mut Interner) -> Result<()> {
-        let [id, start, limit, offset, filename, _build_id, attributes, exact] = arrays else {
-            return Ok(());
-        };
+        by_name!(
+            arrays,
+            Mappings: id = "mapping_id",
+            start = "memory_start",
+            limit = "memory_limit",
+            offset = "file_offset",
+            filename = "filename",
+            attributes = "attributes",
+            exact = "attributes_exact",
+        );
         for row in 0..id.len() {
             let mapping = Mapping {
                 memory_start: start.unsigned(row),
@@ -116,19 +124,20 @@ impl Rows {
     }
 
     fn stacks(&mut self, arrays: &[Array], interner: &mut Interner) -> Result<()> {
-        let Some(frames) = Frames::of(arrays) else { return Ok(()) };
+        let frames = Frames(arrays);
+        by_name!(arrays, Stacks: id = "stack_id", inlined = "inlined");
         if self.texts.frame_type == StringId::NONE {
             let key = crate::semconv::PROFILE_FRAME_TYPE;
             self.texts.frame_type = interner.string(key.as_bytes())?;
         }
         let (mut locations, depth) = (Vec::new(), interner.budget.limits.max_stack_depth);
-        for row in 0..frames.id.len() {
+        for row in 0..id.len() {
             let items = frames.items(row)?;
             within("max_stack_depth", depth, items.len() as u64)?;
             locations.clear();
             let mut first = 0;
             for at in 0..items.len() {
-                if frames.inlined.bool_at(row, at) && at + 1 < items.len() {
+                if inlined.bool_at(row, at) && at + 1 < items.len() {
                     continue;
                 }
                 let location = frames.location(row, first..at + 1, self, interner)?;
@@ -137,34 +146,25 @@ impl Rows {
             }
             let stack = interner.intern(&locations[..])?;
             interner.budget.bytes(24)?;
-            self.stacks.insert(frames.id.key(row), stack);
+            self.stacks.insert(id.key(row), stack);
         }
         Ok(())
     }
 
     fn samples(&mut self, arrays: &[Array], interner: &mut Interner) -> Result<()> {
-        let [
-            _,
-            _,
-            _,
-            _,
-            _,
-            _,
-            key,
-            index,
-            _,
-            stack_id,
-            value,
-            values,
-            times,
-            trace,
-            span,
-            map,
-            exact,
-        ] = arrays
-        else {
-            return Ok(());
-        };
+        by_name!(
+            arrays,
+            Samples: key = "profile_key",
+            index = "sample_index",
+            stack_id = "stack_id",
+            value = "value",
+            values = "values",
+            times = "timestamps",
+            trace = "trace_id",
+            span = "span_id",
+            map = "attributes",
+            exact = "attributes_exact",
+        );
         let mut one = [0];
         for row in 0..key.len() {
             let found = self.headers.find(key.key(row)).ok_or_else(|| missing("a profile"))?;
@@ -236,25 +236,16 @@ fn link(
 }
 
 /// The columns of stacks.
-struct Frames<'a> {
-    id: &'a Array,
-    names: &'a Array,
-    inlined: &'a Array,
-    /// All lists, which have the same length.
-    lists: &'a [Array],
-}
+struct Frames<'a>(&'a [Array]);
 
-impl<'a> Frames<'a> {
-    fn of(arrays: &'a [Array]) -> Option<Self> {
-        let [id, names, _, _, _, _, _, _, inlined, ..] = arrays else { return None };
-        Some(Self { id, names, inlined, lists: arrays.get(1..)? })
-    }
-
+impl Frames<'_> {
     /// Returns the items of a row, after checking that all lists have as many or are null.
     fn items(&self, row: usize) -> Result<Range<usize>> {
-        let items = self.names.items_of(row).unwrap_or_default();
+        by_name!(self.0, Stacks: names = "function_names");
+        let items = names.items_of(row).unwrap_or_default();
+        let lists = Table::Stacks.columns().iter().zip(self.0).filter(|(column, _)| column.is_list);
         let same = |list: &Array| list.items_of(row).is_none_or(|of| of.len() == items.len());
-        match self.lists.iter().all(same) {
+        match lists.map(|(_, list)| list).all(same) {
             true => Ok(items),
             false => Err(Error::malformed("the lists of a stack differ in length")),
         }
@@ -268,24 +259,19 @@ impl<'a> Frames<'a> {
         rows: &mut Rows,
         interner: &mut Interner,
     ) -> Result<crate::model::LocationId> {
-        let [
-            names,
-            system,
-            files,
-            types,
-            lines,
-            columns,
-            starts,
-            _,
-            addresses,
-            _,
-            _,
-            mappings,
-            others,
-        ] = self.lists
-        else {
-            return Err(missing("a column"));
-        };
+        by_name!(
+            self.0,
+            Stacks: names = "function_names",
+            system = "system_names",
+            files = "filenames",
+            types = "frame_types",
+            lines = "lines",
+            columns = "columns",
+            starts = "start_lines",
+            addresses = "addresses",
+            mappings = "mapping_ids",
+            others = "location_attributes",
+        );
         let last = frames.end - 1;
         let mut of = Vec::new();
         for at in frames {

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+#[cfg(feature = "parquet")]
+use crate::schema::is_equal;
+
 /// The version of the schema, as in the metadata of files. New versions only add columns.
 pub const SCHEMA_VERSION: u32 = 1;
 
@@ -51,6 +54,17 @@ impl Table {
             Self::Profiles => PROFILES,
             Self::Samples => SAMPLES,
         }
+    }
+
+    /// Returns the position of a column. In a constant, a name without a column does not compile.
+    #[cfg(feature = "parquet")]
+    pub(super) const fn position(self, name: &str) -> usize {
+        let columns = self.columns();
+        let mut at = 0;
+        while !is_equal(columns[at].name, name) {
+            at += 1;
+        }
+        at
     }
 
     /// Returns the columns that the rows of a file are sorted by.
