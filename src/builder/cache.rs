@@ -68,6 +68,7 @@ impl Cache {
     const BYTES: usize = size_of::<Record>() + 4 * size_of::<Slot>();
 
     /// Returns the row of these words and its note, if cached.
+    // Always inlined: if only `confirm` is not, building takes up to 3 % more instructions.
     #[inline(always)]
     pub(crate) fn find(&self, key: &CacheKey<'_>, strings: &Strings) -> Option<(u32, StringId)> {
         let fingerprint = key.fingerprint();
@@ -139,13 +140,13 @@ impl Cache {
     }
 
     /// Returns the first slot of a set.
-    #[inline(always)]
+    #[inline]
     fn first_slot(&self, fingerprint: u32) -> usize {
         fingerprint as usize & self.slots.len().wrapping_sub(1)
     }
 
     /// Returns the places of a set, the home place first.
-    #[inline(always)]
+    #[inline]
     fn ways(&self, fingerprint: u32) -> impl Iterator<Item = usize> + use<> {
         let home = self.first_slot(fingerprint);
         (0..WAYS).map(move |way| home ^ way)
@@ -178,7 +179,7 @@ impl Slot {
 
 impl Record {
     /// Returns whether the record has these words.
-    #[inline(always)]
+    #[inline]
     fn is_of(&self, key: &CacheKey<'_>, arena: &[u8]) -> bool {
         let [first, second] = self.texts;
         // A single branch for all three comparisons, which rarely fail.
@@ -223,7 +224,7 @@ fn same_ends<const N: usize>(a: &[u8], b: &[u8]) -> bool {
 impl CacheKey<'_> {
     /// Computes the fingerprint by a folded multiplication of the number, the lengths and some bytes of the first
     /// string.
-    #[inline(always)]
+    #[inline]
     fn fingerprint(&self) -> u32 {
         let [first, second] = self.texts;
         let rest = u64::from(self.number) << 32 ^ second.len() as u64 ^ ODD;
@@ -234,7 +235,7 @@ impl CacheKey<'_> {
 }
 
 /// Mixes the length, the ends and the middle of a string: all bytes, up to a length of 17.
-#[inline(always)]
+#[inline]
 fn sample(text: &[u8]) -> u64 {
     let len = (text.len() as u64) << 56;
     match (text.first_chunk(), text.get(text.len() / 2..), text.last_chunk()) {

@@ -76,7 +76,7 @@ impl Builder {
     }
 
     /// Returns the cached attribute of a key and a text.
-    #[inline(always)]
+    #[inline]
     fn known_label(&self, cache_key: &CacheKey<'_>) -> Option<AttributeId> {
         let found = self.labels.find(cache_key, &self.interner.dictionary.strings);
         found.map(|(row, _)| AttributeId(row))
@@ -100,7 +100,7 @@ impl Builder {
 
 /// Returns whether string `id` equals `text`. Most frames have no type, so two empty strings are compared without a
 /// call: it would do a masked load from an invalid address, which takes as long as a page fault.
-#[inline(always)]
+#[inline]
 fn is_text(strings: &Strings, id: StringId, text: &str) -> bool {
     match id {
         StringId::NONE => text.is_empty(),

@@ -60,7 +60,7 @@ impl<T> Key<T> {
     const DROPPED: Self = Self { row: u32::MAX, generation: 0, of: PhantomData };
 
     /// Returns the row number, without checking the generation.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn row_number(self) -> u32 {
         self.row
     }
@@ -149,13 +149,13 @@ impl Generation {
     }
 
     /// Returns whether this generation made the key.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn made<T>(&self, key: Key<T>) -> bool {
         key.generation == self.0
     }
 
     /// Returns a copy of this generation. A clone would be a new one.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn same(&self) -> Self {
         Self(self.0)
     }

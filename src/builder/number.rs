@@ -30,7 +30,7 @@ macro_rules! sample_values {
     ($($int:ty)*) => {$(
         impl sealed::Sealed for $int {}
         impl SampleValue for $int {
-            #[inline(always)]
+            #[inline]
             fn saturating(self) -> i64 {
                 i64::try_from(self).unwrap_or(i64::MAX)
             }
@@ -43,7 +43,7 @@ sample_values! { i8 i16 i32 i64 isize u8 u16 u32 u64 u128 usize }
 
 impl<V: SampleValue> sealed::Sealed for &V {}
 impl<V: SampleValue> SampleValue for &V {
-    #[inline(always)]
+    #[inline]
     fn saturating(self) -> i64 {
         (*self).saturating()
     }

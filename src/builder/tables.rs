@@ -174,7 +174,7 @@ impl Builder {
     }
 
     /// Interns an attribute, through the cache if its value is a string.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn attribute_id(
         &mut self,
         key: &StringRef<'_>,

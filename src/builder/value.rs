@@ -29,7 +29,7 @@ pub enum StringRef<'a> {
 
 impl StringRef<'_> {
     /// Returns the string, unless it is a key.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn as_str(&self) -> Option<&str> {
         match self {
             Self::Str(text) => Some(text),
@@ -131,7 +131,7 @@ pub struct ValueAndUnit<'a> {
 
 impl ValueAndUnit<'_> {
     /// Returns the string, if the value is a string without a unit.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn as_str(&self) -> Option<&str> {
         match (&self.value, &self.unit) {
             (NewValue::String(text), StringRef::Str("")) => text.as_str(),

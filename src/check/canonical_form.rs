@@ -58,7 +58,7 @@ impl CanonicalForms {
     }
 
     /// Whether the form of a row is its own bytes.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn is_own(&self, tables: &Tables, row: u32) -> bool {
         self.shape.is_none() || (!self.shared && tables.is_plain(self.table, row as usize))
     }

@@ -146,7 +146,7 @@ impl<'a> CheckContext<'a> {
     }
 
     /// Reports a violation ([`Findings::report`]).
-    #[inline(always)]
+    #[inline]
     pub(crate) fn report(
         &mut self,
         rule: &'static Rule,

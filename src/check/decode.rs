@@ -111,7 +111,7 @@ impl CheckContext<'_> {
     /// anything.
     ///
     /// Nearly all tags have one byte; a byte below 8 has field number 0 and is invalid.
-    #[inline(always)]
+    #[inline]
     pub(super) fn field(
         &mut self,
         shape: &'static MessageLayout,
@@ -170,7 +170,7 @@ impl CheckContext<'_> {
     ///
     /// One condition detects all anomalies: a value out of range (as a negative index is), a default that is
     /// written out, and an overlong encoding. Marks references immediately, so that each table's uses are counted.
-    #[inline(always)]
+    #[inline]
     pub(super) fn number(
         &mut self,
         slot: &'static Slot,
@@ -206,7 +206,7 @@ impl CheckContext<'_> {
     /// Decodes a number of eight bytes: a time, a double or an id. Every value is valid.
     ///
     /// Fewer than eight bytes end the message.
-    #[inline(always)]
+    #[inline]
     pub(super) fn fixed(
         &mut self,
         slot: &'static Slot,
@@ -238,7 +238,7 @@ impl CheckContext<'_> {
     /// Decodes the length of a field and returns its body, which must be within the message.
     ///
     /// Two comparisons accept the common lengths; `unusual_length` handles and reports all others.
-    #[inline(always)]
+    #[inline]
     pub(super) fn length(
         &mut self,
         slot: Option<&Slot>,
@@ -263,7 +263,7 @@ impl CheckContext<'_> {
     /// everything else one by one.
     ///
     /// Empty strings are defaults that were written out, unless the field is a list or a member of a `oneof`.
-    #[inline(always)]
+    #[inline]
     pub(super) fn text(
         &mut self,
         slot: &'static Slot,
@@ -294,7 +294,7 @@ impl CheckContext<'_> {
     ///
     /// Negative indices decode to numbers past any table. In 1.3 to 1.5 the tables are those of the current
     /// profile.
-    #[inline(always)]
+    #[inline]
     pub(super) fn refer(&mut self, slot: &'static Slot, value: u64, at: usize, row: Option<usize>) {
         match slot.table {
             Some((table, _)) if value < self.tables.len(table) => self.tables.mark(table, value),
@@ -306,7 +306,7 @@ impl CheckContext<'_> {
     /// Reports a list element that is not packed, with a separate rule if it follows a packed chunk.
     ///
     /// `chunk` is true after a packed chunk: a mix is legal, but some decoders lose half of it.
-    #[inline(always)]
+    #[inline]
     pub(super) fn unpacked(&mut self, slot: &'static Slot, at: usize, chunk: bool) {
         let rule = if chunk { &OP1024 } else { &OP9102 };
         self.note_unpacked(rule, slot, at);

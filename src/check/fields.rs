@@ -37,14 +37,14 @@ impl<'a> Fields<'a> {
 
     /// The body of the next field, if it begins with the byte `tag` and its length is in its shortest form of one
     /// or two bytes. Rows of a table mostly follow one another.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn again(&mut self, tag: u16) -> Option<Body> {
         self.rest.record_of(tag.into()).map(|found| found.span())
     }
 
     /// The tag with which [`again`](Self::again) finds more fields like the next one; [`NO_TAG`] if that field is
     /// not length-delimited in the usual form.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn tag(&self) -> u16 {
         self.rest.record_tag().map_or(NO_TAG, |tag| tag as u16)
     }
@@ -55,13 +55,13 @@ impl<'a> Fields<'a> {
     }
 
     /// The value of the last field, if it was a varint or eight bytes.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
     /// The start of the next field, or of the malformed one if the iterator ended before the end of the message.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn at(&self) -> usize {
         self.rest.at()
     }
@@ -69,6 +69,7 @@ impl<'a> Fields<'a> {
     /// Decodes a field in any form.
     ///
     /// On failure `rest` stays unchanged, so `at` stays at the malformed field.
+    // Always inlined. Without any in the library, validating takes up to 28 % more instructions.
     #[inline(always)]
     fn any(&mut self) -> Option<(u32, Option<Body>)> {
         if self.rest.is_empty() {

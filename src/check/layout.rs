@@ -118,14 +118,14 @@ impl MessageLayout {
     };
 
     /// The field with a number; `None` if this version has no such field, even if others do.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn slot(&self, number: u32) -> Option<&Slot> {
         let slot = *self.numbers.get(number as usize)?;
         self.slots.get(usize::from(slot))
     }
 
     /// The field of a cell; `None` if this version has no field for the key.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn of_cell(&self, cell: usize) -> Option<&Slot> {
         self.cells.get(cell).copied().flatten().and_then(|slot| self.slots.get(slot))
     }
@@ -165,6 +165,7 @@ pub(crate) struct Known<'a> {
 impl Iterator for Known<'_> {
     type Item = Found;
 
+    // Always inlined. Without any in the library, validating takes up to 28 % more instructions.
     #[inline(always)]
     fn next(&mut self) -> Option<Found> {
         loop {
@@ -214,7 +215,7 @@ impl Layouts {
     }
 
     /// A message by its row, taken from a slot of the same layouts.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn get(&'static self, row: usize) -> &'static MessageLayout {
         &self.shapes[row]
     }

@@ -122,7 +122,7 @@ impl Distinct {
     ///
     /// Returns `None` for the null attribute (since 1.8), for a row that does not exist or has no key, and for a
     /// key that occurred before or shares its bit with one that did.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn add(&mut self, cx: &CheckContext<'_>, row: u64) -> Option<()> {
         let key = cx.attributes.get(usize::try_from(row).ok()?)?.bit;
         let is_new = key & !self.keys != 0;

@@ -35,7 +35,7 @@ impl CheckContext<'_> {
     /// A misaligned list of `fixed64` breaks its message, because its elements cannot be located. A second chunk is
     /// legal and reported (`OP1024`); [`CheckContext::numbers`](super::context::CheckContext::numbers) joins the
     /// chunks.
-    #[inline(always)]
+    #[inline]
     pub(super) fn packed(
         &mut self,
         slot: &'static Slot,
@@ -66,7 +66,7 @@ impl CheckContext<'_> {
     ///
     /// `first` is the number of elements in earlier chunks, for the rows in findings. Stores no numbers: whoever
     /// needs them decodes them again.
-    #[inline(always)]
+    #[inline]
     pub(super) fn elements(
         &mut self,
         slot: &'static Slot,

@@ -42,7 +42,7 @@ pub(crate) struct Cell {
 
 impl Cell {
     /// Counts an occurrence that begins at `at`, with its number of elements.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn add(&mut self, at: usize, elements: usize) {
         if self.times == 0 {
             self.at = at as u32;
@@ -61,7 +61,7 @@ impl Cell {
     }
 
     /// Counts a length-delimited occurrence.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn add_body(&mut self, at: usize, elements: usize, body: &Range<usize>) {
         self.add(at, elements);
         (self.start, self.end) = (body.start as u32, body.end as u32);
@@ -106,7 +106,7 @@ impl Drop for PooledRecord {
 impl Deref for PooledRecord {
     type Target = Record;
 
-    #[inline(always)]
+    #[inline]
     fn deref(&self) -> &Record {
         match &self.record {
             Some(record) => record,
@@ -116,6 +116,7 @@ impl Deref for PooledRecord {
 }
 
 impl DerefMut for PooledRecord {
+    // Always inlined. Without any in the library, validating takes up to 28 % more instructions.
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut Record {
         match &mut self.record {
@@ -158,7 +159,7 @@ impl Record {
 
     /// A field's cell, empty if the field has not occurred yet. Clears stale cells on first use, not when the
     /// record is lent, so that a message costs as many cells as it has fields.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn cell_mut(&mut self, cell: usize) -> &mut Cell {
         let bit = 1 << cell;
         let fresh = self.seen & bit == 0;
@@ -177,19 +178,19 @@ impl Record {
     }
 
     /// Whether a field occurs.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn has(&self, cell: usize) -> bool {
         self.seen >> cell & 1 == 1
     }
 
     /// The number in a field, or 0 if it is absent, as in proto3. [`has`](Self::has) shows whether it was written.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn number(&self, cell: usize) -> u64 {
         self.get(cell).map_or(0, |cell| cell.value)
     }
 
     /// The number in a field, as a signed one.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn signed(&self, cell: usize) -> i64 {
         self.number(cell) as i64
     }
@@ -197,20 +198,20 @@ impl Record {
     /// The number of elements in a field.
     ///
     /// For a packed list the numbers, for other fields the occurrences.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn count(&self, cell: usize) -> usize {
         self.get(cell).map_or(0, |cell| cell.count as usize)
     }
 
     /// The body of the last occurrence; empty if the field is absent or not length-delimited.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn body(&self, cell: usize) -> std::ops::Range<usize> {
         self.get(cell).map_or(0..0, |cell| cell.start as usize..cell.end as usize)
     }
 
     /// The start of a field, or of its message if the field is absent: findings about a missing field point to its
     /// message.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn at(&self, cell: usize) -> usize {
         self.get(cell).map_or(self.start, |cell| cell.at as usize)
     }

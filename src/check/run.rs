@@ -40,6 +40,7 @@ impl<'f, 'a> Run<'f, 'a> {
     }
 
     /// Advances to the next message, if there is one.
+    // Always inlined. Without any in the library, validating takes up to 28 % more instructions.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> bool {
         self.message.next(self.tag, self.fields)

@@ -25,7 +25,7 @@ pub(crate) trait Sink {
 }
 
 impl Sink for Record {
-    #[inline(always)]
+    #[inline]
     fn found<'a>(
         &self,
         cx: &mut CheckContext<'a>,
@@ -41,7 +41,7 @@ impl Sink for Record {
 pub(crate) struct First;
 
 impl Sink for First {
-    #[inline(always)]
+    #[inline]
     fn found<'a>(
         &self,
         _: &mut CheckContext<'a>,

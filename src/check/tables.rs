@@ -101,7 +101,7 @@ impl Tables {
     }
 
     /// The number of rows in a table.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn len(&self, table: Table) -> u64 {
         self.lens[table as usize]
     }
@@ -109,7 +109,7 @@ impl Tables {
     /// Counts a reference to an existing row.
     ///
     /// The hottest write of a walk: one addition, or no write if no rule needs the counts.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn mark(&mut self, table: Table, row: u64) {
         if self.unmarked {
             return;
@@ -120,7 +120,7 @@ impl Tables {
     }
 
     /// Counts references to existing rows. Each number is its row plus `more`.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn mark_all(&mut self, table: Table, numbers: &[u32], more: u32) {
         if self.unmarked {
             return;
@@ -134,7 +134,7 @@ impl Tables {
     }
 
     /// Records that the bytes of a row are its canonical form, as long as its targets have no equals.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn note_plain(&mut self, table: Table, row: usize) {
         if let Some(plain) = self.plain[table as usize].get_mut(row) {
             *plain = true;

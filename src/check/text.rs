@@ -19,7 +19,7 @@ use crate::wire::varint::CONTINUES;
 ///
 /// The last eight bytes are one word that may overlap the one before, so no tail is left over. DEL (0x7f) passes:
 /// it is not a C0 control character.
-#[inline(always)]
+#[inline]
 pub(crate) fn needs_check(text: &[u8]) -> bool {
     let Some(last) = text.last_chunk() else {
         return text.iter().any(|byte| *byte < 0x20 || *byte >= 0x80);
@@ -37,7 +37,7 @@ pub(crate) fn needs_check(text: &[u8]) -> bool {
 /// Whether a byte occurs, with or without its high bit.
 ///
 /// May return a false positive (0xa5 for 0x25), so callers check again.
-#[inline(always)]
+#[inline]
 pub(crate) fn has(bytes: &[u8], byte: u8) -> bool {
     let Some(last) = bytes.last_chunk() else {
         return bytes.iter().any(|other| other & 0x7f == byte);

@@ -23,7 +23,7 @@ pub(crate) enum Fault {
 /// Decodes the varint at `at`, and returns its value and its end.
 ///
 /// Handles one and two bytes inline: nearly all tags, lengths and indices.
-#[inline(always)]
+#[inline]
 pub(crate) fn varint(bytes: &[u8], at: usize, end: usize) -> Result<(u64, usize), Fault> {
     match bytes.get(at..end) {
         Some([byte, ..]) if *byte < 0x80 => Ok((u64::from(*byte), at + 1)),
@@ -75,6 +75,7 @@ impl<'a> Packed<'a> {
 impl Iterator for Packed<'_> {
     type Item = u64;
 
+    // Always inlined. Without any in the library, validating takes up to 28 % more instructions.
     #[inline(always)]
     fn next(&mut self) -> Option<u64> {
         if self.at >= self.end {

@@ -68,7 +68,7 @@ impl RowIndex {
     }
 
     /// Returns whether `rows` rows leave enough of `slots` slots free.
-    #[inline(always)]
+    #[inline]
     fn fit(rows: usize, slots: usize) -> bool {
         // rows × 1.5 < slots: at most two thirds are in use.
         rows + rows / 2 < slots
@@ -99,13 +99,13 @@ impl RowIndex {
     }
 
     /// Returns the first slot of a tag's probe. The number of slots is a power of two, so the low bits select it.
-    #[inline(always)]
+    #[inline]
     fn first_slot(&self, tag: u32) -> usize {
         tag as usize & self.slots.len().wrapping_sub(1)
     }
 
     /// Returns the next slot of a probe, which wraps around at the end.
-    #[inline(always)]
+    #[inline]
     fn after(&self, at: usize) -> usize {
         (at + 1) & self.slots.len().wrapping_sub(1)
     }
@@ -129,7 +129,7 @@ impl RowIndex {
 }
 
 /// Reduces a hash to 32 bits. It mixes both halves, in case one of them is weak.
-#[inline(always)]
+#[inline]
 fn tag(hash: u64) -> u32 {
     (hash ^ hash >> 32) as u32
 }

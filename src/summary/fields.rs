@@ -53,7 +53,7 @@ impl Fields {
     }
 
     /// Returns the kind of the field with a tag.
-    #[inline(always)]
+    #[inline]
     pub(super) fn part(&self, tag: u8) -> Part {
         self.0[usize::from(tag)]
     }

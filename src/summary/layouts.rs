@@ -125,13 +125,13 @@ impl MessageLayout {
     }
 
     /// Returns the number of values.
-    #[inline(always)]
+    #[inline]
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
     /// Returns the values of a message with this shape. They have at most 56 bits.
-    #[inline(always)]
+    #[inline]
     pub(super) fn values(&self, window: &Window) -> impl Iterator<Item = u64> {
         let offsets = self.offsets.get(..self.count).unwrap_or_default();
         offsets.iter().map(|place| {
@@ -155,6 +155,7 @@ impl LayoutCache {
     /// Returns the shape of a message of up to `LONGEST` bytes with regular fields.
     ///
     /// `None` if [`MessageLayout::of`] does not support the message.
+    // Always inlined. Without any in the library, summaries take up to 25 % more instructions.
     #[inline(always)]
     pub(super) fn of(
         &mut self,

@@ -95,12 +95,13 @@ struct Tables {
 
 impl Tables {
     /// Returns the rows of a table.
-    #[inline(always)]
+    #[inline]
     fn of(&mut self, table: Table) -> &mut Rows {
         &mut self.rows[table as usize % Table::COUNT]
     }
 
     /// Counts consecutive rows of any tables, while their tags and lengths are short.
+    // Always inlined. Without any in the library, summaries take up to 25 % more instructions.
     #[inline(always)]
     fn count(&mut self, reader: &mut Reader<'_>, actions: &Actions) {
         loop {

@@ -85,7 +85,7 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Adds consecutive rows; `first` is the offset and tag of the first.
-    #[inline(always)]
+    #[inline]
     pub(super) fn add(&mut self, first: (usize, u32), rows: u64, longest: u64, empty: u64) {
         self.first.get_or_insert(first);
         self.count += rows;

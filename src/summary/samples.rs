@@ -29,6 +29,7 @@ impl Samples {
 
     /// Finds the shape of a sample, or of its last fields if it is long. Returns it with the bytes that it
     /// describes. `None` if the sample has no regular shape.
+    // Always inlined. Without any in the library, summaries take up to 25 % more instructions.
     #[inline(always)]
     fn find_layout<'a>(&mut self, mut sample: Reader<'a>) -> Option<(&MessageLayout, &'a Window)> {
         while sample.left() > LONGEST {
@@ -80,7 +81,7 @@ pub(super) struct SampleTotals {
 
 impl SampleTotals {
     /// Adds a sample of a profile with one sample type. `None` if only a reader can interpret the sample.
-    #[inline(always)]
+    #[inline]
     pub(super) fn single(&mut self, sample: Reader<'_>, samples: &mut Samples) -> Option<()> {
         let (values, times, sum) = match samples.find_layout(sample) {
             Some((layout, window)) => {
@@ -108,7 +109,7 @@ impl SampleTotals {
     /// Adds a sample of a profile with several sample types, and so one value for each.
     ///
     /// `None` if samples differ in their number of values, which a reader rejects or repairs.
-    #[inline(always)]
+    #[inline]
     pub(super) fn several(&mut self, sample: Reader<'_>, samples: &mut Samples) -> Option<()> {
         let times = match samples.find_layout(sample) {
             Some((layout, window)) => {
@@ -139,7 +140,7 @@ impl SampleTotals {
 }
 
 /// Returns the number of timestamps in a field.
-#[inline(always)]
+#[inline]
 fn time(part: Part, sample: &mut Reader<'_>) -> Option<u64> {
     match part {
         Part::FixedTimes => {
@@ -159,7 +160,7 @@ fn time(part: Part, sample: &mut Reader<'_>) -> Option<u64> {
 }
 
 /// Calls `add` with a sample whose tag was read, and with the samples that follow it directly.
-#[inline(always)]
+#[inline]
 pub(super) fn samples<'a>(
     reader: &mut Reader<'a>,
     tag: u32,

@@ -23,6 +23,7 @@ impl EncodedIndex {
     const ZERO: Self = Self(1 << 61);
 
     /// Returns the number of bytes of the varint, 1 to 5.
+    // Always inlined. Without any in the library, decoding 1.10 takes up to 36 % more instructions.
     #[inline(always)]
     pub(super) fn length(self) -> usize {
         (self.0 >> 61) as usize

@@ -68,6 +68,7 @@ impl Indices {
     }
 
     /// Removes all indices but keeps the allocation.
+    // Always inlined. Without any in the library, decoding 1.10 takes up to 36 % more instructions.
     #[inline(always)]
     pub(crate) fn clear(&mut self) {
         (self.filled, self.looked_at, self.most) = (0, 0, None);

@@ -59,6 +59,7 @@ pub(crate) const fn tag(number: u32, kind: u32) -> u32 {
 
 /// Reads eight bytes as a number. Copies an array and not a slice: without inlining across codegen units, which is
 /// the default in most builds, a slice copy is a function call.
+// Always inlined. Without any in the library, decoding 1.10 takes up to 36 % more instructions.
 #[inline(always)]
 pub(crate) fn word(bytes: &[u8], at: usize) -> u64 {
     let chunk = bytes[at..at + 8].first_chunk();

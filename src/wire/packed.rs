@@ -9,6 +9,7 @@ use crate::wire::read::Reader;
 /// Returns the number of varints in a packed body.
 /// It counts the bytes without a continuation bit instead of decoding numbers, so that the compiler can use vector
 /// instructions.
+// Always inlined. Without any in the library, decoding 1.10 takes up to 36 % more instructions.
 #[inline(always)]
 pub(crate) fn count_packed(body: &[u8]) -> usize {
     body.chunks(128)

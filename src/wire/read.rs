@@ -34,6 +34,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Creates a reader of the fields between two positions in a payload.
+    // Always inlined. Without any in the library, decoding 1.10 takes up to 36 % more instructions.
     #[inline(always)]
     pub(crate) fn within(payload: &'a [u8], start: usize, end: usize) -> Self {
         let end = end.min(payload.len());

@@ -26,6 +26,7 @@ pub(crate) struct Fields<'a> {
 /// Appends fields that take up to `room` bytes.
 ///
 /// Reserves eight bytes more than `room`, because every store writes a whole word.
+// Always inlined. Without any in the library, encoding 1.10 takes up to 25 % more instructions.
 #[inline(always)]
 pub(crate) fn fields(out: &mut Vec<u8>, room: usize, fill: impl FnOnce(&mut Fields)) {
     let (start, room) = (out.len(), room + 8);

@@ -13,6 +13,7 @@ impl Reader<'_> {
     ///
     /// A wire type that does not exist, a group that does not end, groups deeper than
     /// `max_nesting`.
+    // Always inlined. Without any in the library, decoding 1.10 takes up to 36 % more instructions.
     #[inline(always)]
     pub(crate) fn skip(&mut self, tag: u32, max_nesting: u64) -> Result<()> {
         match tag & 7 {

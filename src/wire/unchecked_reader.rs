@@ -41,6 +41,7 @@ pub(crate) const NO_TAG: u16 = 1 << 8;
 
 impl<'a, const WINDOW: usize> UncheckedReader<'a, WINDOW> {
     /// Returns the message between two positions of a payload, if it is short and enough of the payload follows it.
+    // Always inlined. Without any in the library, decoding 1.10 takes up to 36 % more instructions.
     #[inline(always)]
     pub(crate) fn within(payload: &'a [u8], start: usize, end: usize) -> Option<Self> {
         let window = payload.get(start..start + WINDOW)?.first_chunk()?;

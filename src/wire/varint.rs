@@ -39,6 +39,7 @@ pub(crate) fn compact(word: u64) -> u64 {
 pub(crate) const CONTINUES: u64 = 0x8080_8080_8080_8080;
 
 /// Removes the continuation bits of up to four varint bytes.
+// Always inlined. Without any in the library, decoding 1.10 takes up to 36 % more instructions.
 #[inline(always)]
 pub(super) fn compact_low(word: u32) -> u32 {
     (word & 0x7f) | (word >> 1 & 0x3f80) | (word >> 2 & 0x1f_c000) | (word >> 3 & 0xfe0_0000)

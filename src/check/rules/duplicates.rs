@@ -119,7 +119,7 @@ fn note(equal: &mut Vec<u32>, row: u32, first: u32) {
 /// Records that a row equals no earlier one. A table without duplicates stores nothing.
 ///
 /// The counterpart of [`note`], on the path of every distinct row.
-#[inline(always)]
+#[inline]
 fn keep(equal: &mut Vec<u32>, row: u32) {
     if !equal.is_empty() {
         equal.push(row);

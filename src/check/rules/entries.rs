@@ -59,7 +59,7 @@ pub(crate) fn entry(cx: &mut CheckContext<'_>, record: &Record) {
 /// ```text
 /// 08 05  12 04 0a 02 6f 6b  18 07      { key_strindex: 5, value: { string_value: "ok" }, unit_strindex: 7 }
 /// ```
-#[inline(always)]
+#[inline]
 pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
     let mut fields = message.fields(cx)?;
     let tags = &message.shape.tags;
@@ -91,7 +91,7 @@ pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<
 }
 
 /// The member of a canonical value, as a bit of its cell: a printable string, or an integer other than 0.
-#[inline(always)]
+#[inline]
 fn kind_of(shape: &'static MessageLayout, mut value: Window<'_>) -> Option<u64> {
     if let Some(text) = value.part(shape.tags[TEXT]) {
         return (value.is_done() && !text::needs_check(text.rest()?)).then_some(1 << TEXT);
@@ -103,7 +103,7 @@ fn kind_of(shape: &'static MessageLayout, mut value: Window<'_>) -> Option<u64> 
 /// canonical decoding.
 ///
 /// Most attributes have the unit of the row before, so the last result is cached.
-#[inline(always)]
+#[inline]
 fn note_unit(cx: &mut CheckContext<'_>, unit: u64, place: impl Place) {
     if unit == 0 || cx.unit == (unit, true) {
         return;

@@ -31,7 +31,7 @@ pub(crate) fn function<const PPROF: bool>(cx: &mut CheckContext<'_>, record: &Re
 }
 
 /// Decodes and checks a canonical function.
-#[inline(always)]
+#[inline]
 pub(crate) fn canonical<const PPROF: bool>(
     cx: &mut CheckContext<'_>,
     message: &Message,
@@ -60,7 +60,7 @@ pub(crate) fn canonical<const PPROF: bool>(
 /// Checks that the start line is not negative and that the function has a name; in pprof, that it has an id.
 ///
 /// A name out of range has another finding.
-#[inline(always)]
+#[inline]
 fn rules<const PPROF: bool>(
     cx: &mut CheckContext<'_>,
     function: &FunctionRow,

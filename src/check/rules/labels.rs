@@ -35,7 +35,7 @@ pub(super) type Texts = (u64, u64, u64);
 
 impl LabelRow {
     /// Whether the label's unit is compared with that of its key: a unit of a text is another finding.
-    #[inline(always)]
+    #[inline]
     fn has_unit(&self) -> bool {
         self.unit != 0 && self.text == 0
     }
@@ -53,7 +53,7 @@ pub(crate) fn label<const PPROF: bool>(cx: &mut CheckContext<'_>, record: &Recor
 
 /// Decodes and checks canonical labels with distinct keys. The first label of a key with a unit is left to the
 /// walk.
-#[inline(always)]
+#[inline]
 pub(super) fn canonical(
     cx: &mut CheckContext<'_>,
     bodies: &[(usize, usize)],
@@ -89,7 +89,7 @@ pub(super) fn canonical(
 /// key.
 ///
 /// Compares units as rows first, and as strings if the rows differ. A conflict is folded by key.
-#[inline(always)]
+#[inline]
 fn rules<const PPROF: bool>(
     cx: &mut CheckContext<'_>,
     label: &LabelRow,

@@ -72,7 +72,7 @@ pub(crate) fn size(kind: MessageKind) -> u64 {
 ///
 /// Called for every message that is walked. [`canonical`](crate::check::canonical) adds the same for the messages
 /// that it decodes; a test compares the two sums.
-#[inline(always)]
+#[inline]
 pub(crate) fn owned(cx: &mut CheckContext<'_>, record: &Record) {
     cx.payload.owned += size(record.shape.kind) + (record.end - record.start) as u64;
 }

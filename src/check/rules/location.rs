@@ -32,7 +32,7 @@ struct LocationRow {
 
 impl LocationRow {
     /// The row of the mapping. In 1.3 a location without a reference belongs to mapping 0.
-    #[inline(always)]
+    #[inline]
     fn mapped<const PPROF: bool>(&self, cx: &CheckContext<'_>) -> Option<u64> {
         if PPROF {
             return cx.payload.mapping_ids.row(self.mapping?);
@@ -42,14 +42,14 @@ impl LocationRow {
     }
 
     /// Whether the location has neither an address nor lines.
-    #[inline(always)]
+    #[inline]
     fn is_empty(&self) -> bool {
         self.address == 0 && self.lines == 0
     }
 }
 
 /// Whether a generation distinguishes a reference to mapping 0 from an absent one: its field is optional.
-#[inline(always)]
+#[inline]
 fn is_optional(version: Version) -> bool {
     (Version::V1_4..=Version::V1_7).contains(&version)
 }
@@ -103,7 +103,7 @@ fn lines_of(cx: &mut CheckContext<'_>, record: &Record) -> Vec<LineRow> {
 }
 
 /// Decodes and checks a canonical location. Most have one line and no attributes; these stay in registers.
-#[inline(always)]
+#[inline]
 pub(crate) fn canonical<const PPROF: bool>(
     cx: &mut CheckContext<'_>,
     message: &Message,
@@ -155,6 +155,7 @@ fn any<const PPROF: bool>(
 }
 
 /// Checks a decoded location and marks the rows that it refers to.
+// Always inlined. Without any in the library, validating takes up to 28 % more instructions.
 #[inline(always)]
 fn pass<const PPROF: bool>(
     cx: &mut CheckContext<'_>,
@@ -263,7 +264,7 @@ fn repeated(lines: &[LineRow]) -> Option<usize> {
 
 /// Records what a location implies about its mapping, and reports an address without a mapping. Nearly all
 /// locations may lack one, so this does not end canonical decoding.
-#[inline(always)]
+#[inline]
 fn note<const PPROF: bool>(
     cx: &mut CheckContext<'_>,
     location: &LocationRow,
@@ -342,7 +343,7 @@ fn canonical_line<const PPROF: bool>(
 
 /// Checks that line and column are not negative, that a column has a line, and that the function is not the null
 /// function.
-#[inline(always)]
+#[inline]
 fn line_rules<const PPROF: bool>(
     cx: &mut CheckContext<'_>,
     line: &LineRow,
@@ -375,7 +376,7 @@ fn line_rules<const PPROF: bool>(
 
 /// Reports a line before the start of its function. The start may be wrong for all lines, so this does not end
 /// canonical decoding.
-#[inline(always)]
+#[inline]
 fn note_line(cx: &mut CheckContext<'_>, line: &LineRow, place: impl Place) {
     let start = cx.payload.start_lines.get(line.function as usize).copied().unwrap_or(0);
     if 0 < line.line && line.line < start {

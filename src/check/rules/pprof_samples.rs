@@ -50,7 +50,7 @@ pub(crate) fn sample(cx: &mut CheckContext<'_>, record: &Record) {
 }
 
 /// Decodes and checks a canonical sample: a list of locations, one of values, and labels.
-#[inline(always)]
+#[inline]
 pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
     let mut fields = Fields::new(cx.bytes, message.start, message.end);
     let mut next = |cell: usize| fields.again(message.shape.tags[cell]);
@@ -88,7 +88,7 @@ pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<
 }
 
 /// Checks that a sample has one value per sample type, and some locations but no more than the limit.
-#[inline(always)]
+#[inline]
 fn rules(cx: &mut CheckContext<'_>, values: usize, depth: usize, out: &impl Sink) -> Option<()> {
     let (types, most) = (cx.profile.types, cx.limits.max_stack_depth);
     if values != types && types > 0 {
@@ -108,7 +108,7 @@ fn rules(cx: &mut CheckContext<'_>, values: usize, depth: usize, out: &impl Sink
 /// Checks that no earlier sample has the same locations and labels.
 ///
 /// Called only if `PP1032` is enabled: it fingerprints each sample and stores 16 bytes for it.
-#[inline(always)]
+#[inline]
 fn is_new(cx: &mut CheckContext<'_>, key: u128, row: usize, out: &impl Sink) -> Option<()> {
     if let Some(first) = cx.profile.identities.before(key, row as u32) {
         out.found(cx, |cx, at| cx.report(&PP1032, Position::at(at.start), "", first))?;
@@ -135,7 +135,7 @@ fn stack_of(cx: &mut CheckContext<'_>, record: &Record) -> u128 {
 /// The fingerprints of labels are added: their order does not matter, since google/pprof sorts them, and two equal
 /// labels do not cancel out. The locations' fingerprint is rotated, so that it cannot be confused with that of a
 /// label.
-#[inline(always)]
+#[inline]
 fn identity_of(
     cx: &mut CheckContext<'_>,
     stack: u128,

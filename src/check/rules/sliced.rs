@@ -58,7 +58,7 @@ pub(super) fn sample(cx: &mut CheckContext<'_>, record: &Record) {
 ///
 /// The slice precedes or follows the values. In 1.3 a link of 0 is not canonical, because the field is not
 /// optional.
-#[inline(always)]
+#[inline]
 pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
     let mut fields = message.fields(cx)?;
     let tags = &message.shape.tags;
@@ -93,7 +93,7 @@ pub(crate) fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<
 ///
 /// Both numbers of the slice are read as unsigned, so a negative one is out of range. An empty slice at 0 is a
 /// sample without frames. The slice itself is not walked: many samples may share a long one.
-#[inline(always)]
+#[inline]
 fn rules(cx: &mut CheckContext<'_>, sample: &SampleRow, out: &impl Sink) -> Option<()> {
     let SampleRow { start, length, listed, times, values } = *sample;
     let (types, most) = (cx.profile.types, cx.profile.slice);

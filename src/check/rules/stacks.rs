@@ -41,7 +41,7 @@ pub(crate) fn stack(cx: &mut CheckContext<'_>, record: &Record) {
 }
 
 /// Decodes a canonical stack: its references lead to rows other than the null location.
-#[inline(always)]
+#[inline]
 fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
     let (start, end) = indices(cx, message)?;
     cx.plain(Table::Location, &(start..end), 0, 1..cx.tables.len(Table::Location))?;
@@ -53,7 +53,7 @@ fn canonical(cx: &mut CheckContext<'_>, message: &Message) -> Option<()> {
 ///
 /// Fails for a list with more bytes than the limit allows frames. It may still have fewer frames, which the walk
 /// counts.
-#[inline(always)]
+#[inline]
 fn indices(cx: &CheckContext<'_>, message: &Message) -> Option<Body> {
     let mut fields = Fields::new(cx.bytes, message.start, message.end);
     let (start, end) = fields.again(message.shape.tags[LOCATION_INDICES])?;

@@ -26,6 +26,7 @@ pub(super) struct Values {
 }
 
 impl Values {
+    // Always inlined. Without any in the library, validating takes up to 28 % more instructions.
     #[inline(always)]
     pub(super) fn of(values: impl Iterator<Item = u64>) -> Self {
         values.fold(Self::default(), Self::and)

@@ -292,7 +292,7 @@ impl Differences {
 
 /// Skips the following fields that have the same one-byte tag and less than 128 bytes, as long as they begin
 /// within the next `until` bytes and `passes` accepts them. Returns how many were skipped.
-#[inline(always)]
+#[inline]
 fn pass_similar(
     reader: &mut Reader,
     tag: u32,
@@ -317,7 +317,7 @@ fn pass_similar(
 
 /// Returns the fields of a message whose tags and lengths take one byte each. Returns `None` if one takes
 /// more, or the message is broken.
-#[inline(always)]
+#[inline]
 fn short_fields(mut body: &[u8]) -> Option<u32> {
     let mut fields = 0;
     while let [tag @ ..0x80, rest @ ..] = body {

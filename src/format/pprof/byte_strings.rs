@@ -170,7 +170,7 @@ impl<'a> ByteStrings<'a> {
 
     /// Returns the slot of a hash. The number of slots is a power of two. Without slots the result is out of
     /// range, so lookups find nothing.
-    #[inline(always)]
+    #[inline]
     fn slot(&self, hash: u32) -> usize {
         hash as usize & self.slots.len().wrapping_sub(1)
     }

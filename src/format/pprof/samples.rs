@@ -196,7 +196,7 @@ impl<'a> SampleReader<'a> {
     /// or `None` if the form differs.
     ///
     /// `UncheckedReader` tracks the bytes left, so fields are read without bounds checks.
-    #[inline(always)]
+    #[inline]
     fn sample_fast(
         &mut self,
         mut reader: Reader<'a>,
@@ -240,7 +240,7 @@ impl<'a> SampleReader<'a> {
 
     /// Reads packed values if they are few. `packed_mixed` suits values of different sizes, such as objects
     /// and bytes.
-    #[inline(always)]
+    #[inline]
     fn short_values(&mut self, values: Option<UncheckedReader>) -> bool {
         let Some(mut values) = values else {
             return false;
@@ -345,6 +345,7 @@ impl<'a> SampleReader<'a> {
     }
 
     /// Decodes a new stack.
+    // Always inlined. Without any in the library, decoding pprof takes up to 4 % more instructions.
     #[inline(always)]
     fn new_stack(&mut self, ids: Reader, tables: &mut Tables, cx: &mut ReadContext) -> Result<()> {
         let first = tables.stacks.locations.len();

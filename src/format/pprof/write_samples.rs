@@ -256,6 +256,7 @@ impl Writer<'_, '_> {
     ///
     /// The place of each stack is recorded by row. Later samples with the same stack copy its bytes from the
     /// output, so each stack is encoded once.
+    // Always inlined. Without any in the library, encoding pprof takes up to 9 % more instructions.
     #[inline(always)]
     fn sample<const N: usize>(
         &mut self,

@@ -154,7 +154,7 @@ impl Writer<'_, '_> {
     /// Writes a line of a location. Without a function, it refers to the synthesized function.
     ///
     /// Inlined, so that writing a location is one loop without calls.
-    #[inline(always)]
+    #[inline]
     pub(super) fn line(&self, fields: &mut Fields, line: &Line) {
         emit!(LINE in Pprof; {
             "function_index" => |number| {

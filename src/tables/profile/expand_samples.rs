@@ -51,6 +51,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns the next sample, which must be number `row`.
+    // Always inlined. Without any in the library, encoding 1.10 takes up to 25 % more instructions.
     #[inline(always)]
     pub(crate) fn next(&mut self, row: usize) -> SampleRef<'a> {
         let samples = self.samples;

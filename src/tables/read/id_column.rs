@@ -55,6 +55,7 @@ impl IdColumn {
     }
 
     /// Appends the id of the next row.
+    // Always inlined. Without any in the library, decoding 1.10 takes up to 36 % more instructions.
     #[inline(always)]
     pub(crate) fn push(&mut self, id: u64) {
         self.0.push(id);

@@ -56,6 +56,7 @@ impl Tables {
     /// # Errors
     ///
     /// Those of [`end_location`](Self::end_location).
+    // Always inlined. Without any in the library, decoding 1.10 takes up to 36 % more instructions.
     #[inline(always)]
     pub(super) fn location_fast<G: Generation>(
         &mut self,

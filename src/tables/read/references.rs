@@ -33,6 +33,7 @@ pub(crate) fn moved(index: u32, own: u32) -> u32 {
 /// # Errors
 ///
 /// Those of [`attribute_ids`].
+// Always inlined. Without any in the library, decoding 1.10 takes up to 36 % more instructions.
 #[inline(always)]
 pub(crate) fn indices(
     tag: u32,

@@ -207,6 +207,7 @@ impl Tables {
 ///
 /// Returns `None` if the order differs or an unknown field follows; `is_done` is the only check. An omitted
 /// field is 0, as in proto3.
+// Always inlined. Without any in the library, decoding 1.10 takes up to 36 % more instructions.
 #[inline(always)]
 fn function_fast<G: Generation>(mut row: UncheckedReader) -> Option<(Function, u64)> {
     let id = match G::CAPABILITIES.ids {

@@ -79,6 +79,7 @@ impl Stacks {
     }
 
     /// Reads locations of a stack.
+    // Always inlined. Without any in the library, decoding 1.10 takes up to 36 % more instructions.
     #[inline(always)]
     pub(crate) fn read(&mut self, body: Reader, cx: &ReadContext) -> Result<()> {
         if body.left() > LONG {

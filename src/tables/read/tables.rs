@@ -127,6 +127,7 @@ impl Tables {
     /// Counts a row of the table that `tag` belongs to, or collects a string. This is the first of two
     /// passes, so that memory is allocated once and inline strings get ids after those of the table. Returns
     /// `false` if the field is not a table.
+    // Always inlined. Without any in the library, decoding 1.10 takes up to 36 % more instructions.
     #[inline(always)]
     pub(crate) fn count<G: Generation>(
         &mut self,

@@ -29,6 +29,7 @@ pub(crate) trait Reference {
 }
 
 impl<I: Id> Reference for I {
+    // Always inlined. Without any in the library, decoding 1.10 takes up to 36 % more instructions.
     #[inline(always)]
     fn index(&mut self) -> &mut u32 {
         self.number_mut()

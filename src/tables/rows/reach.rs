@@ -85,7 +85,7 @@ impl Reach {
     }
 
     /// Marks a row of a table, except row 0.
-    #[inline(always)]
+    #[inline]
     fn mark_row(&mut self, table: usize, row: u32) {
         if let Some(new) = self.new.0[table].get_mut(row as usize)
             && *new == 0

@@ -142,6 +142,7 @@ impl<G: Generation> TableWriter<'_, G> {
     ///
     /// An index of 0 is omitted, as in proto3, except if the field is `optional`: there, omitting it would
     /// unset the reference.
+    // Always inlined. Without any in the library, encoding 1.10 takes up to 25 % more instructions.
     #[inline(always)]
     fn reference(&self, fields: &mut Fields, number: u32, place: u32, row_0: bool) {
         let index = place.saturating_sub(Self::below(row_0));

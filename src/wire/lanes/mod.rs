@@ -35,6 +35,7 @@ impl Lanes {
     /// of `ahead`, which ends whatever precedes them, and before its last [`AHEAD`](crate::wire::indices::AHEAD)
     /// bytes. Returns `Some(None)` if a varint has more than four bytes, and `None` if this processor lacks the
     /// instructions.
+    // Always inlined. Without any in the library, decoding 1.10 takes up to 36 % more instructions.
     #[inline(always)]
     pub(crate) fn read(self, ahead: &[u8], plus: u32, out: &mut [u32]) -> Option<Option<usize>> {
         self.0.map(|has| instructions::read(has, ahead, plus, out))

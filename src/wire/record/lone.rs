@@ -17,6 +17,7 @@ impl Fields<'_> {
 
     /// Writes a packed field of varints. Omits it if it is empty. If `unpacked`, a single element is not packed,
     /// which takes a byte less.
+    // Always inlined. Without any in the library, encoding 1.10 takes up to 25 % more instructions.
     #[inline(always)]
     pub(crate) fn list(
         &mut self,

@@ -109,6 +109,7 @@ impl LocationList {
     ///
     /// A slice that ends past the list, unless the policy is to repair; then its number is 0, the empty
     /// stack. A slice deeper than `max_stack_depth`.
+    // Always inlined. Without any in the library, decoding 1.10 takes up to 36 % more instructions.
     #[inline(always)]
     pub(crate) fn slice(&mut self, start: u32, length: u32, cx: &mut ReadContext) -> Result<u32> {
         let Self { firsts, slices, .. } = self;

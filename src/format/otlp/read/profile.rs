@@ -131,6 +131,7 @@ impl RawProfile {
     }
 
     /// Reads one sample. Adds its row to errors.
+    // Always inlined. Without any in the library, decoding 1.10 takes up to 36 % more instructions.
     #[inline(always)]
     fn sample<G: Generation>(
         &mut self,

@@ -77,6 +77,7 @@ impl RawSamples {
 
     /// Ends the lists of sample `row`. If one sample has attributes, most have, so memory for all ends is
     /// reserved.
+    // Always inlined. Without any in the library, decoding 1.10 takes up to 36 % more instructions.
     #[inline(always)]
     fn end_rows(&mut self, row: usize) {
         if self.attributes.ends.is_empty() && !self.attributes.items.is_empty() {

@@ -65,7 +65,7 @@ pub(crate) struct Packed {
 
 impl Packed {
     /// Returns whether values, and attributes, were packed before this sample.
-    #[inline(always)]
+    #[inline]
     pub(super) fn next(&mut self, values: &[i64], attributes: &[AttributeId]) -> [bool; 2] {
         let before = [self.values, self.attributes];
         self.values |= !values.is_empty();
