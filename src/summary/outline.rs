@@ -299,12 +299,16 @@ impl<'a> Walk<'a> {
             let tables = self.message(inner, body)?;
             return self.dictionary.replace((tag, tables)).is_none().then_some(());
         }
-        let start = self.open(tag);
+        let (start, profiles) = (self.open(tag), self.tallies.len());
         match std::ptr::eq(inner, &PROFILE) {
             true => self.profile(body)?,
             false => {
                 self.message(inner, body)?;
             }
+        }
+        // A reader merges several profiles of a container, and makes an empty one if there is none.
+        if std::ptr::eq(inner, &PROFILE_CONTAINER) && self.tallies.len() != profiles + 1 {
+            return None;
         }
         self.close(start)
     }

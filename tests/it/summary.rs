@@ -225,6 +225,18 @@ fn timestamps_count_in_a_profile_without_sample_types() {
 }
 
 #[test]
+fn a_container_has_one_profile() {
+    // The numbers of containers and of profiles are equal, but the second container has both profiles.
+    let sample = |time| len(8, &nest(&[2], &len(13, &[time])));
+    let both = len(2, &[sample(3), sample(4)].concat());
+    let payload = nest(&[1, 2], &[len(2, b""), both].concat());
+    let options = options().format(Format::OTLP_1_3);
+    assert!(!compare("containers", &payload, &options));
+    let summary = Summary::of(&payload, &options).unwrap();
+    assert_eq!(summary.profiles().map(|of| of.samples).collect::<Vec<_>>(), [0, 2]);
+}
+
+#[test]
 fn limits_are_those_of_reading() {
     let file = std::fs::read("testdata/go-cpu-labels.pb.gz").unwrap();
     for limits in [
