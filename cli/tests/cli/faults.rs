@@ -252,6 +252,7 @@ fn a_killed_export_adds_all_files_or_none() {
     let (whole, mut state) = (tables("whole"), 0x9e37_79b9_u32);
     for _ in 0..times() / 5 {
         let _ = fs::remove_dir_all(room.join("d"));
+        fs::create_dir(room.join("d")).unwrap();
         let mut child = command("export in -o d").current_dir(&room).spawn().unwrap();
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         std::thread::sleep(duration.mul_f64(f64::from(state >> 16) / 60_000.0));
