@@ -13,6 +13,7 @@ pub(crate) fn from_base64(text: &str, out: &mut Vec<u8>) -> Option<()> {
         for &digit in group {
             bits = bits << 6 | sextet(digit)?;
         }
+        // A group of `n` digits encodes `n` − 1 bytes. Excess low bits of the last digit are ignored.
         let bytes = (bits << (6 * (4 - group.len()))).to_be_bytes();
         out.extend_from_slice(&bytes[1..group.len()]);
     }
@@ -39,6 +40,7 @@ pub(crate) fn to_base64(bytes: &[u8], out: &mut Vec<u8>) {
         let bits = group.iter().fold(0u32, |bits, &byte| bits << 8 | u32::from(byte))
             << (8 * (3 - group.len()));
         let digits = [18, 12, 6, 0].map(|shift| DIGITS[(bits >> shift & 63) as usize]);
+        // `n` bytes take `n` + 1 digits; padding completes them to four.
         out.extend_from_slice(&digits[..=group.len()]);
         out.extend_from_slice(&b"=="[group.len() - 1..]);
     }

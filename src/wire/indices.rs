@@ -106,6 +106,7 @@ impl Indices {
     #[inline(always)]
     pub(crate) fn append(&mut self, body: Reader) -> Result<()> {
         let read = match body.with_ahead(AHEAD) {
+            // `ahead` has one byte before the body and `AHEAD` bytes after the part that was decoded.
             Some(ahead) if self.by_eights(ahead) => ahead.len() - AHEAD - 1,
             _ => 0,
         };
@@ -137,6 +138,8 @@ impl Indices {
             Some(read) => read,
             None => by_words_of(&ahead[1..], self.plus, room, &mut self.wide),
         };
+        // On failure, the values written so far remain spare slots, so `append_one_by_one` can start from the
+        // beginning.
         self.filled += read.unwrap_or(0);
         if self.filled - self.looked_at >= BLOCK {
             self.update_max();
@@ -225,6 +228,8 @@ fn by_words<const THREE: bool>(ahead: &[u8], plus: u32, out: &mut [u32]) -> Opti
     // Of the latest word: the bytes at which varints begin, and those at which longer varints begin.
     // `longer_before` has the latter of the earlier words.
     let (mut begins, mut longer, mut longer_before) = (0, 0, 0);
+    // `by_eights` reserves a slot for every byte of `ahead`, so only the first condition ends the loop. The others
+    // replace bounds checks.
     while rest.len() > AHEAD
         && let Some(bytes) = rest.first_chunk::<AHEAD>()
         && let Some(slots) = out.get_mut(filled..).and_then(<[u32]>::first_chunk_mut::<8>)

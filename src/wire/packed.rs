@@ -12,6 +12,7 @@ use crate::wire::read::Reader;
 // Always inlined. Without any in the library, decoding 1.10 takes up to 36 % more instructions.
 #[inline(always)]
 pub(crate) fn count_packed(body: &[u8]) -> usize {
+    // A sum of 128 fits into a byte. Sums of bytes let the compiler add a whole vector register at once.
     body.chunks(128)
         .map(|chunk| usize::from(chunk.iter().map(|&byte| u8::from(byte < 0x80)).sum::<u8>()))
         .sum()

@@ -61,6 +61,7 @@ impl<'a> Reader<'a> {
     /// left, or if the byte before them or the last of them does not end a varint.
     #[inline(always)]
     pub(crate) fn with_ahead(&self, ahead: usize) -> Option<&'a [u8]> {
+        // Every constructor keeps `end` within the payload, so this does not underflow.
         let end = match self.payload.len() - self.end < ahead {
             true => self.end_with_ahead(ahead)?,
             false => self.end,
@@ -170,6 +171,7 @@ impl<'a> Reader<'a> {
     #[inline(always)]
     pub(crate) fn try_varint(&mut self) -> Option<u64> {
         match self.last_byte() {
+            // `last_byte` may return a byte past the message, which must not be consumed.
             Some(byte) if self.at < self.end => {
                 self.at += 1;
                 Some(u64::from(byte))
@@ -188,11 +190,15 @@ impl<'a> Reader<'a> {
             let word = u64::from_le_bytes(*word);
             // The lowest clear continuation bit marks the last byte of the varint.
             let ends = !word & CONTINUES;
+            // In bits: a multiple of 8, or 65 if no byte of the word ends the varint, which `ends != 0` rejects
+            // below.
             let end = ends.trailing_zeros() + 1;
             let at = self.at + (end / 8) as usize;
             // The word may extend past the message, but the varint must not.
             if at <= self.end && ends != 0 {
                 self.at = at;
+                // Up to four bytes, the usual case, take fewer operations. The mask keeps the bits up to the end of
+                // the varint.
                 return Some(if end <= 32 {
                     compact_low((word & (ends ^ ends.wrapping_sub(1))) as u32).into()
                 } else {
@@ -200,6 +206,7 @@ impl<'a> Reader<'a> {
                 });
             }
         }
+        // Here the varint has nine or ten bytes, is invalid, or begins in the last seven bytes of the payload.
         let (value, at) = self.slow_varint()?;
         self.at = at;
         Some(value)
@@ -275,11 +282,14 @@ impl<'a> Reader<'a> {
     pub(crate) fn try_message(&mut self) -> Option<Self> {
         let start = self.at;
         let length = self.try_varint()?;
+        // `try_varint` never consumes bytes past `end`, so this does not underflow.
         let left = self.end - self.at;
         if length > left.min(MAX_LENGTH) as u64 || self.at - start > MAX_LENGTH_BYTES {
+            // Callers that probe another format continue from here, so the length must not be consumed.
             self.at = start;
             return None;
         }
+        // The cast keeps the value, because `length` is at most `left`.
         let end = self.at + length as usize;
         let message = Self { end, ..*self };
         self.at = end;
@@ -312,6 +322,8 @@ impl<'a> Reader<'a> {
     #[inline(always)]
     pub(crate) fn record_tag(&self) -> Option<u32> {
         let tag = u32::from(*self.payload.get(self.at)?);
+        // The mask covers the continuation bit and the wire type. The byte may be past the message; then `record_of`
+        // finds that the body ends past it as well. Below 8, the field number would be 0.
         (tag & 0x87 == LEN && tag >= 8).then_some(tag)
     }
 
@@ -326,6 +338,7 @@ impl<'a> Reader<'a> {
         }
         let (length, start) = if low < 0x80 {
             (usize::from(low), self.at + 2)
+        // A high byte of 0 is a longer form than necessary; from 0x80 on, the length has a third byte.
         } else if (1..0x80).contains(&high) {
             (usize::from(low & 0x7f) | usize::from(high) << 7, self.at + 3)
         } else {

@@ -93,6 +93,7 @@ impl Records<'_> {
         room: usize,
         fill: impl FnOnce(&mut Fields),
     ) -> usize {
+        // The last field stores a whole word, up to eight bytes past its end.
         let room = room + Fields::MESSAGE + 8;
         if self.out.len() - self.end < room {
             self.reserve_records(room);
@@ -168,6 +169,7 @@ impl<'a> Fields<'a> {
         if value < 1 << 21 && tag < 0x80 {
             let (word, length) = up_to_three(value as u32);
             self.put(tag | u64::from(word) << 8, 1 + length);
+        // Seven bytes of the value and the tag fill a word exactly.
         } else if value < 1 << 49 && tag < 0x80 {
             let length = varint_len(value);
             self.put(tag | (deposit_bits(value) | more(length)) << 8, 1 + length);
@@ -253,6 +255,7 @@ impl<'a> Fields<'a> {
         if tag < 0x80 {
             self.put(tag, 1 + room)
         } else {
+            // The schemas have no field number from 2048 on, so a tag has at most two bytes.
             self.put(deposit_bits(tag) | more(2), 2 + room)
         }
         (self.at(), room)
@@ -384,6 +387,8 @@ pub(crate) fn field_codes<'a, T: Copy + 'a>(
         return;
     }
     field_large(out, number, codes.expected(count), |out| {
+        // A window has five bytes for every index and is zeroed first. Chunks keep this excess small for lists of
+        // any length.
         for rows in parts.flat_map(|part| part.chunks(ROWS)) {
             fields(out, Fields::indices(rows.len()), |fields| {
                 fields.at = put_rows(fields.window, 0, rows, &codes.codes, row_of);

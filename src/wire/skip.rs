@@ -35,6 +35,7 @@ impl Reader<'_> {
             FIXED64 => drop(self.fixed64()?),
             FIXED32 => drop(self.fixed32()?),
             START_GROUP => self.skip_group(tag >> 3, max_nesting)?,
+            // Wire types 6 and 7, which protobuf does not define, and the end of a group that did not begin.
             _ => return Err(bad_kind(tag).at(start)),
         }
         Ok(self)
@@ -61,6 +62,7 @@ impl Reader<'_> {
                         format!("group {innermost} is closed by the end of group {}", tag >> 3);
                     return Err(Error::malformed(ends).at(start));
                 }
+                // Not a group, so `skip` does not recurse.
                 _ => self.skip(tag, max_nesting)?,
             }
         }

@@ -45,6 +45,7 @@ impl<'a, const WINDOW: usize> UncheckedReader<'a, WINDOW> {
     #[inline(always)]
     pub(crate) fn within(payload: &'a [u8], start: usize, end: usize) -> Option<Self> {
         let window = payload.get(start..start + WINDOW)?.first_chunk()?;
+        // If `end` precedes `start`, the difference wraps around and exceeds `LONGEST`.
         let end = end.wrapping_sub(start);
         (end <= Self::LONGEST).then_some(Self { window, at: 0, end })
     }
@@ -133,6 +134,8 @@ impl<'a, const WINDOW: usize> UncheckedReader<'a, WINDOW> {
     pub(crate) fn body(&mut self, length: u64) -> Option<Self> {
         // With a length of one byte, the tag is two bytes back.
         let tag = self.window[self.at.wrapping_sub(2) % Self::LONGEST];
+        // A longer length has a continuation bit there and fails the test of `tag` below, so a cast or sum that
+        // wraps around does no harm.
         let message = Self { end: self.at.wrapping_add(length as usize), ..*self };
         self.at = message.end;
         (message.end <= self.end && tag < 0x80).then_some(message)
@@ -230,6 +233,7 @@ impl<'a, const WINDOW: usize> UncheckedReader<'a, WINDOW> {
             return None;
         }
         let word = self.word();
+        // A number that is cut off ends past the message, which `is_done` detects.
         self.at += 8;
         Some(word)
     }

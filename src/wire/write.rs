@@ -29,6 +29,7 @@ fn put(out: &mut Vec<u8>, word: u64, length: usize) {
 pub(crate) fn varint(out: &mut Vec<u8>, value: u64) {
     if value < 0x80 {
         out.push(value as u8);
+    // Eight bytes of seven bits: the longest varint that fits into a word.
     } else if value < 1 << 56 {
         let length = varint_len(value);
         put(out, deposit_bits(value) | more(length), length);
@@ -182,6 +183,7 @@ pub(crate) fn field_large<T>(
         put(out, tag, 1 + room);
     } else {
         varint(out, tag);
+        // No varint has more than ten bytes.
         out.extend_from_slice(&[0; 10][..room]);
     }
     let body = out.len();
@@ -213,8 +215,11 @@ pub(super) fn set_length(out: &mut [u8], body: usize, length: usize, room: usize
     let start = body - room;
     let needed = varint_len(length as u64);
     if needed != room {
+        // Move the body before storing the length, which may extend over the first bytes of the body.
         out.copy_within(body..body + length, start + needed);
     }
+    // The position is relative to `start`, because `long_varint` has positions of 32 bits and an output may be
+    // larger.
     long_varint(&mut out[start..], 0, length as u64);
     start + needed
 }

@@ -89,6 +89,8 @@ fearless_simd::kernel!(
         let behind = (1 + AHEAD).saturating_sub(rest.len()) as u32;
         let body = 0xff_u32.checked_shr(behind).unwrap_or(0);
         filled -= (!more & !body & 0xff).count_ones() as usize;
+        // `least` omits the latest block, whose lanes may hold varints that begin after the body. Here a bit of
+        // `longer` is set if a varint of the body has a continuation bit in each of its first four bytes.
         let longer = more >> 1 & more >> 2 & more >> 3 & more >> 4 & body;
         let endless = _mm256_cmpeq_epi32(least, _mm256_setzero_si256());
         (longer == 0 && _mm256_testz_si256(endless, endless) == 1).then_some(filled)
