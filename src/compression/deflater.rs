@@ -53,6 +53,7 @@ pub fn deflate(bytes: &[u8], level: Level) -> Vec<u8> {
 /// ```
 pub fn deflate_in_parallel(bytes: &[u8], level: Level) -> Vec<u8> {
     let threads = match count(bytes) {
+        // One part needs no other thread, and counting the processors takes system calls.
         1 => 1,
         _ => thread::available_parallelism().map_or(1, usize::from),
     };
@@ -68,6 +69,7 @@ fn deflate_on(threads: usize, bytes: &[u8], level: Level) -> Vec<u8> {
     let mut crc = Crc::new();
     for part in parts {
         file.extend_from_slice(&part.packed);
+        // Joins the checksums of the parts without reading the bytes again.
         crc.combine(&part.crc);
     }
     file.extend(crc.sum().to_le_bytes());
@@ -86,6 +88,7 @@ const TRAILER: usize = 8;
 
 /// Returns a header without flags or time. Its last bytes are the effort and an unknown system.
 const fn header(level: Level) -> [u8; HEADER] {
+    // RFC 1952, field XFL: 4 marks the fastest algorithm, 2 the one that compresses most. System 255 is unknown.
     let effort = match level.get() {
         0 | 1 => 4,
         9 => 2,
@@ -138,6 +141,7 @@ fn parts(bytes: &[u8], level: Level, threads: usize) -> Vec<Part> {
 fn part(bytes: &[u8], at: usize, level: Level) -> Part {
     let start = at * PART;
     let (before, rest) = bytes.split_at(start);
+    // A part of exactly `PART` bytes at the end of the input is the last one, which must finish the stream.
     let (own, flush) = match rest.split_at_checked(PART) {
         Some((own, [_, ..])) => (own, FlushCompress::Sync),
         _ => (rest, FlushCompress::Finish),

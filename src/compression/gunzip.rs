@@ -70,6 +70,8 @@ pub(super) struct Inflated {
 impl<'a> Gunzip<'a> {
     /// Creates an inflater without inflating anything.
     pub(super) fn new(file: &'a [u8], limits: &'a Limits) -> Self {
+        // The last trailer counts only its own member, modulo 2³², and padding may follow it. `body` grows the
+        // allocation if the size is too small.
         let size = file.last_chunk().map_or(0, |size| u32::from_le_bytes(*size));
         let claimed = MAX_RATIO.saturating_mul(file.len() as u64).min(size.into());
         let (out, state, lengths) = (Vec::new(), Decompress::new(false), Vec::new());
@@ -86,6 +88,8 @@ impl<'a> Gunzip<'a> {
         // One allocation suffices for the usual file: its only member declares the size at its end.
         self.grow(self.claimed);
         let mut members = 0;
+        // An empty file enters the loop and is rejected there. The search stops at the first byte of the next
+        // member, so only padding is read to its end.
         while members == 0 || self.rest.iter().any(|byte| *byte != 0) {
             if !self.rest.starts_with(GZIP) {
                 return Err(garbage(self.rest.len() as u64).at(self.rest));
@@ -122,6 +126,7 @@ impl<'a> Gunzip<'a> {
             // A zeroed allocation: the system provides zero pages, which are touched only when written.
             self.out = vec![0; capacity];
         } else {
+            // Only a full buffer grows, so `len` is its length.
             self.out.reserve_exact(capacity.saturating_sub(self.len));
             self.out.resize(capacity, 0);
         }
@@ -157,6 +162,7 @@ impl<'a> Gunzip<'a> {
             match result {
                 Err(error) => return Err(corrupt(&error, self.rest)),
                 Ok(Status::StreamEnd) => return Ok(()),
+                // Precedes the test for progress, because a full buffer also stops the inflater.
                 Ok(_) if self.len == self.out.len() => {
                     self.grow(FIRST.max(self.len as u64 * 2));
                 }
@@ -170,12 +176,11 @@ impl<'a> Gunzip<'a> {
     }
 
     /// Checks the limit on inflated bytes. The error contains the size that the file would need, if known.
-    /// @443t
-    /// the likely size, if the trailer is correct
     fn check_limit(&self) -> Result<()> {
         let (limit, mut needed) = (self.limits.max_decompressed_bytes, self.len as u64);
         if needed > limit {
-            needed = needed.max(self.claimed); // likely what it takes, where the trailer is true
+            // The likely size, if the trailer is correct.
+            needed = needed.max(self.claimed);
         }
         within("max_decompressed_bytes", limit, needed).map_err(|error| error.at(self.rest))
     }
@@ -243,6 +248,7 @@ fn short(rest: &[u8]) -> Result<(u16, &[u8])> {
 
 /// Skips a text that ends with a zero byte. Returns the bytes after it.
 fn after_text<'a>(what: &str, text: &'a [u8]) -> Result<&'a [u8]> {
+    // The final zero byte does not count as text.
     let most = text.get(..=MAX_TEXT).unwrap_or(text);
     match most.iter().position(|byte| *byte == 0) {
         Some(end) => Ok(text.get(end + 1..).unwrap_or_default()),
@@ -258,6 +264,7 @@ fn after_text<'a>(what: &str, text: &'a [u8]) -> Result<&'a [u8]> {
 /// it.
 fn after_header_crc<'a>(member: &[u8], rest: &'a [u8]) -> Result<&'a [u8]> {
     let mut crc = Crc::new();
+    // `rest` is a suffix of `member`, so the difference is the length of the header.
     crc.update(member.get(..member.len() - rest.len()).unwrap_or_default());
     let found = crc.sum() & 0xffff;
     let (stored, after) = short(rest)?;

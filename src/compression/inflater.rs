@@ -169,6 +169,7 @@ impl Members {
         while length == 0 && self.begin(input)? {
             let start = input.passed;
             while self.is_inside {
+                // The limits are checked after every step, so the buffer has at most twice the permitted size.
                 if length == bytes.len() {
                     bytes.resize(LEAST.max(2 * length), 0);
                 }
@@ -196,6 +197,7 @@ impl Members {
     /// Inflates part of the member, and verifies the trailer at its end.
     fn inflate<R: Read>(&mut self, input: &mut Window<R>, buffer: &mut [u8]) -> io::Result<usize> {
         let rest = input.some()?;
+        // `some` returns no bytes only at the end of the input.
         let is_cut = rest.is_empty();
         let (read, written) = (self.state.total_in(), self.state.total_out());
         let result = self.state.decompress(rest, buffer, FlushDecompress::None);
@@ -229,6 +231,7 @@ impl Members {
             if !input.pass_zeros()? && self.begun > 0 {
                 return Ok(false);
             }
+            // The zeros that `pass_zeros` consumed belong to the garbage if other bytes follow them.
             let left = input.passed - behind + input.pass_all()?;
             return Err(io::Error::other(gunzip::garbage(left).offset_by(behind)));
         }

@@ -83,6 +83,7 @@ impl<R: Read> Window<R> {
         let read = self.input.read(buffer)?;
         self.read += read as u64;
         match self.read > self.most {
+            // `read` exceeds `most`, so adding 1 does not overflow.
             true => Err(io::Error::other(past("max_input_bytes", self.most, self.most + 1))),
             false => Ok(read),
         }
@@ -106,6 +107,7 @@ impl<R: Read> Window<R> {
         let read = self.read(bytes.get_mut(self.end..).unwrap_or_default());
         self.bytes = bytes;
         match read {
+            // The buffer was not empty, so 0 bytes mean the end of the stream.
             Ok(read) => (self.end, self.at_end) = (self.end + read, read == 0),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

@@ -37,6 +37,7 @@ pub(super) fn inflate(file: &[u8], limits: &Limits) -> Result<(Vec<u8>, u64)> {
     let believed = claimed.min(FIRST.max(MAX_BELIEVED.saturating_mul(file.len() as u64)));
     let mut inflated = Vec::with_capacity(capacity(believed.min(most)));
     let mut frames = 0;
+    // An empty file enters the loop, and `check_frame` rejects it.
     while input.pos() < file.len() || frames == 0 {
         let rest = file.get(input.pos()..).unwrap_or_default();
         check_frame(rest)?;
@@ -144,6 +145,7 @@ impl Frames {
         buffer: &mut [u8],
     ) -> io::Result<usize> {
         loop {
+            // A read may end within the magic number.
             while !self.is_inside && input.rest().len() < FRAME.len() && !input.at_end {
                 input.more()?;
             }
@@ -160,6 +162,7 @@ impl Frames {
             let left = self.decoder.run(&mut from, &mut to);
             let (read, written) = (from.pos(), to.pos());
             let is_empty = rest.is_empty();
+            // Precedes the error, so that its offset includes the bytes that the decoder consumed.
             input.pass(read);
             let left = left.map_err(|error| input.failed(corrupt(&error, input.rest())))?;
             self.is_inside = left != 0;
@@ -222,6 +225,7 @@ fn corrupt(error: &io::Error, rest: &[u8]) -> Error {
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 pub fn zstd(bytes: &[u8], level: Level) -> Vec<u8> {
+    // zstd treats level 0 as its default, which is slower than level 1.
     let level = i32::try_from(level.get()).unwrap_or(0).max(1);
     let compressed = zstd::bulk::Compressor::new(level).and_then(|mut compressor| {
         compressor.set_parameter(CParameter::ChecksumFlag(true))?;
