@@ -31,6 +31,7 @@ pub(super) fn header(framing: Framing, bytes: &[u8]) -> Header<'_> {
                     Ok(length) => (length, rest.rest()),
                     Err(_) => return Header::Invalid,
                 },
+                // A varint that does not end within four bytes exceeds `MAX_PREFIXED`.
                 None if bytes.len() < MAX_VARINT => return cut,
                 _ => return Header::Invalid,
             }
@@ -42,6 +43,7 @@ pub(super) fn header(framing: Framing, bytes: &[u8]) -> Header<'_> {
             None => return cut,
         },
     };
+    // A frame of gRPC begins with its flag, so the first byte of a longer length cannot look like a tag.
     let fits = framing == Framing::Grpc || length < MAX_PREFIXED;
     match usize::try_from(length) {
         Ok(length) if fits => Header::Length(length, rest),

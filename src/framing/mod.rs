@@ -41,10 +41,9 @@ pub use write::frame;
 pub struct Messages<'a> {
     framing: Framing,
     /// The unread part of the payload.
-    /// @46t
-    /// number of messages in `rest`
     rest: &'a [u8],
-    left: usize, // as many as `rest` splits into
+    /// The number of messages in `rest`.
+    left: usize,
     /// The lengths of the messages, if they are gzip members.
     lengths: &'a [usize],
 }
@@ -148,6 +147,7 @@ pub(crate) fn whole_messages<'a>(
         let framing = Framing::None;
         return Ok((Messages { framing, rest: payload, left: 1, lengths: &[] }, None));
     };
+    // Only `DelimitedFile` begins with the magic bytes: `opening` tests for them before it tests other frames.
     let payload = payload.strip_prefix(MAGIC).unwrap_or(payload);
     let (mut left, mut rest, mut cut) = (0, payload, None);
     if framing == Framing::JsonLines {
@@ -194,6 +194,7 @@ pub(crate) fn next_frame(
         _ if head.is_empty() => Ok(None),
         Header::Length(length, _) => {
             within("max_input_bytes", limits.max_input_bytes, length as u64)?;
+            // Grows with the bytes that arrive, so a false length costs no memory.
             let mut message = Vec::new();
             take(input, length as u64, &mut message)?;
             match message.len() {
@@ -216,6 +217,7 @@ fn next_header(input: &mut impl BufRead, framing: Framing) -> Result<Vec<u8>> {
         take(input, size as u64, &mut head)?;
         return Ok(head);
     }
+    // Byte by byte, because the bytes after the varint belong to the message.
     while head.len() < MAX_VARINT && head.last().is_none_or(|byte| *byte >= 0x80) {
         let before = head.len();
         take(input, 1, &mut head)?;
@@ -230,6 +232,7 @@ fn next_header(input: &mut impl BufRead, framing: Framing) -> Result<Vec<u8>> {
 fn next_line(input: &mut impl BufRead, limits: &Limits) -> Result<Option<Vec<u8>>> {
     loop {
         let mut line = Vec::new();
+        // One byte past the limit distinguishes a longer line from one that just fits.
         let most = limits.max_input_bytes.saturating_add(1);
         let read = input.take(most).read_until(b'\n', &mut line);
         let read = read.map_err(unreadable)?;
@@ -321,8 +324,6 @@ mod tests {
     #[test]
     fn no_bare_message_is_taken_for_frames() {
         // Any bytes may follow a tag, even a chain of lengths that ends exactly.
-        // @338t
-        // whole: a length there is one byte
         for tag in FIRST_TAG..=u8::MAX {
             for rest in [&b""[..], b"\0\0\0", b"\0\0\x02\x0a\0", b"\0\0\0\x02\x0a\0"] {
                 let payload = [&[tag], rest].concat();

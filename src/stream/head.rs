@@ -20,6 +20,7 @@ pub(super) fn inflated(head: &[u8], packed: &str, limits: &Limits) -> Option<(Ve
         return None;
     }
     let mut start = vec![0; FEW];
+    // Most gzip files end here, without the cost of a window and checksums.
     let few = packed == "gzip" && compression::gunzip_some(head, &mut start) == FEW;
     if few && is_bare_message(&start) {
         return Some((start, false));
@@ -50,6 +51,7 @@ pub(super) fn members(head: &[u8], limits: &Limits) -> Opening {
         Ok(true) => {}
         _ => return Opening::Bare,
     }
+    // On an error, usually because `head` ends within the member, `second` has its beginning.
     let is_whole = inflater.member(limits, &mut second).is_ok();
     second_member(&first, &second, is_whole)
 }

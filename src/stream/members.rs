@@ -42,6 +42,7 @@ pub(crate) fn are_messages(file: &Unpacked<'_>) -> bool {
 pub(crate) fn second_member(first: &[u8], second: &[u8], at_end: bool) -> Opening {
     let members = Opening::Framed(Framing::GzipMembers);
     if is_json_object(first) {
+        // If the first member ends with a line break, the inflated file is JSON lines, which are split as text.
         let is_line = || opening(&[first, b"{"].concat(), true) != Opening::Bare;
         let has = |name: &&str| first.windows(name.len()).any(|part| part == name.as_bytes());
         return match second.trim_ascii_start().first() {
@@ -118,6 +119,7 @@ fn string_table(message: &[u8], at_end: bool) -> (Option<Table>, bool) {
             }
             _ => {}
         }
+        // The table decides, and the rest may be truncated.
         if found.is_some() && !at_end {
             return (found, true);
         }

@@ -71,6 +71,7 @@ pub(super) fn members(
     let mut page = head;
     within("max_input_bytes", limits.max_input_bytes, size)?;
     fill(input, size, &mut page)?;
+    // The size is only a hint, so read on to the end, or one byte past the limit to detect a longer page.
     let more = limits.max_input_bytes.saturating_add(1).saturating_sub(page.len() as u64);
     take(input, more, &mut page)?;
     within("max_input_bytes", limits.max_input_bytes, page.len() as u64)?;
@@ -90,6 +91,7 @@ fn messages(page: &[u8]) -> Result<Vec<u8>> {
     while let Some((_, element)) = rest.split_once(ELEMENT) {
         let (text, after) = element
             .split_once('>')
+            // Base64 has no `<`, so the content ends at the closing tag.
             .and_then(|(_, content)| content.split_once('<'))
             .ok_or_else(|| wrong("ends within a profile: the file is incomplete"))?;
         from_base64(text.trim(), &mut members)

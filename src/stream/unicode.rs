@@ -51,6 +51,7 @@ impl Encoding {
             let mut width = self.width;
             if self.width == 2 && matches!(code, 0xd800..0xdc00) {
                 match units.clone().next().map(unit) {
+                    // The second half of the pair follows in the next block.
                     None if !is_last => break,
                     Some(low @ 0xdc00..0xe000) => {
                         code = 0x1_0000 + ((code - 0xd800) << 10 | (low - 0xdc00));
@@ -108,6 +109,7 @@ pub(crate) fn unpack<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Unpacked<'a
         Cow::Owned(members) => compression::unpack(&members, limits)?.into_owned(),
     };
     let is_text = Encoding::of(&unpacked.bytes).is_some();
+    // The lengths count bytes before decoding. Text is never split at members, so drop them.
     let lengths = if is_text { Vec::new() } else { unpacked.lengths };
     let bytes = decoded(unpacked.bytes, limits)?;
     Ok(Unpacked { bytes, lengths, ..unpacked })
@@ -140,9 +142,12 @@ impl Read for Decoder<'_> {
                 return Ok(given);
             }
             let read = self.input.by_ref().take(BLOCK).read_to_end(&mut self.raw)?;
+            // The last, incomplete character is decoded once more with `is_last`, so bytes may remain at the end of
+            // the input.
             if read == 0 && self.raw.is_empty() {
                 return Ok(0);
             }
+            // Reuses the allocation of the previous block.
             let mut text = std::mem::take(&mut self.text).into_inner();
             text.clear();
             let used = self.encoding.decode(&self.raw, read == 0, &mut text);
