@@ -1,7 +1,6 @@
 //! Replaces the vector instructions on processors without any.
 //! The functions are never called, because [`Instructions`] has no values.
 
-/// Nothing has them.
 /// The absent instructions.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Instructions {}
