@@ -60,6 +60,7 @@ pub(crate) fn table_text(
     if let Some(ids) = &texts.merged {
         return find(ids, index, cx);
     }
+    // `table_rows` counts the empty string that a repair put first; indices of the payload do not.
     let rows = texts.table_rows - texts.own;
     if index == 0 {
         return Ok(StringId::NONE);

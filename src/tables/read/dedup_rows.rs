@@ -36,6 +36,7 @@ impl RowRemap {
         if shared.is_empty() {
             return None;
         }
+        // The rows are untrusted input, so their hashes are seeded.
         let hasher = RandomState::default();
         let mut index = RowIndex::with_capacity(shared.len());
         let mut equal: Vec<(u32, u32)> = Vec::new();
@@ -58,10 +59,12 @@ impl RowRemap {
             .iter()
             .map(|&kept| {
                 next += u32::from(kept);
+                // Row 0 is always kept, because `shared` never has it, so this does not underflow.
                 next - 1
             })
             .collect();
         for (at, first) in equal {
+            // The index has only kept rows, so the number of `first` is final.
             new[at as usize] = new[first as usize];
         }
         Some(Self { new, kept })
@@ -97,6 +100,7 @@ impl RowRemap {
             if keep {
                 let to = filled;
                 filled += row.len();
+                // Moves towards the front or not at all, so no row is overwritten before it is moved.
                 items.copy_within(row, to);
                 *end = filled as u32;
             }
@@ -147,6 +151,7 @@ fn rows_with_shared_keys(
             None => seen.add(hash, row),
         }
     }
+    // Ascending, so that the first of equal rows is the one that `among` keeps.
     shared.sort_unstable();
     shared.dedup();
     // Charge for the index that compares these rows, and for the map of new rows.

@@ -76,6 +76,7 @@ impl Tables {
         while !row.is_done()
             && let Some(mut line) = row.message(const { LOCATION.tag(G::VERSION, "lines") })
         {
+            // The capacity for these lines was reserved and charged before: by `end_location` or `Tables::reserve`.
             self.dictionary.locations.lines.items.push(Line {
                 function: FunctionId(index(
                     line.number(const { LINE.tag(G::VERSION, "function_index") }),
@@ -90,6 +91,7 @@ impl Tables {
             mapping = row.optional(mapping_index);
         }
         if !usual || !row.is_done() {
+            // The slow reader reads the location again from its beginning.
             self.dictionary.locations.lines.items.truncate(before);
             return Ok(false);
         }
@@ -130,6 +132,7 @@ impl Tables {
             self.dictionary
                 .locations
                 .attributes
+                // The address is pushed below, so the length is the row of this location.
                 .end_row_at(self.dictionary.locations.addresses.len());
         }
         self.dictionary.locations.mappings.push(MappingId(optional_index::<G>(mapping)));
@@ -169,6 +172,7 @@ impl Tables {
                 attribute_ids(tag, &mut reader, items, first, cx)?;
             },
             "is_folded" => {
+                // The last occurrence wins: drop the entry of an earlier one in the same location.
                 self.folded.pop_if(|folded| *folded == row);
                 if reader.varint()? != 0 {
                     cx.budget.push(&mut self.folded, row)?;

@@ -25,6 +25,7 @@ pub(crate) fn optional_index<G: Generation>(index: Option<u32>) -> u32 {
 /// unchanged.
 #[inline]
 pub(crate) fn moved(index: u32, own: u32) -> u32 {
+    // `own` is 0 or 1, so the sum does not overflow.
     if index < OVERSIZED_INDEX { index + own } else { index }
 }
 
@@ -81,5 +82,6 @@ fn list<T>(
     } else {
         out.push(id(reader.index()?));
     }
+    // Charged only now, because each number took at least a byte of the payload, which bounds the excess.
     cx.charge_more_attributes(before - first, out.len() - before)
 }

@@ -49,6 +49,7 @@ impl Tables {
             Some(function) => function,
             None => function_slow::<G>(reader, cx)?,
         };
+        // `Tables::reserve` has charged the budget for the row.
         self.dictionary.functions.push(function);
         if G::CAPABILITIES.ids {
             self.ids.function.push(id);
@@ -114,6 +115,7 @@ impl Tables {
         self.dictionary.mappings.attributes.end_row_at(row);
         self.dictionary.mappings.rows.push(mapping);
         if pprof != MappingPprof::default() {
+            // Fills in the rows of earlier mappings without these fields.
             self.mapping_pprof.resize(row, MappingPprof::default());
             self.mapping_pprof.push(pprof);
         }

@@ -35,6 +35,7 @@ impl Stacks {
     /// Creates stacks that add `plus` to every location.
     pub(crate) fn plus(plus: u32) -> Self {
         let mut rows = Ragged::default();
+        // Row 0. `Tables::reserve` removes it if the payload has a stack table, which begins with its own row 0.
         rows.end_row();
         Self {
             rows,
@@ -63,6 +64,7 @@ impl Stacks {
         let Self { rows, locations, index, hasher, .. } = self;
         cx.budget.charge_shared::<[u32; 2]>(stack.len())?;
         let hash = hasher.hash_one(stack);
+        // Row 0 is never in the index, so a row before this one exists.
         let same = |row: u32| {
             let [start, end] = [row as usize - 1, row as usize].map(|row| rows.ends[row] as usize);
             locations.get(start, end) == stack
@@ -83,6 +85,8 @@ impl Stacks {
     #[inline(always)]
     pub(crate) fn read(&mut self, body: Reader, cx: &ReadContext) -> Result<()> {
         if body.left() > LONG {
+            // A short list may exceed the depth as well; `end` checks it after reading, when it has cost little
+            // memory.
             cx.check_depth(count_packed(body.rest()))?;
         }
         self.locations.append(body)

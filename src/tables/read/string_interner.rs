@@ -160,6 +160,7 @@ impl StringInterner {
     fn index_table(&mut self, cx: &mut ReadContext) -> Result<()> {
         let rows = self.raw.len();
         cx.budget.charge::<[u64; 3]>(rows)?;
+        // A new index, because the loop also adds the inline strings, which the old one has.
         self.index = RowIndex::with_capacity(rows);
         for row in 1..rows {
             let bytes = self.raw.get(row).unwrap_or_default();

@@ -227,6 +227,7 @@ impl Tables {
         // Attributes made of labels are numbered after the rows of the table.
         self.new_attributes.first = attribute as u32;
         if G::CAPABILITIES.stack_table {
+            // The table of the payload has its own row 0.
             self.stacks.rows.ends.clear();
         }
         Ok(())
@@ -244,6 +245,7 @@ impl Tables {
         cx: &mut ReadContext,
     ) -> Result<bool> {
         if tag == const { G::VERSION.table_tag(Table::String) } {
+            // The first pass has collected the strings.
             reader.bytes()?;
         } else if tag == const { G::VERSION.table_tag(Table::Location) } {
             self.location::<G>(reader.message()?, cx).map_err(|e| {
