@@ -52,6 +52,8 @@ impl Tables {
             && self.dictionary.mappings.rows.len() > 1
             && let Some(unset) = fields_to_attributes::unset_flag(self, cx)?
         {
+            // Only mapping 1 gets the attribute. Inserted after its other attributes, so that the list stays sorted
+            // by row.
             let behind = mapping_fields.partition_point(|(row, _)| *row <= 1);
             mapping_fields.insert(behind, (1, unset));
         }
@@ -76,6 +78,7 @@ impl Tables {
         let Ragged { items, ends } = std::mem::take(&mut self.stacks.rows);
         let mut stacks = Ragged { items: items.into_iter().map(LocationId).collect(), ends };
         let target = targets.of_rows(Table::Location);
+        // `Stacks` added `own` to each index while decoding, so an omitted index is `own`.
         let target = Target { none: target.own, ..target };
         let locations = &mut self.dictionary.locations;
         if !self.stacks.most.is_some_and(|most| target.holds_all(most)) {
@@ -249,6 +252,7 @@ pub(crate) fn validate_texts(texts: StringInterner, cx: &mut ReadContext) -> Res
     if let Some((id, bytes)) = strings.not_utf8().next() {
         let error = Error::malformed(format!("{} is not UTF-8", Shown(bytes)));
         let in_table = id.row() < rows;
+        // String 0 of a repair is empty and thus valid, so this does not underflow.
         let error = if in_table { error.within_row("string_table", id.row() - own) } else { error };
         cx.repair(losses::INVALID_UTF8, error)?;
     }
@@ -271,6 +275,7 @@ fn validate_stacks<G: Generation>(
         location.0 = if read < OVERSIZED_INDEX { location.0 } else { read };
     }
     if G::CAPABILITIES.rows == Rows::NullFirst && stacks.items.contains(&LocationId::NONE) {
+        // For the row that `name_location_0` appends.
         target.rows += 1;
         name_location_0(stacks, locations, &place, cx);
     }

@@ -51,6 +51,7 @@ impl Tables {
             Rows::FromZero | Rows::Presence => self.regular_first_rows(rows),
         };
         if rows == Rows::FromZero {
+            // Before the empty rows are put, while row 0 is still the payload's first row.
             self.note_index_0(kept, cx);
         }
         self.put_empty_rows(kept);
@@ -63,6 +64,8 @@ impl Tables {
             self.resolve_ids(&mut targets, cx)?;
         }
         let locations = &mut self.dictionary.locations;
+        // Row 1 is the payload's first mapping if the model put its row 0 before it. Otherwise, `resolve_optional`
+        // ignores the address.
         let first = self.dictionary.mappings.rows.get(1).copied().unwrap_or_default();
         let mappings = locations.mappings.iter_mut().zip(&locations.addresses).skip(1);
         targets.resolve_optional(
@@ -149,6 +152,7 @@ impl Tables {
             let unit = common::table_text(unit, &self.texts, cx).map_err(place)?;
             let text = self.texts.raw.get(key.row()).unwrap_or_default().to_vec();
             cx.budget.charge::<[StringId; 8]>(1)?;
+            // Gives equal strings of the table one id. The keys of attributes were inline and thus interned as well.
             let key = self.texts.intern(&text, cx)?;
             let first = *units.entry(key).or_insert(unit);
             if first != unit {

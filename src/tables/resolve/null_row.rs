@@ -48,6 +48,7 @@ impl Tables {
         let message = format!("string 0 must be empty, found {}{repaired}", Shown(first));
         let error = Error::malformed(message);
         cx.repair(losses::ROW_0, error.within_row("string_table", 0))?;
+        // Row 0 stays the empty row: its omitted name must not become a reference to string 0.
         let skip = rows == Rows::NullFirst
             && !self.has_row_0(Table::Function)
             && !self.uses_row_0(Table::Function, uses);
@@ -132,6 +133,7 @@ impl Tables {
     /// Returns whether a sample, a profile or a row of another table references row 0 of `table`. References
     /// from an unreferenced row 0 do not count.
     fn uses_row_0(&self, table: Table, uses: Uses) -> bool {
+        // The recursion ends, because references between tables have no cycle.
         let first = |of: Table| usize::from(!self.uses_row_0(of, uses));
         let Dictionary { mappings, locations, .. } = &self.dictionary;
         match table {
@@ -147,6 +149,7 @@ impl Tables {
             }
             Table::Link => uses(|profile| {
                 let links = &profile.samples.links;
+                // Samples past the end of the column refer to link 0.
                 links.len() < profile.samples.stacks.len() || links.contains(&LinkId::NONE)
             }),
             Table::Attribute => {

@@ -120,9 +120,12 @@ impl Tables {
         function: &RowsById,
         mapping: &RowsById,
     ) {
+        // Rows of `RowsById` count from 1, so the subtraction does not underflow.
         let row =
             |rows: &RowsById, id: u32, own| rows.row(id.into()).map_or(0, |row| row - 1 + own);
+        // The model always puts its row 0 before the locations of 1.3.
         self.stacks.rows.items.iter_mut().for_each(|id| *id = row(location, on_wire(*id), 1));
+        // The bound was that of the ids.
         self.stacks.most = None;
         let Locations { lines, mappings, .. } = &mut self.dictionary.locations;
         let own = targets.own(Table::Function);
@@ -133,6 +136,7 @@ impl Tables {
         let own = targets.own(Table::Mapping);
         mappings.iter_mut().for_each(|id| id.0 = row(mapping, id.0, own));
         for table in [Table::Location, Table::Function, Table::Mapping] {
+            // The references are rows of the model now, so validation adds nothing.
             targets.tables[table as usize].1 = 0;
         }
     }

@@ -91,7 +91,9 @@ impl Targets {
         references: impl Iterator<Item = (&'r mut u32, bool)>,
     ) {
         match (self.rows, self.own(table)) {
+            // The stored number is the row already: `Presence` stores indices plus one.
             (Rows::Presence, 1) | (Rows::NullFirst | Rows::FromZero, 0) => {}
+            // The first row is the model's row 0, so undo the plus one. Unset references stay 0.
             (Rows::Presence, _) => references
                 .filter(|(reference, _)| **reference < OVERSIZED_INDEX)
                 .for_each(|(reference, _)| *reference = reference.saturating_sub(1)),

@@ -60,6 +60,7 @@ pub(crate) fn column<R: Reference>(
         return repair(references, target, cx, place);
     }
     if target.add > 0 {
+        // All references are below `rows`, so the sum does not overflow.
         references.iter_mut().for_each(|index| *index.index() += target.add);
     }
     Ok(())
@@ -77,6 +78,7 @@ pub(crate) fn ragged<R: Reference>(
 ) -> Result<()> {
     let Ragged { items, ends } = indices;
     column(items, target, cx, |error, at| {
+        // Skips empty rows, which end at or before the item.
         let row = ends.partition_point(|&end| end as usize <= at);
         let start = if row == 0 { 0 } else { ends[row - 1] as usize };
         place(error, row, at - start)
@@ -206,6 +208,7 @@ fn refuse(
     cx: &mut ReadContext,
     place: impl FnOnce(Error) -> Error,
 ) -> Result<()> {
+    // The index is out of range, so it is at least `rows`, which includes `own`.
     let index = if index < OVERSIZED_INDEX { index - target.own } else { index };
     let error = Error::malformed(format!(
         "{} is out of range: the table has {} rows",

@@ -27,6 +27,7 @@ pub(crate) fn validate<G: Generation>(
         };
         value_type::<G>(sample_type, texts, cx, place)?;
     }
+    // An unset type has no name, but `table_name` would give it string 0.
     if *period_type == ValueType::default() {
         return Ok(());
     }
