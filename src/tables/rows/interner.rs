@@ -106,6 +106,7 @@ impl Interner {
     fn add<R: Row>(&mut self, hash: u64, row: R) -> Result<R::Id, Full> {
         let at = self.dictionary.rows()[R::Id::TABLE] as u32;
         row.add(&mut self.dictionary, &mut self.budget)?;
+        // Only after the row was added, so that an exceeded limit leaves the index unchanged.
         self.indices[R::Id::TABLE].add(hash, at);
         Ok(R::Id::from_row(at))
     }

@@ -199,6 +199,8 @@ impl Remap {
     pub(crate) fn attribute_set(&self, old: &[AttributeId], new: &mut Vec<AttributeId>) {
         new.clear();
         new.extend(self.ids(old));
+        // [`Row`](super::row::Row) requires sorted attributes. Two old rows may have become one, so remove
+        // duplicates.
         new.sort_unstable();
         new.dedup();
     }

@@ -31,6 +31,7 @@ pub(crate) fn note(profiles: &Profiles, reach: Option<&Reach>, kept: Kept, losse
     };
     if let Some(reach) = reach.filter(|_| !kept.tables) {
         let rows = &reach.rows;
+        // Row 0 is neither reached nor an orphan.
         let unreached = |table: usize, rows: &[u32]| table.saturating_sub(1 + rows.len());
         add(unreached(dictionary.mappings.rows.len(), rows.of::<MappingId>()), "mapping_table");
         add(unreached(dictionary.locations.len(), rows.of::<LocationId>()), "location_table");

@@ -139,6 +139,8 @@ fn hash_pairs(seed: &Seed, pairs: &[KeyValue]) -> u64 {
 fn same_pairs(a: &[KeyValue], b: &[KeyValue]) -> bool {
     let sorted = |pairs: &'_ [KeyValue]| {
         let mut order: Vec<usize> = (0..pairs.len()).collect();
+        // Repeated keys in different orders may count as different. Then the items stay separate, which loses
+        // nothing.
         order.sort_unstable_by_key(|&at| pairs[at].key);
         order
     };

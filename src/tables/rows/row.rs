@@ -128,6 +128,7 @@ impl Row for BorrowedLocation<'_> {
         )?;
         column(table.lines.items.len(), lines.len())?;
         column(table.attributes.items.len(), attributes.len())?;
+        // The mapping (4 bytes), the address (8) and the ends of two rows (4 each) take 20 bytes.
         budget.row(row, 20 + size_of_val(lines) + size_of_val(attributes))?;
         table.mappings.push(mapping);
         table.addresses.push(address);

@@ -188,6 +188,7 @@ impl SampleColumns {
         copies: usize,
     ) -> Result<(), Full> {
         if !times.is_empty() {
+            // Ticks are counted and ordered in 32 bits.
             column(self.ticks.len(), times.len())?;
             column(self.tick_values.len(), times.len().saturating_mul(values.len()))?;
             let copied = copies * (size_of::<u64>() + values.len().min(1) * size_of::<i64>());
@@ -208,6 +209,8 @@ impl SampleColumns {
     fn add_totals(&mut self, row: u32, &Measured { values, corrections, .. }: &Measured<'_>) {
         let start = row as usize * values.len();
         let totals = &mut self.samples.values.items;
+        // A new sample is the last row, so its values are missing here. Without sample types the range is empty and
+        // exists.
         if let Some(totals) = totals.get_mut(start..start + values.len()) {
             for (total, value) in totals.iter_mut().zip(values) {
                 *total = total.saturating_add(*value);
@@ -284,6 +287,7 @@ impl SampleColumns {
     /// Returns the order of the ticks by sample, then time, then arrival. Uses a counting sort by sample, because
     /// samples have many ticks, which mostly arrive in order.
     fn order(&self) -> Vec<u32> {
+        // `charge_occurrence` limits the ticks, so counts and positions fit into 32 bits.
         let mut next = vec![0u32; self.samples.stacks.len() + 1];
         for tick in &self.ticks {
             // Count one place further, so that the sums below are start positions.
