@@ -219,6 +219,8 @@ pub(crate) fn join<'a>(
             end = row + run(&scope.profiles[row..], rule);
             fit = order.map_or(end, |order| first_part(order, row, end));
         }
+        // From a row before `fit`, the order leads out of the run. Testing each of these rows would take quadratic
+        // time.
         let fitting = order.filter(|_| row >= fit);
         let part = fitting.and_then(|order| part_of(order, row, end - row));
         let length = match rule {
@@ -239,6 +241,7 @@ pub(crate) fn join<'a>(
 fn joined_by(profiles: &[Profile], part: Option<Vec<usize>>) -> Joined<'_> {
     let mut columns: Vec<&Profile> = profiles.iter().collect();
     for (profile, &column) in profiles.iter().zip(part.iter().flatten()) {
+        // `part_of` returns only permutations, so every column is in range and is set once.
         columns[column] = profile;
     }
     Joined { profiles: columns, ordered: part.is_some() || profiles.len() == 1, order: None }
@@ -323,6 +326,7 @@ fn is_column(profile: &Profile, rule: Join) -> bool {
 
 /// Returns whether the values are the shares of a total that was divided among timestamps.
 fn was_divided(values: &[i64]) -> bool {
+    // Only a total of 64 bits can have been divided.
     let Some(total) = values.iter().try_fold(0i64, |sum, value| sum.checked_add(*value)) else {
         return false;
     };

@@ -71,6 +71,7 @@ impl<'a> Walk<'a> {
     fn next_by(&mut self, order: Option<&[u32]>, at: usize) -> SampleRef<'a> {
         match order {
             None => self.next(at),
+            // The cursors only move forward, and an order may visit rows in any sequence.
             Some(order) => self.samples.at(order[at] as usize),
         }
     }
@@ -131,6 +132,7 @@ impl<'a, T> Rows<'a, T> {
             return &[];
         };
         let start = std::mem::replace(&mut self.start, end as usize);
+        // The ends of a `Ragged` ascend and do not exceed its items.
         &self.items[start..end as usize]
     }
 }
