@@ -33,6 +33,7 @@ pub(crate) fn any_value<G: Generation>(out: &mut Vec<u8>, value: &Value, strings
                 let number = number!(ANY_VALUE "string_value" in G::VERSION);
                 field_bytes(out, number, strings.strings.get(*text).as_bytes());
             }
+            // Also index 0 if the generation has no inline strings: string 0 is the empty string.
             index => {
                 varint(out, const { ANY_VALUE.tag(G::VERSION, "string_value_strindex") }.into());
                 varint(out, index.into());
@@ -165,6 +166,7 @@ impl ScopeExtras<'_> {
     /// Returns the attributes to write.
     fn attributes<'b>(&'b self, dictionary: &'b Dictionary) -> impl Iterator<Item = &'b KeyValue> {
         self.scope.attributes.iter().filter(|pair| {
+            // A value that the fields cannot represent is written even if its key is hidden.
             !self.hidden.contains(&dictionary.text(pair.key)) || !is_in_fields(pair, dictionary)
         })
     }

@@ -146,6 +146,7 @@ impl<'a> ScopeParts<'a> {
         if !in_fields {
             parts.default_carrier = columns::default_type_carrier(scope, dictionary);
         }
+        // Without profiles, no field can hold the default.
         parts.default_hidden = in_fields && !parts.parts.is_empty();
         parts
     }
@@ -158,6 +159,7 @@ impl<'a> ScopeParts<'a> {
             let default = columns::default_of(profile, self.default, dictionary);
             let first = columns::default_column(&profile.sample_types, default, dictionary);
             let before = order.len();
+            // A profile without sample types becomes one profile as well.
             for column in columns::split_order(profile.sample_types.len().max(1), first) {
                 order.push((before + column) as i64);
                 self.parts.push(Part::Column(Column { profile, column, first }));

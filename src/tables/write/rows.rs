@@ -105,6 +105,7 @@ impl<G: Generation> TableWriter<'_, G> {
 
     fn stack_row(&self, out: &mut Vec<u8>, stack: &[LocationId]) {
         let number = const { G::VERSION.table(Table::Stack) };
+        // The list has a tag and a length, which usually take up to three bytes.
         let expected = self.locations.expected(stack.len()) + 3;
         field_large(out, number, expected, |out| {
             let parts = (stack.len(), iter::once(stack));
@@ -145,6 +146,7 @@ impl<G: Generation> TableWriter<'_, G> {
     // Always inlined. Without any in the library, encoding 1.10 takes up to 25 % more instructions.
     #[inline(always)]
     fn reference(&self, fields: &mut Fields, number: u32, place: u32, row_0: bool) {
+        // Place 0 is an unset reference and stays 0.
         let index = place.saturating_sub(Self::below(row_0));
         if index != 0 {
             fields.index(number, index);
@@ -220,9 +222,11 @@ impl<G: Generation> TableWriter<'_, G> {
     /// Reserves an upper bound of the size of all fields once.
     fn location(&self, out: &mut Vec<u8>, row: usize) {
         let locations = &self.dictionary.locations;
+        // All mappings are written, so the row is the place.
         let mapping = locations.mappings[row].0;
         let lines = locations.lines.row(row);
         let attributes = locations.attributes.row(row);
+        // Two indices, of the mapping and the frame type; two varints, the address and `is_folded`.
         let capacity = 2 * Fields::INDEX
             + 2 * Fields::VARINT
             + LINE * lines.len()
@@ -296,6 +300,7 @@ impl<G: Generation> TableWriter<'_, G> {
         let flags = self.row_fields.mapping_flags(row);
         let flag = |bit: u32| u64::from(flags >> bit & 1);
         let build_id = self.row_fields.build_id(row);
+        // Ten fields besides the attributes: six numbers and indices, and four flags.
         let capacity = 10 * Fields::VARINT + Fields::MESSAGE + Fields::INDEX * attributes.len();
         record(out, const { G::VERSION.table(Table::Mapping) }, capacity, |fields| {
             emit!(MAPPING in G; {
@@ -357,6 +362,7 @@ impl<G: Generation> TableWriter<'_, G> {
     pub(crate) fn profile_attribute_rows(&self, profile: &Profile, default: StringId) -> Vec<u64> {
         let below = Self::below(false);
         let default = self.default_rows.get(&default);
+        // Defaults are rows after the others. Places count from 1, so subtracting `below` does not underflow.
         let default = default.map(|at| (self.rows.attributes.len() + 1 + at) as u32 - below);
         let ids = self.profile_attributes(profile);
         let places = ids.map(|id| self.rows.attributes.position(id.0).saturating_sub(below));

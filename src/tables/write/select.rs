@@ -36,6 +36,7 @@ impl RowSelection {
 
     /// Selects the given rows of a table of `table` rows, in this order.
     pub(crate) fn ordered(rows: Vec<u32>, table: usize) -> Self {
+        // The rows differ and exclude row 0, so this many in ascending order are all rows.
         if rows.len() + 1 == table && rows.is_sorted() {
             return Self::All(table);
         }

@@ -112,6 +112,7 @@ impl<'a> StringTable<'a> {
         ids.push(StringId::NONE);
         let others = (1..used.len() as u32).map(StringId);
         for id in first.rows().map(|row| StringId(row as u32)).chain(others) {
+            // `others` repeats the strings of `first`, which have an index already.
             if used.get(id.row()) == Some(&true) && position[id.row()] == 0 {
                 position[id.row()] = ids.len() as u32;
                 ids.push(id);
@@ -164,6 +165,7 @@ impl<'a> StringTable<'a> {
         self.by_text.find(hash_bytes(&self.hasher, text.as_bytes()), |index| {
             let index = index as usize;
             let known = self.ids.get(index).map(|id| self.strings.bytes(*id));
+            // Called only past the end of `ids`, so this does not underflow.
             let added = || self.extra.get(index - self.ids.len()).map(|text| text.as_bytes());
             known.or_else(added) == Some(text.as_bytes())
         })

@@ -191,6 +191,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         if self.units.any_conflict() {
             self.choose_attributes(profiles);
         }
+        // Again, because `choose_attributes` changed the selection.
         let written = self.rows.attributes.rows().chain(in_place.iter().copied());
         let conflicts = written.filter(|&row| self.units.conflict(AttributeId(row as u32)));
         losses.add_many(losses::UNIT_KEY_CONFLICT, conflicts.count() as u64, || {
@@ -235,12 +236,14 @@ impl<'a, G: Generation> TableWriter<'a, G> {
             };
             empty || from_zero && rows.locations.rows().any(guessed)
         });
+        // Up to 1.7, references to locations and functions cannot be unset: index 0 is the first row.
         self.location_row_0 = rows.stacks.items(stacks).any(holds_none);
         let function = rows.functions.rows().next().and_then(|row| functions.get(row));
         let mut lines = rows.locations.items(&locations.lines).flatten();
         self.function_row_0 = function.is_some_and(|row| *row == Function::default())
             || lines.any(|line| line.function == FunctionId::NONE);
         let link = rows.links.rows().next().and_then(|row| links.get(row));
+        // The reader of 1.3 treats link 0 as no link, so the first link must have another index.
         self.link_row_0 = link.is_some_and(|row| from_zero || *row == Default::default());
     }
 
@@ -259,6 +262,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         let rows = &self.rows;
         self.locations = codes(&rows.locations, locations.len(), self.location_row_0);
         self.functions = codes(&rows.functions, functions.len(), self.function_row_0);
+        // No generation before 1.8 has an empty attribute.
         self.attributes = codes(&rows.attributes, attributes.len(), false);
     }
 
@@ -321,6 +325,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
                     None => {}
                 }
             }
+            // Each name once, in an order that does not depend on the locations.
             let used =
                 FRAME_TYPES.iter().map(|(old, _)| *old).filter(|old| old_names.contains(old));
             used.for_each(|old| self.strings.request(old));

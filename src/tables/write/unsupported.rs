@@ -40,6 +40,7 @@ pub(crate) fn envelope(
 ) {
     for (row, resource) in profiles.resources.iter().enumerate() {
         let has_profiles = resource.scopes.iter().any(|scope| !scope.profiles.is_empty());
+        // A resource without profiles has no profile that could represent its attributes.
         let supported_keys = supported_keys.filter(|_| has_profiles);
         count_resource(resource, row, supported_keys, &profiles.dictionary, losses);
         for scope in &resource.scopes {
@@ -132,6 +133,7 @@ impl<'a> UnsupportedData<'a> {
     fn fields(&mut self, joined: &Joined, default: StringId, losses: &mut Losses) {
         let dictionary = self.dictionary;
         let mut ids = joined.profiles.iter().map(|profile| profile.profile_id);
+        // Only if a profile has an id, because the first fingerprint hashes the whole dictionary.
         let made =
             ids.any(|id| id != ProfileId::NONE).then(|| self.fingerprints.id(joined, default));
         for profile in &joined.profiles {
