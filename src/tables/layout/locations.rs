@@ -49,6 +49,7 @@ pub(super) fn by_function(
     let mut places = vec![0; locations.len()];
     rows.iter().for_each(|&row| places[row as usize] = place(line(row).function));
     let of = |row: u32| places[row as usize] as usize;
+    // Both sorts are stable, so the last one, by mapping, has the primary key.
     let mut sorted = by_rank(rows, dictionary.functions.len() + 1, of);
     sorted = by_rank(&sorted, dictionary.mappings.rows.len() + 1, mapping);
     let mut keyed = Vec::new();
@@ -78,6 +79,7 @@ pub(super) fn in_buckets(
     }
     let uses = uses();
     let of = |row: u32| uses.get(row as usize).copied().unwrap_or(0);
+    // The position makes all elements different, so the selection below is deterministic.
     let mut hottest: Vec<(std::cmp::Reverse<u32>, u32)> =
         order.iter().zip(0..).map(|(&row, at)| (std::cmp::Reverse(of(row)), at)).collect();
     let mut bucket = vec![0u8; order.len()];

@@ -100,6 +100,7 @@ const NONE: u32 = u32::MAX;
 impl Union {
     /// Returns the rows of the samples of a column.
     fn rows(&mut self, column: &Samples, hasher: &RandomState) -> Vec<u32> {
+        // Each list of equal samples begins with its first sample. Entries of later samples are not read.
         self.unmet = (0..self.next.len() as u32).collect();
         (0..column.len()).map(|row| self.row(key(column, row), hasher)).collect()
     }
@@ -141,6 +142,7 @@ fn join(profiles: &mut [Profile]) {
         profiles.iter().map(|profile| union.rows(&profile.samples, &hasher)).collect();
     for (profile, rows) in profiles.iter_mut().zip(rows) {
         let mut values = vec![0; union.samples.len()];
+        // `differ` requires one value per sample, so items and samples correspond.
         for (row, value) in rows.iter().zip(&profile.samples.values.items) {
             values[*row as usize] = *value;
         }

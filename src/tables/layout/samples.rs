@@ -51,6 +51,7 @@ pub(super) fn sort(profile: &mut Profile, splits: bool, place: impl Fn(u32) -> u
         for equal_keys in
             order.chunk_by_mut(|a, b| stack(*a) == stack(*b) && sets.rank(*a) == sets.rank(*b))
         {
+            // The key ends with the row, so an unstable sort gives one order.
             equal_keys.sort_unstable_by_key(|row| rest.of(*row));
         }
     }
@@ -76,6 +77,7 @@ impl Rest<'_> {
         let (samples, at) = (self.samples, row as usize);
         let zeros = samples.values.row(at).iter().take(self.columns).map(|value| *value == 0);
         let count = zeros.clone().filter(|zero| *zero).count();
+        // Of more than 64 columns, the first ones are shifted out and do not affect the order.
         let which = zeros.fold(0, |all, zero| all << 1 | u64::from(zero));
         let id = samples.stacktrace_ids.get(at).copied().unwrap_or_default();
         (samples.link(at), id, count, which, row)

@@ -27,6 +27,7 @@ struct Path {
 /// Pending ranges are kept in a list instead of on the call stack, whose depth is thus independent of the
 /// input.
 pub(super) fn by_tree(dictionary: &Dictionary, rows: &[u32], places: &[u32]) -> Vec<u32> {
+    // Then every place is below 2¹⁶, because row 0 has none.
     match dictionary.locations.len() <= 1 << 16 {
         true => by_words::<4>(dictionary, rows, places),
         false => by_words::<2>(dictionary, rows, places),
@@ -57,6 +58,8 @@ fn by_words<const N: usize>(dictionary: &Dictionary, rows: &[u32], places: &[u32
             let end = at + equal.len();
             match equal {
                 [_] => {}
+                // Other paths of the range may be the ones that continue. Then all words of the next step are 0, and
+                // the rows decide.
                 _ if any_left => ranges.push((at, end)),
                 _ => equal.sort_unstable_by_key(|path| path.row),
             }

@@ -24,6 +24,7 @@ pub(super) fn functions(dictionary: &Dictionary, rows: &[u32]) -> Vec<u32> {
     let mut sorted = by_rank(rows, files + 1, rank);
     let mut buffers = Buffers::default();
     for of_file in sorted.chunk_by_mut(|a, b| rank(*a) == rank(*b)) {
+        // Lines beyond 32 bits share the last place; they affect only the order.
         let line = |row: u32| function(row).start_line.clamp(0, i64::from(u32::MAX)) as u32;
         let name = |row: u32| dictionary.text(function(row).name).as_bytes();
         by_text(of_file, line, name, &mut buffers);
@@ -43,6 +44,7 @@ fn ranks(dictionary: &Dictionary, texts: impl Iterator<Item = StringId>) -> (Vec
             some.push(id.0);
         }
     }
+    // `by_text` keeps the order of equal strings, so their ranks ascend by row.
     some.sort_unstable();
     by_text(
         &mut some,
@@ -141,6 +143,8 @@ fn key(text: &[u8]) -> (u64, &[u8]) {
     match text.split_first_chunk() {
         Some((key, rest)) => (u64::from_be_bytes(*key), rest),
         None => {
+            // A string with further zero bytes has the same key. Then the rows decide. An empty string is shifted by
+            // 64 bits.
             let key = text.iter().fold(0, |key, byte| key << 8 | u64::from(*byte));
             (key.unbounded_shl(64 - 8 * text.len() as u32), &[])
         }
