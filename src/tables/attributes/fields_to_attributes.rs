@@ -66,12 +66,14 @@ impl LegacyFields {
     ) -> Result<()> {
         let place = |error: Error, row: usize| error.element(row).within("attribute_indices");
         let attributes = targets.of(Table::Attribute);
+        // Before attributes are added, whose rows follow those of the payload and are out of range for it.
         validate::attribute_list(&mut profile.attributes, attributes, cx, place)?;
         if G::CAPABILITIES.containers {
             self.check_time_unit(profile, cx);
         }
         self.merge_container_times(profile, cx);
         value_types::validate::<G>(profile, &tables.texts, cx)?;
+        // After `validate`, because it compares the names of sample types by their ids.
         profile.default_sample_type = self.default_name::<G>(profile, tables, cx)?;
         let out = &mut profile.attributes;
         for KeyValue { key, value } in self.attributes {
@@ -150,6 +152,7 @@ impl LegacyFields {
         if column + 1 == types.len() {
             return Ok(StringId::NONE);
         }
+        // 0 may be an omitted field, which is valid without sample types.
         if column != 0 && column >= types.len() {
             let error = Error::malformed(format!(
                 "{} is out of range: there are {} sample types",
@@ -211,6 +214,7 @@ pub(crate) fn validate_samples<G: Generation>(
     validate::column(&mut samples.stacks, targets.of(Table::Stack), cx, place("stack_index"))?;
     let is_row_0 = targets.rows == Rows::NullFirst;
     if is_row_0 && targets.own(Table::Link) > 0 {
+        // Samples past the end of the column refer to link 0, which a repair made row 1.
         samples.links.resize(samples.stacks.len(), LinkId::NONE);
     }
     if let Some(links) = samples.links.get_mut() {
