@@ -50,6 +50,7 @@ pub(crate) use is;
 /// use this.
 macro_rules! fields {
     (@is $tag:ident $message:ident $version:expr, $key:literal) => {
+        // A field that the version lacks has tag 0, which a reader never returns.
         $tag == const { $crate::schema::$message.tag($version, $key) }
     };
     (@is $tag:ident $message:ident $version:expr, $key:literal $list:ident) => {
