@@ -27,7 +27,7 @@ struct Path {
 /// Pending ranges are kept in a list instead of on the call stack, whose depth is thus independent of the
 /// input.
 pub(super) fn by_tree(dictionary: &Dictionary, rows: &[u32], places: &[u32]) -> Vec<u32> {
-    // Then every place is below 2¹⁶, because row 0 has none.
+    // Then every place is below 2¹⁶, because row 0 has no place.
     match dictionary.locations.len() <= 1 << 16 {
         true => by_words::<4>(dictionary, rows, places),
         false => by_words::<2>(dictionary, rows, places),
