@@ -75,6 +75,8 @@ impl Profile {
         };
         (0..count).map(move |at| {
             let value = match values.get(at) {
+                // Values belong to single timestamps only if there are as many. Otherwise they are parts of one
+                // total.
                 Some(value) if values.len() == count => *value,
                 _ => share(total, count, at),
             };
@@ -94,6 +96,7 @@ impl Profile {
     /// ```
     pub fn sums(&self) -> Vec<i128> {
         let columns = self.columns();
+        // Sums have 128 bits, which hold 2⁶⁴ values of 64 bits.
         let mut sums = vec![0; columns];
         for sample in self.samples() {
             for (column, sum) in sums.iter_mut().enumerate() {
@@ -111,6 +114,7 @@ impl Profile {
 
 /// Returns the values of a sample in one column of `columns`.
 fn values_of<'a>(columns: usize, column: usize, sample: &SampleRef<'a>) -> &'a [i64] {
+    // A missing value of several columns counts 0. An empty list would count each timestamp.
     if columns == 1 { sample.values } else { sample.values.get(column..=column).unwrap_or(&[0]) }
 }
 

@@ -58,6 +58,7 @@ pub(crate) fn columns(order: &[usize]) -> Vec<(usize, usize)> {
         // Extend the group up to its largest column: the columns of a pprof are consecutive.
         let (mut at, mut end) = (start, start);
         while at <= end {
+            // The order is a permutation, so `end` stays below its length and `at` in range.
             end = end.max(order[at]);
             at += 1;
         }

@@ -120,6 +120,8 @@ impl<T> Ragged<T> {
     /// end.
     pub(crate) fn truncate_at(&mut self, rows: usize) {
         self.truncate(rows);
+        // Stored and implicit empty rows are equal in meaning, but tables that differ in them would compare as
+        // different.
         while !self.is_empty() && self.row(self.len() - 1).is_empty() {
             self.ends.pop();
         }

@@ -38,6 +38,7 @@ impl RowIndex {
     pub(crate) fn find(&self, hash: u64, mut same: impl FnMut(u32) -> bool) -> Option<u32> {
         let tag = tag(hash);
         let mut at = self.first_slot(tag);
+        // An index without slots has no element here, whatever the tag.
         while let Some(&(other, row)) = self.slots.get(at) {
             // A free slot ends the probe.
             let row = row.checked_sub(1)?;
@@ -55,6 +56,7 @@ impl RowIndex {
         if !Self::fit(self.rows + 1, self.slots.len()) {
             self.grow(self.slots.len().max(8) * growth(self.rows));
         }
+        // No table has 2³² − 1 rows, so the sum does not overflow.
         self.put((tag(hash), row + 1));
         self.rows += 1;
     }
@@ -91,6 +93,7 @@ impl RowIndex {
         let slots = self.slots.len();
         self.rows = 0;
         for (tag, row) in std::mem::replace(&mut self.slots, vec![(0, 0); slots]) {
+            // Slots store rows plus one, so this keeps the rows below `rows`.
             if row != 0 && row as usize <= rows {
                 self.put((tag, row));
                 self.rows += 1;
@@ -114,6 +117,7 @@ impl RowIndex {
     #[inline]
     fn put(&mut self, slot: (u32, u32)) {
         let mut at = self.first_slot(slot.0);
+        // Ends, because callers grow the table before it is more than two thirds full.
         while self.slots[at].1 != 0 {
             at = self.after(at);
         }

@@ -126,6 +126,7 @@ impl Strings {
 
     /// Removes the strings from `strings` on but keeps the allocation.
     pub(crate) fn truncate(&mut self, strings: usize) {
+        // Row 0 stays.
         self.ends.truncate(strings.max(1));
         self.text.truncate(self.ends.last().map_or(0, |end| *end as usize));
         self.raw.retain(|(id, _)| id.row() < strings);
@@ -226,6 +227,7 @@ impl RawStrings {
         let (first, rows) = self.ends.get(..end)?.split_first()?;
         let mut start = *first as usize;
         let row = rows.iter().position(|&end| {
+            // Most rows differ in length, which costs no access to the bytes.
             let length = (end as usize).wrapping_sub(start);
             let row = start..end as usize;
             start = end as usize;

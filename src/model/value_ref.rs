@@ -147,6 +147,7 @@ impl Display for ValueRef<'_> {
         match self.value {
             Value::Empty => Ok(()),
             Value::String(text) => f.pad(self.strings.get(*text)),
+            // Debug formatting keeps the decimal point of whole numbers, which distinguishes them from integers.
             Value::Double(number) => write!(f, "{number:?}"),
             Value::Bytes(bytes) => hex(f, bytes),
             value => json(f, value, self.strings),

@@ -24,6 +24,8 @@ pub(super) fn follow(entities: &mut Vec<EntityRef>, keys: &Keys, strings: &Strin
     // Compares strings, not ids, because the table may contain equal strings.
     let mut now: HashMap<&str, Option<StringId>, RandomState> =
         keys.old.iter().map(|old| (strings.get(*old), None)).collect();
+    // Later entries replace earlier ones: a key that is still there is not removed, and a renamed key leads to its
+    // new name even if another attribute now has the old one.
     now.extend(keys.kept.iter().map(|(_, now)| (strings.get(*now), Some(*now))));
     let renamed = keys.kept.iter().filter(|(old, _)| old.some().is_some());
     now.extend(renamed.map(|(old, now)| (strings.get(*old), Some(*now))));
@@ -34,6 +36,8 @@ pub(super) fn follow(entities: &mut Vec<EntityRef>, keys: &Keys, strings: &Strin
             list.retain_mut(|key| match now.get(strings.get(*key)) {
                 Some(Some(now)) => {
                     *key = *now;
+                    // Renaming may make two keys equal. The first one stays, so an identifying key wins over a
+                    // describing one.
                     seen.insert(*now)
                 }
                 Some(None) => false,

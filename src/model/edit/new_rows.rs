@@ -65,6 +65,7 @@ impl NewRows {
             let same = |a, b| table.get(a as usize) == table.get(b as usize);
             index(table.len(), |row| hash_of(table, row), same)
         });
+        // An `Option`, as in `hash_of`, because the two hashes must be equal.
         let hash = seed.hash_one(Some(&attribute));
         let is_it = |&row: &u32| table.get(row as usize) == Some(&attribute);
         if let Some(row) = index.find(hash, is_it) {

@@ -195,6 +195,7 @@ impl Editor<'_> {
             self.rows(&mut list);
             let items = edited.items.len() + list.len();
             if let Err(error) = at_most(u32::MAX as usize, items, "references to attributes") {
+                // The edited rows are dropped, so the column keeps its state.
                 self.failed.get_or_insert(error);
                 return;
             }

@@ -39,6 +39,7 @@ impl Profiles {
     /// # Ok(()) }
     /// ```
     pub fn retain_profiles(&mut self, keep: impl FnMut(Entry<'_>) -> bool) {
+        // All decisions come first, because entries borrow the profiles that `prune` changes.
         let kept: Vec<bool> = self.entries().map(keep).collect();
         let mut marks = &kept[..];
         self.prune(|scope, dictionary| {
@@ -177,6 +178,8 @@ impl Profile {
         if kept.iter().all(|&kept| kept) || !kept.contains(&true) {
             return;
         }
+        // Here the profile has several sample types, so each sample has one value for each: one type is kept or
+        // removed as a whole above.
         let mut values = Ragged::default();
         for (row, all) in self.samples.values.rows().enumerate() {
             let left = all.iter().zip(kept).filter(|(_, kept)| **kept);

@@ -165,6 +165,7 @@ impl Rewriter<'_> {
     /// Rewrites one id.
     fn one(&mut self, id: &mut StringId) -> Result<()> {
         let text = self.strings.get(*id);
+        // Rows that this rewriter added are past the end of `done`, so they are not rewritten again.
         let Some(done) = self.done.get_mut(id.row()).filter(|_| !text.is_empty()) else {
             return Ok(());
         };
