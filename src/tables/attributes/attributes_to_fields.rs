@@ -122,6 +122,7 @@ impl<'a, G: Generation> AttributesToFields<'a, G> {
         let Value::String(text) = self.dictionary.attribute(*id)?.value else {
             return None;
         };
+        // Only OTEP 0239 (1.3) has other names than the conventions.
         if !G::CAPABILITIES.old_frame_types {
             return Some((*id, FrameType::Text(text)));
         }

@@ -87,6 +87,7 @@ pub(crate) fn group(
     rows.sort_by_key(|&row| singles[row].key);
     let mut keys: Vec<&[usize]> =
         rows.chunk_by(|&row, &next| singles[row].key == singles[next].key).collect();
+    // Back to the order of the labels. The first rows of two keys differ, so the order is unique.
     keys.sort_unstable_by_key(|rows| rows[0]);
     for rows in keys {
         let attribute = match rows {

@@ -119,6 +119,7 @@ impl Order {
         };
         let length = |row: u32| dictionary.stacks.row(row as usize).len();
         let by_length = compact && target.slices;
+        // A stable sort, so stacks of one length keep the order of the tree.
         let stacks = if by_length { longest_first(&stacks, length) } else { stacks };
         let strings = match compact {
             true => named(dictionary, payload.iter(), rows.of::<AttributeId>(), &functions),

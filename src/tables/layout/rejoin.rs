@@ -32,6 +32,7 @@ pub(crate) fn rejoined(profiles: &Profiles) -> Option<Profiles> {
     }
     let mut rejoined = profiles.clone();
     let resources = rejoined.resources.iter_mut().filter_map(|resource| resource.parts_mut());
+    // A resource that is not allocated has no scopes, so the flags belong to the same scopes as above.
     let scopes = resources.flat_map(|resource| &mut resource.scopes).zip(differ);
     for scope in scopes.filter(|(_, differ)| *differ).filter_map(|(scope, _)| scope.parts_mut()) {
         join(&mut scope.profiles);

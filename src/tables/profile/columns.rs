@@ -154,6 +154,7 @@ pub(crate) fn mark_default_columns<'a>(
         let attributes = joined.first().attributes.iter().copied();
         kept.extend(attributes.filter(|id| is_default(id) && !is_column(id)));
     }
+    // A role belongs to a row of the table, not to a profile. If one profile needs the attribute, all keep it.
     kept.sort_unstable();
     roles.change(AttributeRole::DefaultSampleType, AttributeRole::DefaultColumn, |id| {
         kept.binary_search(&id).is_err()
@@ -191,6 +192,7 @@ pub(crate) fn default_type_carrier(
             Some(Value::String(already)) if dictionary.text(*already) == dictionary.text(name) => {
                 DefaultTypeCarrier::Unwritten
             }
+            // The scope has another default. That of a profile takes precedence over it.
             Some(_) => DefaultTypeCarrier::Profiles,
         },
         _ => DefaultTypeCarrier::Unwritten,
@@ -208,6 +210,7 @@ pub(crate) fn join<'a>(
     losses: &mut Losses,
 ) -> Vec<Joined<'a>> {
     let order = sample_type_order(scope, dictionary);
+    // An invalid order is reported once; the profiles are joined as if the scope had no order.
     let mut bad = order == Some(Err(()));
     let order = order.and_then(Result::ok);
     let order = order.as_deref();

@@ -224,6 +224,7 @@ fn rows_of_one<E>(
             }
             Expansion::Each => {
                 for (part, value) in values.iter().enumerate() {
+                    // There is a timestamp for each value, or no timestamp at all.
                     let (values, times) = (slice::from_ref(value), times.get(part..=part));
                     let times = times.unwrap_or_default();
                     each(Row { at: [row, part], sample, how: Expansion::Each, values, times })?;

@@ -360,6 +360,7 @@ pub(crate) fn resource<G: Generation>(
         "attributes" => {
             attribute_in_place::<G>(&mut reader, &mut resource.attributes, texts, cx)?;
         },
+        // Protobuf truncates a uint32 that has more bits.
         "dropped_attributes_count" => resource.dropped_attributes_count = reader.varint()? as u32,
         "entity_refs" => {
             let row = resource.entity_refs.len();

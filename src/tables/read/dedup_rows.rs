@@ -59,7 +59,7 @@ impl RowRemap {
             .iter()
             .map(|&kept| {
                 next += u32::from(kept);
-                // Row 0 is always kept, because `shared` never has it, so this does not underflow.
+                // `shared` never contains row 0, so row 0 is kept and this does not underflow.
                 next - 1
             })
             .collect();

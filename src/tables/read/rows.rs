@@ -106,6 +106,7 @@ impl Tables {
             },
             "id" => id = reader.varint()?,
             "build_id" => pprof.build_id = reader.index()?,
+            // A number that is negative or too large becomes a marker, which is reported as an undefined kind.
             "build_id_kind" => pprof.build_id_kind = index(reader.varint()?),
             "has_functions" => pprof.set_flag(0, reader.varint()?),
             "has_filenames" => pprof.set_flag(1, reader.varint()?),

@@ -226,6 +226,7 @@ impl Tables {
         validate::column(mappings, targets.of_rows(Table::Mapping), cx, |error, row| {
             place(error.within("mapping_index"), row)
         })?;
+        // `Tables::reserve` estimated their number.
         lines.trim();
         validate::ragged(lines, targets.of(Table::Function), cx, |error, row, at| {
             place(error.within("function_index").within_row("lines", at), row)

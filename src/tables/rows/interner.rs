@@ -74,6 +74,7 @@ impl Interner {
         self.dictionary.truncate([1; TABLES]);
         self.budget.clear();
         self.indices.iter_mut().for_each(RowIndex::clear);
+        // Clearing the indices removed the empty rows, which remain in the tables.
         self.index_row_0();
     }
 

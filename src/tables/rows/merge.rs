@@ -32,6 +32,7 @@ pub(crate) struct Remap(pub(crate) [Vec<u32>; TABLES]);
 ///
 /// `Full` if the interner's limits are reached. The interner is then unchanged.
 pub(crate) fn absorb(into: &mut Interner, other: &Dictionary) -> Result<Remap, Full> {
+    // `absorb_relocated` leaves the rows that it added before an error.
     let mark = into.savepoint();
     let absorbed = absorb_relocated(into, other, &mut InPlace);
     if absorbed.is_err() {
@@ -88,6 +89,7 @@ pub(crate) fn absorb_relocated(
     remap.fill(strings.len(), |_, row| into.string(strings.bytes(StringId(row as u32))))?;
     remap.fill(links.len(), |_, row| into.intern(links[row]))?;
     remap.fill(functions.len(), |remap, row| into.intern(remap.function(&functions[row])))?;
+    // Not `Interner::attribute`, because an empty row in a list is an attribute; only row 0 means no attribute.
     remap.fill(attributes.len(), |remap, row| into.intern(remap.attribute(&attributes[row])))?;
     let mut set = Vec::new();
     remap.fill(mappings.rows.len(), |remap, row| {
@@ -242,6 +244,7 @@ impl Remap {
     ///
     /// Takes time linear in the samples. Values and times stay unchanged.
     pub(crate) fn profile(&self, profile: &mut Profile) {
+        // A profile that is not allocated has no ids, and must not be allocated for this.
         let Some(profile) = profile.parts_mut() else { return };
         self.renumber(profile.texts_mut());
         self.renumber(profile.attributes.get_mut().into_iter().flatten());

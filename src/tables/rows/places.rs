@@ -107,6 +107,7 @@ pub(crate) fn same_place(a: &ResourceProfiles, b: &ResourceProfiles) -> bool {
 }
 
 fn hash_resource(seed: &Seed, of: &ResourceProfiles) -> u64 {
+    // Omits the other fields, which `same_resource` compares.
     hash_pairs(seed, &of.resource.attributes).wrapping_add(seed.of(&of.schema_url))
 }
 

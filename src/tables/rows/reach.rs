@@ -87,6 +87,7 @@ impl Reach {
     /// Marks a row of a table, except row 0.
     #[inline]
     fn mark_row(&mut self, table: usize, row: u32) {
+        // A table of only row 0 has no entries here.
         if let Some(new) = self.new.0[table].get_mut(row as usize)
             && *new == 0
             && row != 0
@@ -164,6 +165,7 @@ impl Reach {
                 rows.clear();
                 for (row, new) in (0..).zip(new).filter(|(_, new)| **new != 0) {
                     rows.push(row);
+                    // Counts from 1, because row 0 of the new table is the empty row.
                     *new = rows.len() as u32;
                 }
             } else {
@@ -260,6 +262,7 @@ impl Reach {
         for &row in rows.of::<MappingId>() {
             let (Mappings { rows, attributes }, row) = (&mut new.mappings, row as usize);
             attributes.items.extend(remap.ids(old.mappings.attributes.row(row)));
+            // The mapping is pushed below, so the length is its row.
             attributes.end_row_at(rows.len());
             rows.push(remap.mapping(&old.mappings.rows[row]));
         }

@@ -198,6 +198,7 @@ impl SampleColumns {
             return Ok(());
         }
         let row = row.map_or(self.samples.stacks.len(), |row| row as usize);
+        // The column is extended up to this sample, so earlier samples without corrections are charged as well.
         let more = ((row + 1) * corrections.len()).saturating_sub(self.corrections.len());
         budget.bytes(more * size_of::<f64>())
     }
@@ -318,6 +319,7 @@ impl SampleColumns {
     pub(crate) fn for_each(&self, columns: usize, mut f: impl FnMut(Identity<'_>, &Measured<'_>)) {
         let samples = &self.samples;
         let identity = |row| Identity::of(samples, row);
+        // Only totals have values here. Those of a series are in `tick_values` until they are grouped.
         for (row, values) in samples.values.rows().enumerate() {
             let corrections = self.corrections.get(row * columns..(row + 1) * columns);
             let corrections = corrections.unwrap_or_default();

@@ -77,6 +77,7 @@ impl<'a> Subsets<'a> {
             }
         }
         let (dictionary, profiles) = reach.apart(dictionary, &joined.profiles);
+        // Before `clear`, which resets the new ids.
         let texts = texts.map(|text| reach.new.id(text));
         reach.clear();
         (Subset { dictionary, profiles }, texts)
@@ -91,6 +92,8 @@ impl<'a> Subsets<'a> {
         let mappings = self.reach.rows.of::<MappingId>();
         let first = MappingId(*mappings.first()?);
         let shared = self.written.get(first.row()).copied().unwrap_or(false);
+        // pprof's `Profile.mapping` begins with the main binary by definition, so keep the first one in case of
+        // doubt.
         if !shared || is_program(self.filename(first)) {
             return None;
         }
@@ -109,6 +112,7 @@ impl<'a> Subsets<'a> {
 /// Libraries such as `libc.so.6` and `lib_x.dylib`, pseudo files such as `[vdso]`, and empty names are not
 /// programs.
 pub(crate) fn is_program(filename: &str) -> bool {
+    // Linux appends this in `/proc/PID/maps` to the name of a file that was removed.
     let name = filename.trim_end_matches("(deleted)").trim_end();
     let versioned =
         |(at, _): (usize, &str)| name[at..].trim_start_matches(".so").starts_with(['.', '_']);

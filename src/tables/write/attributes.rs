@@ -86,6 +86,7 @@ impl<G: Generation> TableWriter<'_, G> {
         };
         let element = |out: &mut Vec<u8>, value: &Value| {
             let name = match value {
+                // The value is such a list already, as the reader of pprof makes from labels of mixed types.
                 Value::KeyValues(_) => return any(out, value),
                 Value::String(_) => PAIR_TEXT,
                 _ => PAIR_NUMBER,

@@ -195,6 +195,7 @@ impl<'a> ScopeParts<'a> {
 
     /// Returns the keys of scope attributes that this generation represents in other ways.
     pub(crate) fn hidden(&self) -> Vec<&'static str> {
+        // If profiles were joined in the stored order, the order of the sample types represents it.
         let joined = |part: &Part| matches!(part, Part::Joined(joined) if joined.ordered && joined.profiles.len() > 1);
         let ordered = self.order.is_some() || self.parts.iter().any(joined);
         let mut hidden = Vec::new();

@@ -94,6 +94,7 @@ impl RowSelection {
     /// Iterates over the items of a column for the written rows; in one slice if all rows are written.
     pub(crate) fn items<'t, T>(&self, column: &'t Ragged<T>) -> impl Iterator<Item = &'t [T]> {
         let (all, some) = match self {
+            // Row 0 has no items, so all items belong to written rows.
             Self::All(_) => (Some(&column.items[..]), &[][..]),
             Self::Some { rows, .. } => (None, &rows[..]),
         };

@@ -118,6 +118,7 @@ impl<'a> StringTable<'a> {
                 ids.push(id);
             }
         }
+        // Before strings are added, which have no row in the dictionary and thus no code.
         self.codes = EncodedIndices::of(&self.position);
         for text in std::mem::take(&mut self.requested) {
             self.add(text.into());
@@ -136,6 +137,7 @@ impl<'a> StringTable<'a> {
             if wanted.is_empty() {
                 break;
             }
+            // Removed, so that only the first of equal strings is marked.
             if wanted.remove(self.strings.get(id)) {
                 self.mark(id);
             }

@@ -82,6 +82,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         for profile in saying.flat_map(|scope| &scope.scope.profiles) {
             tables.add_default(profile.default_sample_type);
         }
+        // Last, because it numbers the strings and rows that were requested above.
         tables.plan(&profiles, StringId::NONE, losses)?;
         Ok(tables)
     }
@@ -137,6 +138,7 @@ impl<'a, G: Generation> TableWriter<'a, G> {
         if G::CAPABILITIES.rows != Rows::NullFirst {
             self.choose_attributes(profiles);
             self.choose_rows_0();
+        // Since 1.8, the rows chosen by the layout stay, unless a profile has an attribute that becomes a field.
         } else if of_profiles.any(|id| is_profile_field::<G>(self.roles.get(*id))) {
             self.choose_attributes(profiles);
         }
