@@ -202,6 +202,7 @@ impl RawStrings {
     #[inline]
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
+        // The reader rejects payloads whose positions do not fit into 32 bits.
         self.ends.push(self.bytes.len() as u32);
     }
 

@@ -45,6 +45,7 @@ impl NewRows {
             return Ok(StringId(*row));
         }
         let all = strings.text_len().saturating_add(text.len());
+        // Before the string is pushed, so that an error leaves the table unchanged.
         at_most(u32::MAX as usize, all, "bytes of text")?;
         at_most(MAX_ROWS, strings.len() + 1, "strings")?;
         let id = strings.push(text);

@@ -136,6 +136,7 @@ impl Profiles {
                 let held = !scope.profiles.is_empty();
                 let had_default = scope.has_default_sample_type(dictionary);
                 remove(scope, dictionary);
+                // A default that no profile had before the edit stays.
                 if had_default && !scope.has_default_sample_type(dictionary) {
                     let pairs = &mut scope.scope.attributes;
                     pairs.retain(|pair| {

@@ -85,6 +85,7 @@ impl Profiles {
         let mut rewriter = Rewriter { strings: &mut strings, new, done, rewrite };
         let mut texts = texts.iter();
         let result = texts.try_for_each(|&texts| self.rewrite_one(texts, &mut rewriter));
+        // Also after an error.
         self.dictionary.strings = strings;
         result
     }
