@@ -71,6 +71,7 @@ impl<'a> Iterator for Messages<'a> {
 
     fn next(&mut self) -> Option<&'a [u8]> {
         self.left = self.left.checked_sub(1)?;
+        // Inflated members are adjacent, without a frame between them.
         let split = match self.lengths.split_off_first() {
             Some(length) => self.rest.split_at_checked(*length),
             None => split(self.framing, self.rest),
