@@ -350,6 +350,7 @@ fn build_id_key(kind: u32, text: StringId, tables: &Tables, cx: &mut ReadContext
         }),
     }
     let text = tables.texts.raw.get(text.row()).unwrap_or_default();
+    // Kind 0 includes the ids of GNU and of Go, so the form of the string decides.
     let (key, sure) = build_id::key_of(text);
     if !sure {
         let message = || format!("{} was read as a GNU build id", Shown(text));

@@ -67,6 +67,7 @@ impl Label {
         let key = text(self.key, "key")?;
         let (value, unit) = match self.text {
             0 => (Value::Int(self.number), text(self.unit, "num_unit")?),
+            // pprof defines the unit for numbers only.
             index => (Value::String(text(index, "str")?), StringId::NONE),
         };
         Ok(Attribute { key, value, unit })

@@ -128,6 +128,7 @@ fn role_of(dictionary: &Dictionary, attribute: &Attribute) -> AttributeRole {
         },
         Value::Array(values) if key == semconv::PPROF_PROFILE_COMMENT => {
             let texts = values.iter().all(|value| matches!(value, Value::String(_)));
+            // The field cannot represent an empty list, which it would omit.
             if texts && !values.is_empty() { AttributeRole::Comments } else { AttributeRole::Other }
         }
         _ => AttributeRole::Other,

@@ -194,6 +194,7 @@ fn named<'p>(
 fn written(payload: &Profiles, target: Target) -> Vec<u32> {
     let mut times = vec![0u32; payload.dictionary.stacks.len()];
     for id in payload.iter().flat_map(|profile| &profile.samples.stacks) {
+        // A table contains a stack once, however many samples refer to it.
         times[id.row()] = if target.in_samples { times[id.row()] + 1 } else { 1 };
     }
     times

@@ -89,6 +89,7 @@ impl IdColumn {
 
     /// Returns whether two rows have the same id.
     pub(crate) fn is_repeated(&self) -> bool {
+        // 0 is a missing id, and several rows may lack one.
         let mut ids: Vec<u64> = self.0.iter().copied().filter(|id| *id != 0).collect();
         ids.sort_unstable();
         ids.windows(2).any(|pair| pair[0] == pair[1])

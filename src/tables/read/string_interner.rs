@@ -78,6 +78,7 @@ impl StringInterner {
     /// Creates an empty table with memory for `rows` rows of the string table.
     pub(crate) fn with_capacity(rows: usize, bytes: usize) -> Self {
         let mut texts = Self::new();
+        // The estimate is 0 for a small payload. Then no memory is reserved.
         if rows > 0 {
             texts.raw.reserve(rows + NAMES, bytes + NAMES * NAME);
         }

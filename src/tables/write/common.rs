@@ -230,6 +230,7 @@ pub(crate) fn scope<G: Generation>(
 ///
 /// If strings are references, the table has the key, even if the dictionary lacks it.
 fn added_pair<G: Generation>(out: &mut Vec<u8>, key: &str, value: &Value, strings: &StringTable) {
+    // `refer_all` has requested the key, so the table has it.
     let index = if strings.has_references { strings.index_of(key) } else { 0 };
     let key = if index == 0 { key.as_bytes() } else { &[] };
     emit!(KEY_VALUE in G; {

@@ -25,6 +25,7 @@ pub(crate) fn refer_all(
     let mut first: HashMap<&str, StringId, foldhash::fast::RandomState> = HashMap::default();
     for_each_text(profiles, attributes, scopes, &mut |id| {
         if id != StringId::NONE {
+            // The dictionary may have equal strings in several rows.
             table.refer(id, *first.entry(table.strings.get(id)).or_insert(id));
         }
     });
