@@ -51,6 +51,7 @@ impl Dictionary {
         location: LocationId,
     ) -> impl DoubleEndedIterator<Item = FrameRef<'_>> + ExactSizeIterator + Clone + use<'_> {
         let lines = self.locations.lines(location);
+        // A location that is not symbolized is a frame as well.
         let frames = lines.len().max(1);
         (0..frames).map(move |at| FrameRef {
             dictionary: self,

@@ -141,6 +141,7 @@ impl Samples {
                 // If one sample has a link, most have one.
                 self.links.reserve(self.stacks.capacity());
             }
+            // Fills in the samples since the last link, which have no link.
             self.links.resize(row, LinkId::NONE);
             self.links.push(link);
         }
