@@ -92,6 +92,7 @@ impl<R: Read> Inflater<R> {
     fn inflate(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let input = &mut self.input;
         let given = match &mut self.state {
+            // Not inflated, so only `max_input_bytes` applies, which the window checks.
             State::Plain => return input.read(buffer),
             State::Gzip(members) => members.read(input, buffer)?,
             #[cfg(feature = "zstd")]

@@ -39,6 +39,7 @@ pub fn frame<M: AsRef<[u8]>>(
         let length = || length_of(framing, message).map(u32::to_be_bytes);
         match framing {
             Framing::JsonLines if lines(message).count() != 1 => return Err(no_line()),
+            // A gzip member ends by itself, so it needs no length before it.
             Framing::GzipMembers => {
                 payload.extend(deflate(message, Level::DEFAULT));
                 count += 1;
