@@ -990,8 +990,6 @@ fn expected(name: &str) -> Option<&'static str> {
 }
 
 /// Real files are detected with certainty. Files that are not profiles are rejected.
-/// @1311t
-/// constructed so that it is ambiguous
 #[test]
 fn real_files_are_found() {
     let corpus = std::env::var_os("OTLP_PROFILES_CORPUS");
@@ -1001,7 +999,7 @@ fn real_files_are_found() {
     let mut profiles = 0;
     for path in paths {
         if path.ends_with("ambiguous-1.10-or-1.9.otlp") {
-            continue; // made so that nothing can tell
+            continue; // constructed so that no evidence decides
         }
         let options = ReadOptions::default().limits(Limits::file());
         let answer = detect(&std::fs::read(&path).unwrap(), &options);

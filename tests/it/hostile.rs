@@ -54,8 +54,6 @@ fn small(name: &str) -> Vec<u8> {
 }
 
 /// Reads with either policy. A successful result is valid: every format can write it.
-/// @1933t
-/// field 0
 fn survive(name: &str, bytes: &[u8]) -> otlp_profiles::Result<Profiles> {
     let repairing = options(name).policy(Policy::Repair);
     if let Ok(readings) = support::read_all(bytes, &repairing) {

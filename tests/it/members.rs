@@ -92,8 +92,6 @@ fn members_that_are_pieces_are_one_payload() {
     let reading = read(&pack(stacks), &ReadOptions::default()).unwrap();
     assert_eq!(reading.profiles.iter().next().unwrap().sums(), [9]);
     // Lines of JSON are messages, however they were split into members.
-    // @817t
-    // A sample whose location 99 is missing.
     let lines = [payload(Format::OTLP_JSON, 1, 10), payload(Format::OTLP_JSON, 2, 10)].join(&b'\n');
     let flushed = pack([&lines[..], b"\n", &lines, b"\n"]);
     let wanted = (Framing::JsonLines, vec![Ok(1), Ok(2), Ok(1), Ok(2)]);

@@ -5,8 +5,6 @@ use otlp_profiles::compression::{Level, deflate};
 use otlp_profiles::{Format, Limits, ReadOptions, Reader, Summary, detect, read, write};
 
 /// A text in all encodings, with a byte order mark.
-/// @376t
-/// `r` becomes the first half of a surrogate pair.
 fn encoded(text: &str) -> [Vec<u8>; 5] {
     let text = format!("\u{feff}{text}");
     let utf16 = |unit: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(unit).collect();
