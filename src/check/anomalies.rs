@@ -136,6 +136,7 @@ impl CheckContext<'_> {
                 value & u64::from(u32::MAX)
             }
             _ => {
+                // Protobuf keeps the low 32 bits of an int32 or an enum, and extends their sign.
                 let cut = i64::from(value as u32 as i32) as u64;
                 if cut != value && value > u64::from(u32::MAX) {
                     self.report(&OP1013, spot, value as i64, "an int32");
@@ -242,6 +243,7 @@ impl CheckContext<'_> {
             _ => "wire type 2 (length and bytes)",
         };
         let rule = match (slot.kind, slot.field.number, wire) {
+            // Field 15 is the number `doc_url` in pprof, and the packed `location_indices` in OTLP 1.3.
             (MessageKind::Profile, 15, LEN) if self.version == Version::Pprof => {
                 self.report(&PP1035, spot, "field 15", "a varint");
                 return self.pass(wire, slot.field.number, at, body, end);
@@ -278,6 +280,7 @@ impl CheckContext<'_> {
             (MessageKind::KeyValue, 3) | (MessageKind::AnyValue, 8) => &OP5017,
             (MessageKind::Profile, 16..=18) if self.version == Version::Pprof => &PP1035,
             _ if self.version == Version::Pprof => &OP1019,
+            // Reserved by the proto of OTLP (1000) and by protobuf itself (19000 to 19999).
             (MessageKind::ResourceProfiles, 1000) | (_, 19000..=19999) => &OP1020,
             _ => &OP1019,
         };
@@ -313,6 +316,7 @@ impl CheckContext<'_> {
                 return Err(Broken);
             }
         };
+        // `body` follows a tag that was decoded before `end`, so it does not exceed `end`.
         match end - body < bytes {
             true => Err(self.short(bytes, end - body, spot)),
             false => Ok(body + bytes),

@@ -117,12 +117,14 @@ fn make(
     }
     for slot in shape.slots.iter().filter(|slot| !has_text || !is_text(slot)) {
         // The id of a row is no part of its value.
+        // The limit on nesting bounds the recursion.
         if !found.has(slot.cell) || slot.is_id || depth > cx.limits.max_nesting {
             continue;
         }
         let tag = slot.field.number << 3;
         match slot.take {
             Take::Varint | Take::Fixed if slot.repeated => list(cx, slot, &found, out),
+            // A default that is written out equals an absent field, unless presence counts (`oneof`, `optional`).
             Take::Varint => {
                 let value = cx.first_equal(slot, found.number(slot.cell));
                 if value != 0 || !slot.plain {
@@ -187,6 +189,7 @@ fn text(cx: &CheckContext<'_>, found: &Record, out: &mut Vec<u8>) {
             _ => cx.string(found.number(slot.cell)).unwrap_or_default(),
         };
         if !text.is_empty() || !slot.plain {
+            // One number for both forms, so that a string in place equals the same string by reference.
             field_bytes(out, 1, &cx.memo.fingerprint(text).to_le_bytes());
         }
     }

@@ -84,6 +84,7 @@ impl CheckContext<'_> {
         };
         // The survey knows these rows, so their headers need not be decoded.
         let known = self.tables.following(before);
+        // The first string with a defect ends the run; `field` then decodes and reports it.
         let usual = match is_text {
             true => {
                 known.iter().take_while(|(from, to)| fine(*from as usize, *to as usize)).count()
@@ -184,6 +185,7 @@ impl CheckContext<'_> {
             Err(fault) => return Err(self.fault(fault, Self::spot(slot, record, at))),
         };
         let length = after - body;
+        // One byte is always the shortest form, which spares most numbers a count of their bits.
         let overlong = length > 1 && length > varint_len(value);
         if value > slot.most || (value == 0 && slot.plain) || overlong {
             value = self.anomaly(slot, value, after - body, Self::spot(slot, record, at));
@@ -249,6 +251,7 @@ impl CheckContext<'_> {
     ) -> Result<Range<usize>, Broken> {
         match varint(self.bytes, body, end) {
             // In the shortest form, of one or two bytes.
+            // The cast is safe: the length is at most the bytes that are left.
             Ok((length, start))
                 if length <= (end - start) as u64
                     && (start - body == 1 || (start - body == 2 && length > 0x7f)) =>

@@ -160,6 +160,7 @@ impl Findings {
         let at = self.count(rule);
         let count = &self.counts[at];
         let least = Some(self.options.min_severity);
+        // A disabled rule has no severity, and `None` is less than any.
         count.severity >= least && count.listed < self.options.max_findings.min(MAX_POSITIONS)
     }
 
@@ -224,6 +225,7 @@ impl Findings {
         count.add(names, 1);
         count.worst = count.worst.max(severity);
         count.first = count.first.min(spot.byte.unwrap_or(u64::MAX));
+        // `OP9008` counts what this limit leaves out, so it has no limit.
         if count.listed >= self.options.max_findings && *rule != OP9008 {
             return;
         }
@@ -295,6 +297,7 @@ impl Findings {
     pub(crate) fn retain(&mut self, keep: impl Fn(&Rule) -> bool) {
         self.counts.retain(|count| keep(count.rule));
         self.listed.retain(|finding| keep(finding.rule));
+        // The list has moved, so indices into it are stale.
         self.counts.iter_mut().for_each(|count| count.folded.clear());
     }
 

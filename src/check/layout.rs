@@ -173,6 +173,7 @@ impl Iterator for Known<'_> {
             let (number, body) = self.fields.next()?;
             let Some(slot) = self.shape.slot(number) else { continue };
             let wants_body = !matches!(slot.take, Take::Varint | Take::Fixed);
+            // A list of numbers may be packed or not. Any other field has one wire type.
             if slot.repeated || wants_body == body.is_some() {
                 let (end, number) = (self.fields.at(), self.fields.number());
                 return Some(Found { slot, at, end, body, number });
@@ -207,6 +208,7 @@ impl Layouts {
         };
         let mut messages = vec![root];
         let mut shapes = Vec::new();
+        // Layouts follow in the order of `messages`, so the position of a message there is its row here.
         while let Some(&message) = messages.get(shapes.len()) {
             let shape = shape(message, version, &mut messages);
             shapes.push(shape);
@@ -222,6 +224,7 @@ impl Layouts {
 
     /// The layout and the body of a field that holds a message.
     pub(crate) fn inner(&'static self, found: &Found) -> Option<(&'static MessageLayout, Body)> {
+        // Without this test, a string would pass for a message: its slot has child 0.
         let is_message = found.slot.take == Take::Message;
         is_message.then(|| self.get(found.slot.child)).zip(found.body)
     }
@@ -255,21 +258,26 @@ fn shape(
     let mut fields: Vec<_> = message.fields_in(version).collect();
     fields.sort_by_key(|field| field.number);
     for field in fields {
+        // Appends the message of the field to `messages`, if it is new.
         let slot = slot(message, field, version, messages);
         let wire = match slot.take {
+            // Lists of numbers are packed in canonical form.
             Take::Varint if !slot.repeated => VARINT,
             Take::Fixed if !slot.repeated => FIXED64,
             _ => LEN,
         };
+        // The tag of a larger number has two bytes, so `NO_TAG` stays.
         if field.number < 16 {
             tags[slot.cell % CELLS] = (field.number << 3 | wire) as u16;
         }
         if slot.take == Take::Message {
             children |= 1 << slot.cell;
+            // The dictionary is no table, but its rows must be known before references to them.
             if matches!(field.role, Role::Row(_)) || field.key == "dictionary" {
                 tables |= 1 << slot.cell;
             }
         }
+        // A test keeps numbers below `NUMBERS`. A message has at most `CELLS` fields, which fit a byte.
         numbers[field.number as usize % NUMBERS] = slots.len() as u8;
         if cells.len() <= slot.cell {
             cells.resize(slot.cell + 1, None);
@@ -295,6 +303,7 @@ fn slot(
         Kind::Bytes => Take::Bytes,
         Kind::Fixed64 | Kind::Double => Take::Fixed,
         Kind::Message(inner) => {
+            // AnyValue contains itself, through its lists. A message that is known gets no second layout.
             let known = messages.iter().position(|known| std::ptr::eq(*known, inner));
             child = known.unwrap_or(messages.len());
             if known.is_none() {

@@ -40,6 +40,7 @@ pub(crate) fn attributes<'a>(cx: &mut CheckContext<'a>) {
                 states.push(KeyState { text, ..KeyState::default() });
                 states.len() as u32 - 1
             });
+            // Two keys may share a bit. `Distinct` then rejects the list, and `all` compares the keys.
             Attribute { key, bit: 1 << (key % u64::BITS), class: class(text), kept: None }
         }
         None => Attribute { key: Attribute::NO_KEY, bit: 0, class: Class::Known, kept: None },
@@ -58,6 +59,7 @@ pub(crate) fn attributes<'a>(cx: &mut CheckContext<'a>) {
             }
         });
     }
+    // Row 0 is the null attribute since 1.8. Without a bit it always leads to `all`, which reports it.
     if let (Some(null), false) = (attributes.first_mut(), in_place) {
         null.bit = 0;
     }
@@ -158,6 +160,7 @@ fn all(cx: &mut CheckContext<'_>, record: &Record, cell: usize, count: usize) {
             continue;
         };
         if let Some(first) = seen.insert(attribute.key, row) {
+            // Later repetitions also name the first reference.
             seen.insert(attribute.key, first);
             let key = key_of(cx, index);
             let found = format_args!("attribute index {index} (key {})", Shown(key)).to_string();

@@ -84,6 +84,7 @@ impl CheckContext<'_> {
         while at < body.end {
             let (mut value, after) = match varint(self.bytes, at, body.end) {
                 Ok(found) => found,
+                // The last number continues past the list, so the length of the list is wrong, not the number.
                 Err(Fault::Truncated) => {
                     let spot = Position::at(tag).field(slot.field.name);
                     self.report(&OP1012, spot, "", "");
@@ -124,6 +125,7 @@ impl CheckContext<'_> {
     ) -> Option<usize> {
         let bytes = self.bytes.get(body.clone())?;
         // A number in its shortest form contains no zero byte, unless it is 0.
+        // `fold` reads every byte without a branch, unlike `any`, so that the compiler can use vectors.
         let zeros = bytes.iter().fold(false, |any, byte| any | (*byte == 0));
         let overlong = |pair: &[u8]| pair[0] >= 0x80 && pair[1] == 0;
         if zeros

@@ -97,6 +97,7 @@ impl SeenKeys {
     /// Records the key of a row.
     #[inline(always)]
     pub(crate) fn keep(&mut self, key: u128, row: u32) {
+        // Rows ascend, so this only fills a gap.
         self.keys.resize(row as usize, 0);
         self.keys.push(key);
     }
@@ -186,7 +187,9 @@ impl Ids {
             if all.counted == row as u64 && id == row as u64 + 1 {
                 all.counted = id;
             } else if id == 0 || id > all.counted {
+                // From here on rows are ahead of `counted`, so no id in `others` is counted later.
                 let first = *all.others.entry(id).or_insert(row as u32);
+                // Several rows may lack an id.
                 all.is_repeated |= id != 0 && first != row as u32;
             } else {
                 all.is_repeated = true;
@@ -297,6 +300,7 @@ impl PayloadState {
     /// occur at 128 bits.
     pub(crate) fn fingerprint(&mut self, bytes: &[u8]) -> u128 {
         if self.seed == 0 {
+            // 0 means that there is no seed yet.
             self.seed = foldhash::fast::RandomState::default().hash_one(1u8) | 1;
         }
         xxhash_rust::xxh3::xxh3_128_with_seed(bytes, self.seed)

@@ -52,6 +52,7 @@ pub(crate) fn walk(cx: &mut CheckContext<'_>) {
         }
         _ => {}
     }
+    // A fault was reported where it is. The hints still apply to everything before it.
     let _ = message(cx, shape, 0, end, &mut cx.pool.get());
     limits::hints(cx);
 }
@@ -128,6 +129,7 @@ fn message(
 ) -> Result<(), Broken> {
     let above_tables = is_above_tables(cx, shape.kind);
     if above_tables && cx.version <= Version::V1_5 {
+        // References never lead into the tables of another profile.
         cx.tables = Tables::default();
         cx.tables.survey(cx.bytes, shape, start, end);
         ready(cx);
@@ -165,6 +167,7 @@ fn children(
     tables: bool,
 ) {
     if cx.depth >= cx.limits.max_nesting {
+        // A message of both kinds comes here twice and is reported once.
         if tables || record.seen & shape.tables == 0 {
             cx.too_deep(Position::at(record.start));
         }
@@ -192,6 +195,7 @@ fn children(
             }
             continue;
         }
+        // A test of the layouts keeps cells below `CELLS`. The remainder spares the check of bounds.
         let row = &mut rows[slot.cell % CELLS];
         let mut run = Run::new(cx.shapes.get(slot.child), slot, (tag, *row), body, &mut fields);
         while !pass(cx, &mut run) {
