@@ -72,6 +72,7 @@ impl Cache {
     #[inline(always)]
     pub(crate) fn find(&self, key: &CacheKey<'_>, strings: &Strings) -> Option<(u32, StringId)> {
         let fingerprint = key.fingerprint();
+        // An empty table has no slot at all.
         let home = *self.slots.get(self.first_slot(fingerprint))?;
         match self.confirm(home, fingerprint, key, strings) {
             None => self.find_beside(fingerprint, key, strings),
@@ -117,6 +118,7 @@ impl Cache {
         strings: &Strings,
         budget: &mut BuilderBudget,
     ) {
+        // A row that does not fit here is found by the interner, more slowly.
         let records = self.records.len().max(row as usize + 1);
         if budget.bytes((records - self.records.len()) * Self::BYTES).is_err() {
             return;
@@ -133,6 +135,7 @@ impl Cache {
     /// Stores a slot in a free place of its set, or else in its home place.
     fn put(&mut self, slot: Slot) {
         let mut ways = self.ways(slot.fingerprint);
+        // In range: `insert` has grown the table, which has at least one set.
         let free = ways.find(|&place| self.slots[place].is_free());
         let place = free.unwrap_or(self.first_slot(slot.fingerprint));
         self.slots[place] = slot;
@@ -149,6 +152,7 @@ impl Cache {
     #[inline]
     fn ways(&self, fingerprint: u32) -> impl Iterator<Item = usize> + use<> {
         let home = self.first_slot(fingerprint);
+        // The length is a power of two and at least `WAYS`, so all places of the set are in the table.
         (0..WAYS).map(move |way| home ^ way)
     }
 
@@ -201,6 +205,7 @@ impl Span {
     #[inline(always)]
     fn is(self, text: &str, arena: &[u8]) -> bool {
         let start = self.start as usize;
+        // `Record::is_of` has compared the lengths.
         let Some(here) = arena.get(start..start + text.len()) else { return false };
         let text = text.as_bytes();
         match text.len() {
@@ -227,6 +232,7 @@ impl CacheKey<'_> {
     #[inline]
     fn fingerprint(&self) -> u32 {
         let [first, second] = self.texts;
+        // `ODD` keeps words without a number and a second string from being multiplied by 0.
         let rest = u64::from(self.number) << 32 ^ second.len() as u64 ^ ODD;
         let product = u128::from(sample(first.as_bytes())) * u128::from(rest);
         // Both halves of the product are mixed, so that every input bit counts.

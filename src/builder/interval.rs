@@ -131,6 +131,7 @@ impl Builder {
     pub fn finish_interval(&mut self) -> Result<Interval<'_>> {
         self.check()?;
         let resources = self.tree.take_resources();
+        // Copied first, because `assemble` takes the dictionary.
         let declared = self.declared();
         let profiles = self.assemble(resources);
         let anew = Self::with_limits(self.interner.budget.limits, self.when_full);
@@ -267,6 +268,7 @@ impl OpenProfile {
     /// Extends the time window to include every timestamp.
     fn extend_time_range(&mut self) {
         for (first, last) in self.shapes.iter().filter_map(SampleColumns::span) {
+            // The end of a range is exclusive.
             let end = last.saturating_add(1);
             join_time_range(&mut self.profile, first.into(), (end - first).into());
         }

@@ -124,6 +124,7 @@ impl ProcessMappings {
             let parsed = parse_line(line).ok_or_else(|| not_a_mapping(row + 1, line))?;
             mappings.extend(parsed.map(|mapping| (mapping, Key::NONE)));
         }
+        // `row` searches by halves, which needs this order.
         mappings.sort_by_key(|(mapping, _)| mapping.memory_start);
         Ok(Self { mappings })
     }
@@ -190,6 +191,7 @@ impl ProcessMappings {
     pub fn mapping(&mut self, builder: &mut Builder, address: u64) -> Key<MappingId> {
         let found = self.row(address).and_then(|row| self.mappings.get_mut(row));
         let Some((mapping, key)) = found else { return Key::NONE };
+        // Keys are valid in one generation of one builder: make others again.
         if !builder.generation.made(*key) {
             *key = mapping.add_to(builder);
         }
