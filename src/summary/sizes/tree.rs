@@ -125,6 +125,7 @@ impl Tree {
     /// are leaves.
     fn fields(&mut self, message: &'static MessageType, version: Version, parent: usize) {
         let most = message.fields_in(version).map(|field| field.number).max().unwrap_or(0);
+        // 0 is the payload, which is no field, so it marks numbers without a field.
         let mut fields = vec![0; most as usize + 1];
         for field in message.fields_in(version) {
             let part = part(message, field);
