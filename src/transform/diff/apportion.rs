@@ -8,6 +8,7 @@ pub(super) fn scale(value: i128, to: i128, from: i128) -> i128 {
             sign * ((2 * product.unsigned_abs() + from.unsigned_abs()) / (2 * from.unsigned_abs()))
                 as i128
         }
+        // The product exceeds 128 bits: round a double instead.
         None => (value as f64 * (to as f64 / from as f64)).round() as i128,
     }
 }

@@ -157,6 +157,7 @@ fn class(
         let factor =
             |of: ValueType| family(dictionary.text(of.unit)).map_or(1, |(_, factor)| factor);
         let mut all = columns[*kind].iter().map(|(group, column)| of(*group, *column));
+        // The text decides between spellings of one unit, whatever the order of inputs.
         let finest = all.clone().min_by_key(|of| (factor(*of), dictionary.text(of.unit)));
         let Some(mut finest) = finest else { continue };
         if all.any(|of| factor(of) % factor(finest) != 0) {
@@ -168,6 +169,7 @@ fn class(
             if theirs.unit != finest.unit {
                 report_converted(theirs, finest, dictionary, losses);
             }
+            // Members are sorted, because they come from an ordered set.
             if let Ok(row) = members.binary_search_by_key(group, |member| member.group) {
                 members[row].columns[at] = Some((*column, factor(theirs) / factor(finest)));
             }
@@ -190,6 +192,7 @@ pub(super) fn rows_of(
 ) -> Result<Rows> {
     if let [member] = &class.members[..] {
         let group = &mut groups[member.group];
+        // Nothing to convert or to combine: take the rows without a copy.
         if member.is_whole(group) && group.rows.seen.is_empty() {
             return Ok(std::mem::take(&mut group.rows));
         }

@@ -95,6 +95,7 @@ impl Merger {
         let mut families: Vec<(u32, Vec<Group>)> = Vec::new();
         for group in groups {
             let is_empty = group.rows.len() == 0;
+            // `add_samples` made the group for snapshots, and no sample came into it.
             if is_empty && group.header.inputs == 0 {
                 continue;
             }
@@ -152,6 +153,7 @@ impl Merger {
     }
 
     fn drop_zero(&mut self, rows: &mut Rows, columns: usize) {
+        // Events have no sums, and `retain` does not move points.
         if rows.points.is_empty() {
             let sums = rows.sums.chunks(columns);
             let kept: Vec<bool> = sums.map(|sums| sums.iter().any(|sum| *sum != 0)).collect();
@@ -277,6 +279,7 @@ impl Merger {
 
     /// The samples of a profile: sums in 64 bits, points by time.
     fn samples(&self, rows: Rows, group: &Group, class: &Class) -> Result<Samples> {
+        // Not 0: a group without sample types has one unnamed column in its class.
         let columns = class.types.len();
         let order = rows.ordered_points();
         let Rows { mut samples, sums, points, point_values, .. } = rows;

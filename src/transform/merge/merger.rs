@@ -140,10 +140,13 @@ impl Merger {
         let dictionary = &profiles.dictionary;
         let mut relocation = self.binaries.relocate(dictionary);
         let remap = absorb_relocated(&mut self.interner, dictionary, &mut relocation)?;
+        // The main binary of a pprof is its first mapping, which is row 1 because row 0 is empty.
         self.put_main(remap.id(MappingId::from_row(1)));
         let contents = self.contents(profiles);
+        // In the order of the loops below; empty if no profile has an id.
         let mut contents = contents.into_iter();
         for resource in &profiles.resources {
+            // A resource without scopes stays in the output.
             if resource.scopes.is_empty() {
                 self.place(resource, None, &remap);
             }
@@ -305,6 +308,7 @@ impl Merger {
             if shape != shape_of(&sample) {
                 shape = shape_of(&sample);
                 group = self.group(&input.key, shape);
+                // The groups of one profile differ in `SampleKind` only, so there are at most four.
                 if !groups.contains(&group) {
                     groups.push(group);
                     self.add_header(group, input, false);
@@ -340,6 +344,7 @@ impl Merger {
         if shape == SampleKind::Totals && input.is_combined {
             sums_of(sample, columns, |column, value| rows.pend(row, columns, column, value));
         } else if shape.has_sums() {
+            // `Rows::row` has added zeros for all columns of a new row.
             let sums = &mut rows.sums[row * columns..(row + 1) * columns];
             sums_of(sample, columns, |column, value| sums[column] += value);
         }

@@ -71,6 +71,7 @@ pub fn split_max(profiles: &Profiles, limit: &MaxBytes) -> Result<Vec<Profiles>>
     let source: Vec<&Profile> = profiles.iter().collect();
     let units = units(profiles);
     let mut starts = vec![0];
+    // `starts` is never empty, so its last element exists. A profile without samples is one item.
     for unit in &units {
         starts.push(starts[starts.len() - 1] + source[unit.start].samples.len().max(1));
     }
@@ -123,6 +124,7 @@ impl Splitter<'_> {
     fn extend(&mut self, from: usize, items: usize, density: &mut f64) -> Result<usize> {
         let max = self.limit.max_bytes;
         let guess = (max as f64 / density.max(1.0)) as usize;
+        // The caller has items left, so the range is not empty.
         let mut guess = guess.clamp(1, items - from);
         // So many items fit, and so many do not.
         let (mut fits, mut exceeds) = (0, items - from + 1);
@@ -139,12 +141,14 @@ impl Splitter<'_> {
                 exceeds = guess;
             }
             let least = best.as_ref().map_or(0, |(_, size)| *size);
+            // `guess` is above 0, and above `fits` if it exceeds the limit: neither divisor is 0.
             let slope = match size > max {
                 true => (size - least) as f64 / (guess - fits) as f64,
                 false => size as f64 / guess as f64,
             };
             let more = ((max - least) as f64 / slope.max(1.0)) as usize;
             tries += 1;
+            // Estimates may approach the limit slowly, so halving takes over after five.
             guess = match tries {
                 ..6 => (fits + more.max(1)).clamp(fits + 1, (exceeds - 1).max(fits + 1)),
                 _ => fits + (exceeds - fits) / 2,
