@@ -59,6 +59,7 @@ impl Header {
             out.push_str("Active filters:\n");
         }
         for filter in &self.filters {
+            // pprof cuts a filter after 80 bytes. Here the cut moves back to the start of a character.
             let end = filter.char_indices().map(|(at, _)| at).take_while(|at| *at <= 80).last();
             let shown = if filter.len() > 80 { &filter[..end.unwrap_or(0)] } else { filter };
             *out += &format!("   {shown}{}\n", if filter.len() > 80 { "…" } else { "" });
@@ -192,6 +193,7 @@ impl Traces {
                 let inline = if is_inline { " (inline)" } else { "" };
                 let name = shortened(name, width, 13 + inline.len());
                 out += &format!("{value:>10}   {name}{inline}\n");
+                // Only the leaf, which comes first, shows the value.
                 value.clear();
             }
         }
@@ -218,10 +220,12 @@ fn utc(nanos: i128) -> String {
     let seconds = nanos.div_euclid(1_000_000_000);
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     // Years of this count begin with March, so that a leap day is the last day of its year.
+    // 719,468 days lie between March 1 of year 0 and 1970; 146,097 days are 400 years.
     let shifted = days + 719_468;
     let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
     let of_years = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
     let of_year = of_era - (365 * of_years + of_years / 4 - of_years / 100);
+    // From March on, every five months have 153 days.
     let month = (5 * of_year + 2) / 153;
     let day = of_year - (153 * month + 2) / 5 + 1;
     let month = if month < 10 { month + 3 } else { month - 9 };
