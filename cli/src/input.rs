@@ -204,6 +204,7 @@ impl Inputs {
             match kind {
                 Ok(kind) if kind.is_dir() && (levels == 1 || path.is_symlink()) => {}
                 Ok(kind) if kind.is_dir() && walk.is_of_outputs(&path) => {}
+                // Two levels or more: the first arm takes 1, and a pattern has a wildcard.
                 Ok(kind) if kind.is_dir() => self.walk(walk, &path, levels - 1),
                 _ if !walk.takes(&path) => {}
                 // Reading a pipe or a device may block forever.

@@ -40,6 +40,7 @@ impl Temporary {
     #[cfg(unix)]
     fn remove_all(&mut self) {
         while let Some(path) = self.0.pop_first() {
+            // The staging of a data set is a directory.
             let _ = std::fs::remove_file(&path).or_else(|_| std::fs::remove_dir_all(path));
         }
     }
@@ -54,6 +55,7 @@ impl Temporary {
 #[cfg(unix)]
 pub(crate) fn watch() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, signal::SIGXFSZ};
+    // Nobody reads the flag: with any handler, the write fails with `EFBIG`.
     let _ = signal_hook::flag::register(SIGXFSZ, std::sync::Arc::<AtomicBool>::default());
     let ignored = ignored();
     let heeded =

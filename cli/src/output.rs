@@ -81,6 +81,7 @@ pub(crate) fn to_files(
     force: bool,
     when: Sync,
 ) -> Result<BTreeSet<PathBuf>, Failure> {
+    // Before the first byte is written; `commit` checks again.
     for (path, _) in files.iter().filter(|_| !force) {
         may_create(path, input)?;
     }
@@ -143,6 +144,7 @@ fn write_stream(path: &Path, bytes: &[u8]) -> io::Result<()> {
 fn may_create(path: &Path, input: Option<&Path>) -> Result<(), Failure> {
     let why = match input {
         Some(input) if same_file(input, path) => "is the input itself",
+        // A link that leads nowhere exists, too: to write through it would create a file elsewhere.
         _ if is_stream(path) || fs::symlink_metadata(path).is_err() => return Ok(()),
         _ => "exists",
     };
@@ -166,7 +168,9 @@ impl Staged {
             return Err(io::Error::from(ErrorKind::IsADirectory));
         }
         let (mut file, temporary) = create_beside(&path)?;
+        // From here on, dropping removes the file.
         self.files.push((temporary, path.clone()));
+        // Before the contents, which others must not read meanwhile.
         if let Ok(replaced) = fs::metadata(&path) {
             file.set_permissions(replaced.permissions())?;
         }
@@ -188,10 +192,12 @@ impl Staged {
                 may_create(path, None)?;
             }
             let mut known = Temporary::lock();
+            // Under the lock, so that a signal finds the file under the name that the set has.
             fs::rename(temporary, path).map_err(|error| unwritable(path, &error))?;
             known.forget(temporary);
             drop(known);
             directories.insert(directory(path).to_owned());
+            // Only now, so that dropping removes a file that was not renamed.
             self.files.pop();
         }
         Ok(directories)
@@ -247,6 +253,7 @@ fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
         };
         let temporary = path.with_file_name(name);
         let mut known = Temporary::lock();
+        // Under the lock: a signal between creating and adding would leave the file behind.
         match OpenOptions::new().read(true).write(true).create_new(true).open(&temporary) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),

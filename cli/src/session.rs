@@ -71,6 +71,7 @@ impl<'a> Session<'a> {
             }
         }
         let skipped = self.skipped;
+        // Not counted in `skipped`, which is compared with the number of jobs.
         for (name, failure) in &inputs.passed_over {
             self.note_skipped(name, failure);
         }

@@ -41,6 +41,7 @@ fn list(directory: &Path) -> ByPrefix {
     for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let Some((prefix, pid)) = name.to_str().and_then(parse) else { continue };
+        // Does not follow links, so a link is no regular file.
         let metadata = entry.metadata();
         if metadata.is_ok_and(|metadata| metadata.is_file() && metadata.uid() == own.uid())
             && !Path::new("/proc").join(pid).exists()
@@ -65,5 +66,6 @@ fn parse(name: &str) -> Option<(&str, &str)> {
     let (prefix, number) = stem.split_at(stem.rfind('.')? + 1);
     let (pid, again) = number.split_once('-').unwrap_or((number, "1"));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    // A prefix is a name between two dots.
     (prefix.len() > 2 && is_number(pid) && is_number(again)).then_some((prefix, pid))
 }

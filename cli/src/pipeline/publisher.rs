@@ -276,6 +276,7 @@ impl Publisher {
         }
         own.sort();
         let oldest = civil(now - self.ttl.max(0)).filter(|_| self.ttl > 0);
+        // The newest file and `count` older ones stay.
         let many = own.len().saturating_sub(count.saturating_add(1));
         for (row, (time, path)) in own.iter().enumerate() {
             if row < many || oldest.is_some_and(|oldest| *time <= oldest) {
@@ -301,6 +302,7 @@ fn shift(path: &Path, count: usize) -> Result<(), Failure> {
     };
     // As far as files are there; a gap ends the row.
     let there = (0..count).take_while(|number| backup(*number).exists()).count();
+    // From the last, so that no rename replaces a backup that must still move.
     for number in (0..there).rev() {
         let (from, to) = (backup(number), backup(number + 1));
         std::fs::rename(&from, &to).map_err(|error| output::unwritable(&to, &error))?;
