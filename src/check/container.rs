@@ -94,6 +94,7 @@ impl Checking<'_> {
                 self.lines = (in_file && framing == Framing::JsonLines).then_some(0);
                 let mut passed = 0;
                 for (row, message) in framed.enumerate() {
+                    // A message is a part of the unpacked bytes, so the difference is its offset.
                     let start = message.as_ptr().addr() - unpacked.bytes.as_ptr().addr();
                     let before = unpacked.bytes.get(passed..start).unwrap_or_default();
                     self.lines = self.lines.map(|lines| lines + newlines(before));

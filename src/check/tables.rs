@@ -77,6 +77,7 @@ impl Tables {
     ///
     /// Takes two binary searches, in stretches and in rows.
     pub(crate) fn following(&self, at: usize) -> &[(u32, u32)] {
+        // `survey` reads bytes in their order, so stretches and the rows of each ascend.
         let later = self.stretches.partition_point(|stretch| stretch.at <= at);
         let Some(stretch) = later.checked_sub(1).and_then(|found| self.stretches.get(found)) else {
             return &[];
@@ -114,6 +115,7 @@ impl Tables {
         if self.unmarked {
             return;
         }
+        // A payload has no more references than bytes, which are below 2³²: the count does not overflow.
         if let Some(uses) = self.uses[table as usize].get_mut(row as usize) {
             *uses += 1;
         }
@@ -125,6 +127,7 @@ impl Tables {
         if self.unmarked {
             return;
         }
+        // Callers pass no number below `more`: they reject zeros where row 0 has the number 1.
         let uses = self.uses[table as usize].as_mut_slice();
         for number in numbers {
             if let Some(uses) = uses.get_mut((number - more) as usize) {

@@ -46,6 +46,7 @@ pub(crate) fn tables(cx: &mut CheckContext<'_>) {
         return;
     }
     for (table, rule) in TABLES {
+        // Taken out, because `equal` reports findings through `cx` meanwhile.
         let rows = std::mem::take(&mut cx.tables.rows[table as usize]);
         cx.tables.equal[table as usize] = equal(cx, table, rule, &rows);
         cx.tables.rows[table as usize] = rows;
@@ -94,6 +95,7 @@ fn equal(
             keep(&mut equal, row);
             seen.add(hash, row);
             if !forms.is_own(&cx.tables, row) {
+                // Rows that are their own form leave gaps, which are never compared.
                 prints.resize(row as usize, 0);
                 prints.push(cx.payload.fingerprint(form));
             }

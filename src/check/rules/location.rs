@@ -349,6 +349,7 @@ fn line_rules<const PPROF: bool>(
     line: &LineRow,
     out: &impl Sink,
 ) -> Option<()> {
+    // One test for both: the sign bit of the union is set if either is negative.
     if (line.line | line.column) < 0 {
         let rule = if PPROF { &PP1036 } else { &OP7005 };
         let numbers = [(LINE_NUMBER, line.line), (COLUMN, line.column)];

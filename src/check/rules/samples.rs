@@ -185,6 +185,7 @@ fn rules(
         out.found(cx, |cx, at| cx.report(&OP4007, at.field(STACK), "", ""))?;
     }
     sample.values.rules(cx, out)?;
+    // Last, because it records the sample: a message that fails later would be walked and meet itself.
     if cx.profile.compares
         && let Some(first) =
             same_before(cx, row as u32, (sample.stack, sample.link), count, attributes)
@@ -237,11 +238,13 @@ fn same_before(
     let key = identity_of(cx, (stack, link), count, attributes);
     let (met, before) = (&mut cx.profile.identities, cx.profile.samples_before + 1);
     match cx.payload.first_samples.get_mut(stack as usize) {
+        // From an earlier profile, or 0: nothing has to be reset between profiles.
         Some(first) if *first < before => {
             *first = before + row;
             met.keep(key, row);
             None
         }
+        // Not below `before`, which the arm above has excluded.
         Some(first) if met.is(*first - before, key) => Some(*first - before),
         _ => met.before(key, row),
     }
