@@ -64,6 +64,7 @@ impl Upscaling {
             Self::Poisson { sum, count, sampling_distance } => {
                 let average = at(sum) / at(count);
                 if average > 0.0 && average.is_finite() {
+                    // `exp_m1` keeps the digits that `exp` loses for averages far below the distance.
                     1.0 / -(-average / sampling_distance as f64).exp_m1()
                 } else {
                     1.0
