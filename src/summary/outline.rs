@@ -59,6 +59,7 @@ fn actions(message: &MessageType, version: Version) -> Actions {
             _ => Action::Copy,
         };
         let mut put = |wire| {
+            // A field whose tag has no place here ends the outline, like an unknown one.
             if let Some(place) = actions.get_mut(tag(field.number, wire) as usize) {
                 *place = action;
             }
@@ -184,6 +185,7 @@ impl<'a> Walk<'a> {
     fn actions_of(&mut self, message: &'static MessageType) -> Option<Box<Actions>> {
         let known = self.actions.iter().position(|(known, _)| std::ptr::eq(*known, message));
         match known {
+            // Taken out, because the walk of the message borrows `self`; callers put it back.
             Some(known) => Some(self.actions.swap_remove(known).1),
             None => Some(Box::new(actions(message, self.version))),
         }
@@ -297,6 +299,7 @@ impl<'a> Walk<'a> {
     fn enter(&mut self, inner: &'static MessageType, tag: u32, body: Reader<'a>) -> Option<()> {
         if std::ptr::eq(inner, &PROFILES_DICTIONARY) {
             let tables = self.message(inner, body)?;
+            // Several dictionaries have to be merged, which only a reader does.
             return self.dictionary.replace((tag, tables)).is_none().then_some(());
         }
         let (start, profiles) = (self.open(tag), self.tallies.len());
