@@ -87,6 +87,7 @@ fn sort_tables(reach: &mut Reach, dictionary: &Dictionary, main: MappingId) {
             let of = reach.new.mapping(&dictionary.mappings.rows[row as usize]);
             let attributes = set(reach, dictionary.mappings.attributes.row(row as usize));
             let addresses = (of.memory_start, of.memory_limit, of.file_offset);
+            // `false` sorts first, and so does the main mapping.
             (MappingId(row) != main, addresses, of.filename, attributes)
         };
         key(a).cmp(&key(b))

@@ -151,6 +151,7 @@ impl<'a> Redactor<'a> {
     pub fn redact(&mut self, profiles: &mut Profiles) -> Losses {
         let mut losses = Losses::default();
         let Profiles { dictionary, resources } = profiles;
+        // Every reference is visited once: a new id must not be looked up among the old strings.
         let mut texts = Texts { old: std::mem::take(&mut dictionary.strings), ..Texts::default() };
         let dropped = self.attributes(dictionary, &mut texts);
         self.tables(dictionary, &mut texts);
@@ -332,11 +333,13 @@ impl<'a> Redactor<'a> {
 
     /// Replaces an id by the number of its first appearance; all zeroes stay.
     fn bytes(&mut self, bytes: &mut [u8]) {
+        // All zeros stay: in an id they mean that it is absent.
         if bytes.iter().any(|byte| *byte != 0) {
             let next = self.ids.len() as u64 + 1;
             let number = *self.ids.entry(bytes.to_vec()).or_insert(next);
             bytes.fill(0);
             let digits = number.to_le_bytes();
+            // Of short values only the low digits fit: more than 255 of one byte get equal pseudonyms.
             bytes.iter_mut().rev().zip(digits).for_each(|(byte, digit)| *byte = digit);
         }
     }

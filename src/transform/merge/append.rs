@@ -47,6 +47,7 @@ impl Merger {
         let is_repeated = |(key, place): &(_, u32)| {
             self.ids.get(key).is_some_and(|places| places.contains(place))
         };
+        // The least one, because the order of the map is random.
         if let Some(((id, _), _)) = ids.clone().filter(is_repeated).min() {
             return Err(Error::new(
                 ErrorKind::Unrepresentable,
@@ -70,6 +71,7 @@ impl Merger {
             let value = value.map(|(leader, column)| (groups[leader], column));
             self.groups[*group].column.append(Agreed { value, conflict, unset });
         }
+        // Last, because `append_group` counts profiles that stay apart from the inputs so far.
         self.inputs += later.inputs;
         Ok(())
     }
@@ -98,6 +100,7 @@ impl Merger {
         let ours = &mut groups[row];
         let latest =
             |group: &Header| group.tracks.values().filter_map(|track| Some(track.times?.1)).max();
+        // Before the headers are joined, which hides the difference.
         let is_latest = latest(header) >= latest(&ours.header);
         ours.header.append(header, Some(remap), |place| places[place as usize]);
         let (columns, mut set) = (key.types.len().max(1), Vec::new());

@@ -75,6 +75,7 @@ pub(crate) fn changes(
     what: Subtract,
 ) -> Result<Merged> {
     let limits = options.limits.unwrap_or_else(Limits::file);
+    // A profile that is in both snapshots must take part in both.
     let merge = MergeOptions::default().limits(limits).add_repeats(true);
     let mut merger = Merger::new(merge.drop_timestamps(what == Subtract::All));
     merger.add(earlier)?;
@@ -118,6 +119,7 @@ fn subtract(group: &mut Group, earlier: &Group, what: Subtract, merger: &Merger)
     for row in 0..samples.len() {
         let id = samples.stacktrace_ids.get(row).copied().unwrap_or_default();
         let identity = Identity::of(samples, row);
+        // One interner numbered both snapshots, so equal samples have equal ids and hashes.
         let hash = hash(&merger.interner.seed, identity, id);
         let Some(before) = earlier.rows.find(hash, identity, id) else { continue };
         found[before] = true;

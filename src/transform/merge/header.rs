@@ -109,6 +109,7 @@ impl Track {
         self.unplaced += other.unplaced;
         if let Some((first, last)) = other.times {
             let count = self.snapshots + other.snapshots;
+            // Two calls extend the range of times by both ends; the count is set afterwards.
             self.snapshot(first, &other.last);
             self.snapshot(last, &other.last);
             self.snapshots = count;
@@ -245,12 +246,14 @@ impl Header {
                 values.iter().for_each(|value| self.comment(value));
             }
             (Field::Comments, value) => self.comment(value),
+            // Variant 0, `Comments`, has the arms above.
             _ => self.fields[field as usize - 1].add(Some(value.clone())),
         }
     }
 
     /// Notes that the last profile lacks fields other than comments.
     pub(super) fn lacks(&mut self, field: Field) {
+        // Callers never pass `Comments`, which is variant 0.
         self.fields[field as usize - 1].add(None);
     }
 

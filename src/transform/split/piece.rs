@@ -141,6 +141,7 @@ impl<'a> Cutter<'a> {
         let scopes = resources.iter_mut().flat_map(|resource| &mut resource.scopes);
         for scope in scopes.filter(|scope| !scope.profiles.is_empty()) {
             let at: Vec<[u32; 3]> = pieces.by_ref().take(scope.profiles.len()).collect();
+            // Every scope here has profiles, so it has a first piece.
             let [resource, row, _] = at[0];
             let from = &self.profiles.resources[resource as usize].scopes[row as usize];
             let Some(Ok(order)) = sample_type_order(from, dictionary) else { continue };
