@@ -106,6 +106,7 @@ impl Values {
             let (value, divisor) = weights.stacks[row];
             for node in stack.iter().flat_map(|location| nodes.of(*location)) {
                 let node = *node as usize;
+                // A recursive function counts once for each stack.
                 if std::mem::replace(&mut last[node], row) != row {
                     values.cum[node] += value;
                     values.cum_divisor[node] += divisor;
@@ -189,6 +190,7 @@ pub(super) fn edges(
                 if !is_in(needed.nodes, callee) {
                     continue;
                 }
+                // A direct recursion is no edge.
                 let caller = parent.replace(callee).filter(|caller| *caller != callee);
                 let Some(caller) = caller.filter(|_| is_in(needed.callees, callee)) else {
                     continue;

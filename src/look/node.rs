@@ -60,6 +60,7 @@ impl<'a> Nodes<'a> {
             ends: Vec::with_capacity(dictionary.locations().len()),
             items: Vec::new(),
         };
+        // Number 0 is the empty text, so 0 in a key means that a part is absent.
         nodes.text(Cow::Borrowed(""));
         // By function: the numbers of its name and its file, and the node if it depends on nothing else.
         let functions = dictionary.functions();
@@ -76,6 +77,7 @@ impl<'a> Nodes<'a> {
             let object = object(dictionary, dictionary.locations().mapping(location));
             let mut lines = dictionary.locations().lines(location);
             if !rules.inlines {
+                // The last line is the function into which the others were inlined.
                 lines = &lines[lines.len().saturating_sub(1)..];
             }
             match rules.by {
@@ -101,6 +103,7 @@ impl<'a> Nodes<'a> {
                             key.start_line = functions[function].start_line;
                         }
                         let node = nodes.push(key);
+                        // Without a name the node also depends on the binary, which differs between locations.
                         if is_simple && key.name != 0 {
                             known[function] = Some(node);
                         }

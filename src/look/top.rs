@@ -162,6 +162,7 @@ impl<'a> Look<'a> {
         }
         let dropped = all - rows.len();
         let mut rows: Vec<_> = rows.into_iter().map(|node| (node, self.nodes.name(node))).collect();
+        // The order of `FlatNameOrder` and `CumNameOrder` in pprof, which break ties by the printed node.
         rows.sort_by(|(a, a_name), (b, b_name)| {
             let [flat, cum] = [&values.flat, &values.cum]
                 .map(|of| [of[*a as usize].abs(), of[*b as usize].abs()]);
@@ -179,6 +180,7 @@ impl<'a> Look<'a> {
             self.kept = Some(kept);
         }
         let shown = rows.iter().map(|(node, _)| values.row(*node).0).sum();
+        // pprof trims by the sum of the rows, but prints the share of the total.
         let cutoff = share(self.header.total, options.node_fraction);
         self.trimmed = Trimmed { shown, dropped, cutoff, rows: before, kept: rows.len() };
         self.rows = rows;
