@@ -47,6 +47,7 @@ fn aggregator(map: &Map<'_>) -> Option<Stage> {
         if !(0.0..1e9).contains(&seconds) {
             node.error("expected seconds between 0 and 10^9");
         }
+        // After an error the value does not matter: the configuration is rejected.
         Some((seconds * 1e9) as u64)
     });
     let keep = |(key, node): (&str, Node<'_>)| {

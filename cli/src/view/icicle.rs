@@ -55,6 +55,7 @@ impl<'a> Icicle<'a> {
                 at = next;
             }
         }
+        // Names decide between equal values, whatever the order of the samples.
         let order: Vec<_> = calls.iter().map(|call| (-call.value, call.name)).collect();
         calls.iter_mut().for_each(|call| call.children.sort_by_key(|child| order[*child]));
         Self { traces, calls }
