@@ -91,6 +91,7 @@ impl Baseline {
     /// Removes the known findings of a file from its report, so that only new ones are left.
     pub fn apply(&self, file: &str, report: &mut Report) -> Known {
         let file = portable(file);
+        // An empty rule and path sort before all others of the file.
         let first = (file.clone(), String::new(), String::new());
         let of_file = self.counts.range(first..).take_while(|(key, _)| key.0 == file);
         let recorded: u64 = of_file.map(|(_, count)| count).sum();
@@ -101,6 +102,7 @@ impl Baseline {
             *count -= known;
             found.known += known;
         }
+        // The places of a report are distinct, so no entry of the baseline counts twice.
         found.gone = recorded - found.known;
         if recorded > 0 {
             report.keep_places();

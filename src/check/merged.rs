@@ -145,6 +145,7 @@ impl Merging<'_> {
     ) {
         let tag = self.payload[at..].iter().take_while(|byte| **byte >= 0x80).count() + 1;
         // Lengths of messages take at most five bytes.
+        // The header at `at` is one of `headers`, and its length takes a byte or more.
         let width = (headers - tag).min(5);
         self.merged.copy(self.payload, (at, at + tag));
         let length = self.merged.bytes.len();

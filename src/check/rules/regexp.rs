@@ -114,6 +114,7 @@ impl<'t> Parser<'t> {
     fn repeat(&mut self, repeated: bool, count: Times) -> Option<()> {
         // A `?` after a repetition makes it lazy.
         self.skip("?");
+        // Both factors are at most `MOST`, so the product fits.
         let times = self.branch.last.filter(|_| !repeated)? * count;
         self.branch.last = Some(times);
         self.repeated = true;
@@ -256,6 +257,7 @@ impl<'t> Parser<'t> {
         let mut first = true;
         while first || !self.skip("]") {
             first = false;
+            // A `:]` follows. Without this test, each of many `[:` would search the rest of the text.
             if self.rest.starts_with("[:") && self.rest.len() >= self.last_name + 2 {
                 let (name, rest) = self.rest.get(2..)?.split_once(":]")?;
                 self.rest = rest;
