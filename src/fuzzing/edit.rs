@@ -151,6 +151,7 @@ fn set(
         } else {
             places
         };
+        // From the last, so that the places of the others stay valid.
         removed.iter().rev().for_each(|at| drop(message.fields.remove(*at)));
         return Ok(());
     }

@@ -68,6 +68,7 @@ pub(super) fn mutate(payload: &mut Payload, random: &mut Random) -> bool {
             done = true;
             change(message, at, field, &rows, random);
         }
+        // Wraps only after the choice, when `done` stops all calls.
         left = left.wrapping_sub(1);
     });
     done
@@ -86,6 +87,7 @@ fn each(
             if let (Kind::Message(inner), Value::Message(message)) =
                 (declared.kind, &mut field.value)
             {
+                // Before the call, which may remove the field.
                 each(message, inner, version, call);
             }
             call(message, at, declared);
