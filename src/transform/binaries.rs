@@ -60,6 +60,7 @@ impl Binaries {
         };
         let key = |of: &Mapping| (of.memory_start, of.memory_limit, dictionary.text(of.filename));
         ours.moved |= base.moved || ours.mapping.memory_start != base.mapping.memory_start;
+        // The least mapping becomes the base, whatever the order of inputs.
         if key(&base.mapping) < key(&ours.mapping) {
             ours.mapping = base.mapping;
         }
@@ -107,6 +108,7 @@ impl Binaries {
             if let Some(Some(base)) = self.bases.get(mapping.row())
                 && *address != 0
             {
+                // Wraps as `address` did, which restores addresses below the mapping as well.
                 *address = address.wrapping_add(base.mapping.memory_start).wrapping_sub(1);
             }
         }
@@ -150,6 +152,7 @@ impl Relocate for Relocation<'_> {
         let identity: Vec<_> = attributes.iter().filter(|id| !is_flag(id)).copied().collect();
         let size = mapping.memory_limit.saturating_sub(mapping.memory_start);
         let pages = size.checked_next_multiple_of(PAGE).unwrap_or(size);
+        // A build id identifies a binary under any name. Without one, the name and the number of pages do.
         let (memory_limit, filename) =
             if has_build_id { (size, StringId::NONE) } else { (pages, mapping.filename) };
         let normal = Mapping { memory_start: 0, memory_limit, filename, ..mapping };
@@ -165,6 +168,7 @@ impl Relocate for Relocation<'_> {
     fn address(&self, row: MappingId, address: u64) -> u64 {
         match self.starts.get(row.row()) {
             Some(Some(start)) if address != 0 => {
+                // An address just below the start would become 0, so it moves to the start.
                 address.wrapping_sub(*start).wrapping_add(1).max(1)
             }
             _ => address,

@@ -181,6 +181,7 @@ impl Parser<'_> {
     }
 
     fn product(&mut self) -> Result<Node> {
+        // `**` never begins with the `*` here, because `signed` has taken it.
         self.chain(&[("*", Operator::Multiply), ("/", Operator::Divide)], Self::signed)
     }
 
@@ -198,6 +199,7 @@ impl Parser<'_> {
     }
 
     fn signed(&mut self) -> Result<Node> {
+        // Every recursion passes through here: signs, powers and parentheses.
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(self.error("the expression is nested too deeply"));
@@ -205,6 +207,7 @@ impl Parser<'_> {
         let node = match self.skip("-") {
             true => Node::Negate(Box::new(self.signed()?)),
             false => {
+                // As in Python, a power binds to the right and more closely than the sign before it.
                 let base = self.operand()?;
                 match self.skip("**") {
                     true => Node::Binary(Operator::Power, Box::new(base), Box::new(self.signed()?)),

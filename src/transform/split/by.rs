@@ -75,6 +75,7 @@ pub fn split(profiles: &Profiles, by: &SplitBy) -> (Vec<Part>, Losses) {
     for (at, entry) in places(profiles).zip(profiles.entries()) {
         parts.assign(at, &entry, &mut losses);
     }
+    // A payload without profiles is one part, which keeps its resources.
     if parts.parts.is_empty() {
         parts.part("");
     }
@@ -190,6 +191,7 @@ impl Parts<'_> {
                 continue;
             }
             let mut first = 0;
+            // Runs, because times may be out of order, and every piece keeps the order of the sample.
             for run in times.chunk_by(|a, b| i128::from(*a) / width == i128::from(*b) / width) {
                 let part = part_of(self, i128::from(run[0]) / width);
                 pieces.push(part, row, first..first + run.len() as u32);
@@ -207,6 +209,7 @@ impl Parts<'_> {
             let at = windows.binary_search_by_key(&part, |(part, _)| *part).ok()?;
             let window = windows[at].1 * width;
             let cut = (window.max(start), (window + width).min(end));
+            // A sample that is not divided covers the whole profile, so the times stay.
             (start != 0 && profile.duration_nanos > 0 && cut.0 < cut.1 && undivided == 0)
                 .then(|| (cut.0, cut.1 - cut.0))
         });
