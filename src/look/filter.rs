@@ -217,8 +217,10 @@ impl Filter {
         let any_hidden = states.iter().any(|state| state.0);
         let kept = map_stacks(dictionary, |stack, out| {
             out.extend(stack.iter().filter(|location| !states[location.row()].0));
+            // As in pprof, hidden frames still decide whether a stack is in focus.
             let focused = stack.iter().any(|location| states[location.row()].2);
             let ignored = stack.iter().any(|location| states[location.row()].1);
+            // As in pprof, a stack without frames stays unless some frame is hidden.
             focused && !ignored && !(any_hidden && out.is_empty())
         });
         (kept, matched)
