@@ -153,6 +153,7 @@ pub(super) fn closest_format(payload: &[u8], limits: Limits) -> Option<Format> {
         let furthest = cx.findings.first(|rule| rule.is(Fact::Breaking));
         let found = cx.findings.finish();
         let odd = found.rule_counts().filter(|tally| *tally.rule != OP9008);
+        // Inverted, so that fewer violations compare as more.
         let odd = u64::MAX - odd.map(|tally| tally.count).sum::<u64>();
         // Prefer fewer violations, then a later first violation.
         if best.is_none_or(|(far, few, _)| (odd, furthest) > (few, far)) {

@@ -340,6 +340,7 @@ impl<'a> Checking<'a, '_> {
                 self.refer(rule, Table::Attribute, *index, spot);
                 continue;
             };
+            // In range: `keys` has a row for each attribute.
             self.used[Table::Attribute as usize][*index as usize] = true;
             let Some(text) = key.text else {
                 self.refer(&OP3114, Table::String, key.index, spot);

@@ -51,6 +51,7 @@ impl Values {
     /// Reports the first negative value.
     #[inline(always)]
     pub(super) fn rules(self, cx: &mut CheckContext<'_>, out: &impl Sink) -> Option<()> {
+        // The sign bit is set if any value has it.
         if (self.bits as i64) < 0 {
             out.found(cx, |cx, at| {
                 let mut values = cx.numbers(at, VALUES).map(|value| value as i64).enumerate();
