@@ -87,6 +87,7 @@ fn scale(
     fraction: impl Fn(&Profile, usize, &Dictionary) -> Option<(i128, i128, String)>,
 ) -> Result<Losses> {
     let Profiles { dictionary, resources } = profiles;
+    // A copy, so that an error leaves the profiles unchanged.
     let (mut scaled, mut losses) = (resources.clone(), Losses::default());
     let mut units: Vec<(String, StringId)> = Vec::new();
     let scopes = scaled.iter_mut().flat_map(|resource| &mut resource.scopes);

@@ -161,6 +161,7 @@ impl Rows {
         let columns = snapshots.len();
         self.seen.resize(self.len(), 0);
         self.touched.sort_unstable();
+        // A second visit of a row would find 0 pending, and take it for the latest value.
         self.touched.dedup();
         for row in self.touched.drain(..) {
             let seen = &mut self.seen[row as usize];
