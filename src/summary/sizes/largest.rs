@@ -49,9 +49,11 @@ impl Largest {
     /// Adds a string if it is among the largest.
     #[inline]
     pub(super) fn text(&mut self, text: Text) {
+        // The last one is the smallest; without it there is room.
         let full = self.texts.get(MOST - 1);
         if full.is_none_or(|least| least.range.len() < text.range.len()) {
             let larger = |other: &Text| other.range.len() >= text.range.len();
+            // After equal ones, so that the first of them stay.
             let at = self.texts.partition_point(larger);
             self.texts.insert(at, text);
             self.texts.truncate(MOST);
