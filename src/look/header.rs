@@ -86,6 +86,7 @@ fn comments<'a>(entries: impl Iterator<Item = &'a Entry<'a>>) -> Vec<String> {
         let value = entry.attributes().get(PPROF_PROFILE_COMMENT);
         let Some(Value::Array(items)) = value.map(|value| value.value()) else { continue };
         let of_profile = items.iter().map(|item| entry.dictionary().value(item).to_string());
+        // pprof does not show comments that begin with `#`.
         let of_profile: Vec<_> = of_profile.filter(|one| !one.starts_with('#')).collect();
         if !comments.ends_with(&of_profile) {
             comments.extend(of_profile);

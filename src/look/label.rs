@@ -126,6 +126,7 @@ impl Units {
             }
         }
         for (key, unit) in units.iter_mut().filter(|(_, unit)| unit.is_empty()) {
+            // As in pprof, a key without a unit implies one: bytes for these two, or else its name.
             let implied = if matches!(&key[..], "alignment" | "request") { "bytes" } else { key };
             implied.clone_into(unit);
         }

@@ -77,9 +77,11 @@ pub(super) fn select<'a>(profiles: &'a Profiles, wanted: Option<&str>) -> Result
     };
     let by_name = |name: &str| unique.iter().find(|one| one.0 == name);
     let sample_type = match wanted {
+        // pprof shows the last sample type by default.
         None => declared(first).and_then(by_name).or(ordered.last()),
         Some(wanted) => (wanted.parse().ok().and_then(|number: usize| ordered.get(number)))
             .or_else(|| by_name(wanted))
+            // pprof accepts `inuse_space` for the type `space` of old heap profiles.
             .or_else(|| by_name(wanted.strip_prefix("inuse_")?)),
     };
     let Some(&sample_type) = sample_type else {
@@ -121,6 +123,7 @@ impl Selection<'_> {
                 }
             }
         }
+        // As in pprof, the total of a difference is that of its base.
         let (total, divisor) = if base.0 > 0 { base } else { all };
         if divisor == 0 { total } else { total / divisor }
     }

@@ -90,6 +90,7 @@ fn printed(
         texts.push_str(&text);
     }
     let mut printed: Vec<_> = by_key.into_iter().collect();
+    // pprof sorts the printed lines, in which keys are padded.
     printed.sort_unstable_by_key(|((is_number, key), _)| (*is_number, format!("{key:>10}")));
     printed.into_iter().map(|((_, key), text)| (key.to_owned(), text)).collect()
 }
