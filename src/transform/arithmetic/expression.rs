@@ -199,7 +199,7 @@ impl Parser<'_> {
     }
 
     fn signed(&mut self) -> Result<Node> {
-        // Every recursion passes through here: signs, powers and parentheses.
+        // Every recursion of the parser passes through here: signs, powers and parentheses.
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(self.error("the expression is nested too deeply"));
