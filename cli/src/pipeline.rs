@@ -109,6 +109,7 @@ fn read_config(path: &Path) -> Result<Config, Vec<Failure>> {
 fn by_time(inputs: Inputs, options: &ReadOptions, session: &mut Session<'_>) -> Vec<Input> {
     let mut timed = Vec::new();
     let work = |input: &Input, console: &Console| {
+        // A single input needs no order, and a stream can be read only once.
         if inputs.all.len() == 1 {
             return Ok(0);
         }
