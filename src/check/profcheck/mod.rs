@@ -321,6 +321,7 @@ impl<'a> Checking<'a, '_> {
             let index = key.map_or(0, |field| field.value.index());
             let text = *known.entry(index).or_insert_with(|| {
                 let (start, end) = self.tables.row(Table::String, u64::try_from(index).ok()?)?;
+                // The index led to a row, so it is not negative.
                 Some(*texts.entry(self.bytes.get(start..end)?).or_insert(index as u32))
             });
             Key { index, text }
