@@ -49,6 +49,7 @@ impl Pending {
             attributes.sort_unstable();
         }
         if values.is_empty() {
+            // Each timestamp counts 1 without a value.
             if !times.is_empty() && upscaling.is_empty() {
                 return;
             }

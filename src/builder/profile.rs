@@ -79,6 +79,7 @@ impl Builder {
             let row = self.tree.open_profile(place, &types, &mut self.interner.budget);
             self.fit(row)
         });
+        // Row 0 of a key is `Key::NONE`, so keys of profiles count from 1.
         self.tree.generation.key(row.map(|row| row as u32 + 1))
     }
 

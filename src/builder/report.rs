@@ -40,6 +40,7 @@ impl Builder {
             .duration(report.timing.duration)
             .period("cpu", "nanoseconds", period);
         let mut entries: Vec<_> = report.data.iter().collect();
+        // Cached, because each key is a copy of the stack.
         entries.sort_by_cached_key(|(frames, _)| content(frames));
         for (frames, &count) in entries {
             self.report_entry(profile, frames, count as i64, period);

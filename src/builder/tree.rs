@@ -71,6 +71,7 @@ impl Tree {
     /// Returns the row of a profile.
     #[inline]
     pub(crate) fn profile_row(&self, key: Key<Profile>) -> Option<usize> {
+        // `Key::NONE` has row 0, which is no profile.
         (self.generation.row(key)? as usize).checked_sub(1)
     }
 
@@ -166,6 +167,7 @@ fn agree(ours: &[ValueType], theirs: &[ValueType]) -> bool {
 
 /// Hashes a profile without temporalities, which may be set later.
 fn profile_hash(seed: &Seed, place: u32, types: &[ValueType]) -> u64 {
+    // Without temporalities, because `agree` accepts a missing one.
     let names: Vec<_> = types.iter().map(|kind| (kind.name, kind.unit)).collect();
     seed.of(&(place, names))
 }
