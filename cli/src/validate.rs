@@ -189,6 +189,7 @@ fn exit(file: &Checked, deny: Severity) -> Exit {
     match &file.report {
         Err(unread) if unread.exit == Exit::Output.code() => Exit::Output,
         Err(_) => Exit::Input,
+        // Without findings the worst is `None`, which is below any severity.
         Ok(report) if report.worst() < Some(deny) => Exit::Done,
         Ok(report) if report.is_limited() => Exit::Limit,
         Ok(report) if !report.is_readable() => Exit::Input,
