@@ -511,6 +511,23 @@ fn values_without_timestamps_become_samples() {
     }
 }
 
+#[test]
+fn as_many_values_as_samples_are_not_one_for_each() {
+    let mut doc = base();
+    profile(&mut doc).samples =
+        [vec![], vec![5, 6]].map(|values| Sample { values, ..Sample::default() }).to_vec();
+    let mut other = base();
+    named(&mut other, "allocations", "count");
+    profile(&mut other).samples =
+        [7, 8].map(|value| Sample { values: vec![value], ..Sample::default() }).to_vec();
+    scope(&mut doc).profiles.append(&mut scope(&mut other).profiles);
+    let model = read("otlp-1.10", &(form("otlp-1.10").lower)(&doc));
+    let options = WriteOptions::default();
+    let (payloads, losses) = otlp_profiles::write_all(&model, Format::PPROF, &options).unwrap();
+    assert_eq!(payloads.len(), 2);
+    assert_eq!(codes(&losses), ["columns.zero_filled", "series.expanded"]);
+}
+
 /// A valid pprof; each case changes one detail.
 fn whole() -> pprof::Profile {
     let strings = ["", "cpu", "ns", "main", "k", "x", "0123456789abcdef"];

@@ -317,7 +317,7 @@ fn is_column(profile: &Profile, rule: Join) -> bool {
     }
     if samples.timestamps.items.is_empty() {
         return samples.values.ends.len() == samples.len()
-            && samples.values.items.len() == samples.len();
+            && samples.values.rows().all(|values| values.len() == 1);
     }
     samples.iter().all(|sample| match (sample.values, sample.timestamps_unix_nano.len()) {
         (values, 0) => values.len() == 1,
