@@ -106,7 +106,7 @@ pub(super) fn answer(payload: &[u8]) -> Option<(Option<i64>, &[u8])> {
         Some((tag, value, after))
     };
     let (10, length, mut at) = field(0, payload.len())? else { return None };
-    if at as u64 + length != payload.len() as u64 {
+    if (at as u64).checked_add(length) != Some(payload.len() as u64) {
         return None;
     }
     let (mut rejected, mut message) = (None, &b""[..]);

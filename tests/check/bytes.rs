@@ -571,3 +571,9 @@ fn a_broken_message_is_checked_as_the_format_with_the_fewest_faults() {
     let report = validate(&payload, &Options::default());
     assert_eq!(report.format, Some(Format::OTLP_1_7));
 }
+
+#[test]
+fn a_length_near_2_to_the_64_does_not_overflow() {
+    let payload = [&b"\x0a"[..], &[0xff; 9], b"\x01"].concat();
+    assert_eq!(found(&validate(&payload, &Options::default())), ["OP1010"]);
+}
