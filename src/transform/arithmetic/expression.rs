@@ -5,6 +5,9 @@ use crate::error::{Error, ErrorKind, Result};
 /// The deepest nesting of an expression.
 const MAX_DEPTH: usize = 64;
 
+/// The most operators between operands. Each one nests the tree, which is evaluated by recursion.
+const MAX_OPERATORS: usize = 1_000;
+
 /// An expression over the values of a sample, for [`derive`](super::derive()) and the stages of a
 /// [`Pipeline`](crate::transform::Pipeline).
 ///
@@ -56,7 +59,7 @@ impl Expression {
     ///
     /// The text is no expression; the error names the byte.
     pub fn parse(text: &str) -> Result<Self> {
-        let mut parser = Parser { text, at: 0, depth: 0 };
+        let mut parser = Parser { text, at: 0, depth: 0, operators: 0 };
         let node = parser.alternatives()?;
         parser.space();
         match parser.at == text.len() {
@@ -149,6 +152,7 @@ struct Parser<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
+    operators: usize,
 }
 
 impl Parser<'_> {
@@ -193,6 +197,10 @@ impl Parser<'_> {
     ) -> Result<Node> {
         let mut node = operand(self)?;
         while let Some((_, operator)) = operators.iter().find(|(token, _)| self.skip(token)) {
+            self.operators += 1;
+            if self.operators > MAX_OPERATORS {
+                return Err(self.error(&format!("more than {MAX_OPERATORS} operators")));
+            }
             node = Node::Binary(*operator, Box::new(node), Box::new(operand(self)?));
         }
         Ok(node)
@@ -332,5 +340,9 @@ mod tests {
         assert_eq!(missing.types(), ["none"]);
         assert!(Expression::parse(&"(".repeat(10_000)).is_err());
         assert!(Expression::parse(&"-".repeat(10_000)).is_err());
+        let sum = |operators| Expression::parse(&format!("1{}", "+1".repeat(operators)));
+        assert_eq!(sum(1_000).expect("it is an expression").result(&operands), 1_001.0);
+        let error = sum(1_000_000).unwrap_err();
+        assert_eq!(error.message(), "expr: byte 2002: more than 1000 operators");
     }
 }
