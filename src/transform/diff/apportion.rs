@@ -4,9 +4,12 @@
 pub(super) fn scale(value: i128, to: i128, from: i128) -> i128 {
     match value.checked_mul(to) {
         Some(product) => {
-            let sign = product.signum() * from.signum();
-            sign * ((2 * product.unsigned_abs() + from.unsigned_abs()) / (2 * from.unsigned_abs()))
-                as i128
+            let (product, from, sign) =
+                (product.unsigned_abs(), from.unsigned_abs(), product.signum() * from.signum());
+            let (whole, rest) = (product / from, product % from);
+            // Compares with half of `from` without doubling, which could overflow.
+            let rounded = whole + u128::from(rest >= from - rest);
+            sign * i128::try_from(rounded).unwrap_or(i128::MAX)
         }
         // The product exceeds 128 bits: round a double instead.
         None => (value as f64 * (to as f64 / from as f64)).round() as i128,
@@ -67,5 +70,6 @@ mod tests {
         }
         assert_eq!([scale(5, 1, 2), scale(-5, 1, 2), scale(1, 1, 3)], [3, -3, 0]);
         assert_eq!(scale(i128::MAX, 2, 4), i128::MAX / 2 + 1);
+        assert_eq!([scale(i128::MAX, 1, 4), scale(i128::MIN, 1, 1)], [1 << 125, -i128::MAX]);
     }
 }
