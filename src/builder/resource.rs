@@ -109,10 +109,12 @@ impl Builder {
     ) -> Option<()> {
         let id = self.generation.id(key)?;
         let attribute = self.interner.dictionary.attribute(id)?;
+        if attribute.unit != StringId::NONE {
+            return None;
+        }
         let pair = KeyValue { key: attribute.key, value: attribute.value.clone() };
-        let fits = attribute.unit == StringId::NONE;
         let put = self.interner.put_pair(list, keys, pair);
-        fits.then(|| self.fit(put))?
+        self.fit(put)
     }
 }
 

@@ -172,6 +172,18 @@ fn what_says_nothing_is_none() {
 }
 
 #[test]
+fn a_resource_leaves_out_attributes_with_a_unit() {
+    let mut builder = Builder::new();
+    let [plain, size] = [builder.attribute("k", 1), builder.attribute("size", (1, "By"))];
+    builder.resource().attribute(plain).attribute(size);
+    assert_eq!(builder.dropped().attributes, 1);
+    let cpu = builder.profile("cpu", "nanoseconds");
+    builder.sample(cpu, root_first(["main"])).value(1);
+    let profiles = builder.finish().unwrap();
+    assert_eq!(profiles.resource_profiles()[0].resource().attributes().len(), 1);
+}
+
+#[test]
 fn frames_are_found_by_content_wherever_their_names_are() {
     let mut builder = Builder::new();
     let first = builder.frame(("main", "a.rs", 1));
