@@ -197,19 +197,35 @@ fn sort_samples(samples: &mut Samples) {
     *samples = sorted;
 }
 
+/// Orders profiles by everything but the payload they were read from, so that different ones are never equal.
 fn compare_profiles(a: &Profile, b: &Profile) -> Ordering {
     let kind = |of: &ValueType| (of.name, of.unit, of.temporality.map(|of| of.0));
-    let key = |of: &Profile| {
+    let head = |of: &Profile| {
         let types: Vec<_> = of.sample_types.iter().map(kind).collect();
-        let times = (of.time_unix_nano, of.duration_nanos, kind(&of.period_type), of.period);
-        (types, of.attributes.to_vec(), times, of.profile_id, of.samples.stacks.clone())
+        (types, of.attributes.to_vec(), of.time_unix_nano, of.duration_nanos)
     };
-    let values = |of: &Profile| of.samples.values.items.clone();
-    key(a).cmp(&key(b)).then_with(|| values(a).cmp(&values(b)))
+    let period = |of: &Profile| (kind(&of.period_type), of.period, of.default_sample_type);
+    let tail = |of: &Profile| (of.profile_id, of.dropped_attributes_count);
+    let (first, second) = (&a.samples, &b.samples);
+    head(a)
+        .cmp(&head(b))
+        .then_with(|| period(a).cmp(&period(b)))
+        .then_with(|| tail(a).cmp(&tail(b)))
+        .then_with(|| first.stacks.cmp(&second.stacks))
+        .then_with(|| compare_rows(&first.values, &second.values))
+        .then_with(|| compare_rows(&first.timestamps, &second.timestamps))
+        .then_with(|| compare_rows(&first.attributes, &second.attributes))
+        .then_with(|| first.links.cmp(&second.links))
+        .then_with(|| first.stacktrace_ids.cmp(&second.stacktrace_ids))
+}
+
+fn compare_rows<T: Ord>(a: &Ragged<T>, b: &Ragged<T>) -> Ordering {
+    a.items.cmp(&b.items).then_with(|| a.ends.cmp(&b.ends))
 }
 
 fn compare_scopes(a: &ScopeProfiles, b: &ScopeProfiles) -> Ordering {
-    let key = |of: &ScopeProfiles| (of.schema_url, of.scope.name, of.scope.version);
+    let dropped = |of: &ScopeProfiles| of.scope.dropped_attributes_count;
+    let key = |of: &ScopeProfiles| (of.schema_url, of.scope.name, of.scope.version, dropped(of));
     let pairs = || compare_pairs(&a.scope.attributes, &b.scope.attributes);
     key(a).cmp(&key(b)).then_with(pairs)
 }
@@ -220,8 +236,10 @@ fn compare_resources(a: &ResourceProfiles, b: &ResourceProfiles) -> Ordering {
     };
     let entities =
         |of: &ResourceProfiles| -> Vec<_> { of.resource.entity_refs.iter().map(entity).collect() };
+    let dropped = |of: &ResourceProfiles| of.resource.dropped_attributes_count;
     compare_pairs(&a.resource.attributes, &b.resource.attributes)
         .then_with(|| a.schema_url.cmp(&b.schema_url))
+        .then_with(|| dropped(a).cmp(&dropped(b)))
         .then_with(|| entities(a).cmp(&entities(b)))
 }
 

@@ -405,8 +405,8 @@ proptest! {
     }
 
     #[test]
-    fn a_canonical_merge_does_not_depend_on_the_order(inputs in prop::collection::vec(random(), 1..5)) {
-        let options = defaults().canonical(true).add_repeats(true);
+    fn a_canonical_merge_does_not_depend_on_the_order(inputs in prop::collection::vec(random(), 1..5), keep_apart in any::<bool>()) {
+        let options = defaults().canonical(true).add_repeats(true).keep_apart(keep_apart);
         let Ok(all) = try_merge(&inputs, &options) else { return Ok(()) };
         let reversed: Vec<_> = inputs.into_iter().rev().collect();
         let back = merged(&reversed, &options);
