@@ -51,7 +51,8 @@ pub fn check(input: &[u8]) {
 }
 
 /// Whether a warning explains an error of the reader. SECURITY.md lists them: references of more than 32 bits (D4), ids of a
-/// wrong length that later ones overwrite (D5), payloads that are joined (D6), and fields that fit another format (D7).
+/// wrong length that later ones overwrite (D5), payloads that are joined (D6), and fields that fit another format (D7 and
+/// field 15 of a pprof).
 fn explains(finding: &Finding, error: &Error) -> bool {
     // Errors have the names of the newest generation, and references their place before lists were moved.
     let name = |path: &str| {
@@ -67,6 +68,7 @@ fn explains(finding: &Finding, error: &Error) -> bool {
         }
         "OP1016" | "OP1019" | "OP5017" => place.is_empty(),
         "OP1021" => finding.path == place && message.contains("the id has"),
+        "PP1035" => place == "doc_url" && message.contains("wire type"),
         "OP2006" => name(&place) == "string_table" && message.contains("starts a second time"),
         _ => false,
     }
@@ -85,7 +87,13 @@ pub fn validate(input: &[u8]) {
     let reading = match read(file, &options) {
         Ok(reading) => reading,
         Err(error) => {
-            return assert!(report.findings().any(|it| explains(it, &error)), "{error}");
+            // D6. Tables of 1.6 have no message around them, so no rule counts how often they start.
+            let is_joined =
+                format.name() == "otlp-1.6" && error.message().contains("starts a second time");
+            return assert!(
+                is_joined || report.findings().any(|it| explains(it, &error)),
+                "{error}"
+            );
         }
     };
     let written = write(&reading.profiles, format, &WriteOptions::default());

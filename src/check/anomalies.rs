@@ -173,7 +173,11 @@ impl CheckContext<'_> {
         };
         // In an empty string table every name dangles; the missing string 0 is reported once.
         let no_strings = table == Table::String && len == 0;
-        if self.tables.missing || unset || (no_strings && value == 0) {
+        if self.tables.missing {
+            self.tables.is_needed |= !unset;
+            return;
+        }
+        if unset || (no_strings && value == 0) {
             return;
         }
         let period = slot.kind == MessageKind::ValueType

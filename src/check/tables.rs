@@ -29,6 +29,8 @@ pub(crate) struct Tables {
     pub(crate) unmarked: bool,
     /// Whether the tables are missing, so that references cannot be checked.
     pub(crate) missing: bool,
+    /// Whether the tables are missing, and something refers to a row.
+    pub(crate) is_needed: bool,
 }
 
 /// Consecutive rows of a table, without other fields between them.

@@ -577,3 +577,12 @@ fn a_length_near_2_to_the_64_does_not_overflow() {
     let payload = [&b"\x0a"[..], &[0xff; 9], b"\x01"].concat();
     assert_eq!(found(&validate(&payload, &Options::default())), ["OP1010"]);
 }
+
+#[test]
+fn a_resource_without_profiles_needs_the_dictionary_for_its_keys() {
+    // An attribute with `key_strindex` 6.
+    let resource = |key: u8| vec![0x0a, 6, 0x0a, 4, 0x0a, 2, 0x18, key];
+    let options = Options::default().format(Format::OTLP);
+    assert_eq!(found(&validate(&resource(6), &options)), ["OP2005", "OP2002"]);
+    assert_eq!(found(&validate(&[0x0a, 2, 0x0a, 0], &options)), ["OP2002"]);
+}

@@ -37,13 +37,14 @@ pub(crate) fn root(cx: &mut CheckContext<'_>, record: &Record) {
 
 /// Reports a missing dictionary after the walk, if something in the payload needs it.
 ///
-/// From 1.7 on, any profile needs a dictionary, because even an empty reference is row 0 of a table. In 1.6,
-/// samples need the tables.
+/// From 1.7 on, any profile needs a dictionary, because even an empty reference is row 0 of a table. From 1.10 on,
+/// attributes of a resource without profiles need it as well. In 1.6, samples need the tables.
 pub(crate) fn after_root(cx: &mut CheckContext<'_>) {
     if !cx.tables.missing {
         return;
     }
-    if cx.version >= Version::V1_7 && cx.payload.profiles > 0 {
+    let is_needed = cx.payload.profiles > 0 || cx.tables.is_needed;
+    if cx.version >= Version::V1_7 && is_needed {
         cx.report(&OP2005, Position::at(0).field("dictionary"), "", "");
     }
     if cx.version == Version::V1_6 && cx.payload.samples > 0 {
