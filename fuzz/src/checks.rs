@@ -64,7 +64,8 @@ fn explains(finding: &Finding, error: &Error) -> bool {
     match finding.rule.id() {
         "OP1013" => {
             wide.iter().any(|text| message.contains(text))
-                && name(&finding.path).starts_with(&name(&place))
+                && (name(&finding.path).starts_with(&name(&place))
+                    || finding.path.starts_with(&place))
         }
         "OP1016" | "OP1019" | "OP5017" => place.is_empty(),
         "OP1021" => finding.path == place && message.contains("the id has"),
