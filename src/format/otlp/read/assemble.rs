@@ -57,6 +57,8 @@ impl Users<'_> {
             Self::All(resources, legacy) => {
                 let mut legacy = std::mem::take(legacy).into_iter().peekable();
                 for_each_profile(resources, |number, profile, at| {
+                    // Entries are in the order of the profiles, so the next one belongs to this profile or
+                    // to a later one.
                     let legacy = legacy.next_if(|(of, _)| *of == number);
                     if legacy.is_none() && profile.parts_mut().is_none() {
                         return Ok(());
@@ -194,6 +196,8 @@ pub(crate) fn shared<G: Generation>(
     legacy: Vec<(usize, LegacyFields)>,
     cx: &mut ReadContext,
 ) -> Result<Profiles> {
+    // Read before `tables` moves. The first string of a table is the empty one, so no strings mean no
+    // table.
     let without_tables = tables.counts[Table::String as usize] == 0;
     let users = Users::All(&mut resources, legacy);
     let dictionary = resolve_tables::<G>(tables, users, true, cx).map_err(|e| match G::CAPABILITIES.table_location {
@@ -219,6 +223,7 @@ pub(crate) fn by_profile(
 ) -> Result<Profiles> {
     let mut dictionary = own.finish(&resources)?;
     let texts = validate_texts(texts, cx)?;
+    // For the hash map and the ids in `places`.
     cx.budget.charge::<[u64; 8]>(texts.len())?;
     let places = places(&texts, &mut dictionary.strings);
     let mut remap = Remap::default();

@@ -81,6 +81,7 @@ impl LocationList {
         let mut packed = reader.message()?;
         let count = count_packed(packed.rest());
         cx.budget.charge::<u32>(count)?;
+        // While a part is decoded, it takes a slot per byte, more than it has locations.
         self.locations.reserve(count + 2 * PART);
         while !packed.is_empty() {
             // Parts end with a complete varint. Before a part is decoded, its memory is filled with zeros.
@@ -99,6 +100,7 @@ impl LocationList {
         cx.budget.charge::<(u32, u32)>(slices)?;
         cx.budget.charge::<u32>(self.locations.len())?;
         self.slices.reserve_exact(slices);
+        // From here on only separate stacks are appended, so `firsts` ends where the list ends.
         self.firsts = vec![0; self.locations.len()];
         Ok(())
     }
@@ -113,6 +115,7 @@ impl LocationList {
     #[inline(always)]
     pub(crate) fn slice(&mut self, start: u32, length: u32, cx: &mut ReadContext) -> Result<u32> {
         let Self { firsts, slices, .. } = self;
+        // The sum of two `u32` may need 33 bits. `firsts` excludes the separate stacks behind the list.
         let past = u64::from(start) + u64::from(length) > firsts.len() as u64;
         let Some(first) = firsts.get_mut(start as usize).filter(|_| !past) else {
             self.refuse(start, length, cx)?;
@@ -125,6 +128,8 @@ impl LocationList {
             Some(_) => self.other(start, length, cx),
             None => {
                 cx.budget.push(slices, (start, length))?;
+                // Each slice is that of a sample, and `addressable` limits a payload to less than 2³²
+                // bytes.
                 *first = slices.len() as u32;
                 Ok(*first)
             }
@@ -153,6 +158,7 @@ impl LocationList {
             return Ok(0);
         }
         cx.check_depth(length)?;
+        // Added without a lookup: `Stacks::intern` gives equal stacks one row in the end.
         cx.budget.push(&mut self.slices, (start as u32, length as u32))?;
         Ok(self.slices.len() as u32)
     }
@@ -169,6 +175,7 @@ impl LocationList {
         // Free this memory before the locations are copied.
         (self.firsts, self.others) = Default::default();
         stacks.reserve(self.slices.len(), self.locations.len());
+        // Number 0 is the empty stack, which is row 0 of the table.
         let mut rows = vec![0; self.slices.len() + 1];
         for number in in_order {
             let (start, length) = self.slices[number - 1];
@@ -190,6 +197,7 @@ impl LocationList {
             let (start, length) = self.slices[number - 1];
             let is_behind = start >= last_end;
             if is_behind {
+                // No overflow: `slice` checked that the end is within the list.
                 last_end = start + length;
             }
             is_behind
@@ -197,6 +205,7 @@ impl LocationList {
         numbers.extend(inside);
         let is_first = |number: usize| {
             let (start, _) = self.slices[number - 1];
+            // Separate stacks start behind `firsts`, so they are never the first.
             self.firsts.get(start as usize).is_some_and(|first| *first as usize == number)
         };
         numbers.extend((1..=self.slices.len()).filter(|number| !is_first(*number)));

@@ -110,6 +110,7 @@ fn has_several_profiles(payload: &[u8], max_nesting: u64) -> bool {
             None
         })
     };
+    // `resource_profiles`, `scope_profiles` and `profiles` have these numbers in every generation.
     let scopes = bodies(payload, 1).flat_map(|resource| bodies(resource, 2));
     scopes.flat_map(|scope| bodies(scope, 2)).nth(1).is_some()
 }
@@ -125,6 +126,8 @@ impl Reading {
         while let Some((_, tag, record)) = reader.next_record(max_nesting)? {
             if is!(tag, PROFILES_DATA "dictionary" in G::VERSION) {
                 let mut dictionary = record;
+                // An empty string at the start of a further dictionary shows that another payload was
+                // appended.
                 self.tables.begins = true;
                 while let Some((_, tag, row)) =
                     dictionary.next_record(max_nesting).map_err(|e| e.within("dictionary"))?
@@ -245,17 +248,21 @@ impl Reading {
     /// Reads a profile. If it has its own tables, validates and merges them at once, so that only the tables
     /// of one profile are in memory.
     fn profile<G: Generation>(&mut self, body: &[u8], cx: &mut ReadContext) -> Result<Profile> {
+        // Empty profiles count too: `for_each_profile` numbers all of them when it assigns `legacy`.
         let number = self.profiles;
         self.profiles += 1;
         if body.is_empty() {
             return Ok(Profile::default());
         }
+        // Before the first charge: a merge in `PerProfileTables::add` refunds all charges from here on, and
+        // charges what it keeps.
         let mark = cx.budget.mark();
         cx.budget.charge::<ProfileParts>(1)?;
         let mut raw = RawProfile::default();
         if G::CAPABILITIES.table_location != TableLocation::Profile {
             raw.body::<G>(body, &mut self.tables, cx)?;
             let (profile, legacy) = raw.into_parts();
+            // Most profiles have no such fields. The entries are ascending, as `Users::each` requires.
             if legacy != LegacyFields::default() {
                 cx.budget.push(&mut self.legacy, (number, legacy))?;
             }

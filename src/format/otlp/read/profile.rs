@@ -47,6 +47,7 @@ impl RawProfile {
         let Self { mut profile, samples, legacy } = self;
         let samples = samples.into_samples();
         if !samples.is_empty() {
+            // Only if there are samples, because a write allocates the fields of an empty `LazyBox`.
             profile.samples = samples;
         }
         (profile, legacy)
@@ -72,6 +73,7 @@ impl RawProfile {
         let Self { profile, legacy, .. } = self;
         let texts = &mut tables.texts;
         fields!(reader, PROFILE_CONTAINER in G::VERSION, cx; {
+            // `inner_profile` has already read it.
             "profile" => reader.bytes()?,
             "profile_id" => profile_id(reader.bytes()?, profile, cx)?,
             "start_time_unix_nano" => legacy.start = reader.fixed64()?,
@@ -104,9 +106,11 @@ impl RawProfile {
         cx: &mut ReadContext,
     ) -> Result<()> {
         let mut locations = self.count::<G>(body, tables, cx)?;
+        // `otep_ids` uses it to tell indices from ids in 1.3.
         tables.slices |= !locations.is_empty();
         let mut reader = Reader::new(body);
         if G::CAPABILITIES.table_location == TableLocation::Profile {
+            // `count` has counted these tables. Shared tables were reserved before the first profile.
             tables.reserve::<G>(cx)?;
         }
         while let Some(tag) = reader.tag()? {
@@ -312,6 +316,8 @@ fn inner_profile<'a, G: Generation>(
             inner = Some(match inner {
                 None => part.into(),
                 Some(before) => {
+                    // The whole copy is charged each time. So a payload of many small parts exceeds the
+                    // budget before copying takes quadratic time.
                     cx.budget.charge::<u8>(before.len() + part.len())?;
                     [&before, part].concat().into()
                 }

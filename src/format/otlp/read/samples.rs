@@ -65,6 +65,8 @@ impl RawSamples {
         bytes: usize,
         cx: &mut ReadContext,
     ) -> Result<()> {
+        // A sample with a value takes at least four bytes, two tags and a length included. Empty samples,
+        // which take two, therefore reserve memory for fewer values.
         let values = samples.min(bytes / 4);
         // Charge for a stack, and for the ends of attributes, values and timestamps.
         cx.budget.charge::<[u32; 4]>(samples)?;
@@ -143,6 +145,8 @@ pub(crate) fn sample<G: Generation>(
     }
     let stack = match (G::CAPABILITIES.stack_table, fields.slice_length) {
         (true, _) => fields.stack,
+        // Without a slice, the stack is what `sample_slow` read from 1.3's `Sample.location_index`, usually
+        // nothing.
         (false, 0) => locations.own(own, cx)?,
         (false, length) => locations.slice(fields.slice_start, length, cx)?,
     };
@@ -176,6 +180,7 @@ fn attach_labels(
         return Ok(());
     }
     let (Tables { texts, new_attributes, .. }, out) = (tables, &mut samples.attributes.items);
+    // Grouping adds at most one attribute per label.
     cx.charge_more_attributes(out.len() - first, samples.labels.len())?;
     let mut singles = Vec::with_capacity(samples.labels.len());
     for label in samples.labels.drain(..) {
@@ -296,6 +301,7 @@ fn sample_fast<G: Generation>(
             attributes.is_done().then_some(())?;
         } else if is!(tag, SAMPLE "link_index" in G::VERSION) {
             fields.link = Some(index(value));
+        // Up to 1.7 timestamps are varints, which `fixed64` cannot read. They take the slow path.
         } else if G::CAPABILITIES.fixed_timestamps
             && is!(tag, SAMPLE packed "timestamps_unix_nano" in G::VERSION)
         {
@@ -324,6 +330,7 @@ fn sample_slow<G: Generation>(
     cx: &mut ReadContext,
 ) -> Result<Fields> {
     let mut fields = Fields::default();
+    // The list may be split into several fields, and the limit applies to all of them together.
     let first = samples.attributes.items.len();
     fields!(reader, SAMPLE in G::VERSION, cx; {
         "stack_index" => fields.stack = reader.index()?,

@@ -371,6 +371,7 @@ impl<G: Generation> Writer<'_, G> {
                 let (subset, [default, own]) =
                     subsets.extract(joined, [extras.default, extras.own], losses);
                 let (dictionary, slices) = (&subset.dictionary, &mut Slices::default());
+                // Roles are stored by row, and the subset has other rows than the payload.
                 let roles = AttributeRoles::of(dictionary);
                 let part = Part::Joined(subset.joined(joined));
                 let extras = ProfileExtras { default, own, ..extras };

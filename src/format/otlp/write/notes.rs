@@ -30,6 +30,7 @@ pub(crate) fn unknown_flags<G: Generation>(
     let lined = |row: &u32| !lines.row(*row as usize).is_empty();
     let pprof = |row: &u32| is_pprof(dictionary, *row as usize);
     let (mappings, lined, pprof) = match reach.map(|reach| &reach.rows) {
+        // Row 0, the empty row, always exists and is not written.
         None => (dictionary.mappings.rows.len() - 1, !lines.items.is_empty(), roles.from_pprof),
         Some(rows) => (
             rows.of::<MappingId>().len(),

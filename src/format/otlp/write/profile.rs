@@ -152,6 +152,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             let locations = self.tables.dictionary.locations.len();
             self.slices.lay_out(&self.tables.dictionary.stacks, locations, part.stacks());
             let list = locations_estimate(&self.tables.dictionary.stacks.items, self.slices.length);
+            // A margin, as in `estimate`: a buffer that is one byte too small doubles its size.
             let list = list + list / 16;
             match self.capacity {
                 // For later profiles, `reserve` grows geometrically, so the output is not copied once per

@@ -73,6 +73,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             };
             let times = sample.timestamps_unix_nano;
             // A total that belongs to timestamps, instead of a value for each.
+            // With one sample type, one value beside one timestamp already is the value of that timestamp.
             let total_of_many = timed
                 && values.len() == 1
                 && !times.is_empty()
@@ -129,6 +130,8 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         let Self { tables, slices, .. } = &*self;
         let labels = G::CAPABILITIES.labels && tables.units.any_conflict();
         let each = if labels { LABEL } else { Fields::INDEX };
+        // No generation has both `stack_index` and slices, so at most four fields are indices. The length
+        // of a slice has 32 bits, as an index.
         let capacity = 4 * Fields::INDEX
             + 3 * Fields::MESSAGE
             + each * attributes.len()
@@ -195,6 +198,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
             let (text, value) = match attribute.value {
                 Value::Int(value) => (StringId::NONE, value),
                 Value::String(text) => (text, 0),
+                // `as_label` accepts only these two types.
                 _ => continue,
             };
             fields.message(number, |fields| {

@@ -79,6 +79,7 @@ impl Slices {
         let lengths = || rows.iter().map(|row| stacks.row(*row as usize).len());
         leaves.shortest = lengths().min().unwrap_or(0).max(1);
         weights.reach(lengths().max().unwrap_or(0));
+        // The weights are random, but a match is compared by content. So they never affect the output.
         let mut known = RowIndex::with_capacity(rows.len());
         let mut sums = Vec::with_capacity(rows.len());
         // First pass: index the distinct stacks, and link duplicates to them.
@@ -138,6 +139,7 @@ impl Slices {
         for &row in &*rows {
             let stack = stacks.row(row as usize);
             let suffix = suffixes[row as usize] as usize;
+            // `NO_SLICE` is past the table, where rows are empty. A suffix is never longer than its stack.
             let before = stack.len() - stacks.row(suffix).len();
             // An equal stack has a slice already.
             if suffix != NO_SLICE as usize && before == 0 {
@@ -145,6 +147,8 @@ impl Slices {
                 continue;
             }
             if starts[row as usize] == UNASSIGNED {
+                // Each stack is placed once, so the list is no longer than the items of the table, whose
+                // ends have 32 bits.
                 starts[row as usize] = *length as u32;
                 *length += stack.len();
                 own.push(row);
@@ -203,6 +207,7 @@ impl Leaves {
     /// represents all depths that are equal modulo 64, so there are false positives, but no false negatives.
     #[inline]
     fn next_below(&self, stack: &[LocationId]) -> Option<usize> {
+        // A suffix that begins after `last` is shorter than every stack.
         let last = stack.len().checked_sub(self.shortest)?;
         let mut callers = stack.get(1..=last)?.iter();
         // The suffix of each caller is one location shorter, so the bit rotates by one.
@@ -211,6 +216,8 @@ impl Leaves {
             bit = bit.rotate_right(1);
             self.lengths[leaf.row()] & bit != 0
         })?;
+        // `find` consumed the leaf of the suffix, and `callers` ends `shortest - 1` locations before the
+        // root.
         Some(callers.len() + self.shortest)
     }
 
@@ -232,6 +239,7 @@ fn longest_suffix(
     let mut rest = stack;
     while let Some(length) = leaves.next_below(rest) {
         let (others, suffix) = rest.split_at(rest.len() - length);
+        // Weights depend on the distance from the root, so those of the suffix stay the same.
         sum = sum.wrapping_sub(weights.sum(others, rest.len()));
         if let Some(row) = find(sum, suffix) {
             return Some(row);
@@ -274,6 +282,7 @@ impl Weights {
         let weights = &self.weights[self.weights.len() - depth..];
         let of =
             |(location, weight): (&LocationId, &u32)| u64::from(location.0) * u64::from(*weight);
+        // A product of two `u32` fits. Sums may wrap, because subtraction wraps back.
         locations.iter().zip(weights).map(of).fold(0, u64::wrapping_add)
     }
 }
