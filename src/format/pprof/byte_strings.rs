@@ -93,6 +93,7 @@ impl<'a> ByteStrings<'a> {
             if (row.hash != hash) & (row.before == END) {
                 return None;
             }
+            // The placeholder has hash 0, which real bytes may have too.
             if row.hash == hash && at != END && self.bytes(row) == Some(bytes) {
                 return Some(at - 1);
             }
@@ -124,6 +125,7 @@ impl<'a> ByteStrings<'a> {
     /// Adds bytes of the payload.
     #[inline]
     pub(super) fn add(&mut self, hash: u32, bytes: &[u8]) -> u32 {
+        // Callers pass a part of the payload, so the difference is its offset and not negative.
         let start = bytes.as_ptr().addr() - self.payload.as_ptr().addr();
         self.push(hash, start, bytes.len())
     }
@@ -161,6 +163,8 @@ impl<'a> ByteStrings<'a> {
     fn resize(&mut self, rows: usize) {
         self.slots.clear();
         self.slots.resize((2 * rows).next_power_of_two(), END);
+        // Ascending, so that each slot begins with its last row again. The stored hashes save hashing the
+        // bytes again.
         for at in 1..self.rows.len() {
             let slot = self.slot(self.rows[at].hash);
             self.rows[at].before = self.slots[slot];

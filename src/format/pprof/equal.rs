@@ -99,6 +99,7 @@ fn merge_locations(dictionary: &mut Dictionary, cx: &mut ReadContext) -> Result<
     let locations = &dictionary.locations;
     let rows = locations.addresses.len();
     let line = |row: usize| match locations.lines.row(row) {
+        // Different lines may share a key. That costs a comparison and no wrong merge.
         [line, ..] => u64::from(line.function.0) << 32 ^ line.line as u64,
         [] => 0,
     };

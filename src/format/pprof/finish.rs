@@ -42,6 +42,8 @@ pub(super) fn finish_tables(
 ) -> Result<Dictionary> {
     finish_functions(table, &mut tables, cx)?;
     finish_mappings(table, &mut tables, cx)?;
+    // References by sparse ids are rows already, or `u32::MAX` if unknown, which the checks test
+    // separately.
     let last = |ids: &RowsById, rows: usize| {
         if ids.is_dense() { rows } else { u32::MAX as usize }
     };
@@ -94,6 +96,7 @@ fn finish_mappings(table: &mut Table, tables: &mut Tables, cx: &mut ReadContext)
     let mut pprof_rows = std::mem::take(&mut tables.mapping_pprof);
     let unset = pprof_rows.iter().all(|row| row.flags == 0) && rows.len() > 1;
     if unset {
+        // The loop must reach row 1, the first mapping, which gets the attribute.
         pprof_rows.resize(pprof_rows.len().max(2), MappingPprof::default());
     }
     for (row, pprof) in pprof_rows.into_iter().enumerate() {
@@ -120,6 +123,7 @@ fn finish_mappings(table: &mut Table, tables: &mut Tables, cx: &mut ReadContext)
 fn check_lines(lines: &mut Ragged<Line>, rows: usize, cx: &mut ReadContext) -> Result<()> {
     let Ragged { items, ends } = lines;
     let location = |at: usize| ends.partition_point(|&end| end as usize <= at).saturating_sub(1);
+    // One pass without branches finds whether the two searches below are necessary; usually neither is.
     let (least, largest) = items.iter().fold((u32::MAX, 0), |(least, largest), line| {
         (line.function.0.min(least), line.function.0.max(largest))
     });

@@ -28,6 +28,7 @@ pub(crate) fn infer(dictionary: &Dictionary, locations: impl Iterator<Item = usi
         let implied = u32::from(lines.iter().any(|line| function(line).name != StringId::NONE))
             | u32::from(lines.iter().any(|line| function(line).filename != StringId::NONE)) << 1
             | u32::from(lines.iter().any(|line| line.line != 0)) << 2;
+        // A mapping has all three flags until a location lacks one. Without locations it gets no flags.
         let before = flags.unwrap_or(ALL);
         let inline = before & INLINE | u32::from(lines.len() > 1) << 3;
         *flags = Some(before & ALL & implied | inline);

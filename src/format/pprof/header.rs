@@ -71,6 +71,7 @@ impl Header {
             "keep_frames" => self.keep_frames = reader.index()?,
             "time_unix_nano" => {
                 let time = reader.varint()? as i64;
+                // A time of 0 equals an omitted one, so it does not show a second file.
                 if self.time != 0 && time != 0 {
                     let message = format!("the field occurs twice: {CONCATENATED}");
                     return Err(Error::malformed(message).within("time_nanos"));

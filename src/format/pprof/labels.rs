@@ -104,6 +104,7 @@ fn scalar(
                 Value::Bool(_) => losses::ATTR_BOOL,
                 Value::Double(_) => losses::ATTR_DOUBLE,
                 Value::Bytes(_) => losses::ATTR_BYTES,
+                // Also an array inside an array.
                 _ => losses::ATTR_KVLIST,
             };
             losses.add(code, place);

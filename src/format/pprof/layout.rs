@@ -59,6 +59,7 @@ impl Layout {
         self.others.iter().any(|&start| {
             let tag = Reader::within(payload, start as usize, payload.len()).tag().ok().flatten();
             let number = tag.map_or(0, |tag| tag >> 3);
+            // Fields from 64 on are unknown, so whether they may repeat is unknown too.
             let bit = 1_u64.checked_shl(number).unwrap_or(0);
             let is_again =
                 number != number!(PROFILE "comment_strindices" in Pprof) && seen & bit != 0;
@@ -83,6 +84,7 @@ impl Layout {
         }
         layout.others.reserve(FEW);
         loop {
+            // Positions fit 32 bits: `addressable` limits the payload.
             let start = reader.at();
             let (tag, row) = match reader.record() {
                 Some(record) => record,

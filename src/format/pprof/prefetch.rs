@@ -28,6 +28,7 @@ impl SampleReader<'_> {
         labels.clear();
         for &span in samples {
             let mut sample = row(span, self.payload);
+            // Stops at the first field in a rarer form. Its lookup then waits for memory.
             while let Some((tag, body)) = sample.record() {
                 let lists = match tag {
                     LOCATION_ID => &mut *stacks,
@@ -39,6 +40,7 @@ impl SampleReader<'_> {
         }
         self.stacks.look(stacks);
         self.labels.look(labels);
+        // An empty slot gives row 0, which wraps out of range.
         let single = |at: &(u32, u32)| self.singles.get(at.0.wrapping_sub(1) as usize);
         // The result is unused: `black_box` keeps the loads.
         black_box(labels.iter().filter_map(single).fold(0, |all, single| all ^ single.half));

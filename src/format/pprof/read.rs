@@ -104,11 +104,14 @@ fn check_alone(payload: &[u8], layout: &Layout, tables: &Tables) -> Result<()> {
         let rows = strings.iter().map(|&(start, length)| (start, start + length));
         second_table(rows, is_repeated)
     };
+    // Files with one empty string, the usual case, need no look at ids and other fields.
     let Some(any) = second(true) else { return Ok(()) };
     let is_repeated = || {
         let ids = [&tables.ids.mapping, &tables.ids.location, &tables.ids.function];
         layout.has_repeated_singular(payload) || ids.iter().any(|ids| ids.is_repeated())
     };
+    // Other empty strings are allowed in a table. Without a gap before one, only a field or an id that
+    // occurs twice shows a second file.
     let Some(row) = second(false).or_else(|| is_repeated().then_some(any)) else { return Ok(()) };
     let at = payload.get(strings[row].0 as usize..).unwrap_or_default();
     let message = format!("the string table begins again: {CONCATENATED}");
@@ -128,6 +131,7 @@ fn locations_of(samples: &[RowSpan], payload: &[u8]) -> usize {
             match tag {
                 LOCATION_ID => count += sample.bytes().map_or(0, count_packed),
                 // The reader reports malformed samples later.
+                // The guard skips the value of every other field, and the arms below run after it.
                 _ if sample.skip(tag, 0).is_err() => break,
                 LOCATION_ID_UNPACKED => count += 1,
                 _ => {}
@@ -175,6 +179,7 @@ fn read_tables(
         header.sample_types.push(value_type);
     }
     for &start in &layout.others {
+        // `Layout` has parsed this field once, so it ends within the payload.
         let mut reader = Reader::within(payload, start as usize, payload.len());
         if let Some(tag) = reader.tag()? {
             header.field(tag, reader, cx)?;

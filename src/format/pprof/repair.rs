@@ -33,6 +33,7 @@ pub(super) fn repair_stacks(
 ) -> Result<()> {
     // The first sample of each stack.
     let mut first = vec![0; stacks.len()];
+    // Backwards, so that the first sample of a stack overwrites the later ones.
     for (sample, stack) in of_samples.iter().enumerate().rev() {
         first[stack.row()] = sample;
     }

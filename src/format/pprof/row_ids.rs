@@ -39,6 +39,7 @@ pub(crate) fn rows_by_id(
     );
     let mut rows = SparseRows::with_capacity_and_hasher(ids.len(), Default::default());
     let bytes = |at: usize| row_at(places[at], payload).rest();
+    // If a repair accepts a duplicate id, `insert` has kept the last row with it.
     for (row, &id) in ids.iter().enumerate() {
         let (code, message) = match (id, rows.insert(id, row as u32 + 1)) {
             (0, _) => (losses::BAD_ID, "id must not be 0".to_owned()),
@@ -50,6 +51,7 @@ pub(crate) fn rows_by_id(
         };
         cx.repair(code, Error::malformed(message).within("id").within_row(table, row))?;
     }
+    // 0 means unset in references, so it must not lead to a row after a repair either.
     rows.remove(&0);
     Ok(RowsById::Sparse(rows))
 }

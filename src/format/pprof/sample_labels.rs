@@ -137,10 +137,12 @@ impl<'a> SampleReader<'a> {
         let attributes = &mut self.samples.attributes;
         if attributes.items.is_empty() {
             // If one sample has labels, most have as many.
+            // No underflow: the stack of sample `row` was pushed, so `row` is below the capacity.
             let more = (self.samples.stacks.capacity() - row).min(MAX_RESERVED);
             attributes.items.reserve(more * self.own.len());
             attributes.ends.reserve(row + more);
         }
+        // By position, because `self.attribute` borrows all of `self`.
         for at in 0..self.own.len() {
             let label = self.own[at];
             let mut id = self.singles[label as usize].id;
@@ -277,6 +279,7 @@ pub(crate) fn hex<const N: usize>(text: &[u8]) -> Option<[u8; N]> {
         let [high, low] = pair else { return None };
         *byte = digit(*high)? << 4 | digit(*low)?;
     }
+    // The writer emits no labels for an id of zeros, so such a string stays an attribute.
     (bytes != [0; N]).then_some(bytes)
 }
 

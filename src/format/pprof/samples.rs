@@ -177,6 +177,8 @@ impl<'a> SampleReader<'a> {
         let stack = match self.sample_fast(reader, table, tables, cx)? {
             Some(stack) => self.stack(stack.at(), stack.left(), tables, cx)?,
             None => {
+                // Undo the fast path. `fresh` stays: the index has these labels already, so they are not
+                // decoded again.
                 self.samples.values.items.truncate(values);
                 self.own.clear();
                 self.sample_slow(reader, table, tables, cx)?
@@ -268,6 +270,7 @@ impl<'a> SampleReader<'a> {
             match tag {
                 LOCATION_ID => {
                     let ids = reader.message()?;
+                    // Further occurrences of a repeated field append to the first.
                     if !stack.is_empty() || unpacked {
                         self.pack(stack.rest(), unpacked);
                         self.packed.extend_from_slice(ids.rest());
@@ -321,6 +324,7 @@ impl<'a> SampleReader<'a> {
         if body.is_empty() {
             return Ok(StackId::NONE);
         }
+        // Half of the hash suffices, because `ByteStrings` compares the bytes.
         let hash = hash_bytes(&self.hasher, body) as u32;
         if let Some(row) = self.stacks.find(hash, body) {
             return Ok(StackId(row + 1));
@@ -365,9 +369,14 @@ impl<'a> SampleReader<'a> {
         let stacks = &mut tables.stacks.rows;
         let last = match ids {
             RowsById::Dense(last) => *last,
+            // `sparse_stack` stores rows, or 0 for an unknown id. So only 0 may be rejected, which wraps to
+            // the maximum.
             RowsById::Sparse(_) => u32::MAX - 1,
         };
+        // `most` is an upper bound of the largest id less one, in which id 0 wraps. Valid files need no
+        // pass over their stacks.
         if tables.stacks.most.is_some_and(|most| most >= last) {
+            // Id 0 wraps to the maximum, so one comparison rejects both unset and unknown ids.
             let holds = |id: u32| id.wrapping_sub(1) < last;
             repair_stacks(stacks, &samples.stacks, holds, cx)?;
         }

@@ -65,6 +65,7 @@ pub(crate) fn fold(
     let mut groups: Vec<(usize, Vec<(u64, i64)>)> = Vec::new();
     let mut index: HashMap<Identity, usize, RandomState> = HashMap::default();
     for (row, sample) in old.iter().enumerate() {
+        // The keys of a sample differ, so at most one attribute is the time.
         let at = sample.attributes.iter().find_map(time);
         let mut rest: Vec<AttributeId> =
             sample.attributes.iter().copied().filter(|id| time(id).is_none()).collect();
@@ -130,6 +131,7 @@ fn folded(
             sample.attributes.iter().copied().filter(|id| !(timed && is_time(id))).collect();
         new.attributes.push_at(at, &kept);
         new.set_link(at, sample.link);
+        // Stable: samples with equal times keep the order of the file.
         points.sort_by_key(|(nanos, _)| *nanos);
         if !timed {
             new.values.push_at(at, sample.values);

@@ -166,11 +166,13 @@ impl Writer<'_, '_> {
         } else {
             let split = !series
                 && (times.len() > 1)
+                // A total that equals the number of timestamps gives each of them 1, so no part differs.
                 && sample.values.iter().any(|&value| value != times.len() as i64);
             self.losses.add_many(losses::VALUE_SPLIT, u64::from(split), place);
             for (at, &time) in times.iter().enumerate() {
                 let values: Vec<i64> = match sample.values {
                     [] => vec![1],
+                    // `series` with values means one for each timestamp.
                     values if series => vec![values[at]],
                     values => values
                         .iter()
@@ -308,6 +310,7 @@ impl Writer<'_, '_> {
                 fields.copy(label, 0..label.len());
             }
         });
+        // Only now, because a length that takes more bytes than reserved moves the body.
         let (stack, end) = (self.stacks.get_mut(stack), body + stack_len);
         // Places past 4 GiB are not recorded: later samples encode the stack again.
         if let (Some(stack), Ok(end)) = (stack, u32::try_from(end)) {

@@ -83,6 +83,7 @@ impl Writer<'_, '_> {
             let place = || format!("mapping[{at}]");
             let extra = build_ids.len().saturating_sub(1) as u64;
             self.losses.add_many(losses::BUILD_ID_EXTRA, extra, place);
+            // Without any attribute of pprof there is no flag that the inferred ones could overwrite.
             if let Some(inferred) = &inferred {
                 flags = inferred.get(row).copied().unwrap_or(0);
                 self.losses.add_many(losses::FLAGS_INFERRED, u64::from(flags != 0), place);
